@@ -1,0 +1,39 @@
+//! Inputs and observations of one table.
+
+use super::{DataError, InputPoints, Observations};
+
+/// A table: where each row lies, and what was observed there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    inputs: InputPoints,
+    observations: Observations,
+}
+
+impl Dataset {
+    /// A table of inputs and observations, row by row.
+    ///
+    /// # Errors
+    /// When the two do not have the same number of rows.
+    pub fn new(inputs: InputPoints, observations: Observations) -> Result<Self, DataError> {
+        if inputs.n_rows() != observations.n_rows() {
+            let (inputs, observations) = (inputs.n_rows(), observations.n_rows());
+            return Err(DataError::RowCountMismatch { inputs, observations });
+        }
+        Ok(Self { inputs, observations })
+    }
+
+    /// The number of rows, C.
+    pub fn n_rows(&self) -> usize {
+        self.inputs.n_rows()
+    }
+
+    /// Where the rows lie.
+    pub fn inputs(&self) -> &InputPoints {
+        &self.inputs
+    }
+
+    /// What was observed.
+    pub fn observations(&self) -> &Observations {
+        &self.observations
+    }
+}

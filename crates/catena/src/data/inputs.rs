@@ -1,0 +1,84 @@
+//! The places of the rows: X, a C×M table of finite numbers.
+
+use super::error::{DataError, check_shape};
+use crate::index::RowIndex;
+
+/// Points in R^M, one per row of the table; row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputPoints {
+    values: Vec<f64>,
+    n_rows: usize,
+    dim: usize,
+}
+
+impl InputPoints {
+    /// Points from a row-major `n_rows`×`dim` array.
+    ///
+    /// # Errors
+    /// When there are no rows or no columns, the size does not match, or a number is not finite.
+    pub fn new(n_rows: usize, dim: usize, values: Vec<f64>) -> Result<Self, DataError> {
+        if dim == 0 {
+            return Err(DataError::NoInputs);
+        }
+        if n_rows == 0 {
+            return Err(DataError::NoRows);
+        }
+        check_shape("the input table", n_rows, dim, values.len())?;
+        if let Some(at) = values.iter().position(|value| !value.is_finite()) {
+            let row = RowIndex::new(at / dim);
+            return Err(DataError::InputNotFinite { row, column: at % dim, value: values[at] });
+        }
+        Ok(Self { values, n_rows, dim })
+    }
+
+    /// Points on a line, such as times.
+    ///
+    /// # Errors
+    /// As [`InputPoints::new`].
+    pub fn from_column(values: Vec<f64>) -> Result<Self, DataError> {
+        Self::new(values.len(), 1, values)
+    }
+
+    /// The number of points, C.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// The number of input columns, M.
+    pub fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// The coordinates of one row.
+    ///
+    /// # Panics
+    /// When `row` is of another table and out of range.
+    pub fn point(&self, row: RowIndex) -> &[f64] {
+        &self.values[row.get() * self.dim..][..self.dim]
+    }
+
+    /// All coordinates, row-major.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The rows in file order.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = RowIndex> + use<> {
+        (0..self.n_rows).map(RowIndex::new)
+    }
+
+    /// Squared Euclidean distance between two rows, summed column by column.
+    ///
+    /// # Panics
+    /// When a row is of another table and out of range.
+    pub fn squared_distance(&self, a: RowIndex, b: RowIndex) -> f64 {
+        squared_distance(self.point(a), self.point(b))
+    }
+}
+
+/// Squared Euclidean distance, summed column by column.
+///
+/// Every structure, rival and judge uses this order of operations, so that ties are ties for all of them.
+pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
+}

@@ -1,0 +1,167 @@
+//! Standardization of inputs and outputs, and its way back.
+
+use super::{DataError, InputPoints, Observations};
+use crate::index::{OutputIndex, RowIndex};
+use crate::prediction::Prediction;
+
+/// An affine change of one column: `scaled = (value − shift) / scale`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Column {
+    shift: f64,
+    scale: f64,
+}
+
+impl Column {
+    fn checked(column: usize, shift: f64, scale: f64) -> Result<Self, DataError> {
+        if shift.is_finite() && scale > 0.0 && scale.is_finite() {
+            Ok(Self { shift, scale })
+        } else {
+            Err(DataError::InvalidScaling { column, shift, scale })
+        }
+    }
+
+    /// Mean and standard deviation (n − 1) of the values; a column that does not vary keeps scale 1.
+    ///
+    /// Values are divided by their largest magnitude first, so that 1e300 does not overflow when squared and
+    /// 1e-300 does not vanish.
+    fn fitted(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let largest = values.clone().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        if largest == 0.0 {
+            return Self { shift: 0.0, scale: 1.0 };
+        }
+        let count = values.clone().count() as f64;
+        let mean = values.clone().map(|value| value / largest).sum::<f64>() / count;
+        let squares: f64 = values.map(|value| (value / largest - mean).powi(2)).sum();
+        let deviation = (squares / (count - 1.0).max(1.0)).sqrt() * largest;
+        // A spread within the rounding of the values themselves is no spread.
+        let varies = deviation > 1e-14 * largest && deviation.is_normal();
+        Self { shift: mean * largest, scale: if varies { deviation } else { 1.0 } }
+    }
+}
+
+/// Brings every input column to mean 0 and standard deviation 1, or to scales of the user's choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputScaling {
+    columns: Vec<Column>,
+}
+
+impl InputScaling {
+    /// Mean and standard deviation of each column; a constant column is only shifted.
+    pub fn standardizing(inputs: &InputPoints) -> Self {
+        let column = |at: usize| inputs.values().iter().skip(at).step_by(inputs.dim()).copied();
+        Self { columns: (0..inputs.dim()).map(|at| Column::fitted(column(at))).collect() }
+    }
+
+    /// Divides each column by a given scale, without a shift.
+    ///
+    /// # Errors
+    /// When a scale is not positive and finite.
+    pub fn with_scales(scales: &[f64]) -> Result<Self, DataError> {
+        let columns = scales.iter().enumerate().map(|(at, &scale)| Column::checked(at, 0.0, scale));
+        Ok(Self { columns: columns.collect::<Result<_, _>>()? })
+    }
+
+    /// The scale of each column.
+    pub fn scales(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.columns.iter().map(|column| column.scale)
+    }
+
+    /// The inputs, brought to scale.
+    ///
+    /// # Errors
+    /// When the number of columns differs or a number overflows.
+    pub fn apply(&self, inputs: &InputPoints) -> Result<InputPoints, DataError> {
+        let dim = self.columns.len();
+        super::error::check_shape("the input table", inputs.n_rows(), dim, inputs.values().len())?;
+        let scaled = inputs.values().iter().zip(self.columns.iter().cycle());
+        InputPoints::new(
+            inputs.n_rows(),
+            dim,
+            scaled.map(|(value, column)| (value - column.shift) / column.scale).collect(),
+        )
+    }
+}
+
+/// Brings every output to mean 0 and standard deviation 1, and predictions back to the user's units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputScaling {
+    columns: Vec<Column>,
+}
+
+impl OutputScaling {
+    /// Mean and standard deviation of the observed cells of each output; a constant output is only shifted.
+    ///
+    /// # Errors
+    /// When an output was never observed.
+    pub fn standardizing(observations: &Observations) -> Result<Self, DataError> {
+        let mut by_output = vec![vec![]; observations.n_outputs()];
+        for (_, cell) in observations.cells() {
+            by_output[cell.output.get()].push(cell.value);
+        }
+        let mut columns = Vec::with_capacity(by_output.len());
+        for (output, values) in by_output.iter().enumerate() {
+            if values.is_empty() {
+                return Err(DataError::OutputNeverObserved { output: OutputIndex::new(output) });
+            }
+            columns.push(Column::fitted(values.iter().copied()));
+        }
+        Ok(Self { columns })
+    }
+
+    /// Leaves outputs as they are.
+    pub fn identity(n_outputs: usize) -> Self {
+        Self { columns: vec![Column { shift: 0.0, scale: 1.0 }; n_outputs] }
+    }
+
+    /// A given shift and scale for each output.
+    ///
+    /// # Errors
+    /// When a shift is not finite or a scale not positive and finite.
+    pub fn with_shifts_and_scales(pairs: &[(f64, f64)]) -> Result<Self, DataError> {
+        let columns = pairs.iter().enumerate().map(|(at, &(shift, scale))| Column::checked(at, shift, scale));
+        Ok(Self { columns: columns.collect::<Result<_, _>>()? })
+    }
+
+    /// The shift of each output.
+    pub fn shifts(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.columns.iter().map(|column| column.shift)
+    }
+
+    /// The scale of each output.
+    pub fn scales(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.columns.iter().map(|column| column.scale)
+    }
+
+    /// The observations, brought to scale; known noise variances follow.
+    ///
+    /// # Errors
+    /// When the number of outputs differs or a number overflows.
+    pub fn apply(&self, observations: &Observations) -> Result<Observations, DataError> {
+        let (rows, outputs) = (observations.n_rows(), self.columns.len());
+        super::error::check_shape("the output table", rows, outputs, rows * observations.n_outputs())?;
+        let scale = |row: RowIndex, output: OutputIndex, value: f64| {
+            let column = self.columns[output.get()];
+            let scaled = (value - column.shift) / column.scale;
+            if scaled.is_finite() {
+                Ok(scaled)
+            } else {
+                Err(DataError::ScalingOverflow { row, column: output.get() })
+            }
+        };
+        observations.map(scale, |output| self.columns[output.get()].scale.powi(-2))
+    }
+
+    /// A prediction on the standardized scale, in the user's units.
+    ///
+    /// # Errors
+    /// When the number of outputs differs.
+    pub fn undo(&self, mut prediction: Prediction) -> Result<Prediction, DataError> {
+        let (rows, outputs) = (prediction.n_rows(), self.columns.len());
+        super::error::check_shape("the prediction", rows, outputs, prediction.means().len())?;
+        prediction.map_outputs(|output, mean, variance| {
+            let column = self.columns[output.get()];
+            (mean * column.scale + column.shift, variance * column.scale * column.scale)
+        });
+        Ok(prediction)
+    }
+}

@@ -1,0 +1,46 @@
+//! Index types that keep rows of the user's table apart from positions in the structure.
+
+use std::fmt;
+
+macro_rules! index_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(usize);
+
+        impl $name {
+            /// The index with this number, counted from 0.
+            pub const fn new(number: usize) -> Self {
+                Self(number)
+            }
+
+            /// The bare number, counted from 0.
+            pub const fn get(self) -> usize {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.fmt(formatter)
+            }
+        }
+    };
+}
+
+index_type! {
+    /// A row of the user's table, counted from 0 in file order.
+    RowIndex
+}
+index_type! {
+    /// A place in the structure's visiting order; position 0 is the root, and a parent precedes its children.
+    Position
+}
+index_type! {
+    /// An output: a column of the observations.
+    OutputIndex
+}
+index_type! {
+    /// A latent process: a column of the mixing matrix.
+    LatentIndex
+}

@@ -1,0 +1,299 @@
+//! The value every builder makes: who is whose parent, how long the edge is, and in which order to visit.
+
+use crate::data::{InputPoints, squared_distance};
+use crate::index::{Position, RowIndex};
+use crate::units::{DistanceScale, UnitError};
+use thiserror::Error;
+
+/// A structure that cannot be built.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum StructureError {
+    /// The sorted chain is for one input column only.
+    #[error("a sorted chain needs one input column, not {dim}")]
+    NotOneDimensional {
+        /// The number of input columns.
+        dim: usize,
+    },
+    /// An order or parent list does not cover the rows one by one.
+    #[error("the structure has {found} entries for {n_rows} rows")]
+    RowCountMismatch {
+        /// Rows of the inputs.
+        n_rows: usize,
+        /// Entries given.
+        found: usize,
+    },
+    /// A row number is not one of the table's.
+    #[error("row {row} is not one of the {n_rows} rows")]
+    UnknownRow {
+        /// The row.
+        row: RowIndex,
+        /// Rows of the inputs.
+        n_rows: usize,
+    },
+    /// A chain visits every row once.
+    #[error("row {row} is visited twice")]
+    RowVisitedTwice {
+        /// The row.
+        row: RowIndex,
+    },
+    /// A tree has one root.
+    #[error("a tree needs exactly one row without a parent; {found} were given")]
+    NotOneRoot {
+        /// Rows without a parent.
+        found: usize,
+    },
+    /// Following parents from this row never reaches the root.
+    #[error("row {row} is not connected to the root")]
+    NotConnected {
+        /// The row.
+        row: RowIndex,
+    },
+    /// Two rows are so far apart that their distance is not a finite number.
+    #[error("the distance into row {row} is {distance}; rescale the inputs")]
+    DistanceNotFinite {
+        /// The row.
+        row: RowIndex,
+        /// The distance found.
+        distance: f64,
+    },
+    /// A scale is not positive and finite.
+    #[error(transparent)]
+    Unit(#[from] UnitError),
+}
+
+/// A rooted tree over the rows, in visiting order: every parent stands before its children.
+///
+/// The order is a pre-order, so that a child mostly follows its parent in memory. A chain is the tree in which every
+/// position's parent is the position before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tree {
+    row_at: Vec<RowIndex>,
+    position_of: Vec<Position>,
+    /// The parent's position; the root's entry is its own.
+    parent: Vec<Position>,
+    /// The distance to the parent, in units of `distance_scale`; 0 at the root.
+    step: Vec<f64>,
+    distance_scale: DistanceScale,
+    is_chain: bool,
+}
+
+impl Tree {
+    /// The chain that visits the rows in this order (the paper's π).
+    ///
+    /// # Errors
+    /// When `order` is not a permutation of the rows, or a distance overflows.
+    pub fn chain(inputs: &InputPoints, order: Vec<RowIndex>) -> Result<Self, StructureError> {
+        if order.len() != inputs.n_rows() {
+            return Err(StructureError::RowCountMismatch { n_rows: inputs.n_rows(), found: order.len() });
+        }
+        let parent = (0..order.len()).map(|at| Position::new(at.saturating_sub(1))).collect();
+        Self::from_order(inputs, order, parent)
+    }
+
+    /// The tree in which `parent[row]` is each row's parent, `None` for the root.
+    ///
+    /// Children are visited in ascending row order, deepest first along each branch.
+    ///
+    /// # Errors
+    /// When there is not exactly one root, a parent is unknown, rows are not connected, or a distance overflows.
+    pub fn from_parents(inputs: &InputPoints, parent: &[Option<RowIndex>]) -> Result<Self, StructureError> {
+        let n_rows = inputs.n_rows();
+        if parent.len() != n_rows {
+            return Err(StructureError::RowCountMismatch { n_rows, found: parent.len() });
+        }
+        let n_roots = parent.iter().filter(|above| above.is_none()).count();
+        if n_roots != 1 {
+            return Err(StructureError::NotOneRoot { found: n_roots });
+        }
+        // Children of each row as linked lists; inserting rows in ascending order at the head makes the stack below
+        // give them back ascending.
+        let mut first_child = vec![usize::MAX; n_rows];
+        let mut next_sibling = vec![usize::MAX; n_rows];
+        let mut stack = vec![];
+        for (row, above) in parent.iter().enumerate() {
+            match above {
+                Some(above) if above.get() >= n_rows => {
+                    return Err(StructureError::UnknownRow { row: *above, n_rows });
+                }
+                Some(above) => {
+                    next_sibling[row] = first_child[above.get()];
+                    first_child[above.get()] = row;
+                }
+                None => stack.push((row, 0)),
+            }
+        }
+        let mut order = Vec::with_capacity(n_rows);
+        let mut parent_position = Vec::with_capacity(n_rows);
+        while let Some((row, above)) = stack.pop() {
+            let position = order.len();
+            order.push(RowIndex::new(row));
+            parent_position.push(Position::new(above));
+            let mut child = first_child[row];
+            while child != usize::MAX {
+                stack.push((child, position));
+                child = next_sibling[child];
+            }
+        }
+        if order.len() < n_rows {
+            let mut reached = vec![false; n_rows];
+            order.iter().for_each(|row| reached[row.get()] = true);
+            let row = reached.iter().position(|&seen| !seen).unwrap_or(0);
+            return Err(StructureError::NotConnected { row: RowIndex::new(row) });
+        }
+        Self::from_order(inputs, order, parent_position)
+    }
+
+    /// The one place that checks the rows and computes edge lengths.
+    fn from_order(
+        inputs: &InputPoints,
+        row_at: Vec<RowIndex>,
+        parent: Vec<Position>,
+    ) -> Result<Self, StructureError> {
+        let n_rows = inputs.n_rows();
+        let mut position_of = vec![None; n_rows];
+        for (position, &row) in row_at.iter().enumerate() {
+            match position_of.get_mut(row.get()) {
+                None => return Err(StructureError::UnknownRow { row, n_rows }),
+                Some(Some(_)) => return Err(StructureError::RowVisitedTwice { row }),
+                Some(slot) => *slot = Some(Position::new(position)),
+            }
+        }
+        let mut step = Vec::with_capacity(n_rows);
+        for (&row, &above) in row_at.iter().zip(&parent) {
+            let distance = distance(inputs.point(row), inputs.point(row_at[above.get()]));
+            if !distance.is_finite() {
+                return Err(StructureError::DistanceNotFinite { row, distance });
+            }
+            step.push(distance);
+        }
+        let is_chain = parent.iter().enumerate().all(|(at, above)| above.get() == at.saturating_sub(1));
+        Ok(Self {
+            row_at,
+            position_of: position_of.into_iter().flatten().collect(),
+            parent,
+            step,
+            distance_scale: DistanceScale::ONE,
+            is_chain,
+        })
+    }
+
+    /// The same structure with distances counted in units of `scale` (times the unit they had).
+    ///
+    /// # Errors
+    /// When a scaled distance overflows.
+    pub fn with_distance_scale(mut self, scale: DistanceScale) -> Result<Self, StructureError> {
+        for (at, step) in self.step.iter_mut().enumerate() {
+            *step /= scale.get();
+            if !step.is_finite() {
+                return Err(StructureError::DistanceNotFinite { row: self.row_at[at], distance: *step });
+            }
+        }
+        self.distance_scale = DistanceScale::new(self.distance_scale.get() * scale.get())?;
+        Ok(self)
+    }
+
+    /// The median of the C − 1 edge lengths: the paper's distance scale. `None` for a single point, or when half of
+    /// the edges have length zero.
+    pub fn median_step(&self) -> Option<DistanceScale> {
+        let mut steps = self.step[1..].to_vec();
+        steps.sort_by(f64::total_cmp);
+        let middle = steps.len() / 2;
+        let median = match steps.len() {
+            0 => return None,
+            odd if odd % 2 == 1 => steps[middle],
+            _ => 0.5 * (steps[middle - 1] + steps[middle]),
+        };
+        DistanceScale::new(median).ok()
+    }
+
+    /// The unit of all distances of this structure.
+    pub fn distance_scale(&self) -> DistanceScale {
+        self.distance_scale
+    }
+
+    /// The number of points, C.
+    pub fn len(&self) -> usize {
+        self.row_at.len()
+    }
+
+    /// Whether there is no point; never true for a checked tree.
+    pub fn is_empty(&self) -> bool {
+        self.row_at.is_empty()
+    }
+
+    /// Whether every position's parent is the position before it.
+    pub fn is_chain(&self) -> bool {
+        self.is_chain
+    }
+
+    /// All positions, the root first.
+    pub fn positions(&self) -> impl DoubleEndedIterator<Item = Position> + ExactSizeIterator + use<> {
+        (0..self.len()).map(Position::new)
+    }
+
+    /// The row visited at this position: π.
+    ///
+    /// # Panics
+    /// When `position` is of another structure and out of range.
+    pub fn row_at(&self, position: Position) -> RowIndex {
+        self.row_at[position.get()]
+    }
+
+    /// Where this row is visited: π⁻¹.
+    ///
+    /// # Panics
+    /// When `row` is of another table and out of range.
+    pub fn position_of(&self, row: RowIndex) -> Position {
+        self.position_of[row.get()]
+    }
+
+    /// The parent's position, `None` for the root.
+    ///
+    /// # Panics
+    /// When `position` is of another structure and out of range.
+    pub fn parent(&self, position: Position) -> Option<Position> {
+        (position.get() > 0).then(|| self.parent[position.get()])
+    }
+
+    /// The distance to the parent, Δ_i, in units of the distance scale; 0 at the root.
+    ///
+    /// # Panics
+    /// When `position` is of another structure and out of range.
+    pub fn step_into(&self, position: Position) -> f64 {
+        self.step[position.get()]
+    }
+
+    /// All distances to the parent, by position.
+    pub fn steps(&self) -> &[f64] {
+        &self.step
+    }
+
+    /// The sum of all edge lengths; for a chain the paper's T(π).
+    pub fn total_length(&self) -> f64 {
+        self.step.iter().sum()
+    }
+
+    /// The distance from the root along the edges; for a chain the paper's coordinate s_π.
+    pub fn coordinates(&self) -> Vec<f64> {
+        let mut coordinate = vec![0.0; self.len()];
+        for position in 1..self.len() {
+            coordinate[position] = coordinate[self.parent[position].get()] + self.step[position];
+        }
+        coordinate
+    }
+}
+
+/// Euclidean distance, by a scaled sum only where the plain one would overflow or vanish.
+pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let squared = squared_distance(a, b);
+    if squared.is_normal() {
+        return squared.sqrt();
+    }
+    let largest = a.iter().zip(b).fold(0.0_f64, |largest, (x, y)| largest.max((x - y).abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    let scaled: f64 = a.iter().zip(b).map(|(x, y)| ((x - y) / largest).powi(2)).sum();
+    scaled.sqrt() * largest
+}

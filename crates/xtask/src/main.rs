@@ -1,0 +1,37 @@
+//! Chores. `cargo xtask test` runs every check: formatting, lints, tests, documentation, examples.
+
+use std::process::{Command, ExitCode};
+
+/// Each check: what it is, and the `cargo` arguments that run it.
+const CHECKS: &[(&str, &[&str])] = &[
+    ("formatting", &["fmt", "--all", "--check"]),
+    ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
+    ("tests", &["test", "--workspace", "--all-targets"]),
+    ("documentation examples", &["test", "--workspace", "--doc"]),
+    ("example 01", &["run", "--release", "--quiet", "--package", "catena", "--example", "01_posterior"]),
+];
+
+fn main() -> ExitCode {
+    match std::env::args().nth(1).as_deref() {
+        Some("test") => test(),
+        _ => {
+            eprintln!("usage: cargo xtask test");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs every check in order and stops at the first that fails.
+fn test() -> ExitCode {
+    for (name, arguments) in CHECKS {
+        eprintln!("\n== {name}: cargo {}", arguments.join(" "));
+        let passed =
+            Command::new(env!("CARGO")).args(*arguments).status().is_ok_and(|status| status.success());
+        if !passed {
+            eprintln!("\n{name} failed");
+            return ExitCode::FAILURE;
+        }
+    }
+    eprintln!("\nall checks passed");
+    ExitCode::SUCCESS
+}
