@@ -1,6 +1,6 @@
 //! Mean and variance by row and output: what every method returns.
 
-use crate::data::DataError;
+use crate::data::{DataError, OutputScaling, check_shape};
 use crate::index::{OutputIndex, RowIndex};
 use crate::units::Variance;
 
@@ -25,9 +25,19 @@ impl Prediction {
         means: Vec<f64>,
         variances: Vec<f64>,
     ) -> Result<Self, DataError> {
-        crate::data::check_shape("the table of means", n_rows, n_outputs, means.len())?;
-        crate::data::check_shape("the table of variances", n_rows, n_outputs, variances.len())?;
+        check_shape("the table of means", n_rows, n_outputs, means.len())?;
+        check_shape("the table of variances", n_rows, n_outputs, variances.len())?;
         Ok(Self { n_outputs, means, variances })
+    }
+
+    /// A prediction whose arrays have matching sizes already.
+    pub(crate) fn from_checked(n_outputs: usize, means: Vec<f64>, variances: Vec<f64>) -> Self {
+        Self { n_outputs, means, variances }
+    }
+
+    /// Takes the arrays out, leaving no rows.
+    pub(crate) fn take_arrays(&mut self) -> (Vec<f64>, Vec<f64>) {
+        (std::mem::take(&mut self.means), std::mem::take(&mut self.variances))
     }
 
     /// The number of rows.
@@ -82,5 +92,21 @@ impl Prediction {
         for (at, (mean, variance)) in cells {
             (*mean, *variance) = map(OutputIndex::new(at % self.n_outputs), *mean, *variance);
         }
+    }
+}
+
+impl OutputScaling {
+    /// A prediction on the standardized scale, in the user's units.
+    ///
+    /// # Errors
+    /// When the number of outputs differs.
+    pub fn undo(&self, mut prediction: Prediction) -> Result<Prediction, DataError> {
+        let columns: Vec<(f64, f64)> = self.shifts().zip(self.scales()).collect();
+        check_shape("the prediction", prediction.n_rows(), columns.len(), prediction.means().len())?;
+        prediction.map_outputs(|output, mean, variance| {
+            let (shift, scale) = columns[output.get()];
+            (mean * scale + shift, variance * scale * scale)
+        });
+        Ok(prediction)
     }
 }

@@ -1,8 +1,8 @@
-//! Standardization of inputs and outputs, and its way back.
+//! Standardization of inputs and outputs. Its way back is beside what comes back, in `prediction.rs`.
 
 use super::{DataError, InputPoints, Observations};
 use crate::index::{OutputIndex, RowIndex};
-use crate::prediction::Prediction;
+use crate::units::LengthScale;
 
 /// An affine change of one column: `scaled = (value − shift) / scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,6 +59,17 @@ impl InputScaling {
     pub fn with_scales(scales: &[f64]) -> Result<Self, DataError> {
         let columns = scales.iter().enumerate().map(|(at, &scale)| Column::checked(at, 0.0, scale));
         Ok(Self { columns: columns.collect::<Result<_, _>>()? })
+    }
+
+    /// Divides each column by its own length-scale (automatic relevance determination), in the units of that column.
+    ///
+    /// A structure built on the rescaled inputs follows them: a column with a long length-scale hardly counts when
+    /// neighbors are chosen, and edge lengths are the anisotropic distances √Σ_m ((x_m − x'_m)/ℓ_m)², to be used with
+    /// latents of length-scale 1, or of the ratio of their length-scales to these. Rivals that are given the rescaled
+    /// inputs use the same distances.
+    pub fn by_length_scales(length_scales: &[LengthScale]) -> Self {
+        let column = |length_scale: &LengthScale| Column { shift: 0.0, scale: length_scale.get() };
+        Self { columns: length_scales.iter().map(column).collect() }
     }
 
     /// The scale of each column.
@@ -149,19 +160,5 @@ impl OutputScaling {
             }
         };
         observations.map(scale, |output| self.columns[output.get()].scale.powi(-2))
-    }
-
-    /// A prediction on the standardized scale, in the user's units.
-    ///
-    /// # Errors
-    /// When the number of outputs differs.
-    pub fn undo(&self, mut prediction: Prediction) -> Result<Prediction, DataError> {
-        let (rows, outputs) = (prediction.n_rows(), self.columns.len());
-        super::error::check_shape("the prediction", rows, outputs, prediction.means().len())?;
-        prediction.map_outputs(|output, mean, variance| {
-            let column = self.columns[output.get()];
-            (mean * column.scale + column.shift, variance * column.scale * column.scale)
-        });
-        Ok(prediction)
     }
 }

@@ -70,6 +70,10 @@ pub trait Dynamics<const K: usize>: Copy {
     fn root_covariance(self) -> Block<K>;
 }
 
+/// At this u every A and its slope are exactly 0. In products with them u stops growing here, because beyond the range
+/// of doubles it would be ∞·0.
+const VANISHED: f64 = 1e4;
+
 /// Something to do with a latent's dynamics, whatever its kernel.
 pub trait VisitDynamics {
     /// What comes out.
@@ -111,6 +115,7 @@ impl<C: DerivativeState<K>, const K: usize> Dynamics<K> for DerivativeDynamics<C
     fn slope(self, distance: f64) -> Step<K> {
         let u = self.rate * distance;
         let a = C::step(u).transition;
+        let u = u.min(VANISHED);
         let mut slope = Step { transition: [[0.0; K]; K], noise: [[0.0; K]; K] };
         for i in 0..K {
             for j in 0..K {
@@ -158,7 +163,7 @@ impl<C: Correlation> Dynamics<1> for ValueDynamics<C> {
     #[inline(always)]
     fn slope(self, distance: f64) -> Step<1> {
         let u = self.rate * distance;
-        let slope = -u * C::correlation_slope(u);
+        let slope = -u.min(VANISHED) * C::correlation_slope(u);
         Step { transition: [[slope]], noise: [[-2.0 * C::correlation(u) * slope]] }
     }
 

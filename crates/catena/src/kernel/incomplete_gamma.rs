@@ -13,13 +13,19 @@ const RECIPROCALS: [f64; 32] = {
 
 /// `1 − e^−v Σ_{j≤ORDER} v^j/j!`: the probability that a Poisson(v) count exceeds ORDER, with `decay = e^−v` given.
 ///
-/// Below v = 2 the tail is summed instead of subtracted from 1, which would cancel; 20 terms reach rounding there.
-/// At v = 2 the difference loses at most a factor 20 (ORDER = 4) of the last digit.
+/// For small v the tail is summed instead of subtracted from 1, which would cancel; the terms kept reach rounding. Where
+/// the difference takes over, it loses at most two digits.
 #[inline(always)]
 pub(super) fn poisson_tail<const ORDER: usize>(v: f64, decay: f64) -> f64 {
-    if v < 2.0 {
+    // The higher the order, the smaller the tail, and the later the difference is safe.
+    let (switch, terms) = match ORDER {
+        0 => (0.1, 11),
+        1..=2 => (0.5, 14),
+        _ => (2.0, 20),
+    };
+    if v < switch {
         let mut tail = 1.0;
-        for j in (ORDER + 2..ORDER + 22).rev() {
+        for j in (ORDER + 2..ORDER + 2 + terms).rev() {
             tail = 1.0 + v * RECIPROCALS[j] * tail;
         }
         let mut leading = decay;
@@ -32,7 +38,7 @@ pub(super) fn poisson_tail<const ORDER: usize>(v: f64, decay: f64) -> f64 {
         for j in (1..=ORDER).rev() {
             head = 1.0 + v * RECIPROCALS[j] * head;
         }
-        // e^−v underflows before v overflows the polynomial only in the sense that matters: 0·∞ must be 0.
+        // Where the exponential has vanished the polynomial may be infinite, and 0·∞ must be 0.
         1.0 - if decay == 0.0 { 0.0 } else { decay * head }
     }
 }

@@ -41,8 +41,8 @@ impl DerivativeState<2> for Matern32 {
     const STATIONARY_COVARIANCE: Block<2> = [[1.0, 0.0], [0.0, 1.0]];
 
     /// `A = e^−u (I + (F + I)u)`. With c = e^−u (u, 1 − u), the last column of A, and v = 2u:
-    /// `Q₁₁ = 4∫c₁² = 1 − e^−v(1 + v + v²/2)`, `Q₁₂ = 2c₁²` because c₁' = c₂, and `Q₂₂ = 4∫c₂²` regrouped into two
-    /// terms that do not cancel at small u.
+    /// `Q₁₁ = 4∫c₁² = 1 − e^−v(1 + v + v²/2)`, `Q₁₂ = 2c₁²` because c₁' = c₂, and `Q₂₂ = 4∫c₂² = Q₁₁ + 2v e^−v`: sums
+    /// of positive terms.
     #[inline(always)]
     fn step(u: f64) -> Step<2> {
         let decay = (-u).exp();
@@ -53,7 +53,7 @@ impl DerivativeState<2> for Matern32 {
         ];
         let q11 = poisson_tail::<2>(v, decay_squared);
         let q12 = 2.0 * transition[0][1] * transition[0][1];
-        let q22 = poisson_tail::<0>(v, decay_squared) + times_decay(v * (1.0 - 0.5 * v), decay_squared);
+        let q22 = q11 + times_decay(2.0 * v, decay_squared);
         Step { transition, noise: [[q11, q12], [q12, q22]] }
     }
 }

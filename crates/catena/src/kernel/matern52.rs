@@ -12,7 +12,7 @@ pub struct Matern52;
 impl Correlation for Matern52 {
     const NAME: &'static str = "matern52";
     /// `e^−φ (φ + φ²)/3` at the golden ratio φ.
-    const STEEPEST_SLOPE: f64 = 0.279_983_694_378_082_6;
+    const STEEPEST_SLOPE: f64 = 0.279_987_364_885_725;
 
     fn rate(length_scale: LengthScale) -> f64 {
         5.0_f64.sqrt() / length_scale.get()
@@ -62,7 +62,7 @@ impl DerivativeState<3> for Matern52 {
         // e^−v v^k/k! for k = 1…4. Downward, each tail gains one of these positive terms: nothing cancels.
         let mut terms = [decay_squared; 5];
         for k in 1..5 {
-            terms[k] = times_decay(terms[k - 1] * v / k as f64, decay_squared);
+            terms[k] = terms[k - 1] * v / k as f64;
         }
         let mut tails = [0.0; 5];
         tails[4] = poisson_tail::<4>(v, decay_squared);

@@ -1,0 +1,149 @@
+//! The report on a structure, as text and as JSON.
+
+use super::{Distortion, GapStatistics, PairSampling, chain_start_factor, covariance_gap_bound, distortion};
+use crate::data::InputPoints;
+use crate::kernel::StateKind;
+use crate::model::{Latent, Lmc};
+use crate::structure::Tree;
+use std::fmt;
+
+/// What can be said about a structure without a posterior.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StructureQuality {
+    /// The number of points, C.
+    pub n_points: usize,
+    /// The number of input columns, M.
+    pub dim: usize,
+    /// Whether the structure is a chain.
+    pub is_chain: bool,
+    /// The unit of all lengths below, in the units of the inputs.
+    pub distance_scale: f64,
+    /// The lengths of the edges.
+    pub gaps: GapStatistics,
+    /// How much distances along the structure differ from those in space.
+    pub distortion: Distortion,
+    /// Theorem 1's bound on ‖K − K_π‖₂ for a model, where one was given, the structure is a chain and every latent carries
+    /// derivatives: only then is the structure's covariance the kernel at distances along the chain, of which the
+    /// theorem speaks. It is that of the upper end of the distortion.
+    pub covariance_gap_bound: Option<f64>,
+    /// The factor between the lengths of greedy chains from different starts, for chains: Proposition 1's, corrected
+    /// (see [`chain_start_factor`]).
+    pub chain_start_factor: Option<f64>,
+}
+
+impl StructureQuality {
+    /// Judges a structure; with a model, its bound on the covariance too.
+    ///
+    /// # Panics
+    /// When the structure is over another number of rows.
+    pub fn new(inputs: &InputPoints, tree: &Tree, model: Option<&Lmc>, sampling: PairSampling) -> Self {
+        let distortion = distortion(inputs, tree, sampling);
+        let bound = |model| covariance_gap_bound(model, tree.len(), distortion.upper_bound());
+        let is_spoken_of = |model: &&Lmc| {
+            let carries_derivative = |latent: &Latent| latent.state() == StateKind::Derivative;
+            tree.is_chain() && model.latents().iter().all(carries_derivative)
+        };
+        Self {
+            n_points: tree.len(),
+            dim: inputs.dim(),
+            is_chain: tree.is_chain(),
+            distance_scale: tree.distance_scale().get(),
+            gaps: GapStatistics::new(tree),
+            distortion,
+            covariance_gap_bound: model.filter(is_spoken_of).map(bound),
+            chain_start_factor: tree.is_chain().then(|| chain_start_factor(tree.len())),
+        }
+    }
+
+    /// The report as one JSON object. A number that is not finite becomes `null`.
+    pub fn to_json(&self) -> String {
+        let gaps = object(&[
+            ("total", number(self.gaps.total)),
+            ("mean", number(self.gaps.mean)),
+            ("median", number(self.gaps.median)),
+            ("largest", number(self.gaps.largest)),
+            ("n_zero", self.gaps.n_zero.to_string()),
+        ]);
+        object(&[
+            ("n_points", self.n_points.to_string()),
+            ("n_inputs", self.dim.to_string()),
+            ("is_chain", self.is_chain.to_string()),
+            ("distance_scale", number(self.distance_scale)),
+            ("gaps", gaps),
+            ("distortion", distortion_to_json(self.distortion)),
+            ("covariance_gap_bound", self.covariance_gap_bound.map_or("null".into(), number)),
+            ("chain_start_factor", self.chain_start_factor.map_or("null".into(), number)),
+        ])
+    }
+}
+
+fn distortion_to_json(distortion: Distortion) -> String {
+    match distortion {
+        Distortion::Exact { largest, mean } => {
+            object(&[("exact", "true".into()), ("largest", number(largest)), ("mean", number(mean))])
+        }
+        Distortion::Sampled { at_least, at_most, share_beyond, mean, mean_standard_error, n_sampled } => {
+            object(&[
+                ("exact", "false".into()),
+                ("at_least", number(at_least)),
+                ("at_most", number(at_most)),
+                ("share_beyond", number(share_beyond)),
+                ("mean", number(mean)),
+                ("mean_standard_error", number(mean_standard_error)),
+                ("n_sampled", n_sampled.to_string()),
+            ])
+        }
+    }
+}
+
+/// A JSON object from names that need no escaping and values that are JSON already.
+fn object(fields: &[(&str, String)]) -> String {
+    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+    format!("{{{}}}", fields.join(","))
+}
+
+/// A JSON number that reads back to the same bits.
+fn number(value: f64) -> String {
+    if value.is_finite() { format!("{value:?}") } else { "null".into() }
+}
+
+impl fmt::Display for StructureQuality {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_chain { "chain" } else { "tree" };
+        let GapStatistics { total, mean, median, largest, n_zero } = self.gaps;
+        writeln!(formatter, "{kind} over {} points with {} inputs", self.n_points, self.dim)?;
+        writeln!(formatter, "lengths in units of {:.6e}", self.distance_scale)?;
+        writeln!(formatter, "total length {total:.6}")?;
+        writeln!(
+            formatter,
+            "gaps: mean {mean:.6}, median {median:.6}, largest {largest:.6}, {n_zero} of length 0"
+        )?;
+        match self.distortion {
+            Distortion::Exact { largest, mean } => {
+                write!(formatter, "distortion over all pairs: largest {largest:.6}, mean {mean:.6}")?;
+            }
+            Distortion::Sampled { at_least, at_most, share_beyond, mean, mean_standard_error, n_sampled } => {
+                writeln!(
+                    formatter,
+                    "distortion from {n_sampled} sampled points: mean {mean:.6} ± {mean_standard_error:.6}"
+                )?;
+                write!(
+                    formatter,
+                    "largest between {at_least:.6} and {at_most:.6}; beyond the former at most {:.2} % of the points \
+                     (95 % confidence)",
+                    100.0 * share_beyond
+                )?;
+            }
+        }
+        if let Some(bound) = self.covariance_gap_bound {
+            write!(formatter, "\nTheorem 1: covariance differs by at most {bound:.6e}")?;
+        }
+        if let Some(factor) = self.chain_start_factor {
+            write!(
+                formatter,
+                "\nProposition 1 (corrected): a greedy chain from another start is at most {factor} times as long"
+            )?;
+        }
+        Ok(())
+    }
+}

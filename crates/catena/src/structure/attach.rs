@@ -1,0 +1,127 @@
+//! Where a new input joins a structure: beside its nearest point, or between two neighbors on a line.
+
+use super::Tree;
+use super::kd_tree::KdTree;
+use super::tree::distance;
+use crate::data::InputPoints;
+use crate::index::Position;
+
+/// A point of the structure that a new one is tied to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tie {
+    /// Where the point is in the structure.
+    pub position: Position,
+    /// How far it is, in units of the structure's distance scale.
+    pub distance: f64,
+}
+
+/// How a new point joins the structure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AttachedTo {
+    /// On a line, beyond the first position.
+    BeforeFirst(Tie),
+    /// On a line, between two positions that follow one another. A point that coincides with some of the structure's
+    /// has the last of them on its left, at distance 0.
+    Between {
+        /// The earlier position.
+        left: Tie,
+        /// The later position.
+        right: Tie,
+    },
+    /// On a line, at or beyond the last position.
+    AfterLast(Tie),
+    /// As one more leaf, hanging on the nearest point; equal distances by the lowest row.
+    Leaf(Tie),
+}
+
+/// Joins new points to a structure, in O(log C) each.
+///
+/// Along a chain that follows its only input upward or downward a new point lies between two others, and both tell
+/// about it. Everywhere else it hangs on its nearest point, so that new points do not change one another.
+#[derive(Clone, Debug)]
+pub struct Attachment {
+    positions_by_row: Vec<Position>,
+    distance_scale: f64,
+    search: Search,
+}
+
+#[derive(Clone, Debug)]
+enum Search {
+    /// The only input along the chain, times the sign that makes it ascend.
+    Line {
+        ascending: Vec<f64>,
+        sign: f64,
+    },
+    Space {
+        tree: KdTree,
+        inputs: InputPoints,
+    },
+}
+
+impl Attachment {
+    /// Prepares a structure over these inputs for new points. O(C log C); O(C) on a line.
+    ///
+    /// # Panics
+    /// When the structure is over another number of rows.
+    pub fn new(inputs: &InputPoints, tree: &Tree) -> Self {
+        assert_eq!(inputs.n_rows(), tree.len(), "a structure over these inputs");
+        let search = match along_line(inputs, tree) {
+            Some(line) => line,
+            None => Search::Space { tree: KdTree::new(inputs), inputs: inputs.clone() },
+        };
+        Self {
+            positions_by_row: inputs.rows().map(|row| tree.position_of(row)).collect(),
+            distance_scale: tree.distance_scale().get(),
+            search,
+        }
+    }
+
+    /// Where a new point joins.
+    ///
+    /// # Panics
+    /// When the point has not M coordinates.
+    pub fn attach(&self, point: &[f64]) -> AttachedTo {
+        match &self.search {
+            Search::Line { ascending, sign } => {
+                assert_eq!(point.len(), 1, "a point of the structure's dimension");
+                self.attach_on_line(ascending, sign * point[0])
+            }
+            Search::Space { tree, inputs } => {
+                // A checked structure has at least one point, and nothing is ever taken out of this tree.
+                let row = tree.nearest(point).map_or(crate::index::RowIndex::new(0), |nearest| nearest.row);
+                AttachedTo::Leaf(Tie {
+                    position: self.positions_by_row[row.get()],
+                    distance: distance(point, inputs.point(row)) / self.distance_scale,
+                })
+            }
+        }
+    }
+
+    fn attach_on_line(&self, ascending: &[f64], place: f64) -> AttachedTo {
+        let tie = |at: usize| Tie {
+            position: Position::new(at),
+            distance: (ascending[at] - place).abs() / self.distance_scale,
+        };
+        match ascending.partition_point(|&other| other <= place) {
+            0 => AttachedTo::BeforeFirst(tie(0)),
+            after if after == ascending.len() => AttachedTo::AfterLast(tie(after - 1)),
+            after => AttachedTo::Between { left: tie(after - 1), right: tie(after) },
+        }
+    }
+}
+
+/// The search along a chain that follows its only input, if it does.
+fn along_line(inputs: &InputPoints, tree: &Tree) -> Option<Search> {
+    if inputs.dim() != 1 || !tree.is_chain() {
+        return None;
+    }
+    let along: Vec<f64> = tree.positions().map(|position| inputs.point(tree.row_at(position))[0]).collect();
+    let sign = if along.is_sorted() {
+        1.0
+    } else if along.is_sorted_by(|a, b| a >= b) {
+        -1.0
+    } else {
+        return None;
+    };
+    Some(Search::Line { ascending: along.iter().map(|place| sign * place).collect(), sign })
+}
