@@ -1,0 +1,38 @@
+//! Edge lengths in the structure's order, each run of equal ones counted once.
+
+use crate::structure::Tree;
+
+/// Which step leads into each position: on a regular grid, one step serves the whole chain.
+///
+/// Step 0 is the root's own, which comes from nowhere.
+#[derive(Debug)]
+pub(crate) struct Edges {
+    step_of: Vec<u32>,
+    lengths: Vec<f64>,
+}
+
+impl Edges {
+    /// The steps of a structure.
+    pub(super) fn new(tree: &Tree) -> Self {
+        let mut edges = Self { step_of: Vec::with_capacity(tree.len()), lengths: vec![] };
+        for position in tree.positions() {
+            let length = tree.step_into(position);
+            if edges.lengths.len() < 2 || edges.lengths.last() != Some(&length) {
+                edges.lengths.push(length);
+            }
+            edges.step_of.push(edges.lengths.len() as u32 - 1);
+        }
+        edges
+    }
+
+    /// The step into a position.
+    #[inline(always)]
+    pub(crate) fn step_of(&self, position: usize) -> usize {
+        self.step_of[position] as usize
+    }
+
+    /// The length of each step.
+    pub(crate) fn lengths(&self) -> &[f64] {
+        &self.lengths
+    }
+}

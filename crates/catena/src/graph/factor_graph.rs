@@ -1,0 +1,113 @@
+//! Model, structure and observed cells, brought together: everything a sweep needs.
+
+use super::cells::Cells;
+use super::edges::Edges;
+use crate::data::Observations;
+use crate::index::{LatentIndex, RowIndex};
+use crate::kernel::KernelError;
+use crate::model::Lmc;
+use crate::structure::Tree;
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Parts that do not belong to one another.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum GraphError {
+    /// The structure was built over another table.
+    #[error("the structure has {structure} points but the observations have {observations} rows")]
+    RowCountMismatch {
+        /// Points of the structure.
+        structure: usize,
+        /// Rows of the observations.
+        observations: usize,
+    },
+    /// The model was made for another table.
+    #[error("the model has {model} outputs but the observations have {observations}")]
+    OutputCountMismatch {
+        /// Outputs of the model.
+        model: usize,
+        /// Outputs of the observations.
+        observations: usize,
+    },
+    /// Derivative states live on chains: off a line, odd derivatives would change sign at a branching.
+    #[error("latent {latent} carries derivatives, which only a chain can; use a value state on a tree")]
+    DerivativeOnTree {
+        /// The latent.
+        latent: LatentIndex,
+    },
+    /// A latent cannot be carried along an edge.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// A message overflowed: values or noise variances are too extreme for the number format.
+    #[error(
+        "the messages at row {row} are not finite; rescale the outputs or raise the smallest noise variance"
+    )]
+    MessageNotFinite {
+        /// Where it was noticed.
+        row: RowIndex,
+    },
+}
+
+/// A model on a structure with its observed cells: everything a sweep needs.
+#[derive(Clone, Debug)]
+pub struct FactorGraph<'a> {
+    model: &'a Lmc,
+    tree: &'a Tree,
+    cells: Arc<Cells>,
+    edges: Arc<Edges>,
+}
+
+impl<'a> FactorGraph<'a> {
+    /// Brings the three parts together; observed cells are put in the structure's order.
+    ///
+    /// # Errors
+    /// When the parts do not have the same rows and outputs, or a tree is to carry derivative states.
+    pub fn new(model: &'a Lmc, tree: &'a Tree, observations: &Observations) -> Result<Self, GraphError> {
+        if tree.len() != observations.n_rows() {
+            let (structure, observations) = (tree.len(), observations.n_rows());
+            return Err(GraphError::RowCountMismatch { structure, observations });
+        }
+        let cells = Arc::new(Cells::new(tree, observations));
+        let graph = Self { model, tree, cells, edges: Arc::new(Edges::new(tree)) };
+        graph.with_model(model)
+    }
+
+    /// The same structure and cells under another model.
+    ///
+    /// # Errors
+    /// When the model has another number of outputs, or a tree is to carry derivative states.
+    pub fn with_model(&self, model: &'a Lmc) -> Result<Self, GraphError> {
+        if model.n_outputs() != self.cells.n_outputs() {
+            let (model, observations) = (model.n_outputs(), self.cells.n_outputs());
+            return Err(GraphError::OutputCountMismatch { model, observations });
+        }
+        if !self.tree.is_chain() {
+            let with_derivatives = model.latents().iter().position(|latent| latent.state_dim() > 1);
+            if let Some(latent) = with_derivatives {
+                return Err(GraphError::DerivativeOnTree { latent: LatentIndex::new(latent) });
+            }
+        }
+        Ok(Self { model, ..self.clone() })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &'a Lmc {
+        self.model
+    }
+
+    /// The structure.
+    pub fn tree(&self) -> &'a Tree {
+        self.tree
+    }
+
+    /// The steps along the structure's edges.
+    pub(crate) fn edges(&self) -> &Edges {
+        &self.edges
+    }
+
+    /// The observed cells in the structure's order.
+    pub(crate) fn cells(&self) -> &Cells {
+        &self.cells
+    }
+}

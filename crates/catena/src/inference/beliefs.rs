@@ -1,0 +1,342 @@
+//! The posterior of every state, kept whole: for states, covariances, samples and new inputs.
+
+use super::canonical::{self, Belief, Conditional, Message, Messages, Scratch};
+use super::factored::{self, FactoredConditional, Factors};
+use super::readout::Readout;
+use super::steps::{StepTable, StepView};
+use crate::graph::FactorGraph;
+use crate::index::{OutputIndex, Position};
+use crate::linalg::{
+    Dynamic, Layout, Separate, Shape, cholesky, conjugate_transposed, dot, noise_factor, times_transition,
+    transition_transposed_times_vector, vector_times_matrix,
+};
+
+/// Messages from below and beliefs of every position, in the form they were computed in.
+#[derive(Debug)]
+pub(crate) struct Beliefs {
+    pub(super) layout: Layout,
+    pub(super) readout: Readout,
+    pub(super) kind: Kind,
+}
+
+/// The form of messages and beliefs.
+#[derive(Debug)]
+pub(super) enum Kind {
+    Canonical(Messages),
+    Factored(Factors),
+}
+
+/// The belief of one state, padded as its layout says.
+pub(crate) struct StateBelief {
+    mean: Vec<f64>,
+    spread: Spread,
+}
+
+/// The covariance of a state, or a factor Z with P = Z Zᵀ.
+enum Spread {
+    Covariance(Vec<f64>),
+    Root(Vec<f64>),
+}
+
+/// How a state follows from its parent's: `z = gain·z_parent + shift + spread·(standard normals)`.
+#[derive(Debug)]
+pub(crate) struct Transition {
+    pub(crate) gain: Vec<f64>,
+    pub(crate) shift: Vec<f64>,
+    pub(crate) spread: Vec<f64>,
+}
+
+/// The transitions of steps that are not edges of the structure.
+pub(crate) struct NewSteps(StepTable);
+
+impl NewSteps {
+    /// Steps of these lengths under the model of a graph.
+    pub(crate) fn new(graph: &FactorGraph<'_>, beliefs: &Beliefs, lengths: &[f64]) -> Self {
+        Self(StepTable::for_lengths(lengths, graph.model(), &beliefs.layout))
+    }
+
+    fn step(&self, step: usize) -> StepView<'_> {
+        // Step 0 of a table is the root's.
+        self.0.step(step + 1)
+    }
+}
+
+impl Beliefs {
+    fn shape(&self) -> Dynamic {
+        self.layout.dynamic()
+    }
+
+    /// The padded size of a state.
+    pub(crate) fn size(&self) -> usize {
+        self.shape().size()
+    }
+
+    /// The belief at a position.
+    pub(crate) fn at(&self, position: Position) -> StateBelief {
+        let size = self.size();
+        let vector = |all: &[f64]| all[position.get() * size..][..size].to_vec();
+        let matrix = |all: &[f64]| all[position.get() * size * size..][..size * size].to_vec();
+        match &self.kind {
+            Kind::Canonical(messages) => StateBelief {
+                mean: vector(&messages.means),
+                spread: Spread::Covariance(matrix(&messages.covariances)),
+            },
+            Kind::Factored(factors) => {
+                StateBelief { mean: vector(&factors.means), spread: Spread::Root(matrix(&factors.spreads)) }
+            }
+        }
+    }
+
+    /// How the state at a position follows from its parent's, given everything observed.
+    pub(crate) fn transition_into(&self, graph: &FactorGraph<'_>, position: Position) -> Transition {
+        let steps = StepTable::for_lengths(&[graph.tree().step_into(position)], graph.model(), &self.layout);
+        // The root's step comes first in every table.
+        let step = steps.step(usize::from(position.get() > 0));
+        match &self.kind {
+            Kind::Canonical(messages) => {
+                let message = message_at(messages, self.size(), position);
+                Step::conditioned(self.shape(), step, message).into_transition(self.shape(), step, message)
+            }
+            Kind::Factored(factors) => {
+                let conditional = factored_at(factors, self.shape(), step, position);
+                let FactoredConditional { gain, spread, offset, .. } = conditional;
+                let shift =
+                    spread.chunks_exact(self.size()).map(|row| dot::<Separate>(row, &offset)).collect();
+                Transition { gain, shift, spread }
+            }
+        }
+    }
+
+    /// The belief of a new state that hangs below `parent` by a step, and above `child` by another if there is one.
+    pub(crate) fn attached(
+        &self,
+        steps: &NewSteps,
+        (parent, step): (Position, usize),
+        child: Option<(Position, usize)>,
+    ) -> StateBelief {
+        self.attached_by(steps.step(step), steps, parent, child)
+    }
+
+    /// The belief of a new state that lies before the root by a step: the step taken backward in time, under which
+    /// odd derivatives change their sign.
+    pub(crate) fn before_root(&self, steps: &NewSteps, step: usize) -> StateBelief {
+        let (parts, width) = (self.shape().n_parts(), self.shape().width());
+        let step = steps.step(step);
+        let (mut transition, mut noise) = (step.transition.to_vec(), step.noise.to_vec());
+        for c in 0..parts {
+            for d in 0..parts {
+                if (c + d) % 2 == 1 {
+                    transition[(c * parts + d) * width..][..width].iter_mut().for_each(|a| *a = -*a);
+                    if d < c {
+                        noise[(c * (c + 1) / 2 + d) * width..][..width].iter_mut().for_each(|q| *q = -*q);
+                    }
+                }
+            }
+        }
+        let step = StepView { transition: &transition, noise: &noise };
+        self.attached_by(step, steps, Position::new(0), None)
+    }
+
+    fn attached_by(
+        &self,
+        step: StepView<'_>,
+        steps: &NewSteps,
+        parent: Position,
+        child: Option<(Position, usize)>,
+    ) -> StateBelief {
+        let (shape, size) = (self.shape(), self.size());
+        let mut mean = vec![0.0; size];
+        match (&self.kind, self.at(parent)) {
+            (
+                Kind::Canonical(messages),
+                StateBelief { mean: above, spread: Spread::Covariance(covariance) },
+            ) => {
+                let (precision, vector) = match child {
+                    Some((child, below)) => {
+                        let below = steps.step(below);
+                        let message = message_at(messages, size, child);
+                        Step::conditioned(shape, below, message).passed(shape, below.transition)
+                    }
+                    None => (vec![0.0; size * size], vec![0.0; size]),
+                };
+                let message = Message { precision: &precision, vector: &vector };
+                let mut step = Step::conditioned(shape, step, message);
+                let above = Belief { mean: &above, covariance: &covariance };
+                let mut scratch = vec![0.0; size * size];
+                let belief = (&mut mean[..], &mut step.covariance[..]);
+                canonical::descend::<Separate>(size, &step.gain, &vector, above, belief, &mut scratch);
+                StateBelief { mean, spread: Spread::Covariance(step.covariance) }
+            }
+            (Kind::Factored(factors), StateBelief { mean: above, spread: Spread::Root(root) }) => {
+                let (rows, offset) = match child {
+                    Some((child, below)) => {
+                        let below = steps.step(below);
+                        factored_at(factors, shape, below, child).passed(shape, below.transition)
+                    }
+                    None => (vec![0.0; size * size], vec![0.0; size]),
+                };
+                let conditional = factored::condition(shape, step, (&rows, &offset));
+                let mut spread = vec![0.0; size * size];
+                factored::descend(size, &conditional, (&above, &root), (&mut mean, &mut spread));
+                StateBelief { mean, spread: Spread::Root(spread) }
+            }
+            // A belief has the form of the beliefs it is taken from.
+            (_, other) => other,
+        }
+    }
+
+    /// The state latent by latent, without padding.
+    pub(crate) fn unpadded(&self, state: &[f64]) -> Vec<f64> {
+        self.places().map(|place| state[place]).collect()
+    }
+
+    /// A matrix over the state, latent by latent, without padding.
+    pub(crate) fn unpadded_matrix(&self, matrix: &[f64]) -> Vec<f64> {
+        let size = self.size();
+        self.places().flat_map(|i| self.places().map(move |j| matrix[i * size + j])).collect()
+    }
+
+    fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.layout.n_slots()).flat_map(|latent| self.layout.places(latent))
+    }
+
+    /// What an output reads from a state.
+    pub(crate) fn read(&self, output: OutputIndex, state: &[f64]) -> f64 {
+        let weights = self.readout.row(output.get()).weights;
+        dot::<Separate>(weights, &state[..weights.len()])
+    }
+
+    /// The mean and variance of an output.
+    pub(crate) fn read_output(&self, output: OutputIndex, belief: &StateBelief) -> (f64, f64) {
+        let size = self.size();
+        match &belief.spread {
+            Spread::Covariance(covariance) => {
+                let values = super::gradient::Values { mean: &belief.mean, covariance, stride: size };
+                self.readout.read_output(output.get(), values)
+            }
+            Spread::Root(root) => {
+                let mut pulled = vec![0.0; size];
+                factored::read_output(&self.readout, output.get(), (&belief.mean, root), &mut pulled)
+            }
+        }
+    }
+
+    /// The covariance of all outputs, D×D.
+    pub(crate) fn output_covariance(&self, belief: &StateBelief) -> Vec<f64> {
+        let (size, n_outputs) = (self.size(), self.readout.n_outputs());
+        let mut pulled = vec![0.0; n_outputs * size];
+        let (Spread::Covariance(matrix) | Spread::Root(matrix)) = &belief.spread;
+        for (output, row) in pulled.chunks_exact_mut(size).enumerate() {
+            let weights = self.readout.row(output).weights;
+            vector_times_matrix::<Separate>(weights, &matrix[..weights.len() * size], row);
+        }
+        let entry = |d: usize, e: usize| {
+            let row = &pulled[d * size..][..size];
+            match &belief.spread {
+                Spread::Covariance(_) => self.read(OutputIndex::new(e), row),
+                Spread::Root(_) => dot::<Separate>(row, &pulled[e * size..][..size]),
+            }
+        };
+        // One triangle serves both, so that the matrix is symmetric to the bit.
+        (0..n_outputs * n_outputs)
+            .map(|at| entry((at / n_outputs).min(at % n_outputs), (at / n_outputs).max(at % n_outputs)))
+            .collect()
+    }
+}
+
+impl StateBelief {
+    /// The mean, padded.
+    pub(crate) fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// The covariance, padded.
+    pub(crate) fn covariance(&self) -> Vec<f64> {
+        match &self.spread {
+            Spread::Covariance(covariance) => covariance.clone(),
+            Spread::Root(root) => {
+                let size = self.mean.len();
+                let row = |i: usize| &root[i * size..][..size];
+                (0..size * size).map(|at| dot::<Separate>(row(at / size), row(at % size))).collect()
+            }
+        }
+    }
+}
+
+fn message_at(messages: &Messages, size: usize, position: Position) -> Message<'_> {
+    let at = position.get();
+    Message {
+        precision: &messages.precisions[at * size * size..][..size * size],
+        vector: &messages.vectors[at * size..][..size],
+    }
+}
+
+fn factored_at(
+    factors: &Factors,
+    shape: Dynamic,
+    step: StepView<'_>,
+    position: Position,
+) -> FactoredConditional {
+    let (at, size) = (position.get(), shape.size());
+    let root = &factors.roots[at * size * size..][..size * size];
+    factored::condition(shape, step, (root, &factors.offsets[at * size..][..size]))
+}
+
+/// One step in canonical form, conditioned on what is below it.
+struct Step {
+    gain: Vec<f64>,
+    covariance: Vec<f64>,
+    pulled: Vec<f64>,
+    stiffness: Vec<f64>,
+}
+
+impl Step {
+    fn conditioned(shape: Dynamic, step: StepView<'_>, message: Message<'_>) -> Self {
+        let size = shape.size();
+        let square = || vec![0.0; size * size];
+        let mut conditioned =
+            Self { gain: square(), covariance: square(), pulled: vec![0.0; size], stiffness: square() };
+        let Self { gain, covariance, pulled, stiffness } = &mut conditioned;
+        let out = Conditional { gain, covariance, pulled, stiffness };
+        // The upward pass went over messages of this size without overflow; the share of the evidence is not needed.
+        let _share = canonical::condition::<Separate, _>(shape, step, message, out, &mut Scratch::new(shape));
+        conditioned
+    }
+
+    /// The message this step passes on to its parent.
+    fn passed(mut self, shape: Dynamic, transition: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let mut rows = vec![0.0; shape.n_parts() * shape.size()];
+        conjugate_transposed::<Separate, _>(shape, transition, &mut self.stiffness, &mut rows);
+        let mut vector = vec![0.0; shape.size()];
+        transition_transposed_times_vector::<Separate, _>(shape, transition, &self.pulled, &mut vector);
+        (self.stiffness, vector)
+    }
+
+    /// The step as a transition, with a factor of its covariance: with Q = L Lᵀ and `I + LᵀΛL = F Fᵀ`, `X = L F⁻ᵀ`.
+    fn into_transition(self, shape: Dynamic, step: StepView<'_>, message: Message<'_>) -> Transition {
+        let size = shape.size();
+        let shift = (0..size)
+            .map(|i| dot::<Separate>(&self.covariance[i * size..][..size], message.vector))
+            .collect();
+        let mut factor = vec![0.0; step.transition.len()];
+        noise_factor(shape, step.noise, &mut factor);
+        let mut inner = message.precision.to_vec();
+        let mut rows = vec![0.0; shape.n_parts() * size];
+        conjugate_transposed::<Separate, _>(shape, &factor, &mut inner, &mut rows);
+        let mut identity = vec![0.0; size * size];
+        for i in 0..size {
+            inner[i * size + i] += 1.0;
+            identity[i * size + i] = 1.0;
+        }
+        cholesky(size, &mut inner);
+        let mut spread = vec![0.0; size * size];
+        times_transition::<Separate, _>(shape, &factor, &identity, &mut spread);
+        for row in spread.chunks_exact_mut(size) {
+            for j in 0..size {
+                let known = dot::<Separate>(&row[..j], &inner[j * size..j * size + j]);
+                row[j] = (row[j] - known) / inner[j * size + j];
+            }
+        }
+        Transition { gain: self.gain, shift, spread }
+    }
+}

@@ -1,0 +1,210 @@
+//! The exact gradient of the log evidence, out of the same backward pass as the posterior.
+//!
+//! Weights and noises by Fisher's identity, from posterior moments at the observed cells: with residual
+//! `e = y − hᵀm` and posterior covariance V, a cell adds `(e·m − V h)/r` to the slope in its weights and
+//! `½((e² + hᵀVh)/r² − 1/r)` to the slope in its noise. Length-scales by the slopes of the evidence in the A and Q of
+//! each edge, contracted with the kernel's own slopes.
+
+use super::buffers::{Dual, Moments};
+use super::readout::Readout;
+use super::steps::StepView;
+use crate::graph::{Cells, FactorGraph};
+use crate::linalg::{Arithmetic, Layout, Shape, StateAlgebra, add_noise_slopes, add_scaled, dot};
+use crate::model::Latent;
+
+/// The log evidence and its slopes in every parameter of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gradient {
+    /// The log evidence itself.
+    pub log_evidence: f64,
+    /// ∂/∂w_dl, row-major D×L; 0 where a private column has its structural zeros.
+    pub mixing: Vec<f64>,
+    /// ∂/∂ℓ_l.
+    pub length_scales: Vec<f64>,
+    /// ∂/∂r_d; cells with a known noise of their own do not count.
+    pub noise: Vec<f64>,
+}
+
+impl Gradient {
+    /// Whether all of it are numbers.
+    pub(super) fn is_finite(&self) -> bool {
+        let slopes = self.mixing.iter().chain(&self.length_scales).chain(&self.noise);
+        slopes.chain([&self.log_evidence]).all(|slope| slope.is_finite())
+    }
+}
+
+/// Posterior moments of the latents' values at a position: a mean, and a covariance whose rows are `stride` apart.
+#[derive(Clone, Copy)]
+pub(super) struct Values<'a> {
+    pub(super) mean: &'a [f64],
+    pub(super) covariance: &'a [f64],
+    pub(super) stride: usize,
+}
+
+/// Slopes being summed over positions.
+#[derive(Debug, Default)]
+pub(super) struct GradientSums {
+    width: usize,
+    /// By output and slot.
+    weights: Vec<f64>,
+    noise: Vec<f64>,
+    /// By slot: the slope in the logarithm of the length-scale.
+    log_length_scales: Vec<f64>,
+    /// Scratch: rows of A P, or of other products of that shape.
+    rows: Vec<f64>,
+}
+
+impl GradientSums {
+    /// Sets all sums to zero for this graph.
+    pub(super) fn reset(&mut self, graph: &FactorGraph<'_>, layout: &Layout) {
+        let shape = layout.dynamic();
+        let (width, parts) = (shape.width(), shape.n_parts());
+        self.width = width;
+        let n_outputs = graph.model().n_outputs();
+        for (buffer, len) in [
+            (&mut self.weights, n_outputs * width),
+            (&mut self.noise, n_outputs),
+            (&mut self.log_length_scales, width),
+            (&mut self.rows, (parts + 1) * shape.size()),
+        ] {
+            buffer.clear();
+            buffer.resize(len, 0.0);
+        }
+    }
+
+    /// Adds what the cells of a position say, from the posterior moments of the latents' values.
+    #[inline(always)]
+    pub(super) fn add_cells_from_values<A: Arithmetic>(
+        &mut self,
+        cells: &Cells,
+        readout: &Readout,
+        position: usize,
+        values: Values<'_>,
+    ) {
+        let Values { mean, covariance, stride } = values;
+        let width = self.width;
+        let outputs = cells.outputs(position);
+        for (at, (&output, &value)) in outputs.iter().zip(cells.values(position)).enumerate() {
+            let noise = readout.cell_noise(cells, position, at, output);
+            let row = readout.row(output);
+            let residual = value - dot::<A>(&row.weights[..width], &mean[..width]);
+            let sums = &mut self.weights[output * width..][..width];
+            // V h, and with it both slopes.
+            let with_output = &mut self.rows[..width];
+            with_output.fill(0.0);
+            match row.touched {
+                Some(slots) => {
+                    for &slot in slots {
+                        let slot = slot as usize;
+                        let column = &covariance[slot * stride..slot * stride + width];
+                        add_scaled::<A>(row.weights[slot], column, with_output);
+                    }
+                }
+                None => {
+                    for slot in 0..width {
+                        let column = &covariance[slot * stride..slot * stride + width];
+                        add_scaled::<A>(row.weights[slot], column, with_output);
+                    }
+                }
+            }
+            let precision = noise.recip();
+            for slot in 0..width {
+                sums[slot] += precision * (residual * mean[slot] - with_output[slot]);
+            }
+            let variance = dot::<A>(&row.weights[..width], with_output);
+            self.add_noise_slope(cells, output, residual, variance, noise);
+        }
+    }
+
+    /// Adds one cell's slope in the noise of its output.
+    #[inline(always)]
+    pub(super) fn add_noise_slope(
+        &mut self,
+        cells: &Cells,
+        output: usize,
+        residual: f64,
+        variance: f64,
+        noise: f64,
+    ) {
+        if !cells.has_own_noise() {
+            self.noise[output] += 0.5 * ((residual * residual + variance) / noise - 1.0) / noise;
+        }
+    }
+
+    /// Adds one cell's slope in one weight of its output.
+    #[inline(always)]
+    pub(super) fn add_weight_slope(&mut self, output: usize, slot: usize, slope: f64) {
+        self.weights[output * self.width + slot] += slope;
+    }
+
+    /// Adds the slopes of one step of the covariance form: with (r, N) the dual at its far end and (m, P) the filtered
+    /// moments at its near end, `∂/∂Q = ½(rrᵀ − N)` and `∂/∂A = r mᵀ + (rrᵀ − N) A P`.
+    #[inline(always)]
+    pub(super) fn add_filtered_step<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        transition: &[f64],
+        slopes: StepView<'_>,
+        dual: &Dual,
+        before: Moments<'_>,
+    ) {
+        shape.add_step_slopes::<A>(
+            (transition, (slopes.transition, slopes.noise)),
+            (&dual.vector, &dual.matrix),
+            (before.mean, before.covariance),
+            &mut self.log_length_scales,
+            &mut self.rows,
+        );
+    }
+
+    /// Adds `½(rrᵀ − N)`, met with the slope of a step's process noise.
+    #[inline(always)]
+    pub(super) fn add_noise_step<A: Arithmetic, S: Shape>(
+        &mut self,
+        shape: S,
+        slopes: StepView<'_>,
+        vector: &[f64],
+        matrix: &[f64],
+    ) {
+        add_noise_slopes::<A, S>(shape, slopes.noise, (vector, matrix), &mut self.log_length_scales);
+    }
+
+    /// Adds `r mᵀ − M`, met with the slope of a step's transition.
+    #[inline(always)]
+    pub(super) fn add_transition_step<S: Shape>(
+        &mut self,
+        shape: S,
+        slopes: StepView<'_>,
+        (vector, mean): (&[f64], &[f64]),
+        loss: &[f64],
+    ) {
+        let (size, width, parts) = (shape.size(), shape.width(), shape.n_parts());
+        for c in 0..parts {
+            for d in 0..parts {
+                let slope = &slopes.transition[(c * parts + d) * width..][..width];
+                for s in 0..shape.len(c).min(shape.len(d)) {
+                    let (i, j) = (shape.offset(c) + s, shape.offset(d) + s);
+                    self.log_length_scales[s] += slope[s] * (vector[i] * mean[j] - loss[i * size + j]);
+                }
+            }
+        }
+    }
+
+    /// The gradient in the model's own parameters.
+    pub(super) fn finish(&self, graph: &FactorGraph<'_>, layout: &Layout, log_evidence: f64) -> Gradient {
+        let model = graph.model();
+        let n_latents = model.n_latents();
+        let mut mixing = vec![0.0; model.n_outputs() * n_latents];
+        for output in 0..model.n_outputs() {
+            for (latent, _) in model.mixing().row_entries(crate::index::OutputIndex::new(output)) {
+                let slot = layout.slot_of(latent.get());
+                mixing[output * n_latents + latent.get()] = self.weights[output * self.width + slot];
+            }
+        }
+        let by_length_scale = |(latent, process): (usize, &Latent)| {
+            self.log_length_scales[layout.slot_of(latent)] / process.length_scale().get()
+        };
+        let length_scales = model.latents().iter().enumerate().map(by_length_scale).collect();
+        Gradient { log_evidence, mixing, length_scales, noise: self.noise.clone() }
+    }
+}

@@ -1,0 +1,138 @@
+//! What the outputs read from the state: the mixing factor H, and the noise of the cells.
+
+use super::gradient::Values;
+use crate::graph::{Cells, FactorGraph};
+use crate::index::OutputIndex;
+use crate::linalg::{Layout, Shape};
+use std::f64::consts::TAU;
+
+/// The rows of H and the noise of each cell, in the layout of the state.
+///
+/// Only the first part of the state, the values, is read; a row of H has `width` entries.
+#[derive(Debug, Default)]
+pub(super) struct Readout {
+    n_outputs: usize,
+    width: usize,
+    /// H by output, dense: D×width.
+    rows: Vec<f64>,
+    /// H by output, as the slots it touches, when each output has a private latent.
+    touched: Option<Vec<Vec<u32>>>,
+    /// The noise variance of each output.
+    noise: Vec<f64>,
+    /// Hᵀ over the values, width×`output_lanes`: outputs side by side, padded to whole vector lanes.
+    columns: Vec<f64>,
+    output_lanes: usize,
+}
+
+/// A row of H: what one output reads from the values of the latents.
+#[derive(Clone, Copy)]
+pub(super) struct ReadoutRow<'a> {
+    /// One weight per slot, zeros included.
+    pub(super) weights: &'a [f64],
+    /// The slots whose weight can differ from zero; `None` when all can.
+    pub(super) touched: Option<&'a [u32]>,
+}
+
+impl Readout {
+    /// The readout of a model.
+    pub(super) fn set(&mut self, graph: &FactorGraph<'_>, layout: &Layout) {
+        let model = graph.model();
+        self.n_outputs = model.n_outputs();
+        self.width = layout.dynamic().width();
+        self.rows.clear();
+        self.rows.resize(self.n_outputs * self.width, 0.0);
+        self.noise.clear();
+        self.noise.extend(model.noise().iter().map(|variance| variance.get()));
+        self.output_lanes = self.n_outputs.next_multiple_of(4);
+        self.columns.clear();
+        self.columns.resize(self.width * self.output_lanes, 0.0);
+        let mut touched = vec![vec![]; self.n_outputs];
+        for output in 0..self.n_outputs {
+            for (latent, weight) in model.mixing().row_entries(OutputIndex::new(output)) {
+                let slot = layout.slot_of(latent.get());
+                self.rows[output * self.width + slot] = weight;
+                self.columns[slot * self.output_lanes + output] = weight;
+                touched[output].push(slot as u32);
+            }
+        }
+        self.touched = model.mixing().has_private().then_some(touched);
+    }
+
+    /// The number of outputs, D.
+    #[inline(always)]
+    pub(super) fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// The padded number of values.
+    #[inline(always)]
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// What four outputs (padded), beginning at `first`, read from the value in a slot.
+    #[inline(always)]
+    pub(super) fn column_lanes(&self, slot: usize, first: usize) -> &[f64; 4] {
+        &self.columns.as_chunks::<4>().0[(slot * self.output_lanes + first) / 4]
+    }
+
+    /// The row of H that reads an output.
+    #[inline(always)]
+    pub(super) fn row(&self, output: usize) -> ReadoutRow<'_> {
+        ReadoutRow {
+            weights: &self.rows[output * self.width..][..self.width],
+            touched: self.touched_by(output),
+        }
+    }
+
+    /// The slots that an output touches; `None` when it can touch all.
+    #[inline(always)]
+    pub(super) fn touched_by(&self, output: usize) -> Option<&[u32]> {
+        self.touched.as_ref().map(|all| &all[output][..])
+    }
+
+    /// Whether each output has a private latent, so that rows of H are sparse.
+    #[inline(always)]
+    pub(super) fn is_sparse(&self) -> bool {
+        self.touched.is_some()
+    }
+
+    /// The noise variance of a position's `at`-th cell, which observes `output`.
+    #[inline(always)]
+    pub(super) fn cell_noise(&self, cells: &Cells, position: usize, at: usize, output: usize) -> f64 {
+        cells.noise_variances(position).map_or(self.noise[output], |own| own[at])
+    }
+
+    /// The mean and variance of an output, `hᵀm` and `hᵀVh`.
+    #[inline(always)]
+    pub(super) fn read_output(&self, output: usize, values: Values<'_>) -> (f64, f64) {
+        let row = self.row(output);
+        let (mut mean, mut variance) = (0.0, 0.0);
+        let mut add = |i: usize, others: &mut dyn Iterator<Item = usize>| {
+            mean += row.weights[i] * values.mean[i];
+            let with_output: f64 =
+                others.map(|j| row.weights[j] * values.covariance[i * values.stride + j]).sum();
+            variance += row.weights[i] * with_output;
+        };
+        match row.touched {
+            Some(slots) => {
+                let all = || slots.iter().map(|&slot| slot as usize);
+                all().for_each(|slot| add(slot, &mut all()));
+            }
+            None => (0..self.width).for_each(|slot| add(slot, &mut (0..self.width))),
+        }
+        (mean, variance)
+    }
+
+    /// `−½ Σ log 2πr` over all cells.
+    pub(super) fn log_noise(&self, cells: &Cells) -> f64 {
+        let half_log = |noise: &f64| -0.5 * (TAU * noise).ln();
+        if cells.has_own_noise() {
+            let own = (0..cells.n_positions()).flat_map(|at| cells.noise_variances(at).unwrap_or_default());
+            own.map(half_log).sum()
+        } else {
+            let counts = cells.counts_by_output().into_iter();
+            counts.zip(&self.noise).map(|(count, noise)| count as f64 * half_log(noise)).sum()
+        }
+    }
+}

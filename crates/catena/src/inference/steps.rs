@@ -1,0 +1,159 @@
+//! The transitions of every edge, and their slopes in the length-scales, in the layout of the state.
+
+use crate::kernel::{Dynamics, Step, VisitDynamics};
+use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, dispatch};
+use crate::model::Lmc;
+
+/// A transition and a process noise per step, by slices of one number per slot.
+///
+/// Step 0 is the root's: it comes from nowhere (`A = 0`) with `Q = P₀`, so that no sweep has to treat it apart.
+#[derive(Debug, Default)]
+pub(super) struct StepTable {
+    /// Per step the transition, K·K slices.
+    transitions: Vec<f64>,
+    /// Per step the process noise, K(K+1)/2 slices.
+    noises: Vec<f64>,
+    /// Their slopes in the logarithm of each slot's length-scale, if they were asked for.
+    transition_slopes: Vec<f64>,
+    noise_slopes: Vec<f64>,
+    transition_len: usize,
+    noise_len: usize,
+}
+
+/// One step, or the slopes of one.
+#[derive(Clone, Copy)]
+pub(super) struct StepView<'a> {
+    pub(super) transition: &'a [f64],
+    pub(super) noise: &'a [f64],
+}
+
+impl StepTable {
+    /// Computes the steps of these lengths for the latents of a model, the first one as the root's.
+    pub(super) fn set<const SLOPES: bool>(&mut self, lengths: &[f64], model: &Lmc, layout: &Layout) {
+        let shape = layout.dynamic();
+        let (width, parts) = (shape.width(), shape.n_parts());
+        self.transition_len = parts * parts * width;
+        self.noise_len = parts * (parts + 1) / 2 * width;
+        let (transitions, noises) = (lengths.len() * self.transition_len, lengths.len() * self.noise_len);
+        // Entries between a slot's own components are zero and stay so; all others are written.
+        for (buffer, len) in [(&mut self.transitions, transitions), (&mut self.noises, noises)] {
+            if buffer.len() != len || layout.has_mixed_dims() {
+                buffer.clear();
+            }
+            buffer.resize(len, 0.0);
+        }
+        let kept = if SLOPES { (transitions, noises) } else { (0, 0) };
+        for (buffer, len) in [(&mut self.transition_slopes, kept.0), (&mut self.noise_slopes, kept.1)] {
+            if buffer.len() != len || layout.has_mixed_dims() {
+                buffer.clear();
+            }
+            buffer.resize(len, 0.0);
+        }
+        for (latent, process) in model.latents().iter().enumerate() {
+            let fill =
+                Fill::<SLOPES> { table: self, lengths, slot: layout.slot_of(latent), width, parts, layout };
+            let visited = process.kernel().visit_dynamics(process.state(), process.length_scale(), fill);
+            // A latent's state was checked when it was made.
+            debug_assert!(visited.is_ok());
+        }
+    }
+
+    /// The root's step, then one step of each of these lengths.
+    pub(super) fn for_lengths(lengths: &[f64], model: &Lmc, layout: &Layout) -> Self {
+        let mut table = Self::default();
+        let with_root: Vec<f64> = std::iter::once(0.0).chain(lengths.iter().copied()).collect();
+        table.set::<false>(&with_root, model, layout);
+        table
+    }
+
+    /// A step.
+    #[inline(always)]
+    pub(super) fn step(&self, step: usize) -> StepView<'_> {
+        StepView {
+            transition: &self.transitions[step * self.transition_len..][..self.transition_len],
+            noise: &self.noises[step * self.noise_len..][..self.noise_len],
+        }
+    }
+
+    /// The slopes of a step. Only after [`StepTable::set`] with slopes.
+    #[inline(always)]
+    pub(super) fn slopes(&self, step: usize) -> StepView<'_> {
+        StepView {
+            transition: &self.transition_slopes[step * self.transition_len..][..self.transition_len],
+            noise: &self.noise_slopes[step * self.noise_len..][..self.noise_len],
+        }
+    }
+}
+
+/// Writes one latent's steps into the table.
+struct Fill<'a, const SLOPES: bool> {
+    table: &'a mut StepTable,
+    lengths: &'a [f64],
+    slot: usize,
+    width: usize,
+    parts: usize,
+    layout: &'a Layout,
+}
+
+impl<const SLOPES: bool> VisitDynamics for Fill<'_, SLOPES> {
+    type Output = ();
+
+    fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) {
+        let layout = self.layout;
+        dispatch(layout, FillWith::<_, K, SLOPES> { fill: self, dynamics });
+    }
+}
+
+/// The same, for known dynamics and for the machine's instruction set.
+struct FillWith<'a, D, const K: usize, const SLOPES: bool> {
+    fill: Fill<'a, SLOPES>,
+    dynamics: D,
+}
+
+impl<D: Dynamics<K>, const K: usize, const SLOPES: bool> Job for FillWith<'_, D, K, SLOPES> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, S: StateAlgebra>(self, _shape: S) {
+        let Fill { table, lengths, slot, width, parts, .. } = self.fill;
+        let place =
+            Place { transition_len: table.transition_len, noise_len: table.noise_len, slot, width, parts };
+        let root = Step { transition: [[0.0; K]; K], noise: self.dynamics.root_covariance() };
+        place.write(&mut table.transitions, &mut table.noises, 0, &root);
+        for (at, &length) in lengths.iter().enumerate().skip(1) {
+            let step = self.dynamics.step(length);
+            place.write(&mut table.transitions, &mut table.noises, at, &step);
+            if SLOPES {
+                let slope = self.dynamics.slope(length);
+                place.write(&mut table.transition_slopes, &mut table.noise_slopes, at, &slope);
+            }
+        }
+    }
+}
+
+/// Where a slot's numbers stand in the table.
+#[derive(Clone, Copy)]
+struct Place {
+    transition_len: usize,
+    noise_len: usize,
+    slot: usize,
+    width: usize,
+    parts: usize,
+}
+
+impl Place {
+    #[inline(always)]
+    fn write<const K: usize>(self, transitions: &mut [f64], noises: &mut [f64], at: usize, step: &Step<K>) {
+        let Self { transition_len, noise_len, slot, width, parts } = self;
+        let transition = &mut transitions[at * transition_len..][..transition_len];
+        let noise = &mut noises[at * noise_len..][..noise_len];
+        for c in 0..K {
+            for d in 0..K {
+                transition[(c * parts + d) * width + slot] = step.transition[c][d];
+            }
+            for d in 0..=c {
+                noise[(c * (c + 1) / 2 + d) * width + slot] = step.noise[c][d];
+            }
+        }
+    }
+}

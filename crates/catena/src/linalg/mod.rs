@@ -1,0 +1,29 @@
+//! Small dense algebra for one point's state; the only module that knows sizes, strides and instruction sets.
+//!
+//! A joint state is laid out **component-major** ([`Layout`]): first the values of all latents, then their first
+//! derivatives, then the second ones, each part padded to whole vector lanes. Transitions act on corresponding entries
+//! of the parts, so that `A P Aᵀ` is a handful of entrywise products that the compiler turns into vector code, and the
+//! readout of an output touches a prefix of the state. Padding entries are exact zeros and stay so.
+//!
+//! Matrices are row-major slices of `size²` numbers. [`dispatch`] compiles a sweep for the common shapes and for the
+//! instruction set found at run time.
+
+mod arithmetic;
+mod blocks;
+mod dense;
+mod dispatch;
+mod lanes;
+mod qr;
+mod shape;
+mod state_algebra;
+
+pub(crate) use arithmetic::{Arithmetic, Separate};
+pub(crate) use blocks::{
+    conjugate_transposed, noise_as_transition, noise_factor, times_transition, transition_times_matrix,
+    transition_times_vector, transition_transposed_times_vector,
+};
+pub(crate) use dense::{Lu, add_scaled, cholesky, copy_upper_to_lower, dot, vector_times_matrix};
+pub(crate) use dispatch::{Job, dispatch};
+pub(crate) use qr::eliminate;
+pub(crate) use shape::{Dynamic, Layout, Shape};
+pub(crate) use state_algebra::{StateAlgebra, add_noise_slopes};

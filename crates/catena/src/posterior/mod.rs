@@ -1,0 +1,125 @@
+//! What is known after a sweep: states, outputs, samples, and predictions at new inputs.
+
+mod ensemble;
+mod predict;
+mod sample;
+
+pub use ensemble::{Combination, EnsembleError, EnsembleMarginals, combine, ensemble_marginals};
+pub use sample::Draws;
+
+use crate::graph::FactorGraph;
+use crate::index::{OutputIndex, RowIndex};
+use crate::inference::{Beliefs, Form, InferenceError, Workspace};
+use crate::prediction::Prediction;
+
+/// The joint posterior of all states on the structure.
+///
+/// States are given latent by latent: the value of the first latent, then its derivatives divided by powers of its
+/// rate if it carries any, then the second latent, and so on; n numbers in all.
+#[derive(Debug)]
+pub struct Posterior<'a> {
+    graph: FactorGraph<'a>,
+    beliefs: Beliefs,
+    prediction: Prediction,
+    log_evidence: f64,
+}
+
+impl<'a> Posterior<'a> {
+    /// The posterior of a graph.
+    ///
+    /// # Errors
+    /// When numbers overflow.
+    pub fn new(graph: &FactorGraph<'a>) -> Result<Self, InferenceError> {
+        Self::from_workspace(graph, Workspace::new())
+    }
+
+    /// The posterior of a graph, computed in this form. The covariance form keeps no messages; the canonical one
+    /// stands in for it.
+    ///
+    /// # Errors
+    /// When numbers overflow, or a form was asked for that the structure does not allow.
+    pub fn with_form(graph: &FactorGraph<'a>, form: Form) -> Result<Self, InferenceError> {
+        Self::from_workspace(graph, Workspace::with_form(form))
+    }
+
+    fn from_workspace(graph: &FactorGraph<'a>, workspace: Workspace) -> Result<Self, InferenceError> {
+        let (log_evidence, beliefs) = workspace.into_beliefs(graph)?;
+        let prediction = read_rows(graph, &beliefs)?;
+        Ok(Self { graph: graph.clone(), beliefs, prediction, log_evidence })
+    }
+
+    /// The log evidence of the observed cells.
+    pub fn log_evidence(&self) -> f64 {
+        self.log_evidence
+    }
+
+    /// Mean and variance of every output at every row, without noise.
+    pub fn prediction(&self) -> &Prediction {
+        &self.prediction
+    }
+
+    /// The posterior mean of the state at a row, n numbers.
+    ///
+    /// # Panics
+    /// When `row` is of another table and out of range.
+    pub fn state_mean(&self, row: RowIndex) -> Vec<f64> {
+        self.beliefs.unpadded(self.beliefs.at(self.graph.tree().position_of(row)).mean())
+    }
+
+    /// The posterior covariance of the state at a row, n×n.
+    ///
+    /// # Panics
+    /// When `row` is of another table and out of range.
+    pub fn state_covariance(&self, row: RowIndex) -> Vec<f64> {
+        let belief = self.beliefs.at(self.graph.tree().position_of(row));
+        self.beliefs.unpadded_matrix(&belief.covariance())
+    }
+
+    /// The posterior covariance of all outputs at a row, D×D, without noise.
+    ///
+    /// # Panics
+    /// When `row` is of another table and out of range.
+    pub fn output_covariance(&self, row: RowIndex) -> Vec<f64> {
+        self.beliefs.output_covariance(&self.beliefs.at(self.graph.tree().position_of(row)))
+    }
+
+    /// The posterior covariance of the state at a row with the state at its parent, n×n; `None` at the root.
+    ///
+    /// # Panics
+    /// When `row` is of another table and out of range.
+    pub fn edge_covariance(&self, row: RowIndex) -> Option<Vec<f64>> {
+        let position = self.graph.tree().position_of(row);
+        let parent = self.graph.tree().parent(position)?;
+        let gain = self.beliefs.transition_into(&self.graph, position).gain;
+        let above = self.beliefs.at(parent).covariance();
+        let size = self.beliefs.size();
+        let mut product = vec![0.0; size * size];
+        for i in 0..size {
+            for k in 0..size {
+                for j in 0..size {
+                    product[i * size + j] += gain[i * size + k] * above[k * size + j];
+                }
+            }
+        }
+        Some(self.beliefs.unpadded_matrix(&product))
+    }
+}
+
+/// Mean and variance of every output at every row.
+fn read_rows(graph: &FactorGraph<'_>, beliefs: &Beliefs) -> Result<Prediction, InferenceError> {
+    let (tree, n_outputs) = (graph.tree(), graph.model().n_outputs());
+    let mut means = vec![0.0; tree.len() * n_outputs];
+    let mut variances = means.clone();
+    for position in tree.positions() {
+        let row = tree.row_at(position);
+        let belief = beliefs.at(position);
+        for output in 0..n_outputs {
+            let place = row.get() * n_outputs + output;
+            (means[place], variances[place]) = beliefs.read_output(OutputIndex::new(output), &belief);
+            if !(means[place].is_finite() && variances[place].is_finite()) {
+                return Err(InferenceError::Overflow { row });
+            }
+        }
+    }
+    Ok(Prediction::from_checked(n_outputs, means, variances))
+}
