@@ -1,0 +1,227 @@
+//! Both sides of the paper's bounds, by dense algebra: O((C·D)³) time, so for a few hundred points.
+
+use catena::data::{InputPoints, squared_distance};
+use catena::diagnostics::{
+    CovarianceNorms, PairSampling, chain_start_factor, covariance_gap_bound, distortion, latent_gap_bound,
+    posterior_bounds,
+};
+use catena::index::{LatentIndex, OutputIndex, Position};
+use catena::kernel::StateKind;
+use catena::model::{Latent, Lmc};
+use catena::structure::{Start, StructureError, Tree, greedy_chain};
+use catena::units::Variance;
+use faer::linalg::solvers::Solve;
+use faer::{Mat, Side};
+use thiserror::Error;
+
+/// Bounds that cannot be evaluated.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum BoundsError {
+    /// Lemma 1 and Theorem 1 speak of chains, and a derivative has no direction elsewhere.
+    #[error(
+        "this bound, or a derivative state, needs a chain; use value states and the covariance gap on a tree"
+    )]
+    NotAChain,
+    /// The number of values does not fit the points and outputs.
+    #[error("{found} values given for {n_points} points of {n_outputs} outputs")]
+    ObservationCount {
+        /// The points.
+        n_points: usize,
+        /// The outputs.
+        n_outputs: usize,
+        /// The values given.
+        found: usize,
+    },
+    /// Covariance plus noise could not be factorized.
+    #[error("covariance plus noise is not positive definite; raise the noise")]
+    NotPositiveDefinite,
+    /// The eigenvalues of a covariance were not found.
+    #[error("the eigenvalues of a covariance did not converge; check that its entries are finite")]
+    NoEigenvalues,
+    /// A chain could not be built.
+    #[error(transparent)]
+    Structure(#[from] StructureError),
+}
+
+/// The two sides of an inequality.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sides {
+    /// What is bounded.
+    pub left: f64,
+    /// What it must not exceed.
+    pub right: f64,
+}
+
+/// Both sides of Lemma 2; its η, ‖K‖₂ and ‖K_π‖₂ are computed, not bounded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PosteriorSides {
+    /// η, ‖K‖₂ and ‖K_π‖₂.
+    pub norms: CovarianceNorms,
+    /// ‖μ − μ_π‖₂ and its bound.
+    pub mean: Sides,
+    /// ‖Σ − Σ_π‖₂ and its bound.
+    pub covariance: Sides,
+}
+
+/// Lemma 1 on a chain: ‖K_l − K_π,l‖₂ ≤ C·α_l·ε_π, with K_π,l from the chain's coordinates.
+///
+/// # Errors
+/// When the structure is not a chain, or eigenvalues fail.
+pub fn latent_gap(inputs: &InputPoints, chain: &Tree, latent: &Latent) -> Result<Sides, BoundsError> {
+    let along = chain_covariance(chain, latent)?;
+    let left = spectral_norm(&(euclidean_covariance(inputs, chain, latent) - along))?;
+    Ok(Sides { left, right: latent_gap_bound(latent, chain.len(), exact_distortion(inputs, chain)) })
+}
+
+/// Theorem 1's bound on η on a chain: ‖K − K_π‖₂ ≤ C·ε_π·Σ_l ‖w_l‖²·α_l.
+///
+/// # Errors
+/// When the structure is not a chain, or eigenvalues fail.
+pub fn covariance_gap(inputs: &InputPoints, chain: &Tree, model: &Lmc) -> Result<Sides, BoundsError> {
+    let euclidean = mixed(model, |latent| Ok(euclidean_covariance(inputs, chain, latent)))?;
+    let along = mixed(model, |latent| chain_covariance(chain, latent))?;
+    let left = spectral_norm(&(euclidean - along))?;
+    Ok(Sides { left, right: covariance_gap_bound(model, chain.len(), exact_distortion(inputs, chain)) })
+}
+
+/// Lemma 2 (on chains with derivative states: Theorem 1) for any structure and state, with every cell observed.
+///
+/// `observations` are the values row by row, C×D; the noise is the same for all outputs, as the paper assumes.
+///
+/// # Errors
+/// When a latent with a derivative state meets a tree, sizes differ, or a factorization fails.
+pub fn posterior_gap(
+    inputs: &InputPoints,
+    structure: &Tree,
+    model: &Lmc,
+    noise: Variance,
+    observations: &[f64],
+) -> Result<PosteriorSides, BoundsError> {
+    let (n_points, n_outputs) = (structure.len(), model.n_outputs());
+    if observations.len() != n_points * n_outputs {
+        return Err(BoundsError::ObservationCount { n_points, n_outputs, found: observations.len() });
+    }
+    // Points in visiting order within each output, as the covariances have them.
+    let values = Mat::from_fn(n_points * n_outputs, 1, |at, _| {
+        let row = structure.row_at(Position::new(at % n_points));
+        observations[row.get() * n_outputs + at / n_points]
+    });
+    let euclidean = mixed(model, |latent| Ok(euclidean_covariance(inputs, structure, latent)))?;
+    let along = mixed(model, |latent| structure_covariance(structure, latent))?;
+    let norms = CovarianceNorms {
+        gap: spectral_norm(&(&euclidean - &along))?,
+        euclidean: spectral_norm(&euclidean)?,
+        structure: spectral_norm(&along)?,
+    };
+    let (mean, covariance) = posterior(&euclidean, noise, &values)?;
+    let (mean_along, covariance_along) = posterior(&along, noise, &values)?;
+    let bounds = posterior_bounds(norms, noise, values.norm_l2());
+    Ok(PosteriorSides {
+        norms,
+        mean: Sides { left: (mean - mean_along).norm_l2(), right: bounds.mean },
+        covariance: Sides {
+            left: spectral_norm(&(covariance - covariance_along))?,
+            right: bounds.covariance,
+        },
+    })
+}
+
+/// Proposition 1, with the factor that the theorem behind it gives (see [`chain_start_factor`]): the length of one greedy
+/// chain, and what another's allows it to be.
+///
+/// # Errors
+/// When a start is not a row, or a distance overflows.
+pub fn chain_start_gap(inputs: &InputPoints, start: Start, other: Start) -> Result<Sides, BoundsError> {
+    let left = greedy_chain(inputs, start)?.total_length();
+    let right = chain_start_factor(inputs.n_rows()) * greedy_chain(inputs, other)?.total_length();
+    Ok(Sides { left, right })
+}
+
+fn exact_distortion(inputs: &InputPoints, chain: &Tree) -> f64 {
+    let all_pairs = PairSampling { most_points_for_all_pairs: chain.len(), ..PairSampling::default() };
+    distortion(inputs, chain, all_pairs).upper_bound()
+}
+
+/// K_l, in visiting order, distances in the structure's unit.
+fn euclidean_covariance(inputs: &InputPoints, structure: &Tree, latent: &Latent) -> Mat<f64> {
+    let place = |at: usize| inputs.point(structure.row_at(Position::new(at)));
+    let scale = structure.distance_scale().get();
+    Mat::from_fn(structure.len(), structure.len(), |i, j| {
+        latent.correlation(squared_distance(place(i), place(j)).sqrt() / scale)
+    })
+}
+
+/// K_π,l of Eq. `K_pi`.
+fn chain_covariance(chain: &Tree, latent: &Latent) -> Result<Mat<f64>, BoundsError> {
+    if !chain.is_chain() {
+        return Err(BoundsError::NotAChain);
+    }
+    let along = chain.coordinates();
+    Ok(Mat::from_fn(chain.len(), chain.len(), |i, j| latent.correlation((along[i] - along[j]).abs())))
+}
+
+/// The structure's own covariance of one latent.
+fn structure_covariance(structure: &Tree, latent: &Latent) -> Result<Mat<f64>, BoundsError> {
+    match latent.state() {
+        StateKind::Derivative => chain_covariance(structure, latent),
+        StateKind::Value => Ok(value_covariance(structure, latent)),
+    }
+}
+
+/// With value states: the product of the correlations of the edges between two points. A point's row is its parent's,
+/// times the edge between them, for all points visited before it.
+fn value_covariance(structure: &Tree, latent: &Latent) -> Mat<f64> {
+    let mut covariance = Mat::identity(structure.len(), structure.len());
+    for position in structure.positions() {
+        let Some(above) = structure.parent(position) else { continue };
+        let edge = latent.correlation(structure.step_into(position));
+        for earlier in 0..position.get() {
+            let product = edge * covariance[(above.get(), earlier)];
+            covariance[(position.get(), earlier)] = product;
+            covariance[(earlier, position.get())] = product;
+        }
+    }
+    covariance
+}
+
+/// Σ_l (w_l w_lᵀ) ⊗ K_l.
+fn mixed(
+    model: &Lmc,
+    covariance: impl Fn(&Latent) -> Result<Mat<f64>, BoundsError>,
+) -> Result<Mat<f64>, BoundsError> {
+    let mut sum: Option<Mat<f64>> = None;
+    for (at, latent) in model.latents().iter().enumerate() {
+        let one = covariance(latent)?;
+        let n_points = one.nrows();
+        let weight = |output| model.mixing().weight(OutputIndex::new(output), LatentIndex::new(at));
+        let size = n_points * model.n_outputs();
+        let term = Mat::from_fn(size, size, |i, j| {
+            weight(i / n_points) * weight(j / n_points) * one[(i % n_points, j % n_points)]
+        });
+        sum = Some(match sum {
+            Some(sum) => sum + term,
+            None => term,
+        });
+    }
+    // A checked model has at least one latent.
+    Ok(sum.unwrap_or_else(|| Mat::zeros(0, 0)))
+}
+
+/// μ = K(K + σ²I)⁻¹y and Σ = K − K(K + σ²I)⁻¹K.
+fn posterior(
+    covariance: &Mat<f64>,
+    noise: Variance,
+    values: &Mat<f64>,
+) -> Result<(Mat<f64>, Mat<f64>), BoundsError> {
+    let size = covariance.nrows();
+    let noisy = covariance + Mat::<f64>::identity(size, size) * faer::Scale(noise.get());
+    let factor = noisy.llt(Side::Lower).map_err(|_| BoundsError::NotPositiveDefinite)?;
+    Ok((covariance * factor.solve(values), covariance - covariance * factor.solve(covariance)))
+}
+
+/// ‖A‖₂ of a symmetric matrix: its largest |eigenvalue|.
+fn spectral_norm(matrix: &Mat<f64>) -> Result<f64, BoundsError> {
+    let eigenvalues = matrix.self_adjoint_eigenvalues(Side::Lower).map_err(|_| BoundsError::NoEigenvalues)?;
+    Ok(eigenvalues.iter().fold(0.0, |largest, value| largest.max(value.abs())))
+}

@@ -1,0 +1,82 @@
+//! From derivatives in the channels back to derivatives in the mixing matrix and the noises.
+
+use catena::index::OutputIndex;
+use catena::model::Lmc;
+
+use super::Channels;
+use crate::Gradient;
+
+/// Derivatives of a log evidence F, a sum of log densities of sets of channels.
+///
+/// Only the span of the channels matters to F, so the cells' directions beyond them, where loadings are 0 and the
+/// value is the leftover noise y_⊥, have simple derivatives: `y_⊥ m_l` in a loading (m the mean of the latents at that
+/// location) and `−y_⊥` in the value.
+#[derive(Clone, Debug)]
+pub(crate) struct Adjoint {
+    /// `∂F/∂a_cl`, channel by channel.
+    pub(crate) loadings: Vec<f64>,
+    /// `∂F/∂ỹ_c`.
+    pub(crate) values: Vec<f64>,
+    /// m_l, location by location.
+    pub(crate) means: Vec<f64>,
+    /// `∂F/∂ℓ_l`.
+    pub(crate) length_scales: Vec<f64>,
+}
+
+impl Adjoint {
+    pub(crate) fn zero(channels: &Channels) -> Self {
+        let n_latents = channels.n_latents();
+        Self {
+            loadings: vec![0.0; channels.n_channels() * n_latents],
+            values: vec![0.0; channels.n_channels()],
+            means: vec![0.0; channels.n_locations() * n_latents],
+            length_scales: vec![0.0; n_latents],
+        }
+    }
+
+    /// The derivatives in W, ℓ and r. With `Ŵ = R^−½ W_o` and `ŷ = R^−½ y_o`:
+    /// `∂F/∂w_dl = ∂F/∂Ŵ_dl / √r_d` and `∂F/∂r_d = −(Σ_l Ŵ_dl ∂F/∂Ŵ_dl + ŷ_d ∂F/∂ŷ_d + 1) / 2r_d`.
+    pub(crate) fn pull_back(&self, channels: &Channels, model: &Lmc, value: f64) -> Gradient {
+        let mut gradient = Gradient::flat(model, value);
+        gradient.length_scales.copy_from_slice(&self.length_scales);
+        for location in 0..channels.n_locations() {
+            self.pull_back_location(channels, model, location, &mut gradient);
+        }
+        gradient
+    }
+
+    fn pull_back_location(&self, channels: &Channels, model: &Lmc, location: usize, gradient: &mut Gradient) {
+        let n_latents = channels.n_latents;
+        let pattern = &channels.patterns[channels.pattern_of[location]];
+        let range = channels.of_location(location);
+        let whitened = &channels.whitened[channels.cell_start[location]..channels.cell_start[location + 1]];
+        let leftover = pattern.leftover(whitened, &channels.values[range.clone()]);
+        let mean = &self.means[location * n_latents..][..n_latents];
+        for (cell, &output) in pattern.outputs.iter().enumerate() {
+            let rotated = |slopes: &dyn Fn(usize) -> f64| -> f64 {
+                range
+                    .clone()
+                    .enumerate()
+                    .map(|(at, channel)| pattern.rotation(cell, at) * slopes(channel))
+                    .sum()
+            };
+            let noise = pattern.noise[cell];
+            let mut through_noise =
+                1.0 + whitened[cell] * (rotated(&|channel| self.values[channel]) - leftover[cell]);
+            for (latent, weight) in model.mixing().row_entries(output) {
+                let latent = latent.get();
+                let slope = rotated(&|channel| self.loadings[channel * n_latents + latent])
+                    + leftover[cell] * mean[latent];
+                gradient.mixing[flat(output, n_latents, latent)] += slope / noise.sqrt();
+                through_noise += weight / noise.sqrt() * slope;
+            }
+            if pattern.has_output_noise[cell] {
+                gradient.noise[output.get()] -= 0.5 * through_noise / noise;
+            }
+        }
+    }
+}
+
+fn flat(output: OutputIndex, n_latents: usize, latent: usize) -> usize {
+    output.get() * n_latents + latent
+}

@@ -1,0 +1,172 @@
+//! Observed cells as channels of unit noise, as few per location as carry everything.
+//!
+//! At a location with observed outputs o, `y_o = W_o g + ε` with noise R. Whitened, `R^−½ W_o = U A` with U (o×p) of
+//! orthonormal columns and A (p×L): the p numbers `Uᵀ R^−½ y_o = A g + unit noise` hold all there is to know about g,
+//! and what is left of y_o is pure noise that enters the evidence as a constant. Where |o| exceeds the number of
+//! latents that touch o, p = that number < |o|, whatever the mask. So a table of N complete rows costs (N L)³ instead
+//! of (N D)³, and rows with holes gain as far as they can.
+//!
+//! - `pattern`: U and A of one set of observed outputs.
+//! - `block`: channels that the model leaves independent, so that each set is factored alone.
+//! - `covariance`: of channels with each other and with a point.
+//! - `adjoint`: the way back from derivatives in the channels to derivatives in W and R.
+
+mod adjoint;
+mod block;
+mod covariance;
+mod pattern;
+
+use std::collections::HashMap;
+
+use catena::data::{Cell, InputPoints};
+use catena::index::{OutputIndex, RowIndex};
+
+use crate::correlation::Correlations;
+use crate::{BaselineError, Jitter, Problem};
+pub(crate) use adjoint::Adjoint;
+pub(crate) use block::{Block, Run};
+use pattern::Pattern;
+
+/// How observed cells enter a dense method.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CellReduction {
+    /// Cells of a row are rotated into as few channels as carry everything: the same answer for less work.
+    #[default]
+    Lossless,
+    /// One equation per observed cell, as in the textbook: for comparison.
+    AsObserved,
+}
+
+/// The observed cells of a table as channels: `ỹ_c = a_cᵀ g(x_i) + unit noise`, location by location.
+#[derive(Clone, Debug)]
+pub(crate) struct Channels {
+    rows: Vec<RowIndex>,
+    points: Vec<f64>,
+    dim: usize,
+    n_latents: usize,
+    patterns: Vec<Pattern>,
+    pattern_of: Vec<usize>,
+    /// Channels of location i are `start[i]..start[i + 1]`.
+    start: Vec<usize>,
+    values: Vec<f64>,
+    /// Whitened cells `R^−½ y_o` of location i are `cell_start[i]..cell_start[i + 1]`.
+    cell_start: Vec<usize>,
+    whitened: Vec<f64>,
+    log_constant: f64,
+}
+
+impl Channels {
+    /// The channels of a problem; `jitter` counts as noise of every cell.
+    pub(crate) fn new(
+        problem: Problem<'_>,
+        jitter: Jitter,
+        reduction: CellReduction,
+    ) -> Result<Self, BaselineError> {
+        let (model, dataset) = (problem.model(), problem.dataset());
+        let correlations = Correlations::new(model, problem.distance_scale());
+        let mut channels = Self::empty(dataset.inputs().dim(), model.n_latents());
+        let mut known: HashMap<Vec<OutputIndex>, usize> = HashMap::new();
+        for row in dataset.inputs().rows() {
+            let cells: Vec<Cell> = dataset.observations().row(row).collect();
+            if cells.is_empty() {
+                continue;
+            }
+            let outputs: Vec<OutputIndex> = cells.iter().map(|cell| cell.output).collect();
+            // Cells with noise of their own share no pattern with other rows.
+            let shared =
+                if dataset.observations().has_cell_noise() { None } else { known.get(&outputs).copied() };
+            let pattern = match shared {
+                Some(pattern) => pattern,
+                None => {
+                    let pattern = Pattern::new(model, &cells, jitter, reduction, correlations.first_equal())
+                        .ok_or(BaselineError::MixingDecomposition { row })?;
+                    channels.patterns.push(pattern);
+                    known.insert(outputs, channels.patterns.len() - 1);
+                    channels.patterns.len() - 1
+                }
+            };
+            channels.push(row, dataset.inputs(), pattern, &cells);
+        }
+        Ok(channels)
+    }
+
+    fn empty(dim: usize, n_latents: usize) -> Self {
+        Self {
+            rows: vec![],
+            points: vec![],
+            dim,
+            n_latents,
+            patterns: vec![],
+            pattern_of: vec![],
+            start: vec![0],
+            values: vec![],
+            cell_start: vec![0],
+            whitened: vec![],
+            log_constant: 0.0,
+        }
+    }
+
+    fn push(&mut self, row: RowIndex, inputs: &InputPoints, number: usize, cells: &[Cell]) {
+        let pattern = &self.patterns[number];
+        let whitened = pattern.whiten(cells);
+        let values = pattern.to_channels(&whitened);
+        self.log_constant += pattern.log_constant();
+        // What the channels leave of the cells is pure noise.
+        self.log_constant -=
+            0.5 * pattern.leftover(&whitened, &values).iter().map(|rest| rest * rest).sum::<f64>();
+        self.rows.push(row);
+        self.points.extend_from_slice(inputs.point(row));
+        self.pattern_of.push(number);
+        self.values.extend(values);
+        self.start.push(self.values.len());
+        self.whitened.extend(whitened);
+        self.cell_start.push(self.whitened.len());
+    }
+
+    /// Locations with at least one observed cell.
+    pub(crate) fn n_locations(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub(crate) fn n_channels(&self) -> usize {
+        self.values.len()
+    }
+
+    pub(crate) fn n_latents(&self) -> usize {
+        self.n_latents
+    }
+
+    pub(crate) fn dim(&self) -> usize {
+        self.dim
+    }
+
+    /// The row of the table a location is.
+    pub(crate) fn row(&self, location: usize) -> RowIndex {
+        self.rows[location]
+    }
+
+    pub(crate) fn point(&self, location: usize) -> &[f64] {
+        &self.points[location * self.dim..][..self.dim]
+    }
+
+    /// The channels of a location.
+    pub(crate) fn of_location(&self, location: usize) -> std::ops::Range<usize> {
+        self.start[location]..self.start[location + 1]
+    }
+
+    /// The loadings a_c (L) of a channel at its location.
+    pub(crate) fn loadings(&self, location: usize, channel: usize) -> &[f64] {
+        let within = channel - self.start[location];
+        &self.patterns[self.pattern_of[location]].loadings[within * self.n_latents..][..self.n_latents]
+    }
+
+    /// The values ỹ of all channels.
+    pub(crate) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// `log p(y) − log N(ỹ; 0, K̃)`: what whitening and the leftover noise add to the evidence.
+    pub(crate) fn log_constant(&self) -> f64 {
+        self.log_constant
+    }
+}

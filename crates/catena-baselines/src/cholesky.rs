@@ -1,0 +1,145 @@
+//! One Cholesky factor and what is asked of it; the only file, with `channel` and `svgp`, that speaks to `faer`.
+//!
+//! Matrices are column-major slices; only the lower triangle of a symmetric matrix is read.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
+use faer::{MatMut, MatRef, Par};
+
+/// The parts into which dense algebra divides its work. A constant, not the number of threads: the division decides the
+/// order of additions, and results must not depend on the machine's cores.
+const PARTS: usize = 8;
+
+/// Whether an operation may use all threads or belongs to a loop that already does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Threads {
+    All,
+    One,
+}
+
+impl Threads {
+    fn parallelism(self) -> Par {
+        match self {
+            Self::All => Par::rayon(PARTS),
+            Self::One => Par::Seq,
+        }
+    }
+}
+
+/// `K = C Cᵀ` with C lower triangular.
+#[derive(Clone, Debug)]
+pub(crate) struct Cholesky {
+    dim: usize,
+    factor: Vec<f64>,
+}
+
+impl Cholesky {
+    /// Factors a symmetric matrix in its own memory.
+    ///
+    /// # Errors
+    /// The index of the pivot that was not positive.
+    pub(crate) fn new(dim: usize, mut matrix: Vec<f64>, threads: Threads) -> Result<Self, usize> {
+        debug_assert_eq!(matrix.len(), dim * dim);
+        if dim > 0 {
+            let par = threads.parallelism();
+            let need = llt::factor::cholesky_in_place_scratch::<f64>(dim, par, Default::default());
+            let mut memory = MemBuffer::new(need);
+            let view = MatMut::from_column_major_slice_mut(&mut matrix, dim, dim);
+            let stack = MemStack::new(&mut memory);
+            llt::factor::cholesky_in_place(view, Default::default(), par, stack, Default::default())
+                .map_err(|llt::factor::LltError::NonPositivePivot { index }| index)?;
+        }
+        Ok(Self { dim, factor: matrix })
+    }
+
+    fn lower(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.factor, self.dim, self.dim)
+    }
+
+    /// `log det K`.
+    pub(crate) fn log_determinant(&self) -> f64 {
+        2.0 * self.diagonal().map(f64::ln).sum::<f64>()
+    }
+
+    /// The diagonal of C.
+    pub(crate) fn diagonal(&self) -> impl Iterator<Item = f64> + '_ {
+        self.factor.iter().step_by(self.dim + 1).copied()
+    }
+
+    /// Replaces columns B by `C⁻¹ B`.
+    pub(crate) fn whiten(&self, columns: &mut [f64], threads: Threads) {
+        if let Some(count) = columns.len().checked_div(self.dim) {
+            let view = MatMut::from_column_major_slice_mut(columns, self.dim, count);
+            solve_lower_triangular_in_place(self.lower(), view, threads.parallelism());
+        }
+    }
+
+    /// Replaces columns B by `C⁻ᵀ B`.
+    pub(crate) fn whiten_transposed(&self, columns: &mut [f64], threads: Threads) {
+        if let Some(count) = columns.len().checked_div(self.dim) {
+            let view = MatMut::from_column_major_slice_mut(columns, self.dim, count);
+            solve_upper_triangular_in_place(self.lower().transpose(), view, threads.parallelism());
+        }
+    }
+
+    /// Replaces columns B by `K⁻¹ B`.
+    pub(crate) fn solve(&self, columns: &mut [f64], threads: Threads) {
+        self.whiten(columns, threads);
+        self.whiten_transposed(columns, threads);
+    }
+
+    /// The whole of K⁻¹, both triangles: gradients need every entry of it.
+    pub(crate) fn to_inverse(&self, threads: Threads) -> Vec<f64> {
+        let dim = self.dim;
+        let mut inverse = vec![0.0; dim * dim];
+        if dim == 0 {
+            return inverse;
+        }
+        let par = threads.parallelism();
+        let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(dim, par));
+        let view = MatMut::from_column_major_slice_mut(&mut inverse, dim, dim);
+        llt::inverse::inverse(view, self.lower(), par, MemStack::new(&mut memory));
+        for column in 1..dim {
+            for row in 0..column {
+                inverse[column * dim + row] = inverse[row * dim + column];
+            }
+        }
+        inverse
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// K = [[4, 2, 0], [2, 5, 2], [0, 2, 5]] = C Cᵀ with C = [[2], [1, 2], [0, 1, 2]].
+    fn small() -> Vec<f64> {
+        vec![4.0, 2.0, 0.0, f64::NAN, 5.0, 2.0, f64::NAN, f64::NAN, 5.0]
+    }
+
+    #[test]
+    fn factor_solves_and_inverts() {
+        let cholesky = Cholesky::new(3, small(), Threads::One).unwrap();
+        assert_eq!(cholesky.diagonal().collect::<Vec<_>>(), [2.0, 2.0, 2.0]);
+        assert!((cholesky.log_determinant() - 64.0_f64.ln()).abs() < 1e-15);
+        // K (1, 1, 1) = (6, 9, 7).
+        let mut right = vec![6.0, 9.0, 7.0];
+        cholesky.solve(&mut right, Threads::One);
+        assert!(right.iter().all(|value| (value - 1.0).abs() < 1e-15));
+        let inverse = cholesky.to_inverse(Threads::One);
+        for (column, expected) in
+            [[21.0, -10.0, 4.0], [-10.0, 20.0, -8.0], [4.0, -8.0, 16.0]].iter().enumerate()
+        {
+            for row in 0..3 {
+                assert!((inverse[column * 3 + row] - expected[row] / 64.0).abs() < 1e-15);
+            }
+        }
+    }
+
+    #[test]
+    fn a_bad_pivot_is_named() {
+        let matrix = vec![1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+        assert_eq!(Cholesky::new(3, matrix, Threads::One).err(), Some(1));
+    }
+}

@@ -1,0 +1,244 @@
+//! The dense process conditioned on its observed cells.
+
+use catena::data::Observations;
+use catena::index::{LatentIndex, OutputIndex, RowIndex};
+use rayon::prelude::*;
+
+use super::cholesky::{Cholesky, dot};
+use super::gradient::{DenseGradient, dense_gradient};
+use super::{DenseError, DensePrior};
+use crate::double_double::DoubleDouble;
+
+/// One observed cell.
+pub(super) struct ObservedCell {
+    pub(super) row: usize,
+    pub(super) output: usize,
+    pub(super) value: f64,
+    pub(super) noise: f64,
+    /// Whether the noise is the cell's own, so that the output's parameter has no part in it.
+    pub(super) has_own_noise: bool,
+}
+
+/// Posterior means and covariances of states and outputs at every row, evidence and gradient; results in `f64`.
+///
+/// States are stacked latent by latent, as in `[g_1, g_1'/λ_1, …, g_2, …]`; matrices are row-major.
+pub struct DensePosterior<'a> {
+    prior: DensePrior<'a>,
+    pub(super) cells: Vec<ObservedCell>,
+    factor: Cholesky,
+    /// K⁻¹ y.
+    pub(super) weights: Vec<DoubleDouble>,
+    /// `L⁻¹ Cov(y, z)` for each row and state component, as vectors over the observed cells.
+    whitened: Vec<Vec<Vec<DoubleDouble>>>,
+    log_evidence: f64,
+}
+
+impl<'a> DensePosterior<'a> {
+    pub(super) fn new(prior: DensePrior<'a>, observations: &Observations) -> Result<Self, DenseError> {
+        let model = prior.model;
+        if observations.n_rows() != prior.n_rows {
+            let (process, observations) = (prior.n_rows, observations.n_rows());
+            return Err(DenseError::RowCount { process, observations });
+        }
+        if observations.n_outputs() != model.n_outputs() {
+            let (model, observations) = (model.n_outputs(), observations.n_outputs());
+            return Err(DenseError::OutputCount { model, observations });
+        }
+        let cells: Vec<ObservedCell> = observations
+            .cells()
+            .map(|(row, cell)| ObservedCell {
+                row: row.get(),
+                output: cell.output.get(),
+                value: cell.value,
+                noise: cell.noise_variance.unwrap_or(model.noise()[cell.output.get()].get()),
+                has_own_noise: cell.noise_variance.is_some(),
+            })
+            .collect();
+        let n = cells.len();
+        let mut matrix = prior.cell_covariance(&cells);
+        for (at, cell) in cells.iter().enumerate() {
+            matrix[at * n + at] += DoubleDouble::new(cell.noise);
+        }
+        let factor = Cholesky::new(n, matrix).map_err(|pivot| DenseError::NotPositiveDefinite {
+            row: RowIndex::new(cells[pivot].row),
+            output: OutputIndex::new(cells[pivot].output),
+        })?;
+        let mut weights: Vec<_> = cells.iter().map(|cell| DoubleDouble::new(cell.value)).collect();
+        factor.solve_lower(&mut weights);
+        let mahalanobis = dot(&weights, &weights);
+        factor.solve_upper(&mut weights);
+        let log_two_pi = (2.0 * std::f64::consts::PI).ln();
+        let log_evidence =
+            -0.5 * (mahalanobis + factor.log_determinant()).to_f64() - 0.5 * n as f64 * log_two_pi;
+        let whitened = (0..prior.n_rows)
+            .into_par_iter()
+            .map(|row| {
+                let mut columns = prior.cross_covariance(row, &cells);
+                columns.iter_mut().for_each(|column| factor.solve_lower(column));
+                columns
+            })
+            .collect();
+        Ok(Self { prior, cells, factor, weights, whitened, log_evidence })
+    }
+
+    /// The log evidence of the observed cells.
+    pub fn log_evidence(&self) -> f64 {
+        self.log_evidence
+    }
+
+    /// The exact gradient of the log evidence.
+    pub fn gradient(&self) -> DenseGradient {
+        dense_gradient(&self.prior, self)
+    }
+
+    /// K⁻¹ over the observed cells, row-major.
+    pub(super) fn inverse_covariance(&self) -> Vec<DoubleDouble> {
+        let n = self.cells.len();
+        let columns: Vec<Vec<DoubleDouble>> = (0..n)
+            .into_par_iter()
+            .map(|at| {
+                let mut column = vec![DoubleDouble::ZERO; n];
+                column[at] = DoubleDouble::ONE;
+                self.factor.solve_lower(&mut column);
+                self.factor.solve_upper(&mut column);
+                column
+            })
+            .collect();
+        columns.concat()
+    }
+
+    /// The posterior mean of the joint state (n).
+    pub fn state_mean(&self, row: RowIndex) -> Vec<f64> {
+        self.state_mean_exact(row.get()).into_iter().map(DoubleDouble::to_f64).collect()
+    }
+
+    fn state_mean_exact(&self, row: usize) -> Vec<DoubleDouble> {
+        let columns = self.prior.cross_covariance(row, &self.cells);
+        columns.iter().map(|column| dot(column, &self.weights)).collect()
+    }
+
+    /// The posterior covariance of the joint state (n×n).
+    pub fn state_covariance(&self, row: RowIndex) -> Vec<f64> {
+        self.state_cross_covariance(row, row)
+    }
+
+    /// `Cov(z_row, z_other)` (n×n).
+    pub fn state_cross_covariance(&self, row: RowIndex, other: RowIndex) -> Vec<f64> {
+        self.cross_exact(row.get(), other.get()).into_iter().map(DoubleDouble::to_f64).collect()
+    }
+
+    fn cross_exact(&self, row: usize, other: usize) -> Vec<DoubleDouble> {
+        let mut covariance = self.prior.state_covariance(row, other);
+        let n = self.whitened[row].len();
+        for p in 0..n {
+            for q in 0..n {
+                covariance[p * n + q] -= dot(&self.whitened[row][p], &self.whitened[other][q]);
+            }
+        }
+        covariance
+    }
+
+    /// The posterior means of the outputs (D).
+    pub fn output_mean(&self, row: RowIndex) -> Vec<f64> {
+        let state = self.state_mean_exact(row.get());
+        self.prior.readout().iter().map(|output| dot(output, &state).to_f64()).collect()
+    }
+
+    /// The posterior covariance of the outputs, without noise (D×D).
+    pub fn output_covariance(&self, row: RowIndex) -> Vec<f64> {
+        self.output_cross_covariance(row, row)
+    }
+
+    /// The covariance of the outputs at `row` with those at `other`, without noise (D×D).
+    pub fn output_cross_covariance(&self, row: RowIndex, other: RowIndex) -> Vec<f64> {
+        let state = self.cross_exact(row.get(), other.get());
+        let readout = self.prior.readout();
+        let n = self.prior.state_dim();
+        let mut covariance = Vec::with_capacity(readout.len().pow(2));
+        for output in &readout {
+            let left: Vec<DoubleDouble> =
+                (0..n).map(|q| (0..n).map(|p| output[p] * state[p * n + q]).sum()).collect();
+            covariance.extend(readout.iter().map(|other| dot(&left, other).to_f64()));
+        }
+        covariance
+    }
+
+    /// Posterior means of all cells, row-major C×D.
+    pub fn means(&self) -> Vec<f64> {
+        (0..self.prior.n_rows).flat_map(|row| self.output_mean(RowIndex::new(row))).collect()
+    }
+
+    /// Posterior variances of all cells without noise, row-major C×D.
+    pub fn variances(&self) -> Vec<f64> {
+        let n_outputs = self.prior.model.n_outputs();
+        let diagonal = |row| self.output_covariance(RowIndex::new(row)).into_iter().step_by(n_outputs + 1);
+        (0..self.prior.n_rows).flat_map(diagonal).collect()
+    }
+}
+
+impl DensePrior<'_> {
+    /// The number of components of the joint state, n.
+    fn state_dim(&self) -> usize {
+        self.latents.iter().map(|latent| latent.dim).sum()
+    }
+
+    pub(super) fn weight(&self, output: usize, latent: usize) -> DoubleDouble {
+        let weight = self.model.mixing().weight(OutputIndex::new(output), LatentIndex::new(latent));
+        DoubleDouble::new(weight)
+    }
+
+    /// H: for each output, its weights on the components of the joint state.
+    fn readout(&self) -> Vec<Vec<DoubleDouble>> {
+        let row = |output: usize| {
+            let mut row = vec![];
+            for (at, latent) in self.latents.iter().enumerate() {
+                row.push(self.weight(output, at));
+                row.resize(row.len() + latent.dim - 1, DoubleDouble::ZERO);
+            }
+            row
+        };
+        (0..self.model.n_outputs()).map(row).collect()
+    }
+
+    /// The prior `Cov(z_row, z_other)`, block diagonal over the latents.
+    fn state_covariance(&self, row: usize, other: usize) -> Vec<DoubleDouble> {
+        let n = self.state_dim();
+        let mut covariance = vec![DoubleDouble::ZERO; n * n];
+        let mut start = 0;
+        for latent in &self.latents {
+            for p in 0..latent.dim {
+                for q in 0..latent.dim {
+                    covariance[(start + p) * n + start + q] = latent.get((row, p), (other, q));
+                }
+            }
+            start += latent.dim;
+        }
+        covariance
+    }
+
+    /// The covariance of the observed cells' functions, without noise.
+    fn cell_covariance(&self, cells: &[ObservedCell]) -> Vec<DoubleDouble> {
+        let entry = |a: &ObservedCell, b: &ObservedCell| {
+            let share = |l: usize| {
+                self.weight(a.output, l)
+                    * self.weight(b.output, l)
+                    * self.latents[l].get((a.row, 0), (b.row, 0))
+            };
+            (0..self.latents.len()).map(share).sum()
+        };
+        cells.iter().flat_map(|a| cells.iter().map(move |b| entry(a, b))).collect()
+    }
+
+    /// For each component of the joint state at `row`, its prior covariance with the observed cells.
+    fn cross_covariance(&self, row: usize, cells: &[ObservedCell]) -> Vec<Vec<DoubleDouble>> {
+        let mut columns = vec![];
+        for (at, latent) in self.latents.iter().enumerate() {
+            for p in 0..latent.dim {
+                let entry =
+                    |cell: &ObservedCell| self.weight(cell.output, at) * latent.get((row, p), (cell.row, 0));
+                columns.push(cells.iter().map(entry).collect());
+            }
+        }
+        columns
+    }
+}

@@ -1,0 +1,54 @@
+//! What every rival is asked: this model, this table, distances in this unit.
+
+use catena::data::{Dataset, InputPoints};
+use catena::model::Lmc;
+use catena::units::DistanceScale;
+
+use crate::BaselineError;
+
+/// A model with given hyperparameters and the table it is to explain.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a> {
+    model: &'a Lmc,
+    dataset: &'a Dataset,
+    distance_scale: DistanceScale,
+}
+
+impl<'a> Problem<'a> {
+    /// A problem with Euclidean distances divided by `distance_scale` before length-scales apply.
+    ///
+    /// # Errors
+    /// When model and table do not have the same number of outputs.
+    pub fn new(
+        model: &'a Lmc,
+        dataset: &'a Dataset,
+        distance_scale: DistanceScale,
+    ) -> Result<Self, BaselineError> {
+        let (outputs, table) = (model.n_outputs(), dataset.observations().n_outputs());
+        if outputs != table {
+            return Err(BaselineError::OutputCount { model: outputs, table });
+        }
+        Ok(Self { model, dataset, distance_scale })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &'a Lmc {
+        self.model
+    }
+
+    /// The table.
+    pub fn dataset(&self) -> &'a Dataset {
+        self.dataset
+    }
+
+    /// The unit of distances.
+    pub fn distance_scale(&self) -> DistanceScale {
+        self.distance_scale
+    }
+}
+
+/// Checks that points live in a space of `expected` input columns.
+pub(crate) fn check_dim(expected: usize, points: &InputPoints) -> Result<(), BaselineError> {
+    let found = points.dim();
+    if found == expected { Ok(()) } else { Err(BaselineError::InputDim { expected, found }) }
+}
