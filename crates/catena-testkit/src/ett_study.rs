@@ -1,0 +1,112 @@
+//! The paper's electricity study: three loads in, four temperatures and useless loads out, 30 % of cells hidden.
+
+use catena::data::{Dataset, InputPoints, Observations};
+use catena::index::RowIndex;
+use catena::kernel::{Kernel, StateKind};
+use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::structure::brute_force_greedy_chain;
+use catena::units::{LengthScale, Variance};
+
+use crate::julia_streams::JuliaStream;
+use crate::study::{Study, StudyError, mean_and_deviation};
+
+/// Columns of the file, counted from 0 after the date: HUFL, MUFL, LUFL.
+const INPUT_COLUMNS: [usize; 3] = [0, 2, 4];
+/// HULL, MULL, LULL, OT.
+const OUTPUT_COLUMNS: [usize; 4] = [1, 3, 5, 6];
+const LENGTH_SCALES: [f64; 3] = [0.5, 1.0, 2.0];
+const NOISE: f64 = 0.2;
+
+/// The study on the first 2N rows of the file's text: N train, N test.
+///
+/// # Errors
+/// When the text is too short or holds something other than numbers.
+pub fn ett_study(csv: &str, n_training: usize, dropout: f64, seed: u32) -> Result<Study, StudyError> {
+    let n_rows = 2 * n_training;
+    let table = numbers(csv, n_rows)?;
+    let (inputs, _) = standardized(&table, &INPUT_COLUMNS, n_training);
+    let (outputs, output_scaling) = standardized(&table, &OUTPUT_COLUMNS, n_training);
+    let inputs = InputPoints::new(n_rows, INPUT_COLUMNS.len(), inputs)?;
+    let chain = brute_force_greedy_chain(&inputs, RowIndex::new(0))?;
+    let distance_scale = chain.median_step().ok_or(StudyError::NoDistanceScale)?;
+
+    let mut stream = JuliaStream::new(seed);
+    let n_outputs = OUTPUT_COLUMNS.len();
+    let mixing = stream.randn_array(n_outputs * LENGTH_SCALES.len());
+    let mut values = vec![f64::NAN; n_rows * n_outputs];
+    let mut pool = vec![];
+    for row in chain.positions().map(|position| chain.row_at(position)) {
+        if row.get() >= n_training {
+            continue;
+        }
+        let cells = row.get() * n_outputs..(row.get() + 1) * n_outputs;
+        for cell in cells.clone() {
+            if stream.rand() > dropout {
+                values[cell] = outputs[cell];
+            }
+        }
+        if values[cells].iter().any(|value| !value.is_nan()) {
+            pool.push(row);
+        }
+    }
+    Ok(Study {
+        dataset: Dataset::new(inputs, Observations::from_dense(n_rows, n_outputs, &values)?)?,
+        model: model(&mixing)?,
+        test_rows: (n_training..n_rows).map(RowIndex::new).collect(),
+        pool,
+        k_means_seed: seed,
+        truth: (0..n_rows * n_outputs)
+            .map(|cell| table[cell / n_outputs][OUTPUT_COLUMNS[cell % n_outputs]])
+            .collect(),
+        chain,
+        distance_scale,
+        output_scaling,
+    })
+}
+
+/// The first rows of the file, the header and the date left out.
+fn numbers(csv: &str, n_rows: usize) -> Result<Vec<Vec<f64>>, StudyError> {
+    let mut table = Vec::with_capacity(n_rows);
+    for (line, text) in csv.lines().enumerate().skip(1).take(n_rows) {
+        let mut row = Vec::with_capacity(7);
+        for column in 1..8 {
+            let number = text.split(',').nth(column).and_then(|field| field.trim().parse().ok());
+            row.push(number.ok_or(StudyError::NotANumber { line: line + 1, column: column + 1 })?);
+        }
+        table.push(row);
+    }
+    if table.len() < n_rows {
+        return Err(StudyError::TooShort { found: table.len(), needed: n_rows });
+    }
+    Ok(table)
+}
+
+/// Columns brought to the mean and deviation of the training rows (hidden cells included), row-major.
+fn standardized(table: &[Vec<f64>], columns: &[usize], n_training: usize) -> (Vec<f64>, Vec<(f64, f64)>) {
+    let scaling: Vec<(f64, f64)> = columns
+        .iter()
+        .map(|&column| {
+            let training: Vec<f64> = table[..n_training].iter().map(|row| row[column]).collect();
+            let (mean, deviation) = mean_and_deviation(&training);
+            (mean, deviation + 1e-8)
+        })
+        .collect();
+    let row_values = |row: &Vec<f64>| -> Vec<f64> {
+        columns.iter().zip(&scaling).map(|(&column, (mean, scale))| (row[column] - mean) / scale).collect()
+    };
+    (table.iter().flat_map(row_values).collect(), scaling)
+}
+
+fn model(draws: &[f64]) -> Result<Lmc, StudyError> {
+    let (n_outputs, n_latents) = (OUTPUT_COLUMNS.len(), LENGTH_SCALES.len());
+    let weights =
+        (0..n_outputs * n_latents).map(|at| 0.5 * draws[(at % n_latents) * n_outputs + at / n_latents]);
+    let mixing = MixingMatrix::shared(n_outputs, n_latents, weights.collect())?;
+    let mut latents = Vec::with_capacity(n_latents);
+    for length_scale in LENGTH_SCALES {
+        let length_scale = LengthScale::new(length_scale)?;
+        let latent = Latent::new(Kernel::Matern32, StateKind::Derivative, length_scale);
+        latents.push(latent.map_err(catena::model::ModelError::from)?);
+    }
+    Ok(Lmc::new(latents, mixing, vec![Variance::new(NOISE)?; n_outputs])?)
+}

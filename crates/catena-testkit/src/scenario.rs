@@ -1,0 +1,248 @@
+//! Random models, structures and tables, with the oddities the library promises to bear.
+//!
+//! Among the drawn cases are: one row; rows without any observation, tables without any; outputs never seen; duplicate
+//! inputs; steps from 1e-9 to 1e9 length-scales; more latents than outputs and fewer; one latent, one output; private
+//! latents; known noise per cell.
+
+use catena::data::{InputPoints, Observations};
+use catena::index::{OutputIndex, RowIndex};
+use catena::kernel::{Kernel, StateKind};
+use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::structure::{Tree, sorted_chain};
+use catena::units::{LengthScale, Variance};
+use catena_baselines::dense::DensePrior;
+
+use crate::random::SeededDraws;
+
+/// What kind of structure a scenario lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One input column, sorted; every latent in a state that is exact there.
+    Line,
+    /// A chain in random order over one to four input columns; derivative and value states.
+    Chain,
+    /// A random rooted tree over one to four input columns; value states.
+    Tree,
+}
+
+/// A model, a structure and a table that fit together.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// How to draw it again, and its sizes.
+    pub label: String,
+    /// Where the rows lie.
+    pub inputs: InputPoints,
+    /// The structure over the rows.
+    pub tree: Tree,
+    /// The model.
+    pub model: Lmc,
+    /// The observed cells.
+    pub observations: Observations,
+}
+
+/// The largest table a scenario may have, and the range of its noise.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Most rows.
+    pub rows: usize,
+    /// Most outputs.
+    pub outputs: usize,
+    /// Most shared latents.
+    pub shared_latents: usize,
+    /// Smallest and largest noise variance.
+    pub noise: (f64, f64),
+}
+
+impl Limits {
+    /// Tables of moderate size with noise from 1e-3 to 1.
+    pub const MODERATE: Self = Self { rows: 40, outputs: 5, shared_latents: 5, noise: (1e-3, 1.0) };
+    /// The same with so much noise that no form of the sweep has an excuse.
+    pub const NOISY: Self = Self { rows: 40, outputs: 5, shared_latents: 5, noise: (0.3, 3.0) };
+    /// Long tables with few outputs.
+    pub const LONG: Self = Self { rows: 300, outputs: 2, shared_latents: 3, noise: (1e-3, 1.0) };
+    /// Tables small enough to be drawn 1e5 times.
+    pub const SMALL: Self = Self { rows: 5, outputs: 2, shared_latents: 2, noise: (1e-2, 1.0) };
+}
+
+impl Scenario {
+    /// The scenario of this seed: the same numbers every time.
+    pub fn draw(shape: Shape, limits: Limits, seed: u64) -> Self {
+        let mut draws = SeededDraws::new(seed);
+        let n_rows = match seed % 8 {
+            0 => 1,
+            1 => 2,
+            2 => limits.rows,
+            _ => 1 + draws.below(limits.rows),
+        };
+        let n_outputs = 1 + draws.below(limits.outputs);
+        let dim = if shape == Shape::Line { 1 } else { 1 + draws.below(4) };
+        let inputs = draw_inputs(&mut draws, n_rows, dim);
+        let tree = draw_structure(&mut draws, shape, &inputs);
+        let model = draw_model(&mut draws, shape, limits, n_outputs);
+        let observations = draw_observations(&mut draws, n_rows, n_outputs, limits.noise);
+        let label = format!(
+            "{shape:?} seed {seed} {limits:?}: C = {n_rows}, M = {dim}, D = {n_outputs}, L = {}, n = {}, {} cells",
+            model.n_latents(),
+            model.state_dim(),
+            observations.n_observed()
+        );
+        Self { label, inputs, tree, model, observations }
+    }
+
+    /// The scenarios of these seeds.
+    pub fn drawn(shape: Shape, limits: Limits, seeds: std::ops::Range<u64>) -> impl Iterator<Item = Self> {
+        seeds.map(move |seed| Self::draw(shape, limits, seed))
+    }
+
+    /// The number of rows, C.
+    pub fn n_rows(&self) -> usize {
+        self.inputs.n_rows()
+    }
+
+    /// The smallest share of its prior variance that the cells leave to any output at any row, by the dense process.
+    pub fn smallest_share_left(&self) -> f64 {
+        let dense = DensePrior::on_structure(&self.model, &self.tree).condition(&self.observations).unwrap();
+        let signal = |output: usize| -> f64 {
+            let weights = self.model.mixing().row_entries(OutputIndex::new(output));
+            weights.map(|(_, weight)| weight * weight).sum()
+        };
+        let n_outputs = self.model.n_outputs();
+        let shares =
+            dense.variances().into_iter().enumerate().map(|(at, left)| left / signal(at % n_outputs));
+        // An output without any weight has no variance to lose: 0/0 is no share, and `min` passes over it.
+        shares.fold(1.0, f64::min)
+    }
+
+    /// The observed table as a row-major array with NaN at missing cells.
+    pub fn dense_values(&self) -> Vec<f64> {
+        let n_outputs = self.model.n_outputs();
+        let mut values = vec![f64::NAN; self.n_rows() * n_outputs];
+        for (row, cell) in self.observations.cells() {
+            values[row.get() * n_outputs + cell.output.get()] = cell.value;
+        }
+        values
+    }
+}
+
+/// How far apart consecutive points of the walk are.
+#[derive(Clone, Copy)]
+enum Gaps {
+    Ordinary,
+    Duplicates,
+    Any,
+    Tiny,
+    Huge,
+}
+
+/// A walk whose steps follow one of the gap regimes, in random directions, sometimes back to the origin.
+fn draw_inputs(draws: &mut SeededDraws, n_rows: usize, dim: usize) -> InputPoints {
+    let gaps =
+        draws.pick(&[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Any, Gaps::Tiny, Gaps::Huge]);
+    let mut place = vec![0.0; dim];
+    let mut values = Vec::with_capacity(n_rows * dim);
+    for _ in 0..n_rows {
+        let gap = match gaps {
+            Gaps::Ordinary => draws.uniform(0.01, 1.0),
+            Gaps::Duplicates if draws.chance(0.4) => 0.0,
+            Gaps::Duplicates => draws.uniform(0.01, 1.0),
+            Gaps::Any => draws.log_uniform(1e-9, 1e9),
+            Gaps::Tiny => draws.log_uniform(1e-9, 1e-6),
+            Gaps::Huge => draws.log_uniform(1e3, 1e9),
+        };
+        // Beside 1e9 a step of 1e-9 would be rounded away; at the origin it is not.
+        if matches!(gaps, Gaps::Any) && draws.chance(0.4) {
+            place.fill(0.0);
+        }
+        let axis = draws.below(dim);
+        place[axis] += if draws.chance(0.7) { gap } else { -gap };
+        values.extend_from_slice(&place);
+    }
+    InputPoints::new(n_rows, dim, values).unwrap()
+}
+
+fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -> Tree {
+    let n_rows = inputs.n_rows();
+    match shape {
+        Shape::Line => sorted_chain(inputs).unwrap(),
+        Shape::Chain => {
+            // The order of the walk keeps its step lengths; a shuffle does not look at them.
+            let mut order: Vec<usize> = (0..n_rows).collect();
+            if draws.chance(0.4) {
+                order = draws.permutation(n_rows);
+            }
+            Tree::chain(inputs, order.into_iter().map(RowIndex::new).collect()).unwrap()
+        }
+        Shape::Tree => {
+            let order = draws.permutation(n_rows);
+            let branching = draws.below(4);
+            let mut parents = vec![None; n_rows];
+            for at in 1..n_rows {
+                let above = match branching {
+                    0 => 0,
+                    1 => at - 1 - draws.below(2.min(at)),
+                    2 => at - 1,
+                    _ => draws.below(at),
+                };
+                parents[order[at]] = Some(RowIndex::new(order[above]));
+            }
+            Tree::from_parents(inputs, &parents).unwrap()
+        }
+    }
+}
+
+/// A latent that its structure can carry.
+fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
+    let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
+    let (kernel, state) = match shape {
+        Shape::Line if draws.chance(0.1) => (Kernel::Matern12, StateKind::Value),
+        Shape::Line => (draws.pick(&materns), StateKind::Derivative),
+        Shape::Chain if draws.chance(0.5) => (draws.pick(&materns), StateKind::Derivative),
+        Shape::Chain | Shape::Tree => (draws.pick(Kernel::ALL), StateKind::Value),
+    };
+    Latent::new(kernel, state, LengthScale::new(draws.log_uniform(0.1, 10.0)).unwrap()).unwrap()
+}
+
+fn draw_model(draws: &mut SeededDraws, shape: Shape, limits: Limits, n_outputs: usize) -> Lmc {
+    let has_private = draws.chance(0.3);
+    let fewest = usize::from(!has_private);
+    let n_shared = fewest + draws.below(limits.shared_latents + 1 - fewest);
+    let weights = |draws: &mut SeededDraws, count: usize| -> Vec<f64> {
+        (0..count).map(|_| if draws.chance(0.05) { 0.0 } else { draws.normal() }).collect()
+    };
+    let shared = weights(draws, n_outputs * n_shared);
+    let private = if has_private { weights(draws, n_outputs) } else { vec![] };
+    let mixing = MixingMatrix::with_private(n_outputs, n_shared, shared, private).unwrap();
+    let latents = (0..mixing.n_latents()).map(|_| draw_latent(draws, shape)).collect();
+    let (low, high) = limits.noise;
+    let noise = (0..n_outputs).map(|_| Variance::new(draws.log_uniform(low, high)).unwrap()).collect();
+    Lmc::new(latents, mixing, noise).unwrap()
+}
+
+fn draw_observations(
+    draws: &mut SeededDraws,
+    n_rows: usize,
+    n_outputs: usize,
+    noise: (f64, f64),
+) -> Observations {
+    let missing = draws.pick(&[0.0, 0.3, 0.3, 0.6, 0.95]);
+    let empty_rows = draws.pick(&[0.0, 0.2, 0.5]);
+    let never_seen = draws.chance(0.2).then(|| draws.below(n_outputs));
+    let is_empty = draws.chance(0.03);
+    let mut values = vec![f64::NAN; n_rows * n_outputs];
+    for cells in values.chunks_exact_mut(n_outputs) {
+        let is_row_empty = is_empty || draws.chance(empty_rows);
+        for (output, cell) in cells.iter_mut().enumerate() {
+            let value = 1.5 * draws.normal();
+            if !is_row_empty && never_seen != Some(output) && !draws.chance(missing) {
+                *cell = value;
+            }
+        }
+    }
+    let observations = Observations::from_dense(n_rows, n_outputs, &values).unwrap();
+    if draws.chance(0.2) {
+        let known: Vec<f64> = values.iter().map(|_| draws.log_uniform(noise.0, noise.1)).collect();
+        observations.with_cell_noise(&known).unwrap()
+    } else {
+        observations
+    }
+}
