@@ -1,0 +1,135 @@
+//! The gradient is that of the dense evidence, and that of the evidence the sweep itself reports.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+use catena::graph::FactorGraph;
+use catena::inference::Gradient;
+use catena::model::{Lmc, MixingMatrix};
+use catena::units::{LengthScale, Variance};
+use catena_baselines::dense::DensePrior;
+use catena_testkit::compare::{Tolerance, assert_close};
+use catena_testkit::forms::{Choice, accurate_forms, workspace};
+use catena_testkit::scenario::{Limits, Scenario, Shape};
+
+fn gradient_in(scenario: &Scenario, form: Choice) -> Gradient {
+    let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
+    workspace(form).gradient(&graph).unwrap()
+}
+
+/// Each kind of parameter has its own largest entry.
+fn check_against_dense(scenario: &Scenario) {
+    let dense = DensePrior::on_structure(&scenario.model, &scenario.tree);
+    let dense = dense.condition(&scenario.observations).unwrap();
+    let expected = dense.gradient();
+    // A slope is a sum over cells that can nearly vanish at a stationary point: a thousandth of a unit per cell counts
+    // as its size then.
+    let floor = 1e-3 * scenario.observations.n_observed() as f64;
+    let tolerance = Tolerance::relative(1e-9).with_scale_at_least(floor);
+    for form in accurate_forms(scenario) {
+        let named = |what: &str| format!("{what} with form {form:?}, {}", scenario.label);
+        let gradient = gradient_in(scenario, form);
+        let n_latents = scenario.model.n_latents();
+        assert_close(&named("slopes in W"), n_latents, &gradient.mixing, &expected.mixing, tolerance);
+        let (actual, slopes) = (&gradient.length_scales, &expected.length_scales);
+        assert_close(&named("slopes in length-scales"), 1, actual, slopes, tolerance);
+        assert_close(&named("slopes in noise"), 1, &gradient.noise, &expected.noise, tolerance);
+        let evidence_tolerance =
+            Tolerance::relative(1e-10).with_scale_at_least(scenario.observations.n_observed() as f64);
+        let evidence = [gradient.log_evidence];
+        assert_close(&named("evidence"), 1, &evidence, &[dense.log_evidence()], evidence_tolerance);
+    }
+}
+
+/// The parameters of a model in one list: W (D×L, structural zeros included), length-scales, noises.
+fn parameters(model: &Lmc) -> Vec<f64> {
+    let mut list = model.mixing().to_dense();
+    list.extend(model.latents().iter().map(|latent| latent.length_scale().get()));
+    list.extend(model.noise().iter().map(|noise| noise.get()));
+    list
+}
+
+fn with_parameters(model: &Lmc, list: &[f64]) -> Lmc {
+    let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
+    let n_shared = model.mixing().n_shared();
+    let (weights, rest) = list.split_at(n_outputs * n_latents);
+    let (length_scales, noise) = rest.split_at(n_latents);
+    let shared = weights.chunks_exact(n_latents).flat_map(|row| row[..n_shared].to_vec()).collect();
+    let own = |output: usize| weights[output * n_latents + n_shared + output];
+    let private = if model.mixing().has_private() { (0..n_outputs).map(own).collect() } else { vec![] };
+    let mixing = MixingMatrix::with_private(n_outputs, n_shared, shared, private).unwrap();
+    let latents = model.latents().iter().zip(length_scales);
+    let latents = latents.map(|(latent, &scale)| latent.with_length_scale(LengthScale::new(scale).unwrap()));
+    let noise = noise.iter().map(|&variance| Variance::new(variance).unwrap()).collect();
+    Lmc::new(latents.collect(), mixing, noise).unwrap()
+}
+
+fn check_against_differences(scenario: &Scenario) {
+    let centre = parameters(&scenario.model);
+    let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
+    for form in accurate_forms(scenario) {
+        let gradient = gradient_in(scenario, form);
+        let n_weights = gradient.mixing.len();
+        let mut slopes = [gradient.mixing, gradient.length_scales, gradient.noise].concat();
+        let mut sweeps = workspace(form);
+        let mut differences = vec![];
+        for (at, &value) in centre.iter().enumerate() {
+            // Positive parameters move in proportion, weights by an absolute step.
+            let step = if at < n_weights { 1e-5 } else { 1e-4 * value };
+            let mut evidence_at = |moved: f64| {
+                let mut list = centre.clone();
+                list[at] = moved;
+                let model = with_parameters(&scenario.model, &list);
+                sweeps.log_evidence(&graph.with_model(&model).unwrap()).unwrap()
+            };
+            let difference = (evidence_at(value + step) - evidence_at(value - step)) / (2.0 * step);
+            // Positive parameters are compared in their logarithms, where the steps were taken.
+            let unit = if at < n_weights { 1.0 } else { value };
+            slopes[at] *= unit;
+            differences.push(unit * difference);
+        }
+        // Differences of a number of this size in steps of 1e-5 are blurred by 1e-10 of it.
+        let blur = 1e-3 * gradient.log_evidence.abs().max(1.0);
+        let tolerance = Tolerance::relative(1e-6).with_scale_at_least(blur);
+        let named = |what: &str| format!("differences in {what}, form {form:?}, {}", scenario.label);
+        let n_latents = scenario.model.n_latents();
+        let split = |list: &[f64]| {
+            let (weights, rest) = list.split_at(n_weights);
+            let (scales, noise) = rest.split_at(n_latents);
+            [weights.to_vec(), scales.to_vec(), noise.to_vec()]
+        };
+        for (what, (actual, expected)) in
+            ["W", "length-scales", "noise"].iter().zip(split(&slopes).iter().zip(&split(&differences)))
+        {
+            assert_close(&named(what), n_latents, actual, expected, tolerance);
+        }
+    }
+}
+
+#[test]
+fn equal_the_dense_gradient_on_trees() {
+    Scenario::drawn(Shape::Tree, Limits::NOISY, 348..380).for_each(|scenario| check_against_dense(&scenario));
+    Scenario::drawn(Shape::Tree, Limits::MODERATE, 300..348)
+        .for_each(|scenario| check_against_dense(&scenario));
+}
+
+#[test]
+fn equal_the_dense_gradient_on_chains() {
+    Scenario::drawn(Shape::Chain, Limits::NOISY, 348..380)
+        .for_each(|scenario| check_against_dense(&scenario));
+    Scenario::drawn(Shape::Chain, Limits::MODERATE, 300..348)
+        .for_each(|scenario| check_against_dense(&scenario));
+}
+
+#[test]
+fn equal_the_dense_gradient_on_long_structures() {
+    check_against_dense(&Scenario::draw(Shape::Tree, Limits::LONG, 18));
+    check_against_dense(&Scenario::draw(Shape::Chain, Limits::LONG, 18));
+}
+
+#[test]
+fn equal_central_differences_of_the_evidence() {
+    for shape in [Shape::Tree, Shape::Chain, Shape::Line] {
+        Scenario::drawn(shape, Limits::NOISY, 432..456).for_each(|one| check_against_differences(&one));
+        Scenario::drawn(shape, Limits::MODERATE, 400..432).for_each(|one| check_against_differences(&one));
+    }
+}
