@@ -1,0 +1,17 @@
+//! One interface over catena and its rivals, so that experiments, command line and Python treat them alike.
+//!
+//! - [`method`]: the traits [`Method`](method::Method), [`Fitted`](method::Fitted) and
+//!   [`Differentiable`](method::Differentiable).
+//! - [`message_passing`]: catena on a chain or tree as a method.
+//! - [`dense`]: exact, sparse and nearest-neighbor inference as methods.
+//! - [`trivial`]: the predictors that every table is compared with.
+//! - [`structure_error`]: how far a structure's posterior is from a dense one, measured on neighborhoods.
+//! - [`structure_report`]: everything known about a structure, as text and as JSON.
+
+pub mod dense;
+mod json;
+pub mod message_passing;
+pub mod method;
+pub mod structure_error;
+pub mod structure_report;
+pub mod trivial;

@@ -1,0 +1,230 @@
+//! Catena itself behind the common interface: exact message passing on a chain or tree over the points.
+
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+use catena::data::{DataError, InputPoints, Observations};
+use catena::graph::FactorGraph;
+use catena::inference;
+use catena::kernel::{Kernel, StateKind};
+use catena::model::{Latent, Lmc};
+use catena::posterior::Posterior;
+use catena::prediction::Prediction;
+use catena::structure::{
+    Attachment, Start, StructureChoice, Tree, greedy_chain, sorted_chain, spanning_tree,
+};
+use catena::units::DistanceScale;
+use catena_baselines::{Gradient, Problem};
+
+use crate::method::{Differentiable, Evidence, Fitted, Method, MethodError, Quantity};
+
+/// Which structure is laid over the points.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub enum Structure {
+    /// What suits the number of inputs; see [`StructureChoice`].
+    #[default]
+    Automatic,
+    /// The sorted chain for one input, else the paper's greedy chain from the first row.
+    Chain,
+    /// The minimum spanning tree.
+    Tree,
+    /// A structure built before, over the rows and then the candidates: for loops that fit many models to one table.
+    Given(Tree),
+}
+
+/// How latents are carried along the structure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum States {
+    /// Derivatives along a single input's chain where the kernel has them, else values.
+    #[default]
+    Suited,
+    /// As the model says: the paper carries derivatives along its chains whatever the number of inputs.
+    AsGiven,
+}
+
+/// Exact message passing on a structure over the points.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct CatenaMethod {
+    /// The structure.
+    pub structure: Structure,
+    /// The states it carries.
+    pub states: States,
+    /// Points that are part of the structure beside the table's rows, as the paper's test points are. Every other point
+    /// is joined to the finished structure on its own.
+    pub candidates: Option<InputPoints>,
+}
+
+impl CatenaMethod {
+    /// The paper's method: the greedy chain (sorted along a single input), states as the model says. The paper's test
+    /// points are candidates, or rows of the table without an observation.
+    pub fn paper() -> Self {
+        Self { structure: Structure::Chain, states: States::AsGiven, candidates: None }
+    }
+
+    /// Model, structure and cells, ready for a sweep.
+    fn parts(&self, problem: Problem<'_>) -> Result<Parts, MethodError> {
+        let dataset = problem.dataset();
+        let inputs = match &self.candidates {
+            None => dataset.inputs().clone(),
+            Some(candidates) => joined(dataset.inputs(), candidates)?,
+        };
+        let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?;
+        let tree = in_units(self.build(&inputs)?, problem.distance_scale())?;
+        let model = match self.states {
+            States::AsGiven => problem.model().clone(),
+            States::Suited => with_suited_states(problem.model(), inputs.dim() == 1 && tree.is_chain())?,
+        };
+        Ok(Parts { model, tree, inputs, observations: observations.into_owned() })
+    }
+
+    fn build(&self, inputs: &InputPoints) -> Result<Tree, MethodError> {
+        Ok(match &self.structure {
+            Structure::Automatic => StructureChoice::for_dim(inputs.dim()).build(inputs)?,
+            Structure::Chain if inputs.dim() == 1 => sorted_chain(inputs)?,
+            Structure::Chain => greedy_chain(inputs, Start::FirstRow)?,
+            Structure::Tree => spanning_tree(inputs)?,
+            Structure::Given(tree) => tree.clone(),
+        })
+    }
+}
+
+/// What a factor graph is made of.
+struct Parts {
+    model: Lmc,
+    tree: Tree,
+    inputs: InputPoints,
+    observations: Observations,
+}
+
+impl Parts {
+    fn graph(&self) -> Result<FactorGraph<'_>, MethodError> {
+        Ok(FactorGraph::new(&self.model, &self.tree, &self.observations)?)
+    }
+
+    /// Whether the structure changes nothing: a chain along a single input whose latents are Markov in their states.
+    fn is_exact(&self) -> bool {
+        let along = || self.tree.positions().map(|position| self.inputs.point(self.tree.row_at(position)));
+        let is_markov =
+            |latent: &Latent| latent.state() == StateKind::Derivative || latent.kernel() == Kernel::Matern12;
+        self.inputs.dim() == 1
+            && self.tree.is_chain()
+            && self.model.latents().iter().all(is_markov)
+            && (along().is_sorted() || along().is_sorted_by(|a, b| a >= b))
+    }
+}
+
+/// The table's rows and then the candidates.
+fn joined(rows: &InputPoints, candidates: &InputPoints) -> Result<InputPoints, MethodError> {
+    check_dim(rows.dim(), candidates)?;
+    let values = [rows.values(), candidates.values()].concat();
+    Ok(InputPoints::new(rows.n_rows() + candidates.n_rows(), rows.dim(), values)?)
+}
+
+fn check_dim(expected: usize, points: &InputPoints) -> Result<(), MethodError> {
+    let found = points.dim();
+    if found == expected { Ok(()) } else { Err(MethodError::InputDim { expected, found }) }
+}
+
+/// The same cells in a table of this many rows, nothing observed in those that are new.
+fn with_empty_rows(observations: &Observations, n_rows: usize) -> Result<Cow<'_, Observations>, DataError> {
+    if n_rows == observations.n_rows() {
+        return Ok(Cow::Borrowed(observations));
+    }
+    let n_outputs = observations.n_outputs();
+    let mut values = vec![f64::NAN; n_rows * n_outputs];
+    let mut noise = values.clone();
+    for (row, cell) in observations.cells() {
+        let place = row.get() * n_outputs + cell.output.get();
+        values[place] = cell.value;
+        noise[place] = cell.noise_variance.unwrap_or(f64::NAN);
+    }
+    let extended = Observations::from_dense(n_rows, n_outputs, &values)?;
+    Ok(Cow::Owned(if observations.has_cell_noise() { extended.with_cell_noise(&noise)? } else { extended }))
+}
+
+/// The structure with distances in these units, whatever unit it was built in.
+fn in_units(tree: Tree, scale: DistanceScale) -> Result<Tree, MethodError> {
+    if tree.distance_scale() == scale {
+        return Ok(tree);
+    }
+    let factor = DistanceScale::new(scale.get() / tree.distance_scale().get());
+    Ok(tree.with_distance_scale(factor.map_err(catena::structure::StructureError::from)?)?)
+}
+
+fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
+    let suited = |latent: &Latent| {
+        let derivative = Latent::new(latent.kernel(), StateKind::Derivative, latent.length_scale());
+        match derivative {
+            Ok(derivative) if is_line => Ok(derivative),
+            _ => Latent::new(latent.kernel(), StateKind::Value, latent.length_scale()),
+        }
+    };
+    let latents: Result<Vec<Latent>, _> = model.latents().iter().map(suited).collect();
+    let latents = latents.map_err(catena::model::ModelError::from)?;
+    Ok(Lmc::new(latents, model.mixing().clone(), model.noise().to_vec())?)
+}
+
+/// The posterior at the rows, and what is needed to find it elsewhere.
+struct FittedCatena {
+    parts: Parts,
+    /// Made when first asked for a point that is not a row.
+    attachment: OnceLock<Attachment>,
+    rows: Prediction,
+    log_evidence: f64,
+}
+
+impl FittedCatena {
+    fn of(&self, prediction: Prediction, quantity: Quantity) -> Prediction {
+        match quantity {
+            Quantity::Function => prediction,
+            Quantity::Observation => prediction.with_noise(self.parts.model.noise()),
+        }
+    }
+}
+
+impl Method for CatenaMethod {
+    fn name(&self) -> &'static str {
+        "catena"
+    }
+
+    fn fit(&self, problem: Problem<'_>) -> Result<Box<dyn Fitted>, MethodError> {
+        let parts = self.parts(problem)?;
+        let found = inference::marginals(&parts.graph()?)?;
+        let (n_rows, n_outputs) = (problem.dataset().n_rows(), parts.model.n_outputs());
+        let of_rows = |cells: &[f64]| cells[..n_rows * n_outputs].to_vec();
+        let (means, variances) = (of_rows(found.prediction.means()), of_rows(found.prediction.variances()));
+        let rows = Prediction::new(n_rows, n_outputs, means, variances)?;
+        let log_evidence = found.log_evidence;
+        Ok(Box::new(FittedCatena { parts, attachment: OnceLock::new(), rows, log_evidence }))
+    }
+}
+
+impl Differentiable for CatenaMethod {
+    fn gradient(&self, problem: Problem<'_>) -> Result<Gradient, MethodError> {
+        let inference::Gradient { log_evidence, mixing, length_scales, noise } =
+            inference::gradient(&self.parts(problem)?.graph()?)?;
+        Ok(Gradient { value: log_evidence, mixing, length_scales, noise })
+    }
+}
+
+impl Fitted for FittedCatena {
+    fn evidence(&self) -> Result<Option<Evidence>, MethodError> {
+        let kind = if self.parts.is_exact() { Evidence::Exact } else { Evidence::Approximate };
+        Ok(Some(kind(self.log_evidence)))
+    }
+
+    /// At a candidate this is the structure's own belief there: it is joined at distance 0.
+    ///
+    /// A posterior borrows its structure, so every call sweeps once more, O(C): ask for many points at a time.
+    fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Prediction, MethodError> {
+        let Parts { tree, inputs, .. } = &self.parts;
+        check_dim(inputs.dim(), at)?;
+        let attachment = self.attachment.get_or_init(|| Attachment::new(inputs, tree));
+        let posterior = Posterior::new(&self.parts.graph()?)?;
+        Ok(self.of(posterior.predict_at(attachment, at)?, quantity))
+    }
+
+    fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError> {
+        Ok(self.of(self.rows.clone(), quantity))
+    }
+}
