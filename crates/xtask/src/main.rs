@@ -8,7 +8,13 @@ const CHECKS: &[(&str, &[&str])] = &[
     ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
     ("tests", &["test", "--workspace", "--all-targets"]),
     ("documentation examples", &["test", "--workspace", "--doc"]),
+    ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
     ("example 01", &["run", "--release", "--quiet", "--package", "catena", "--example", "01_posterior"]),
+    (
+        "example 02",
+        &["run", "--release", "--quiet", "--package", "catena", "--example", "02_missing_outputs"],
+    ),
+    ("example 03", &["run", "--release", "--quiet", "--package", "catena", "--example", "03_gradient"]),
 ];
 
 fn main() -> ExitCode {
@@ -25,9 +31,10 @@ fn main() -> ExitCode {
 fn test() -> ExitCode {
     for (name, arguments) in CHECKS {
         eprintln!("\n== {name}: cargo {}", arguments.join(" "));
-        let passed =
-            Command::new(env!("CARGO")).args(*arguments).status().is_ok_and(|status| status.success());
-        if !passed {
+        // Only rustdoc reads this: a broken link in the documentation fails, as a lint does.
+        let mut command = Command::new(env!("CARGO"));
+        let status = command.args(*arguments).env("RUSTDOCFLAGS", "--deny warnings").status();
+        if !status.is_ok_and(|status| status.success()) {
             eprintln!("\n{name} failed");
             return ExitCode::FAILURE;
         }

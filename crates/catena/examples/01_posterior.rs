@@ -1,0 +1,163 @@
+//! Fills the holes of a small table: three thermometers of one valley, read at irregular hours, each silent for a while.
+//!
+//! Dataset → structure → graph → posterior → prediction, with given parameters. Example 03 shows the slopes that
+//! learning them needs. The readings are made up, so that what was hidden is known.
+
+#![allow(clippy::print_stdout, reason = "an example is there to be read")]
+
+use catena::data::{Dataset, InputPoints, Observations, OutputScaling};
+use catena::graph::{ExplicitGraph, FactorGraph, MessageName};
+use catena::index::{OutputIndex, RowIndex};
+use catena::kernel::{Kernel, StateKind};
+use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::posterior::Posterior;
+use catena::prediction::Prediction;
+use catena::structure::sorted_chain;
+use catena::units::{LengthScale, Variance};
+use catena_baselines::trivial::LinearInterpolation;
+
+/// Not observed. `NaN` says so only here, at the border.
+const GAP: f64 = f64::NAN;
+
+const STATIONS: [&str; 3] = ["meadow", "slope", "ridge"];
+
+/// Hour, then degrees at the three stations.
+#[rustfmt::skip]
+const READINGS: [[f64; 4]; 30] = [
+    [ 6.0,  8.4,  4.6,  1.0], [ 7.5, 10.2,  5.4,  2.0], [ 9.5, 13.0,  GAP,  3.4], [10.5, 14.7,  9.2,  4.6],
+    [14.0,  GAP, 11.7,  5.9], [16.5,  GAP, 12.0,  5.9], [19.0, 14.8, 10.5,  4.1], [20.5, 13.1,  8.4,  3.0],
+    [21.5, 11.5,  GAP,  1.9], [22.5, 10.0,  GAP,  1.2], [23.5,  8.6,  GAP,  0.3], [26.0,  6.8,  GAP, -0.9],
+    [29.0,  7.8,  GAP, -0.4], [31.0,  9.6,  GAP,  1.2], [32.0, 10.9,  6.2,  1.9], [33.5, 13.5,  8.0,  3.3],
+    [36.5, 16.4, 10.7,  6.2], [39.5, 17.9, 11.4,  GAP], [41.5, 15.9, 10.2,  GAP], [43.5,  GAP,  7.7,  GAP],
+    [45.0, 10.3,  GAP,  GAP], [46.0,  8.8,  4.5,  GAP], [48.0,  5.5,  1.8, -1.7], [49.5,  3.7,  0.7, -2.3],
+    [50.5,  3.4,  0.4, -3.1], [54.0,  GAP,  GAP, -2.8], [56.0,  GAP,  3.7, -2.0], [58.0,  GAP,  7.1, -0.1],
+    [59.5, 11.5,  8.8,  0.4], [61.0, 12.5, 10.3,  1.0],
+];
+
+/// What the thermometers would have shown in the holes: row, station, degrees.
+const HIDDEN: [(usize, usize, f64); 20] = [
+    (2, 1, 8.3),
+    (4, 0, 17.8),
+    (5, 0, 17.3),
+    (8, 1, 7.4),
+    (9, 1, 5.4),
+    (10, 1, 5.0),
+    (11, 1, 3.3),
+    (12, 1, 3.5),
+    (13, 1, 5.0),
+    (17, 2, 6.4),
+    (18, 2, 5.6),
+    (19, 0, 13.0),
+    (19, 2, 3.5),
+    (20, 1, 5.8),
+    (20, 2, 2.1),
+    (21, 2, 0.4),
+    (25, 0, 4.5),
+    (25, 1, 1.9),
+    (26, 0, 7.1),
+    (27, 0, 9.5),
+];
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Outcome<()> {
+    let dataset = table()?;
+    let scaling = OutputScaling::standardizing(dataset.observations())?;
+    let observations = scaling.apply(dataset.observations())?;
+    let model = model()?;
+
+    let chain = sorted_chain(dataset.inputs())?;
+    let graph = FactorGraph::new(&model, &chain, &observations)?;
+    let posterior = Posterior::new(&graph)?;
+    let prediction = scaling.undo(posterior.prediction().clone().with_noise(model.noise()))?;
+
+    let straight = LinearInterpolation::fit(&dataset)?.predict(dataset.inputs())?;
+    print_holes(&dataset, &prediction, &straight);
+    println!(
+        "\nlog evidence of the {} observed cells: {:.3}",
+        observations.n_observed(),
+        posterior.log_evidence()
+    );
+
+    let explicit = ExplicitGraph::new(&model, &chain, &observations)?;
+    println!(
+        "\nWhat a row's readings tell its state z (Fig. 2 of the paper). A missing reading has no factor:"
+    );
+    for row in [16, 20].map(RowIndex::new) {
+        print_messages(&explicit, row);
+    }
+    Ok(())
+}
+
+/// The readings as a table with holes.
+fn table() -> Outcome<Dataset> {
+    let hours = READINGS.iter().map(|reading| reading[0]).collect();
+    let degrees: Vec<f64> = READINGS.iter().flat_map(|reading| reading[1..].to_vec()).collect();
+    let observations = Observations::from_dense(READINGS.len(), STATIONS.len(), &degrees)?;
+    Ok(Dataset::new(InputPoints::from_column(hours)?, observations)?)
+}
+
+/// Two shared latents, the weather of the valley and what sets the ridge apart, and a private one per station for what
+/// only it knows. Weights and noise are in units of each station's standard deviation, length-scales in hours.
+fn model() -> Outcome<Lmc> {
+    let latent = |hours| -> Outcome<Latent> {
+        Ok(Latent::new(Kernel::Matern32, StateKind::Derivative, LengthScale::new(hours)?)?)
+    };
+    let shared = vec![1.0, 0.1, 0.9, -0.3, 0.9, 0.4];
+    let mixing = MixingMatrix::with_private(3, 2, shared, vec![0.1; 3])?;
+    let hours = [15.0, 15.0, 24.0, 24.0, 24.0];
+    let latents = hours.into_iter().map(latent).collect::<Outcome<_>>()?;
+    Ok(Lmc::new(latents, mixing, vec![Variance::new(0.004)?; 3])?)
+}
+
+fn print_holes(dataset: &Dataset, prediction: &Prediction, straight: &Prediction) {
+    println!(
+        "Three thermometers, {} of {} readings missing.\n",
+        HIDDEN.len(),
+        READINGS.len() * STATIONS.len()
+    );
+    println!("  hour  station      catena      interpolation   hidden");
+    let (mut ours, mut theirs, mut inside) = (0.0, 0.0, 0);
+    for (row, station, hidden) in HIDDEN {
+        let (cell, name) = ((RowIndex::new(row), OutputIndex::new(station)), STATIONS[station]);
+        let (mean, line) = (prediction.mean(cell.0, cell.1), straight.mean(cell.0, cell.1));
+        let deviation = prediction.variance(cell.0, cell.1).sqrt();
+        let hour = dataset.inputs().point(cell.0)[0];
+        println!("  {hour:>4.1}  {name:<8}{mean:>7.1} ± {deviation:.1}{line:>17.1}{hidden:>9.1}");
+        ours += (mean - hidden).powi(2);
+        theirs += (line - hidden).powi(2);
+        inside += usize::from((mean - hidden).abs() <= 2.0 * deviation);
+    }
+    let root_mean = |squares: f64| (squares / HIDDEN.len() as f64).sqrt();
+    println!("\n  root mean square {:>6.2}{:>22.2}   error in degrees", root_mean(ours), root_mean(theirs));
+    println!("  within 2 sd   {inside:>6} of {}", HIDDEN.len());
+}
+
+/// One node of the graph: messages that are sent have their number, the others are dotted.
+fn print_messages(graph: &ExplicitGraph, row: RowIndex) {
+    let messages = graph.messages_at(row);
+    let is_sent = |number| messages.iter().any(|message| message.name == MessageName::Figure(number));
+    let down = |number: usize| if is_sent(number) { format!("│ {number}↑") } else { "┊".to_owned() };
+    let across = |number: usize, width: usize| {
+        let label = if is_sent(number) { format!(" {number}← ") } else { String::new() };
+        let line = if is_sent(number) { "─" } else { "┈" };
+        let before = (width - label.chars().count()) / 2;
+        line.repeat(before) + &label + &line.repeat(width - label.chars().count() - before)
+    };
+    println!("\n  row {row}: {} messages", messages.len());
+    println!("\n      ─[=]─ z{row}");
+    println!("        │");
+    println!("       [H]");
+    println!("        {}", down(4));
+    println!("       [=]{}[=]{}[=]", across(5, 9), if is_sent(9) { "─" } else { "┈" }.repeat(9));
+    for (boxes, numbers) in [("e", [3, 6, 9]), ("N", [2, 7, 10]), ("■", [1, 8, 11])] {
+        println!("        {:<12}{:<12}{}", down(numbers[0]), down(numbers[1]), down(numbers[2]));
+        let label = |at: usize| match boxes {
+            "e" => format!("[e{}]", at + 1),
+            "N" => "[N]".to_owned(),
+            _ if is_sent(numbers[at]) => " ■ ".to_owned() + STATIONS[at],
+            _ => "   ".to_owned() + STATIONS[at],
+        };
+        println!("       {:<12}{:<12}{}", label(0), label(1), label(2));
+    }
+}
