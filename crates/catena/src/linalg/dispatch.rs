@@ -59,3 +59,87 @@ fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output 
 fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output {
     job.run::<super::arithmetic::Separate, S>(shape)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::arithmetic::Separate;
+
+    /// Runs every operation of the state algebra once on made-up numbers and returns all that came out.
+    #[derive(Clone, Copy)]
+    struct EveryOperation;
+
+    /// Numbers between −1 and 1 without pattern.
+    fn numbers(count: usize, seed: usize) -> Vec<f64> {
+        (0..count).map(|at| ((at * 37 + seed * 101) as f64).sin()).collect()
+    }
+
+    /// A symmetric matrix that is well positive definite.
+    fn positive(size: usize, seed: usize) -> Vec<f64> {
+        let root = numbers(size * size, seed);
+        let entry = |i: usize, j: usize| -> f64 {
+            let product: f64 = (0..size).map(|k| root[i * size + k] * root[j * size + k]).sum();
+            if i == j { product + 1.0 } else { product }
+        };
+        (0..size * size).map(|at| entry(at / size, at % size)).collect()
+    }
+
+    impl Job for EveryOperation {
+        type Output = Vec<f64>;
+
+        #[inline(always)]
+        fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> Vec<f64> {
+            let (size, width, parts) = (shape.size(), shape.width(), shape.n_parts());
+            let transition = numbers(parts * parts * width, 1);
+            let noise = numbers(parts * (parts + 1) / 2 * width, 2);
+            let (mut mean, mut covariance) = (numbers(size, 3), vec![0.0; size * size]);
+            let mut scratch = vec![0.0; (parts + 2) * size];
+            shape.predict::<A>((&transition, &noise), &positive(size, 4), &mut covariance, &mut scratch);
+            let predicted = covariance.clone();
+            covariance.copy_from_slice(&positive(size, 4));
+            let weights = numbers(width, 5);
+            let (surprise, variance) =
+                shape.condition::<A>(&weights, 0.7, (&mut mean, &mut covariance), &mut scratch);
+            let (vector, mut matrix) = (numbers(size, 6), positive(size, 7));
+            let (mut products, mut value_mean) = (vec![0.0; width * size], vec![0.0; width]);
+            let mut value_covariance = vec![0.0; width * width];
+            shape.posterior_of_values::<A>(
+                width,
+                (&mean, &covariance),
+                (&vector, &matrix),
+                &mut products,
+                (&mut value_mean, &mut value_covariance),
+            );
+            let information = positive(width, 8);
+            shape.absorb::<A>(width, &information, (&products, &value_covariance), &mut matrix, &mut scratch);
+            let slopes = (&numbers(transition.len(), 9)[..], &numbers(noise.len(), 10)[..]);
+            let mut sums = vec![0.0; width];
+            let moments = (&mean[..], &covariance[..]);
+            shape.add_step_slopes::<A>(
+                (&transition, slopes),
+                (&vector, &matrix),
+                moments,
+                &mut sums,
+                &mut scratch,
+            );
+            shape.retreat::<A>(&transition, &mut matrix, &mut scratch);
+            let all = [predicted, mean, covariance, vec![surprise, variance], products, value_mean];
+            all.into_iter().chain([value_covariance, matrix, sums]).flatten().collect()
+        }
+    }
+
+    /// The shapes and instruction sets that `dispatch` picks agree with plain arithmetic on any shape.
+    #[test]
+    fn compiled_shapes_and_vector_lanes_agree_with_plain_loops() {
+        for dims in [&[1][..], &[2], &[1; 2], &[2; 2], &[1; 4], &[2; 4], &[3; 4], &[1; 8], &[2; 8]] {
+            let layout = Layout::new(dims);
+            let expected = EveryOperation.run::<Separate, _>(layout.dynamic());
+            let actual = dispatch(&layout, EveryOperation);
+            assert_eq!(actual.len(), expected.len());
+            let scale = expected.iter().fold(1.0_f64, |largest, number| largest.max(number.abs()));
+            for (at, (a, b)) in actual.iter().zip(&expected).enumerate() {
+                assert!((a - b).abs() <= 1e-13 * scale, "{dims:?}, number {at}: {a} instead of {b}");
+            }
+        }
+    }
+}
