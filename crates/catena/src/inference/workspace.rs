@@ -32,11 +32,13 @@ pub struct Marginals {
 /// Runs sweeps and keeps their memory for the next one.
 ///
 /// With N the state size n padded to whole vector lanes, a sweep keeps per point about 8 bytes times
-/// - covariance form: N² + N, and 7N for the steps (one step only on a regular grid);
+/// - covariance form: N² + N;
 /// - canonical form: 3N² + 3N, and N² more for the gradient;
-/// - factored form: 2N² + 2N.
+/// - factored form: 5N² + 4N;
 ///
-/// 10⁶ points with n = 6 (N = 8) take 0.9 GB in the covariance form, predictions included.
+/// and, for each latent of K components, K² + K(K + 1)/2 for the step into it, twice that for the gradient; on a regular
+/// grid there is one step in all. 10⁶ points with n = 6 (three Matérn-3/2 latents, N = 8) take 0.8 GB in the covariance
+/// form, without the table and the predictions.
 #[derive(Debug, Default)]
 pub struct Workspace {
     form: Option<Form>,
