@@ -133,6 +133,12 @@ fn errors_stay_below_their_bounds_in_the_form_that_is_chosen() {
                 failures.push(format!("{name}: variance {variance_error:e}, mean {mean_error:e}"));
             }
         }
+        // The evidence asked for alone may come from another form.
+        let evidence = Workspace::new().log_evidence(&graph).unwrap();
+        let evidence_error = (evidence / case.log_evidence - 1.0).abs();
+        if evidence_error.is_nan() || evidence_error > 1e-9 {
+            failures.push(format!("{}: evidence {evidence_error:e}", case.name));
+        }
         // What the joint posterior reports is held to the same bounds.
         let posterior = Posterior::new(&graph).unwrap();
         let prediction = posterior.prediction();

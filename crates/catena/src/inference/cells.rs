@@ -2,9 +2,9 @@
 //!
 //! Positions with the same mask share everything but the observed numbers, unless cells carry their own noise.
 
-use super::readout::{Readout, ReadoutRow};
+use super::readout::Readout;
 use crate::graph::{Cells, FactorGraph};
-use crate::linalg::eliminate;
+use crate::linalg::{ReadoutRow, eliminate};
 
 /// The precision matrix of the message that one position's cells send into the chain (message 4 of Fig. 2).
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ impl Information {
 
     /// Λ of a position over the values. Only for dense readouts.
     #[inline(always)]
-    pub(super) fn matrix(&self, cells: &Cells, position: usize) -> &[f64] {
+    fn matrix(&self, cells: &Cells, position: usize) -> &[f64] {
         let len = self.width * self.width;
         &self.matrices[shared_index(cells, position) * len..][..len]
     }
@@ -116,6 +116,7 @@ pub(super) struct WhitenedCells {
     rows: Vec<f64>,
     /// What turns observed numbers into whitened ones: a factor per cell, or a square rotation.
     rotations: Vec<f64>,
+    n_observations: usize,
 }
 
 /// The observations that a mask's cells amount to.
@@ -154,6 +155,19 @@ impl WhitenedCells {
                 self.rotations.extend(whitening);
             }
         }
+        let counts = (0..cells.n_positions()).map(|position| {
+            if cells.outputs(position).is_empty() {
+                0
+            } else {
+                self.groups[shared_index(cells, position)].count
+            }
+        });
+        self.n_observations = counts.sum();
+    }
+
+    /// How many observations all cells amount to.
+    pub(super) fn n_observations(&self) -> usize {
+        self.n_observations
     }
 
     /// [R^-½ H, R^-½] becomes [triangle, rotation]: the first `width` columns carry the readout, the others record
@@ -215,6 +229,19 @@ impl<'a> Whitened<'a> {
         // A rotated row mixes outputs; private latents outnumber the outputs, so rotation never meets sparse rows.
         let touched = if self.is_rotated { None } else { readout.touched_by(outputs[at]) };
         ReadoutRow { weights: &self.rows[at * width..][..width], touched }
+    }
+
+    /// The standard deviation of the noise of an observation's cell. Only without a rotation.
+    #[inline(always)]
+    pub(super) fn deviation(&self, at: usize) -> f64 {
+        self.rotations[at].recip()
+    }
+
+    /// How an observation mixes the position's cells, as factors of their observed numbers; `None` when it is one of them.
+    #[inline(always)]
+    pub(super) fn rotation(&self, at: usize) -> Option<&'a [f64]> {
+        let len = self.observed.len();
+        self.is_rotated.then(|| &self.rotations[at * len..][..len])
     }
 
     /// The value of an observation.

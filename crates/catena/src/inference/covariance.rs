@@ -1,29 +1,29 @@
 //! The covariance form of the sweep, for chains: a filter forward, a modified Bryson–Frazier pass backward.
 //!
-//! Forward, moments (m, P) of each state given what lies before it and its own cells. Backward, the dual mean and
-//! precision (r, N) of what lies after it; the posterior is `m + P r` and `P − P N P`, and no predicted covariance is
-//! ever inverted. The passes work on the part of the state that is read, the *basis*: all values, or all outputs if
-//! those are fewer. With B placing the basis in the state, X = P B, U = N X, and the posterior mean and covariance V
-//! of the basis, the message (Λ, η) of a position's own cells enters the dual as
+//! Forward, moments (m, P) of each state given what lies before it and its own cells, which enter one by one as
+//! observations h of unit noise: with `S = 1 + hᵀPh` and gain `k = Ph/S`, m gains `k·v` for a surprise v and P loses
+//! `k kᵀ S`. Backward, the dual mean and precision (r, N) of what lies after; the posterior is `m + P r` and `P − P N P`, and
+//! no predicted covariance is ever inverted. On the way back over the same observations, with `b = N k`,
+//! `u = v/S − kᵀr` and `d = 1/S + kᵀb`,
 //!
 //! ```text
-//! r ← r + B(η − Λ·mean),   N ← N − (UΛ)Bᵀ − B(UΛ)ᵀ + B(Λ − ΛVΛ)Bᵀ,     then r ← Aᵀr, N ← AᵀNA
+//! r ← r + u h,   N ← N − h bᵀ − b hᵀ + d hhᵀ,     and over a step r ← Aᵀr, N ← AᵀNA
 //! ```
 //!
-//! Cost per point: O(n²(K + basis)), no n³. Its variances are differences: [`super::Form`] says when it is used.
+//! The gain and S are kept from the way forward: found again from the filtered P they would have lost digits. Much of what
+//! is asked for is a by-product: of an observed cell, u is the posterior mean of its noise and `hᵀPh/S − kᵀb` its
+//! posterior variance, both in units of its noise.
+//!
+//! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::Form`] says when it is used.
 
-use super::buffers::{Dual, Filtered, Moments, MomentsMut};
-use super::cells::{Information, WhitenedCells};
-use super::gradient::Values;
+use super::buffers::{Dual, Filtered, Moments};
+use super::cells::WhitenedCells;
 use super::log_product::LogProduct;
-use super::readout::{Readout, ReadoutRow};
+use super::readout::Readout;
 use super::sink::Sink;
 use super::steps::StepTable;
 use crate::graph::{Cells, Edges};
-use crate::linalg::{
-    Arithmetic, Job, StateAlgebra, add_scaled, copy_upper_to_lower, dot, transition_times_vector,
-    transition_transposed_times_vector, vector_times_matrix,
-};
+use crate::linalg::{Arithmetic, Job, Reduction, StateAlgebra, copy_upper_to_lower};
 
 /// After so many points the rounding difference between the two triangles of P and N is removed: the recursions do
 /// not damp it, and over a long chain it would grow.
@@ -36,14 +36,15 @@ pub(super) struct Chain<'a> {
     pub(super) edges: &'a Edges,
     pub(super) steps: &'a StepTable,
     pub(super) readout: &'a Readout,
-    pub(super) information: &'a Information,
     pub(super) whitened: &'a WhitenedCells,
     pub(super) n_latents: usize,
 }
 
 impl Chain<'_> {
-    /// Whether the backward pass works on the values of the latents rather than on the outputs.
-    pub(super) fn basis_is_values(&self) -> bool {
+    /// Whether results are read from the posterior of the latents' values rather than from that of the outputs, which
+    /// are fewer.
+    #[inline(always)]
+    pub(super) fn reads_values(&self) -> bool {
         !self.readout.is_sparse() && self.n_latents <= self.readout.n_outputs()
     }
 }
@@ -64,67 +65,38 @@ impl<const KEEP: bool> Job for Forward<'_, KEEP> {
         let Self { chain, filtered, log_noise } = self;
         let (size, n_positions) = (shape.size(), chain.cells.n_positions());
         // One state more than positions: the root follows a state that is exactly zero.
-        filtered.reset(size, if KEEP { n_positions + 1 } else { 2 }, shape.n_parts());
+        let kept = if KEEP { (n_positions + 1, chain.whitened.n_observations()) } else { (2, 1) };
+        filtered.reset(size, kept, shape.n_parts());
         let mut scale = LogProduct::ONE;
         let mut squares = 0.0;
+        let mut n_observations = 0;
         for position in 0..n_positions {
-            let (from, to) = if KEEP { (position, position + 1) } else { (0, 1) };
+            // Without `KEEP` two states take turns.
+            let (from, to) = if KEEP { (position, position + 1) } else { (position % 2, 1 - position % 2) };
             let step = chain.steps.step(chain.edges.step_of(position));
-            let (before, mut after, scratch) = filtered.pair(size, from, to);
-            transition_times_vector::<A, S>(shape, step.transition, before.mean, after.mean);
+            let whitened = chain.whitened.at(chain.cells, position);
+            let place = if KEEP { n_observations } else { 0 };
+            let (before, after, (gains, innovations), scratch) = filtered.pair(size, (from, to), place);
+            shape.advance::<A>(step.transition, before.mean, after.mean);
             let dynamics = (step.transition, step.noise);
             shape.predict::<A>(dynamics, before.covariance, after.covariance, scratch);
-            let whitened = chain.whitened.at(chain.cells, position);
             for at in 0..whitened.count {
                 let row = whitened.row(chain.readout, chain.cells.outputs(position), at);
-                let (surprise, variance) =
-                    update::<A, S>(shape, row, whitened.value(at), &mut after, scratch);
-                scale.multiply(variance);
-                squares += surprise * surprise / variance;
+                let moments = (&mut *after.mean, &mut *after.covariance);
+                let slot = if KEEP { at } else { 0 };
+                let gain = &mut gains[slot * size..][..size];
+                let innovation = shape.condition::<A>(row, whitened.value(at), moments, gain);
+                innovations[slot] = innovation;
+                scale.multiply(1.0 + innovation.signal);
+                squares += innovation.surprise * innovation.surprise * innovation.inverse;
             }
+            n_observations += whitened.count;
             squares += whitened.squares_apart();
             if position % SYMMETRIZE_EVERY == SYMMETRIZE_EVERY - 1 {
                 copy_upper_to_lower(size, after.covariance);
             }
-            if !KEEP {
-                filtered.rewind(size);
-            }
         }
         log_noise - 0.5 * (scale.ln() + squares)
-    }
-}
-
-/// Conditions on one observation of unit noise; returns its surprise and predictive variance.
-#[inline(always)]
-fn update<A: Arithmetic, S: StateAlgebra>(
-    shape: S,
-    row: ReadoutRow<'_>,
-    value: f64,
-    state: &mut MomentsMut<'_>,
-    scratch: &mut [f64],
-) -> (f64, f64) {
-    let moments = (&mut *state.mean, &mut *state.covariance);
-    if row.touched.is_none() {
-        return shape.condition::<A>(row.weights, value, moments, scratch);
-    }
-    read::<A, S>(shape, row, moments.1, scratch);
-    shape.condition_on_gain::<A>(row.weights, value, moments, scratch)
-}
-
-/// `out = P h` for a readout row h over the values; P is symmetric, so its rows are its columns.
-#[inline(always)]
-fn read<A: Arithmetic, S: StateAlgebra>(shape: S, row: ReadoutRow<'_>, matrix: &[f64], out: &mut [f64]) {
-    let size = shape.size();
-    let out = &mut out[..size];
-    match row.touched {
-        None => vector_times_matrix::<A>(&row.weights[..shape.width()], matrix, out),
-        Some(slots) => {
-            out.fill(0.0);
-            for &slot in slots {
-                let slot = slot as usize;
-                add_scaled::<A>(row.weights[slot], &matrix[slot * size..][..size], out);
-            }
-        }
     }
 }
 
@@ -136,6 +108,17 @@ pub(super) struct Backward<'a, K> {
     pub(super) sink: K,
 }
 
+/// One observation of a position, on the way back.
+#[derive(Clone, Copy)]
+pub(super) struct Observed {
+    pub(super) position: usize,
+    /// Which of the position's observations it is.
+    pub(super) at: usize,
+    /// hᵀPh/S, its variance given what lies before it and itself.
+    pub(super) filtered_variance: f64,
+    pub(super) reduction: Reduction,
+}
+
 impl<K: Sink> Job for Backward<'_, K> {
     type Output = K;
 
@@ -143,155 +126,57 @@ impl<K: Sink> Job for Backward<'_, K> {
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> K {
         let Self { chain, filtered, dual, mut sink } = self;
         let size = shape.size();
-        let basis = if chain.basis_is_values() { shape.width() } else { chain.readout.n_outputs() };
-        dual.reset(size, basis, shape.n_parts());
-        for position in (0..chain.cells.n_positions()).rev() {
+        dual.reset(size, shape.width(), shape.n_parts());
+        let n_positions = chain.cells.n_positions();
+        if K::WITH_SLOPES {
+            // After the last position nothing is known: its posterior mean is the filtered one.
+            dual.smoothed.copy_from_slice(filtered.at(size, n_positions).mean);
+        }
+        let mut first = chain.whitened.n_observations();
+        for position in (0..n_positions).rev() {
             let moments = filtered.at(size, position + 1);
-            if chain.basis_is_values() {
-                let Dual { vector, matrix, products, basis_mean, basis_covariance, .. } = &mut *dual;
-                shape.posterior_of_values::<A>(
-                    chain.n_latents,
-                    (moments.mean, moments.covariance),
-                    (vector, matrix),
-                    products,
-                    (basis_mean, basis_covariance),
-                );
-                let (mean, covariance) = (&dual.basis_mean[..], &dual.basis_covariance[..]);
-                sink.values::<A>(&chain, position, Values { mean, covariance, stride: shape.width() });
-                if !chain.cells.outputs(position).is_empty() {
-                    absorb_into_values::<A, S>(shape, &chain, position, dual);
-                }
-            } else {
-                posterior_of_outputs::<A, S>(shape, &chain, position, moments, dual);
-                sink.outputs::<A, S>(shape, &chain, position, moments, dual);
-                absorb_into_outputs::<A, S>(shape, &chain, position, dual);
+            let whitened = chain.whitened.at(chain.cells, position);
+            first -= whitened.count;
+            let (gains, innovations) = filtered.observations(size, first, whitened.count);
+            filtered.prefetch::<A>(size, position, first, whitened.count);
+            sink.position::<A, S>(shape, &chain, position, moments, dual);
+            for at in (0..whitened.count).rev() {
+                let row = whitened.row(chain.readout, chain.cells.outputs(position), at);
+                let gain = &gains[at * size..][..size];
+                let innovation = innovations[at];
+                let Dual { vector, matrix, pulled, scratch, .. } = &mut *dual;
+                let reduction = shape.reduce::<A>(row, (gain, innovation), (vector, matrix), pulled, scratch);
+                let filtered_variance = innovation.signal * innovation.inverse;
+                let observed = Observed { position, at, filtered_variance, reduction };
+                let later = (&gains[at * size..], &innovations[at..]);
+                sink.observation::<A, S>(shape, &chain, observed, later, moments, dual);
             }
             if position % SYMMETRIZE_EVERY == 0 {
                 copy_upper_to_lower(size, &mut dual.matrix);
             }
             if position > 0 {
-                let step = chain.edges.step_of(position);
-                let transition = chain.steps.step(step).transition;
-                sink.step::<A, S>(shape, &chain, step, dual, filtered.at(size, position));
-                let Dual { vector, matrix, scratch, .. } = dual;
-                transition_transposed_times_vector::<A, S>(shape, transition, vector, scratch);
-                vector.copy_from_slice(&scratch[..size]);
-                shape.retreat::<A>(transition, matrix, scratch);
+                sink.step::<A, S>(shape, &chain, position, filtered.at(size, position), dual);
             }
         }
         sink
     }
 }
 
-/// Lets a position's cells enter the dual through the values of the latents.
+/// The posterior mean and variance of an output, from filtered moments and the dual: with `x = P h`, `hᵀm + xᵀr` and
+/// `hᵀx − xᵀNx`.
 #[inline(always)]
-fn absorb_into_values<A: Arithmetic, S: StateAlgebra>(
+pub(super) fn posterior_of_output<A: Arithmetic, S: StateAlgebra>(
     shape: S,
-    chain: &Chain<'_>,
-    position: usize,
-    dual: &mut Dual,
-) {
-    let width = shape.width();
-    let Dual { vector, matrix, products, basis_mean, basis_covariance, scratch, .. } = dual;
-    let outputs = chain.cells.outputs(position);
-    for (at, (&output, &value)) in outputs.iter().zip(chain.cells.values(position)).enumerate() {
-        let weights = &chain.readout.row(output).weights[..width];
-        let noise = chain.readout.cell_noise(chain.cells, position, at, output);
-        add_scaled::<A>(value / noise, weights, &mut vector[..width]);
-    }
-    let information = chain.information.matrix(chain.cells, position);
-    for b in 0..chain.n_latents {
-        add_scaled::<A>(-basis_mean[b], &information[b * width..][..width], &mut vector[..width]);
-    }
-    shape.absorb::<A>(chain.n_latents, information, (products, basis_covariance), matrix, scratch);
-}
-
-/// X, U = N X, the posterior mean and, for pairs of observed outputs and every output with itself, V; for the outputs.
-#[inline(always)]
-fn posterior_of_outputs<A: Arithmetic, S: StateAlgebra>(
-    shape: S,
-    chain: &Chain<'_>,
-    position: usize,
+    readout: &Readout,
+    output: usize,
     moments: Moments<'_>,
     dual: &mut Dual,
-) {
-    let (size, width, n_outputs) = (shape.size(), shape.width(), chain.readout.n_outputs());
-    let Dual { vector, matrix, columns, products, basis_mean, basis_covariance, .. } = dual;
-    for d in 0..n_outputs {
-        let row = chain.readout.row(d);
-        let column = &mut columns[d * size..][..size];
-        read::<A, S>(shape, row, moments.covariance, column);
-        let product = &mut products[d * size..][..size];
-        vector_times_matrix::<A>(column, matrix, product);
-        basis_mean[d] = dot::<A>(&row.weights[..width], &moments.mean[..width]) + dot::<A>(column, vector);
-        basis_covariance[d * n_outputs + d] =
-            dot::<A>(&row.weights[..width], &column[..width]) - dot::<A>(product, column);
-    }
-    let mask = chain.cells.outputs(position);
-    for (at, &d) in mask.iter().enumerate() {
-        let product = &products[d * size..][..size];
-        for &e in &mask[..at] {
-            let column = &columns[e * size..][..size];
-            let covariance = dot::<A>(&chain.readout.row(d).weights[..width], &column[..width])
-                - dot::<A>(product, column);
-            basis_covariance[d * n_outputs + e] = covariance;
-            basis_covariance[e * n_outputs + d] = covariance;
-        }
-    }
-}
-
-/// Lets a position's cells enter the dual through the observed outputs, whose message is diagonal.
-///
-/// With `Y_o = U_o/r_o − ½ Σ_o' (Λ − ΛVΛ)_oo' h_o'`, N loses `Y_o h_oᵀ + h_o Y_oᵀ` for each observed output o.
-#[inline(always)]
-fn absorb_into_outputs<A: Arithmetic, S: StateAlgebra>(
-    shape: S,
-    chain: &Chain<'_>,
-    position: usize,
-    dual: &mut Dual,
-) {
-    let (size, width, n_outputs) = (shape.size(), shape.width(), chain.readout.n_outputs());
-    let mask = chain.cells.outputs(position);
-    let values = chain.cells.values(position);
-    let precision =
-        |at: usize, output: usize| chain.readout.cell_noise(chain.cells, position, at, output).recip();
-    let Dual { vector, matrix, products, basis_mean, basis_covariance, scratch, .. } = dual;
-    for (at, &o) in mask.iter().enumerate() {
-        let own_precision = precision(at, o);
-        let row = chain.readout.row(o);
-        add_scaled::<A>((values[at] - basis_mean[o]) * own_precision, row.weights, &mut vector[..width]);
-        let loss = &mut scratch[..size];
-        for (entry, product) in loss.iter_mut().zip(&products[o * size..][..size]) {
-            *entry = own_precision * product;
-        }
-        for (at2, &o2) in mask.iter().enumerate() {
-            let covariance = basis_covariance[o * n_outputs + o2];
-            let same = if o == o2 { own_precision } else { 0.0 };
-            let half = -0.5 * (same - own_precision * covariance * precision(at2, o2));
-            add_readout::<A>(half, chain.readout.row(o2), &mut loss[..width]);
-        }
-        let n_touched = row.touched.map_or(chain.n_latents, <[u32]>::len);
-        for k in 0..n_touched {
-            let slot = row.touched.map_or(k, |slots| slots[k] as usize);
-            let weight = row.weights[slot];
-            for j in 0..size {
-                matrix[j * size + slot] = A::mul_add(-weight, loss[j], matrix[j * size + slot]);
-            }
-            add_scaled::<A>(-weight, loss, &mut matrix[slot * size..][..size]);
-        }
-    }
-}
-
-/// `out += factor·h`.
-#[inline(always)]
-fn add_readout<A: Arithmetic>(factor: f64, row: ReadoutRow<'_>, out: &mut [f64]) {
-    match row.touched {
-        Some(slots) => {
-            for &slot in slots {
-                let slot = slot as usize;
-                out[slot] = A::mul_add(factor, row.weights[slot], out[slot]);
-            }
-        }
-        None => add_scaled::<A>(factor, &row.weights[..out.len()], out),
-    }
+) -> (f64, f64) {
+    let row = readout.row(output);
+    let Dual { vector, matrix, pulled, scratch, .. } = dual;
+    shape.read::<A>(row, moments.covariance, scratch);
+    shape.product::<A>(scratch, matrix, pulled);
+    let mean = shape.read_vector::<A>(row, moments.mean) + shape.inner::<A>(scratch, vector);
+    let variance = shape.read_vector::<A>(row, scratch) - shape.inner::<A>(scratch, pulled);
+    (mean, variance)
 }

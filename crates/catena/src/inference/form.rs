@@ -11,11 +11,11 @@ use crate::index::OutputIndex;
 ///
 /// | form | structures | cost per point | rounding |
 /// |---|---|---|---|
-/// | [`Covariance`](Form::Covariance) | chains | O(n²(K + min(L, D))) | variances and slopes are differences from the prior's and lose a factor 1/s² of *its* size |
+/// | [`Covariance`](Form::Covariance) | chains | O(n²(K + min(L, D))) | variances are differences from the prior's and lose a factor 1/s of *its* size, evidence and slopes 1/s, slopes in weights up to 1/s² where cells crowd |
 /// | [`Canonical`](Form::Canonical) | all | O(n³) | variances lose a factor 1/s, evidence and slopes 1/s² |
 /// | [`Factored`](Form::Factored) | all | O(n³), many times the canonical one | nothing is lost to s |
 ///
-/// Unless a form is named, the cheapest one is chosen that keeps ten digits of what is asked for.
+/// Unless a form is named, the cheapest one is chosen that keeps ten digits of what is asked for, or eight of slopes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
     /// Filter forward, dual backward.
@@ -35,35 +35,70 @@ pub(super) enum Purpose {
     States,
 }
 
-/// The smallest s at which the canonical and the covariance form keep ten digits; for variances in the latter
-/// [`keeps_digits`] has the last word.
-const ENOUGH_NOISE: f64 = 1e-2;
+/// The smallest s at which the canonical form keeps ten digits.
+const ENOUGH_FOR_CANONICAL: f64 = 1e-2;
 
-impl Form {
-    /// The form to try first.
-    pub(super) fn for_purpose(graph: &FactorGraph<'_>, purpose: Purpose) -> Self {
-        let ratio = noise_ratio(graph);
-        // Beliefs are kept whole, which the covariance form does not do.
-        let can_filter = graph.tree().is_chain() && purpose != Purpose::States;
-        match (ratio >= ENOUGH_NOISE, can_filter) {
-            (false, _) => Self::Factored,
-            (true, true) => Self::Covariance,
-            (true, false) => Self::Canonical,
+impl Purpose {
+    /// The smallest s at which the covariance form can keep the digits that are asked for: ten of the evidence, eight
+    /// of its slopes. For slopes and variances [`keeps_slopes`] and [`keeps_digits`] have the last word; here is where they
+    /// could still say yes.
+    fn enough_for_covariance(self) -> f64 {
+        match self {
+            Self::Evidence => 1e-9,
+            Self::Gradient => 1e-7,
+            Self::Marginals => f64::EPSILON / SMALLEST_DIGIT,
+            // Beliefs are kept whole, which the covariance form does not do.
+            Self::States => f64::INFINITY,
         }
     }
 }
 
-/// Whether marginals found in the covariance form have kept ten digits of the largest variance.
+impl Form {
+    /// The form to try first.
+    pub(super) fn for_purpose(graph: &FactorGraph<'_>, purpose: Purpose) -> Self {
+        if graph.tree().is_chain() && noise_ratio(graph) >= purpose.enough_for_covariance() {
+            Self::Covariance
+        } else {
+            Self::for_any_tree(graph)
+        }
+    }
+
+    /// The form to use where the covariance form cannot be.
+    pub(super) fn for_any_tree(graph: &FactorGraph<'_>) -> Self {
+        if noise_ratio(graph) >= ENOUGH_FOR_CANONICAL { Self::Canonical } else { Self::Factored }
+    }
+}
+
+/// A fifth of the tenth digit.
+const SMALLEST_DIGIT: f64 = 2e-11;
+
+/// Whether marginals found in the covariance form have kept ten digits of each output's largest variance.
 ///
-/// A variance is the difference of two numbers of the prior's size w². Where a row's information 1/s meets the prior, the
-/// filtered variance is rounded at ε and enters the dual between two factors 1/s: an error of about ε·w²/s². That is too
-/// much only if all variances are small, as when many cells crowd into one place.
+/// A variance `P − PNP` is the difference of two numbers of at most the prior's size w². Where a row's information 1/s
+/// meets the prior, the filtered variance is rounded at ε·w², the gain of the next observation therefore at ε/s of its
+/// size, and so is N: an error of about ε·w²/s. That is too much only if all variances of an output are small, as when many
+/// cells crowd into one place.
 pub(super) fn keeps_digits(graph: &FactorGraph<'_>, marginals: &Marginals) -> bool {
-    let largest = |numbers: &[f64]| numbers.iter().copied().fold(0.0, f64::max);
-    let share_left = largest(marginals.prediction.variances()) / largest(&signal_variances(graph));
-    let rounding = f64::EPSILON / noise_ratio(graph).powi(2);
-    // A fifth of the tenth digit.
-    rounding <= 2e-11 * share_left
+    let n_outputs = graph.model().n_outputs();
+    let mut largest = vec![0.0_f64; n_outputs];
+    for row in marginals.prediction.variances().chunks_exact(n_outputs) {
+        for (largest, &variance) in largest.iter_mut().zip(row) {
+            *largest = largest.max(variance);
+        }
+    }
+    // An output without any weight has nothing to lose: 0/0 is no share, and `min` passes over it.
+    let shares = largest.iter().zip(signal_variances(graph)).map(|(left, signal)| left / signal);
+    let smallest_share = shares.fold(f64::INFINITY, f64::min);
+    f64::EPSILON / noise_ratio(graph) <= SMALLEST_DIGIT * smallest_share
+}
+
+/// Whether a gradient found in the covariance form has kept eight digits, with a unit per cell as its natural size.
+///
+/// Its slopes in weights suffer first: a gain rounded at ε/s of its size meets the dual N, which where cells crowd is as
+/// large as 1/s, and the error reaches directions in which the state is hardly known. Along h, which is known to s, only a
+/// share s of it shows: there the pass finds each variance in two ways, and `doubt` sums up by how much they differ.
+pub(super) fn keeps_slopes(graph: &FactorGraph<'_>, doubt: f64, n_observations: usize) -> bool {
+    doubt <= 1e-8 * noise_ratio(graph) * n_observations as f64
 }
 
 /// The prior variance |w_d|² of each output.

@@ -2,14 +2,15 @@
 //!
 //! Weights and noises by Fisher's identity, from posterior moments at the observed cells: with residual
 //! `e = y − hᵀm` and posterior covariance V, a cell adds `(e·m − V h)/r` to the slope in its weights and
-//! `½((e² + hᵀVh)/r² − 1/r)` to the slope in its noise. Length-scales by the slopes of the evidence in the A and Q of
+//! `½((e² + hᵀVh)/r² − 1/r)` to the slope in its noise; the covariance form has shorter ways to the same numbers. Length-scales by the slopes of the evidence in the A and Q of
 //! each edge, contracted with the kernel's own slopes.
 
 use super::buffers::{Dual, Moments};
+use super::covariance::{Chain, Observed};
 use super::readout::Readout;
 use super::steps::StepView;
 use crate::graph::{Cells, FactorGraph};
-use crate::linalg::{Arithmetic, Layout, Shape, StateAlgebra, add_noise_slopes, add_scaled, dot};
+use crate::linalg::{Arithmetic, Innovation, Layout, Shape, StateAlgebra, add_noise_slopes, add_scaled, dot};
 use crate::model::Latent;
 
 /// The log evidence and its slopes in every parameter of the model.
@@ -50,8 +51,11 @@ pub(super) struct GradientSums {
     noise: Vec<f64>,
     /// By slot: the slope in the logarithm of the length-scale.
     log_length_scales: Vec<f64>,
-    /// Scratch: rows of A P, or of other products of that shape.
+    /// Scratch for one row of a product.
     rows: Vec<f64>,
+    /// The sum over observations of the difference between two ways to find their posterior variances, which rounding
+    /// alone can make.
+    doubt: f64,
 }
 
 impl GradientSums {
@@ -60,6 +64,7 @@ impl GradientSums {
         let shape = layout.dynamic();
         let (width, parts) = (shape.width(), shape.n_parts());
         self.width = width;
+        self.doubt = 0.0;
         let n_outputs = graph.model().n_outputs();
         for (buffer, len) in [
             (&mut self.weights, n_outputs * width),
@@ -132,29 +137,89 @@ impl GradientSums {
     }
 
     /// Adds one cell's slope in one weight of its output.
-    #[inline(always)]
     pub(super) fn add_weight_slope(&mut self, output: usize, slot: usize, slope: f64) {
         self.weights[output * self.width + slot] += slope;
     }
 
-    /// Adds the slopes of one step of the covariance form: with (r, N) the dual at its far end and (m, P) the filtered
-    /// moments at its near end, `∂/∂Q = ½(rrᵀ − N)` and `∂/∂A = r mᵀ + (rrᵀ − N) A P`.
+    /// Adds what the posterior mean says of the cells of a position whose observations are rotated; what its covariance
+    /// says comes with the observations.
     #[inline(always)]
-    pub(super) fn add_filtered_step<A: Arithmetic, S: StateAlgebra>(
+    pub(super) fn add_rotated_means<A: Arithmetic>(
+        &mut self,
+        chain: &Chain<'_>,
+        position: usize,
+        mean: &[f64],
+    ) {
+        let width = self.width;
+        let outputs = chain.cells.outputs(position);
+        for (at, (&output, &value)) in outputs.iter().zip(chain.cells.values(position)).enumerate() {
+            let noise = chain.readout.cell_noise(chain.cells, position, at, output);
+            let residual = value - dot::<A>(&chain.readout.row(output).weights[..width], &mean[..width]);
+            add_scaled::<A>(residual / noise, &mean[..width], &mut self.weights[output * width..][..width]);
+            self.add_noise_slope(chain.cells, output, residual, 0.0, noise);
+        }
+    }
+
+    /// Adds what one observation says of weights and noise. In units of its noise, with `b = N k` and the filtered P⁺ of
+    /// just after it, `c = V h = k − P⁺b`; P⁺ is the position's filtered P and `k kᵀS` of each later observation. The slope
+    /// in h is `u·mean − c`, and that in the noise `½(u² − 1/S − kᵀb)`: nothing is divided by a small noise that was not
+    /// found in its units.
+    #[inline(always)]
+    pub(super) fn add_observation<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
-        transition: &[f64],
-        slopes: StepView<'_>,
+        chain: &Chain<'_>,
+        observed: Observed,
+        (gains, innovations): (&[f64], &[Innovation]),
+        moments: Moments<'_>,
         dual: &Dual,
-        before: Moments<'_>,
     ) {
-        shape.add_step_slopes::<A>(
-            (transition, (slopes.transition, slopes.noise)),
-            (&dual.vector, &dual.matrix),
-            (before.mean, before.covariance),
-            &mut self.log_length_scales,
-            &mut self.rows,
-        );
+        let Observed { position, at, reduction, .. } = observed;
+        let (size, width) = (shape.size(), shape.width());
+        let (outputs, whitened) = (chain.cells.outputs(position), chain.whitened.at(chain.cells, position));
+        let explained = &mut self.rows[..width];
+        shape.product_with_values::<A>(&dual.pulled, moments.covariance, explained);
+        add_scaled::<A>(-1.0, &gains[..width], explained);
+        for (gain, innovation) in gains.chunks_exact(size).zip(innovations).skip(1) {
+            let factor = (1.0 + innovation.signal) * shape.inner::<A>(gain, &dual.pulled);
+            add_scaled::<A>(factor, &gain[..width], explained);
+        }
+        // −c from here on; hᵀc is also what the filter left of the variance without what the dual explains.
+        let explained = &self.rows[..width];
+        let row = whitened.row(chain.readout, outputs, at);
+        let variance = observed.filtered_variance - reduction.explained;
+        self.doubt += (shape.read_vector::<A>(row, explained) + variance).abs();
+        let Some(rotation) = whitened.rotation(at) else {
+            let (output, precision) = (outputs[at], whitened.deviation(at).recip());
+            let sums = &mut self.weights[output * width..][..width];
+            add_scaled::<A>(precision * reduction.residual, &dual.smoothed[..width], sums);
+            add_scaled::<A>(precision, explained, sums);
+            if !chain.cells.has_own_noise() {
+                let square = reduction.residual * reduction.residual;
+                let excess = square - innovations[0].inverse - reduction.explained;
+                self.noise[output] += 0.5 * precision * precision * excess;
+            }
+            return;
+        };
+        for (cell, (&output, &factor)) in outputs.iter().zip(rotation).enumerate() {
+            add_scaled::<A>(factor, explained, &mut self.weights[output * width..][..width]);
+            if !chain.cells.has_own_noise() {
+                let variance = -factor * shape.read_vector::<A>(chain.readout.row(output), explained);
+                let noise = chain.readout.cell_noise(chain.cells, position, cell, output);
+                self.noise[output] += 0.5 * variance / noise;
+            }
+        }
+    }
+
+    /// How far rounding has made two ways to the same variances differ, summed over observations.
+    pub(super) fn doubt(&self) -> f64 {
+        self.doubt
+    }
+
+    /// By slot, the slope in the logarithm of the length-scale so far.
+    #[inline(always)]
+    pub(super) fn by_slot(&mut self) -> &mut [f64] {
+        &mut self.log_length_scales
     }
 
     /// Adds `½(rrᵀ − N)`, met with the slope of a step's process noise.

@@ -15,6 +15,7 @@ mod log_product;
 mod readout;
 mod sink;
 mod steps;
+mod steps_in_lanes;
 mod workspace;
 
 pub(crate) use beliefs::{Beliefs, NewSteps, StateBelief, Transition};

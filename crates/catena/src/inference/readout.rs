@@ -3,7 +3,7 @@
 use super::gradient::Values;
 use crate::graph::{Cells, FactorGraph};
 use crate::index::OutputIndex;
-use crate::linalg::{Layout, Shape};
+use crate::linalg::{Layout, ReadoutRow, Shape};
 use std::f64::consts::TAU;
 
 /// The rows of H and the noise of each cell, in the layout of the state.
@@ -22,15 +22,6 @@ pub(super) struct Readout {
     /// Hᵀ over the values, width×`output_lanes`: outputs side by side, padded to whole vector lanes.
     columns: Vec<f64>,
     output_lanes: usize,
-}
-
-/// A row of H: what one output reads from the values of the latents.
-#[derive(Clone, Copy)]
-pub(super) struct ReadoutRow<'a> {
-    /// One weight per slot, zeros included.
-    pub(super) weights: &'a [f64],
-    /// The slots whose weight can differ from zero; `None` when all can.
-    pub(super) touched: Option<&'a [u32]>,
 }
 
 impl Readout {

@@ -1,34 +1,57 @@
 //! Where a sweep delivers what it finds: predictions, or the gradient of the evidence.
 
 use super::buffers::{Dual, Moments};
-use super::covariance::Chain;
+use super::covariance::{Chain, Observed, posterior_of_output};
 use super::gradient::{GradientSums, Values};
 use super::readout::Readout;
-use crate::linalg::{Arithmetic, StateAlgebra, dot};
+use crate::linalg::{Arithmetic, Innovation, StateAlgebra, StepSlopes};
 use crate::structure::Tree;
 
-/// Takes what the covariance form finds at each position.
+/// Takes what the covariance form finds at each position, on the way back.
 pub(super) trait Sink {
-    /// The posterior of the latents' values.
-    fn values<A: Arithmetic>(&mut self, chain: &Chain<'_>, position: usize, values: Values<'_>);
-    /// The posterior of the outputs, as it stands in the dual; `moments` are the filtered ones.
-    fn outputs<A: Arithmetic, S: StateAlgebra>(
+    /// Whether the slopes of steps are collected, so that the posterior mean of each whole state is at hand.
+    const WITH_SLOPES: bool;
+    /// A position before its observations are taken out of the dual; `moments` are the filtered ones.
+    fn position<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
         position: usize,
         moments: Moments<'_>,
-        dual: &Dual,
+        dual: &mut Dual,
     );
-    /// The dual at the far end of a step, and the filtered moments at its near end.
+    /// An observation that was just taken out; `later` are gains and innovations from this one to the position's last.
+    fn observation<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        observed: Observed,
+        later: (&[f64], &[Innovation]),
+        moments: Moments<'_>,
+        dual: &mut Dual,
+    );
+    /// Takes the dual back over the step into a position; `before` are the filtered moments at its near end.
     fn step<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
-        step: usize,
-        dual: &Dual,
+        position: usize,
         before: Moments<'_>,
+        dual: &mut Dual,
     );
+}
+
+/// The posterior of the latents' values, left in the dual's own memory.
+#[inline(always)]
+fn find_values<A: Arithmetic, S: StateAlgebra>(
+    shape: S,
+    n_latents: usize,
+    moments: Moments<'_>,
+    dual: &mut Dual,
+) {
+    let Dual { vector, matrix, products, value_mean, value_covariance, .. } = dual;
+    let (moments, dual) = ((moments.mean, moments.covariance), (&vector[..], &matrix[..]));
+    shape.posterior_of_values::<A>(n_latents, moments, dual, products, (value_mean, value_covariance));
 }
 
 /// Means and variances of all outputs, in row order.
@@ -109,70 +132,52 @@ impl<'a> Predictions<'a> {
 }
 
 impl Sink for Predictions<'_> {
-    #[inline(always)]
-    fn values<A: Arithmetic>(&mut self, chain: &Chain<'_>, position: usize, values: Values<'_>) {
-        self.set_from_values::<A>(chain.readout, chain.n_latents, position, values);
-    }
+    const WITH_SLOPES: bool = false;
 
     #[inline(always)]
-    fn outputs<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        _shape: S,
-        chain: &Chain<'_>,
-        position: usize,
-        _moments: Moments<'_>,
-        dual: &Dual,
-    ) {
-        let n_outputs = chain.readout.n_outputs();
-        for d in 0..n_outputs {
-            self.set(position, d, dual.basis_mean[d], dual.basis_covariance[d * n_outputs + d]);
-        }
-    }
-
-    #[inline(always)]
-    fn step<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        _shape: S,
-        _chain: &Chain<'_>,
-        _step: usize,
-        _dual: &Dual,
-        _before: Moments<'_>,
-    ) {
-    }
-}
-
-impl Sink for &mut GradientSums {
-    #[inline(always)]
-    fn values<A: Arithmetic>(&mut self, chain: &Chain<'_>, position: usize, values: Values<'_>) {
-        self.add_cells_from_values::<A>(chain.cells, chain.readout, position, values);
-    }
-
-    #[inline(always)]
-    fn outputs<A: Arithmetic, S: StateAlgebra>(
+    fn position<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
         position: usize,
         moments: Moments<'_>,
-        dual: &Dual,
+        dual: &mut Dual,
     ) {
-        let (size, n_outputs) = (shape.size(), chain.readout.n_outputs());
-        let outputs = chain.cells.outputs(position);
-        for (at, (&output, &value)) in outputs.iter().zip(chain.cells.values(position)).enumerate() {
-            let noise = chain.readout.cell_noise(chain.cells, position, at, output);
-            let residual = value - dual.basis_mean[output];
-            let variance = dual.basis_covariance[output * n_outputs + output];
-            self.add_noise_slope(chain.cells, output, residual, variance, noise);
-            let column = &dual.columns[output * size..][..size];
-            let product = &dual.products[output * size..][..size];
-            let touched = chain.readout.touched_by(output);
-            for k in 0..touched.map_or(chain.n_latents, <[u32]>::len) {
-                let slot = touched.map_or(k, |slots| slots[k] as usize);
-                let row = &moments.covariance[slot * size..][..size];
-                let mean = moments.mean[slot] + dot::<A>(row, &dual.vector);
-                let with_output = column[slot] - dot::<A>(row, product);
-                self.add_weight_slope(output, slot, (residual * mean - with_output) / noise);
+        if chain.reads_values() {
+            find_values::<A, S>(shape, chain.n_latents, moments, dual);
+            let (mean, covariance) = (&dual.value_mean[..], &dual.value_covariance[..]);
+            let values = Values { mean, covariance, stride: shape.width() };
+            self.set_from_values::<A>(chain.readout, chain.n_latents, position, values);
+        } else {
+            // Observed outputs follow with their observations.
+            let mut observed = chain.cells.outputs(position).iter().copied().peekable();
+            for output in 0..self.n_outputs {
+                if observed.next_if_eq(&output).is_none() {
+                    let (mean, variance) =
+                        posterior_of_output::<A, S>(shape, chain.readout, output, moments, dual);
+                    self.set(position, output, mean, variance);
+                }
             }
+        }
+    }
+
+    #[inline(always)]
+    fn observation<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _shape: S,
+        chain: &Chain<'_>,
+        observed: Observed,
+        _later: (&[f64], &[Innovation]),
+        _moments: Moments<'_>,
+        _dual: &mut Dual,
+    ) {
+        if !chain.reads_values() {
+            let Observed { position, at, filtered_variance, reduction } = observed;
+            let output = chain.cells.outputs(position)[at];
+            let deviation = chain.whitened.at(chain.cells, position).deviation(at);
+            let mean = chain.cells.values(position)[at] - deviation * reduction.residual;
+            let variance = deviation * deviation * (filtered_variance - reduction.explained);
+            self.set(position, output, mean, variance);
         }
     }
 
@@ -181,11 +186,65 @@ impl Sink for &mut GradientSums {
         &mut self,
         shape: S,
         chain: &Chain<'_>,
-        step: usize,
-        dual: &Dual,
-        before: Moments<'_>,
+        position: usize,
+        _before: Moments<'_>,
+        dual: &mut Dual,
     ) {
-        let (transition, slopes) = (chain.steps.step(step).transition, chain.steps.slopes(step));
-        self.add_filtered_step::<A, S>(shape, transition, slopes, dual, before);
+        let transition = chain.steps.step(chain.edges.step_of(position)).transition;
+        let Dual { vector, matrix, scratch, .. } = dual;
+        shape.retreat::<A>(transition, (vector, matrix), scratch);
+    }
+}
+
+impl Sink for &mut GradientSums {
+    const WITH_SLOPES: bool = true;
+
+    #[inline(always)]
+    fn position<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        _moments: Moments<'_>,
+        dual: &mut Dual,
+    ) {
+        if chain.whitened.at(chain.cells, position).rotation(0).is_some() {
+            self.add_rotated_means::<A>(chain, position, &dual.smoothed);
+        }
+    }
+
+    #[inline(always)]
+    fn observation<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        observed: Observed,
+        later: (&[f64], &[Innovation]),
+        moments: Moments<'_>,
+        dual: &mut Dual,
+    ) {
+        self.add_observation::<A, S>(shape, chain, observed, later, moments, dual);
+    }
+
+    #[inline(always)]
+    fn step<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        before: Moments<'_>,
+        dual: &mut Dual,
+    ) {
+        let step = chain.edges.step_of(position);
+        let slopes = chain.steps.slopes(step);
+        let step = StepSlopes {
+            transition: chain.steps.step(step).transition,
+            transition_slopes: slopes.transition,
+            noise_slopes: slopes.noise,
+        };
+        let Dual { vector, matrix, smoothed, scratch, .. } = dual;
+        let moments = (before.mean, before.covariance);
+        let sums = self.by_slot();
+        shape.retreat_with_slopes::<A>(step, (vector, matrix), moments, (smoothed, sums), scratch);
     }
 }

@@ -6,7 +6,7 @@ use super::canonical::{Branches, Down, Messages, Up};
 use super::cells::{Information, WhitenedCells};
 use super::covariance::{Backward, Chain, Forward};
 use super::factored::{self, Factors, Rooted};
-use super::form::{Purpose, keeps_digits};
+use super::form::{Purpose, keeps_digits, keeps_slopes};
 use super::gradient::{Gradient, GradientSums};
 use super::readout::Readout;
 use super::sink::Predictions;
@@ -14,7 +14,7 @@ use super::steps::StepTable;
 use super::{Form, InferenceError};
 use crate::graph::FactorGraph;
 use crate::index::{Position, RowIndex};
-use crate::linalg::{Layout, dispatch};
+use crate::linalg::{Layout, dispatch, dispatch_small};
 use crate::model::Latent;
 use crate::prediction::Prediction;
 
@@ -32,7 +32,7 @@ pub struct Marginals {
 /// Runs sweeps and keeps their memory for the next one.
 ///
 /// With N the state size n padded to whole vector lanes, a sweep keeps per point about 8 bytes times
-/// - covariance form: N² + N;
+/// - covariance form: N² + N, and N + 3 for each observed cell;
 /// - canonical form: 3N² + 3N, and N² more for the gradient;
 /// - factored form: 5N² + 4N;
 ///
@@ -81,7 +81,7 @@ impl Workspace {
             Form::Canonical => {
                 let (branches, messages, _) = self.branches(graph);
                 let up = Up::<false> { branches, messages, with_slopes: false, log_noise };
-                dispatch(&layout, up).map_err(|position| overflow(graph, position))?
+                dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?
             }
             Form::Factored => self.factored_up(graph, &layout)?,
         };
@@ -109,12 +109,13 @@ impl Workspace {
         marginals: &mut Marginals,
     ) -> Result<(), InferenceError> {
         let form = self.form_for(graph, Purpose::Marginals)?;
-        self.marginals_by(form, graph, marginals)?;
-        if self.form.is_none() && form == Form::Covariance && !keeps_digits(graph, marginals) {
-            // The covariance form is only tried where the canonical one keeps its digits.
-            self.marginals_by(Form::Canonical, graph, marginals)?;
+        if self.form.is_some() || form != Form::Covariance {
+            return self.marginals_by(form, graph, marginals);
         }
-        Ok(())
+        match self.marginals_by(form, graph, marginals) {
+            Ok(()) if keeps_digits(graph, marginals) => Ok(()),
+            _ => self.marginals_by(Form::for_any_tree(graph), graph, marginals),
+        }
     }
 
     fn marginals_by(
@@ -145,9 +146,10 @@ impl Workspace {
             Form::Canonical => {
                 let (branches, messages, _) = self.branches(graph);
                 let up = Up::<true> { branches, messages, with_slopes: false, log_noise };
-                let log_evidence = dispatch(&layout, up).map_err(|position| overflow(graph, position))?;
+                let log_evidence =
+                    dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?;
                 let sink = Some(&mut predictions);
-                dispatch(&layout, Down { branches, messages, predictions: sink, slopes: None });
+                dispatch_small(&layout, Down { branches, messages, predictions: sink, slopes: None });
                 log_evidence
             }
         };
@@ -167,6 +169,19 @@ impl Workspace {
     /// When numbers overflow, or a form was asked for that the structure does not allow.
     pub fn gradient(&mut self, graph: &FactorGraph<'_>) -> Result<Gradient, InferenceError> {
         let form = self.form_for(graph, Purpose::Gradient)?;
+        let gradient = self.gradient_by(form, graph);
+        if self.form.is_some() || form != Form::Covariance {
+            return gradient;
+        }
+        match gradient {
+            Ok(gradient) if keeps_slopes(graph, self.slopes.doubt(), self.whitened.n_observations()) => {
+                Ok(gradient)
+            }
+            _ => self.gradient_by(Form::for_any_tree(graph), graph),
+        }
+    }
+
+    fn gradient_by(&mut self, form: Form, graph: &FactorGraph<'_>) -> Result<Gradient, InferenceError> {
         let layout = self.prepare::<true>(graph, form);
         let log_noise = self.log_noise;
         self.slopes.reset(graph, &layout);
@@ -186,8 +201,9 @@ impl Workspace {
             Form::Canonical => {
                 let (branches, messages, slopes) = self.branches(graph);
                 let up = Up::<true> { branches, messages, with_slopes: true, log_noise };
-                let log_evidence = dispatch(&layout, up).map_err(|position| overflow(graph, position))?;
-                dispatch(&layout, Down { branches, messages, predictions: None, slopes: Some(slopes) });
+                let log_evidence =
+                    dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?;
+                dispatch_small(&layout, Down { branches, messages, predictions: None, slopes: Some(slopes) });
                 log_evidence
             }
         };
@@ -215,8 +231,8 @@ impl Workspace {
         } else {
             let (branches, messages, _) = self.branches(graph);
             let up = Up::<true> { branches, messages, with_slopes: false, log_noise };
-            let log_evidence = dispatch(&layout, up).map_err(|position| overflow(graph, position))?;
-            dispatch(&layout, Down { branches, messages, predictions: None, slopes: None });
+            let log_evidence = dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?;
+            dispatch_small(&layout, Down { branches, messages, predictions: None, slopes: None });
             messages.forget_conditionals();
             (log_evidence, Kind::Canonical(self.messages))
         };
@@ -240,7 +256,7 @@ impl Workspace {
         self.steps.set::<SLOPES>(graph.edges().lengths(), graph.model(), &layout);
         self.readout.set(graph, &layout);
         self.log_noise = self.readout.log_noise(graph.cells());
-        if form != Form::Factored {
+        if form == Form::Canonical {
             self.information.set(graph, &self.readout);
         }
         if form == Form::Covariance {
@@ -259,7 +275,6 @@ impl Workspace {
             edges: graph.edges(),
             steps: &self.steps,
             readout: &self.readout,
-            information: &self.information,
             whitened: &self.whitened,
             n_latents: graph.model().n_latents(),
         };

@@ -14,10 +14,21 @@ pub(crate) trait Arithmetic: Copy {
     fn splat(number: f64) -> Self::Lane;
     /// `a·b`, entry by entry.
     fn times(a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    /// `a + b`, entry by entry.
+    fn plus(a: Self::Lane, b: Self::Lane) -> Self::Lane;
     /// `a − b`, entry by entry.
     fn minus(a: Self::Lane, b: Self::Lane) -> Self::Lane;
     /// `a·b + c`, entry by entry.
     fn mul_add_lanes(a: Self::Lane, b: Self::Lane, c: Self::Lane) -> Self::Lane;
+    /// The smaller of a and b, entry by entry.
+    fn min(a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    /// `yes` where a < b, else `no`, entry by entry.
+    fn where_less(a: Self::Lane, b: Self::Lane, yes: Self::Lane, no: Self::Lane) -> Self::Lane;
+    /// `a·2^n`, entry by entry, where the lowest bits of `shifted` hold n; the product must be a normal number.
+    fn scale_by_bits(a: Self::Lane, shifted: Self::Lane) -> Self::Lane;
+    /// Says that these numbers will soon be read.
+    #[inline(always)]
+    fn prefetch(_numbers: &[f64]) {}
     /// The sum of the four entries.
     #[inline(always)]
     fn sum(lane: Self::Lane) -> f64 {
@@ -48,8 +59,26 @@ macro_rules! lanes_as_arrays {
             [a[0] * b[0], a[1] * b[1], a[2] * b[2], a[3] * b[3]]
         }
         #[inline(always)]
+        fn plus(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+            [a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]]
+        }
+        #[inline(always)]
         fn minus(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
             [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
+        }
+        #[inline(always)]
+        fn min(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+            std::array::from_fn(|i| if a[i] < b[i] { a[i] } else { b[i] })
+        }
+        #[inline(always)]
+        fn where_less(a: [f64; 4], b: [f64; 4], yes: [f64; 4], no: [f64; 4]) -> [f64; 4] {
+            std::array::from_fn(|i| if a[i] < b[i] { yes[i] } else { no[i] })
+        }
+        #[inline(always)]
+        fn scale_by_bits(a: [f64; 4], shifted: [f64; 4]) -> [f64; 4] {
+            std::array::from_fn(|i| {
+                f64::from_bits(a[i].to_bits().wrapping_add(shifted[i].to_bits().wrapping_shl(52)))
+            })
         }
         #[inline(always)]
         fn mul_add_lanes(a: [f64; 4], b: [f64; 4], c: [f64; 4]) -> [f64; 4] {
@@ -97,9 +126,11 @@ pub(crate) use avx2::Avx2;
 mod avx2 {
     use super::Arithmetic;
     use std::arch::x86_64::{
-        __m256d, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_unpackhi_pd, _mm256_castpd256_pd128,
-        _mm256_extractf128_pd, _mm256_fmadd_pd, _mm256_loadu_pd, _mm256_mul_pd, _mm256_set1_pd,
-        _mm256_storeu_pd, _mm256_sub_pd,
+        __m256d, _CMP_LT_OQ, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_prefetch,
+        _mm_unpackhi_pd, _mm256_add_epi64, _mm256_add_pd, _mm256_blendv_pd, _mm256_castpd_si256,
+        _mm256_castpd256_pd128, _mm256_castsi256_pd, _mm256_cmp_pd, _mm256_extractf128_pd, _mm256_fmadd_pd,
+        _mm256_loadu_pd, _mm256_min_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_slli_epi64, _mm256_storeu_pd,
+        _mm256_sub_pd,
     };
 
     /// One rounding per product and sum, four at a time. Only `dispatch` hands this out, and only after it has found
@@ -135,9 +166,39 @@ mod avx2 {
             unsafe { _mm256_mul_pd(a, b) }
         }
         #[inline(always)]
+        fn plus(a: __m256d, b: __m256d) -> __m256d {
+            // SAFETY: AVX2 was found (see the type).
+            unsafe { _mm256_add_pd(a, b) }
+        }
+        #[inline(always)]
         fn minus(a: __m256d, b: __m256d) -> __m256d {
             // SAFETY: AVX2 was found (see the type).
             unsafe { _mm256_sub_pd(a, b) }
+        }
+        #[inline(always)]
+        fn min(a: __m256d, b: __m256d) -> __m256d {
+            // SAFETY: AVX2 was found (see the type).
+            unsafe { _mm256_min_pd(a, b) }
+        }
+        #[inline(always)]
+        fn where_less(a: __m256d, b: __m256d, yes: __m256d, no: __m256d) -> __m256d {
+            // SAFETY: AVX2 was found (see the type).
+            unsafe { _mm256_blendv_pd(no, yes, _mm256_cmp_pd::<_CMP_LT_OQ>(a, b)) }
+        }
+        #[inline(always)]
+        fn scale_by_bits(a: __m256d, shifted: __m256d) -> __m256d {
+            // SAFETY: AVX2 was found (see the type).
+            unsafe {
+                let exponents = _mm256_slli_epi64::<52>(_mm256_castpd_si256(shifted));
+                _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), exponents))
+            }
+        }
+        #[inline(always)]
+        fn prefetch(numbers: &[f64]) {
+            for line in numbers.chunks(8) {
+                // SAFETY: prefetching reads nothing; the address is inside the slice all the same.
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) }
+            }
         }
         #[inline(always)]
         fn sum(lane: __m256d) -> f64 {

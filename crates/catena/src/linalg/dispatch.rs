@@ -1,7 +1,7 @@
 //! The only place where a run-time size picks compiled code, and a machine its instruction set.
 
 use super::arithmetic::Arithmetic;
-use super::shape::{Fixed, FourSlots, Layout};
+use super::shape::{Fixed, InLanes, Layout};
 use super::state_algebra::StateAlgebra;
 
 /// Work that can be compiled for any shape and arithmetic. `run` must be inlined always, down to its innermost loop:
@@ -13,24 +13,36 @@ pub(crate) trait Job {
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> Self::Output;
 }
 
+/// Returns with the job's result if the layout is one of these.
+macro_rules! try_shapes {
+    ($dynamic:expr, $job:expr, $wrap:expr => $(($width:literal, $parts:literal)),*) => {
+        $(if $dynamic.is_uniform($width, $parts) {
+            return with_instruction_set($wrap(Fixed::<$width, $parts, { $width * $parts }>), $job);
+        })*
+    };
+}
+
 /// Runs the job in the version compiled for this layout, if there is one, and for this machine.
 pub(crate) fn dispatch<J: Job>(layout: &Layout, job: J) -> J::Output {
     let dynamic = layout.dynamic();
-    macro_rules! try_shapes {
-        ($(($width:literal, $parts:literal)),*) => {
-            $(if dynamic.is_uniform($width, $parts) {
-                return with_instruction_set(Fixed::<$width, $parts, { $width * $parts }>, job);
-            })*
-        };
+    try_shapes!(dynamic, job, InLanes => (8, 1), (16, 1), (16, 2));
+    if dynamic.is_in_lanes() && !dynamic.is_uniform(4, 1) && !dynamic.is_uniform(4, 2) {
+        return with_instruction_set(InLanes(dynamic), job);
     }
-    try_shapes!((1, 1), (1, 2), (2, 1), (2, 2));
-    if dynamic.is_uniform(4, 1) {
-        return with_instruction_set(FourSlots::<1>, job);
-    }
-    if dynamic.is_uniform(4, 2) {
-        return with_instruction_set(FourSlots::<2>, job);
-    }
+    dispatch_small(layout, job)
+}
+
+/// The same for jobs that gain little from it: versions for small states only.
+pub(crate) fn dispatch_small<J: Job>(layout: &Layout, job: J) -> J::Output {
+    let dynamic = layout.dynamic();
+    try_shapes!(dynamic, job, std::convert::identity => (1, 1), (1, 2), (2, 1), (2, 2));
+    try_shapes!(dynamic, job, InLanes => (4, 1), (4, 2));
     with_instruction_set(dynamic, job)
+}
+
+/// Runs the job for this machine, in a version that serves every layout.
+pub(crate) fn dispatch_machine<J: Job>(layout: &Layout, job: J) -> J::Output {
+    with_instruction_set(layout.dynamic(), job)
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -64,6 +76,7 @@ fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output 
 mod tests {
     use super::*;
     use crate::linalg::arithmetic::Separate;
+    use crate::linalg::state_algebra::{ReadoutRow, StepSlopes};
 
     /// Runs every operation of the state algebra once on made-up numbers and returns all that came out.
     #[derive(Clone, Copy)]
@@ -98,11 +111,24 @@ mod tests {
             let predicted = covariance.clone();
             covariance.copy_from_slice(&positive(size, 4));
             let weights = numbers(width, 5);
-            let (surprise, variance) =
-                shape.condition::<A>(&weights, 0.7, (&mut mean, &mut covariance), &mut scratch);
-            let (vector, mut matrix) = (numbers(size, 6), positive(size, 7));
-            let (mut products, mut value_mean) = (vec![0.0; width * size], vec![0.0; width]);
-            let mut value_covariance = vec![0.0; width * width];
+            let touched: Vec<u32> = (0..width as u32).filter(|slot| slot % 3 != 1).collect();
+            let mut sparse = vec![0.0; width];
+            touched.iter().for_each(|&slot| sparse[slot as usize] = weights[slot as usize]);
+            let dense = ReadoutRow { weights: &weights, touched: None };
+            let sparse = ReadoutRow { weights: &sparse, touched: Some(&touched) };
+            let (mut vector, mut matrix) = (numbers(size, 6), positive(size, 7));
+            let (mut gain, mut pulled) = (vec![0.0; size], vec![0.0; size]);
+            let mut all = vec![];
+            for row in [dense, sparse] {
+                let innovation = shape.condition::<A>(row, 0.7, (&mut mean, &mut covariance), &mut gain);
+                let dual = (&mut vector[..], &mut matrix[..]);
+                let reduction = shape.reduce::<A>(row, (&gain, innovation), dual, &mut pulled, &mut scratch);
+                all.extend([innovation.surprise, innovation.signal, innovation.inverse]);
+                all.extend([reduction.residual, reduction.explained]);
+                all.extend(gain.iter().chain(&pulled));
+            }
+            let (mut value_mean, mut value_covariance) = (vec![0.0; width], vec![0.0; width * width]);
+            let mut products = vec![0.0; 4 * size];
             shape.posterior_of_values::<A>(
                 width,
                 (&mean, &covariance),
@@ -110,28 +136,48 @@ mod tests {
                 &mut products,
                 (&mut value_mean, &mut value_covariance),
             );
-            let information = positive(width, 8);
-            shape.absorb::<A>(width, &information, (&products, &value_covariance), &mut matrix, &mut scratch);
-            let slopes = (&numbers(transition.len(), 9)[..], &numbers(noise.len(), 10)[..]);
-            let mut sums = vec![0.0; width];
-            let moments = (&mean[..], &covariance[..]);
-            shape.add_step_slopes::<A>(
-                (&transition, slopes),
-                (&vector, &matrix),
-                moments,
-                &mut sums,
+            let (transition_slopes, noise_slopes) = (numbers(transition.len(), 9), numbers(noise.len(), 10));
+            let step = StepSlopes {
+                transition: &transition,
+                transition_slopes: &transition_slopes,
+                noise_slopes: &noise_slopes,
+            };
+            let (mut sums, mut smoothed) = (vec![0.0; width], vec![0.0; size]);
+            shape.retreat_with_slopes::<A>(
+                step,
+                (&mut vector, &mut matrix),
+                (&mean, &covariance),
+                (&mut smoothed, &mut sums),
                 &mut scratch,
             );
-            shape.retreat::<A>(&transition, &mut matrix, &mut scratch);
-            let all = [predicted, mean, covariance, vec![surprise, variance], products, value_mean];
-            all.into_iter().chain([value_covariance, matrix, sums]).flatten().collect()
+            let once = [vector.clone(), matrix.clone()];
+            shape.retreat::<A>(&transition, (&mut vector, &mut matrix), &mut scratch);
+            shape.product_with_values::<A>(&vector, &matrix, &mut pulled);
+            let moments = [predicted, mean, covariance, value_mean, value_covariance];
+            let rest = [vector, matrix, sums, smoothed, pulled];
+            all.into_iter().chain(moments.into_iter().chain(once).chain(rest).flatten()).collect()
         }
     }
 
     /// The shapes and instruction sets that `dispatch` picks agree with plain arithmetic on any shape.
     #[test]
     fn compiled_shapes_and_vector_lanes_agree_with_plain_loops() {
-        for dims in [&[1][..], &[2], &[1; 2], &[2; 2], &[1; 4], &[2; 4], &[3; 4], &[1; 8], &[2; 8]] {
+        for dims in [
+            &[1][..],
+            &[2],
+            &[1; 2],
+            &[2; 2],
+            &[1; 4],
+            &[2; 4],
+            &[3; 4],
+            &[1; 8],
+            &[2; 8],
+            &[1; 16],
+            &[2; 16],
+            &[1; 12],
+            &[2; 24],
+            &[3; 20],
+        ] {
             let layout = Layout::new(dims);
             let expected = EveryOperation.run::<Separate, _>(layout.dynamic());
             let actual = dispatch(&layout, EveryOperation);

@@ -1,38 +1,159 @@
-//! The operations of a covariance sweep for up to four latents, in lanes: each part of the state is one vector.
+//! The operations of a covariance sweep on whole vector lanes, for states whose parts are padded to them.
 //!
-//! A row of a matrix is K lanes, and a transition K·K of them; component c of slot s stands in row `4c + s`.
+//! A row of a matrix is `size/4` lanes. Sums over rows run down a few columns of lanes at a time, so that they stay in
+//! registers; how many lanes there are may be known when compiling or only when running.
 
 use super::arithmetic::Arithmetic;
-use super::shape::{FourSlots, Shape};
-use super::state_algebra::{StateAlgebra, add_noise_slopes};
+use super::lane_steps::{predict_parts, retreat_parts, transition_times};
+use super::shape::{InLanes, Shape};
+use super::state_algebra::{Innovation, ReadoutRow, Reduction, StateAlgebra, StepSlopes, add_noise_slopes};
+
+/// Lanes of numbers in memory.
+pub(super) type Lanes = [[f64; 4]];
 
 /// The first `count` lanes of a slice.
 #[inline(always)]
-fn lanes(numbers: &[f64], count: usize) -> &[[f64; 4]] {
+fn lanes(numbers: &[f64], count: usize) -> &Lanes {
     &numbers.as_chunks::<4>().0[..count]
 }
 
 /// The first `count` lanes of a slice, to be changed.
 #[inline(always)]
-fn lanes_mut(numbers: &mut [f64], count: usize) -> &mut [[f64; 4]] {
+fn lanes_mut(numbers: &mut [f64], count: usize) -> &mut Lanes {
     &mut numbers.as_chunks_mut::<4>().0[..count]
 }
 
-/// A lane that is 1 at one slot and 0 elsewhere.
-const ONE_AT: [[f64; 4]; 4] =
-    [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
-
-/// `Σ_i factors[i]·rows[i·stride + at]`.
-#[inline(always)]
-fn combine<A: Arithmetic>(factors: &[f64], rows: &[[f64; 4]], stride: usize, at: usize) -> A::Lane {
-    let mut sum = A::times(A::splat(factors[0]), A::load(&rows[at]));
-    for i in 1..factors.len() {
-        sum = A::mul_add_lanes(A::splat(factors[i]), A::load(&rows[i * stride + at]), sum);
-    }
-    sum
+/// Calls `$function::<A, C>(arguments, first)` for columns of lanes `first..first + C` until all `$count` are done.
+macro_rules! by_columns {
+    ($count:expr, $function:ident::<$arithmetic:ident>($($argument:expr),*)) => {{
+        let count = $count;
+        let mut first = 0;
+        while count - first >= 4 {
+            $function::<$arithmetic, 4>($($argument,)* first);
+            first += 4;
+        }
+        match count - first {
+            1 => $function::<$arithmetic, 1>($($argument,)* first),
+            2 => $function::<$arithmetic, 2>($($argument,)* first),
+            3 => $function::<$arithmetic, 3>($($argument,)* first),
+            _ => {}
+        }
+    }};
 }
 
-impl<const K: usize> StateAlgebra for FourSlots<K> {
+/// Columns `first..first + C` of `out = Σ_i x_i·(row i)`, rows of `stride` lanes; an even number of them.
+#[inline(always)]
+fn sum_rows<A: Arithmetic, const C: usize>(
+    x: &[f64],
+    rows: &Lanes,
+    stride: usize,
+    out: &mut Lanes,
+    first: usize,
+) {
+    // Two sums per lane, so that additions overlap.
+    let mut even = [A::splat(0.0); C];
+    let mut odd = [A::splat(0.0); C];
+    for (factors, pair) in x.as_chunks::<2>().0.iter().zip(rows.chunks_exact(2 * stride)) {
+        let (top, bottom) = pair.split_at(stride);
+        let (Some(top), Some(bottom)) = (top[first..].first_chunk::<C>(), bottom[first..].first_chunk::<C>())
+        else {
+            continue;
+        };
+        let (a, b) = (A::splat(factors[0]), A::splat(factors[1]));
+        for j in 0..C {
+            even[j] = A::mul_add_lanes(a, A::load(&top[j]), even[j]);
+            odd[j] = A::mul_add_lanes(b, A::load(&bottom[j]), odd[j]);
+        }
+    }
+    for j in 0..C {
+        A::store(A::plus(even[j], odd[j]), &mut out[first + j]);
+    }
+}
+
+/// The same over the rows of some slots only.
+#[inline(always)]
+fn sum_some_rows<A: Arithmetic, const C: usize>(
+    (weights, slots): (&[f64], &[u32]),
+    rows: &Lanes,
+    stride: usize,
+    out: &mut Lanes,
+    first: usize,
+) {
+    let mut sums = [A::splat(0.0); C];
+    for &slot in slots {
+        let slot = slot as usize;
+        let Some(row) = rows[slot * stride + first..].first_chunk::<C>() else { continue };
+        let factor = A::splat(weights[slot]);
+        for j in 0..C {
+            sums[j] = A::mul_add_lanes(factor, A::load(&row[j]), sums[j]);
+        }
+    }
+    for j in 0..C {
+        A::store(sums[j], &mut out[first + j]);
+    }
+}
+
+/// Columns `first..first + C` of `row i −= factor·x_i·y`, rows of `stride` lanes.
+#[inline(always)]
+fn subtract_outer<A: Arithmetic, const C: usize>(
+    factor: f64,
+    x: &[f64],
+    y: &Lanes,
+    rows: &mut Lanes,
+    stride: usize,
+    first: usize,
+) {
+    let mut scaled = [A::splat(0.0); C];
+    for j in 0..C {
+        scaled[j] = A::times(A::splat(-factor), A::load(&y[first + j]));
+    }
+    for (&entry, row) in x.iter().zip(rows.chunks_exact_mut(stride)) {
+        let Some(row) = row[first..].first_chunk_mut::<C>() else { continue };
+        let entry = A::splat(entry);
+        for j in 0..C {
+            A::store(A::mul_add_lanes(entry, scaled[j], A::load(&row[j])), &mut row[j]);
+        }
+    }
+}
+
+/// `y += factor·x`, lane by lane.
+#[inline(always)]
+fn add_lanes<A: Arithmetic>(factor: f64, x: &Lanes, y: &mut Lanes) {
+    let factor = A::splat(factor);
+    for (x, y) in x.iter().zip(y) {
+        A::store(A::mul_add_lanes(factor, A::load(x), A::load(y)), y);
+    }
+}
+
+/// `Σ x·y`.
+#[inline(always)]
+fn inner_lanes<A: Arithmetic>(x: &Lanes, y: &Lanes) -> f64 {
+    let mut even = A::splat(0.0);
+    let mut odd = A::splat(0.0);
+    let (x_pairs, x_rest) = x.as_chunks::<2>();
+    let (y_pairs, y_rest) = y.as_chunks::<2>();
+    for (x, y) in x_pairs.iter().zip(y_pairs) {
+        even = A::mul_add_lanes(A::load(&x[0]), A::load(&y[0]), even);
+        odd = A::mul_add_lanes(A::load(&x[1]), A::load(&y[1]), odd);
+    }
+    for (x, y) in x_rest.iter().zip(y_rest) {
+        even = A::mul_add_lanes(A::load(x), A::load(y), even);
+    }
+    A::sum(A::plus(even, odd))
+}
+
+/// Calls a function compiled for the number of parts.
+macro_rules! for_parts {
+    ($shape:expr, $function:ident::<$arithmetic:ident, $shape_type:ident, _ $(, $flag:literal)?>($($argument:expr),*)) => {
+        match $shape.n_parts() {
+            1 => $function::<$arithmetic, $shape_type, 1 $(, $flag)?>($($argument),*),
+            2 => $function::<$arithmetic, $shape_type, 2 $(, $flag)?>($($argument),*),
+            _ => $function::<$arithmetic, $shape_type, 3 $(, $flag)?>($($argument),*),
+        }
+    };
+}
+
+impl<S: Shape> StateAlgebra for InLanes<S> {
     #[inline(always)]
     fn predict<A: Arithmetic>(
         self,
@@ -41,243 +162,236 @@ impl<const K: usize> StateAlgebra for FourSlots<K> {
         out: &mut [f64],
         _scratch: &mut [f64],
     ) {
-        let (a, q) = (lanes(transition, K * K), lanes(noise, K * (K + 1) / 2));
-        let (p, out) = (lanes(covariance, 4 * K * K), lanes_mut(out, 4 * K * K));
-        for s in 0..4 {
-            for c in 0..K {
-                // Row (c, s) of A P, then of A P Aᵀ + Q.
-                let mut row = [A::splat(0.0); K];
-                for j in 0..K {
-                    for from in 0..K {
-                        let factor = A::splat(a[c * K + from][s]);
-                        row[j] = A::mul_add_lanes(factor, A::load(&p[(4 * from + s) * K + j]), row[j]);
-                    }
-                }
-                for d in 0..K {
-                    let noise = A::load(&q[c.max(d) * (c.max(d) + 1) / 2 + c.min(d)]);
-                    let mut entry = A::times(A::load(&ONE_AT[s]), noise);
-                    for from in 0..K {
-                        entry = A::mul_add_lanes(A::load(&a[d * K + from]), row[from], entry);
-                    }
-                    A::store(entry, &mut out[(4 * c + s) * K + d]);
-                }
-            }
+        let (size, width, parts) = (self.size(), self.width() / 4, self.n_parts());
+        let step = (lanes(transition, parts * parts * width), lanes(noise, parts * (parts + 1) / 2 * width));
+        let (p, out) = (lanes(covariance, size * size / 4), lanes_mut(out, size * size / 4));
+        for_parts!(self, predict_parts::<A, Self, _>(self, step, p, out));
+    }
+
+    #[inline(always)]
+    fn advance<A: Arithmetic>(self, transition: &[f64], x: &[f64], out: &mut [f64]) {
+        let (size, width, parts) = (self.size() / 4, self.width() / 4, self.n_parts());
+        let (a, x, out) = (lanes(transition, parts * parts * width), lanes(x, size), lanes_mut(out, size));
+        for_parts!(self, transition_times::<A, Self, _, false>(self, a, x, out));
+    }
+
+    #[inline(always)]
+    fn read<A: Arithmetic>(self, row: ReadoutRow<'_>, matrix: &[f64], out: &mut [f64]) {
+        let (size, stride) = (self.size(), self.size() / 4);
+        let (rows, out) = (lanes(matrix, size * stride), lanes_mut(out, stride));
+        let weights = &row.weights[..self.width()];
+        match row.touched {
+            None => by_columns!(stride, sum_rows::<A>(weights, rows, stride, out)),
+            Some(slots) => by_columns!(stride, sum_some_rows::<A>((weights, slots), rows, stride, out)),
         }
     }
 
     #[inline(always)]
-    fn retreat<A: Arithmetic>(self, transition: &[f64], matrix: &mut [f64], _scratch: &mut [f64]) {
-        let a = lanes(transition, K * K);
-        let n = lanes_mut(matrix, 4 * K * K);
-        for s in 0..4 {
-            // A slot's rows of the product need only its own rows of the matrix.
-            let mut rows = [[A::splat(0.0); K]; K];
-            for c in 0..K {
-                for j in 0..K {
-                    for from in 0..K {
-                        let factor = A::splat(a[from * K + c][s]);
-                        rows[c][j] =
-                            A::mul_add_lanes(factor, A::load(&n[(4 * from + s) * K + j]), rows[c][j]);
-                    }
-                }
-            }
-            for c in 0..K {
-                for d in 0..K {
-                    let mut entry = A::times(A::load(&a[d]), rows[c][0]);
-                    for from in 1..K {
-                        entry = A::mul_add_lanes(A::load(&a[from * K + d]), rows[c][from], entry);
-                    }
-                    A::store(entry, &mut n[(4 * c + s) * K + d]);
-                }
-            }
-        }
+    fn product<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
+        let (size, stride) = (self.size(), self.size() / 4);
+        let (rows, out, x) = (lanes(matrix, size * stride), lanes_mut(out, stride), &x[..size]);
+        by_columns!(stride, sum_rows::<A>(x, rows, stride, out));
+    }
+
+    #[inline(always)]
+    fn product_with_values<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
+        let (size, stride, width) = (self.size(), self.size() / 4, self.width() / 4);
+        let (rows, out, x) = (lanes(matrix, size * stride), lanes_mut(out, width), &x[..size]);
+        by_columns!(width, sum_rows::<A>(x, rows, stride, out));
+    }
+
+    #[inline(always)]
+    fn inner<A: Arithmetic>(self, x: &[f64], y: &[f64]) -> f64 {
+        inner_lanes::<A>(lanes(x, self.size() / 4), lanes(y, self.size() / 4))
+    }
+
+    #[inline(always)]
+    fn read_vector<A: Arithmetic>(self, row: ReadoutRow<'_>, x: &[f64]) -> f64 {
+        inner_lanes::<A>(lanes(row.weights, self.width() / 4), lanes(x, self.width() / 4))
     }
 
     #[inline(always)]
     fn condition<A: Arithmetic>(
         self,
-        weights: &[f64],
+        row: ReadoutRow<'_>,
         value: f64,
         (mean, covariance): (&mut [f64], &mut [f64]),
+        gain: &mut [f64],
+    ) -> Innovation {
+        let (size, stride) = (self.size(), self.size() / 4);
+        self.read::<A>(row, covariance, gain);
+        let signal = self.read_vector::<A>(row, gain);
+        let surprise = value - self.read_vector::<A>(row, mean);
+        let inverse = (1.0 + signal).recip();
+        let p = lanes_mut(covariance, size * stride);
+        let gain_lanes = lanes(gain, stride);
+        add_lanes::<A>(surprise * inverse, gain_lanes, lanes_mut(mean, stride));
+        by_columns!(stride, subtract_outer::<A>(inverse, &gain[..size], gain_lanes, p, stride));
+        for entry in lanes_mut(gain, stride) {
+            A::store(A::times(A::splat(inverse), A::load(entry)), entry);
+        }
+        Innovation { surprise, signal, inverse }
+    }
+
+    #[inline(always)]
+    fn reduce<A: Arithmetic>(
+        self,
+        row: ReadoutRow<'_>,
+        (gain, innovation): (&[f64], Innovation),
+        (vector, matrix): (&mut [f64], &mut [f64]),
+        pulled: &mut [f64],
         scratch: &mut [f64],
-    ) -> (f64, f64) {
-        let weights = &lanes(weights, 1)[0];
-        let (mean, p) = (lanes_mut(mean, K), lanes_mut(covariance, 4 * K * K));
-        let mut gain = [A::splat(0.0); K];
-        for j in 0..K {
-            gain[j] = combine::<A>(weights, p, K, j);
+    ) -> Reduction {
+        let (size, stride) = (self.size(), self.size() / 4);
+        let (slots, width) = (self.width(), self.width() / 4);
+        self.product::<A>(gain, matrix, pulled);
+        let explained = self.inner::<A>(gain, pulled);
+        let residual = innovation.surprise * innovation.inverse - self.inner::<A>(gain, vector);
+        let half = -0.5 * (innovation.inverse + explained);
+        let (weights, pulled) = (lanes(row.weights, width), lanes(pulled, stride));
+        let loss = lanes_mut(scratch, stride);
+        for (target, source) in loss.iter_mut().zip(pulled) {
+            *target = *source;
         }
-        let read = A::load(weights);
-        let variance = 1.0 + A::sum(A::times(read, gain[0]));
-        let surprise = value - A::sum(A::times(read, A::load(&mean[0])));
-        let inverse = variance.recip();
-        let scaled = lanes_mut(scratch, K);
-        for j in 0..K {
-            let step = A::mul_add_lanes(A::splat(surprise * inverse), gain[j], A::load(&mean[j]));
-            A::store(step, &mut mean[j]);
-            A::store(A::times(A::splat(-inverse), gain[j]), &mut scaled[j]);
-        }
-        for i in 0..4 * K {
-            let factor = A::splat(scaled[i / 4][i % 4]);
-            for j in 0..K {
-                let entry = A::mul_add_lanes(factor, gain[j], A::load(&p[i * K + j]));
-                A::store(entry, &mut p[i * K + j]);
+        add_lanes::<A>(half, weights, &mut loss[..width]);
+        add_lanes::<A>(residual, weights, lanes_mut(vector, width));
+        let loss = lanes(scratch, stride);
+        let n = lanes_mut(matrix, size * stride);
+        by_columns!(width, subtract_outer::<A>(1.0, &scratch[..size], weights, n, stride));
+        match row.touched {
+            None => by_columns!(stride, subtract_outer::<A>(1.0, &row.weights[..slots], loss, n, stride)),
+            Some(touched) => {
+                for &slot in touched {
+                    let slot = slot as usize;
+                    add_lanes::<A>(-row.weights[slot], loss, &mut n[slot * stride..][..stride]);
+                }
             }
         }
-        (surprise, variance)
+        Reduction { residual, explained }
+    }
+
+    #[inline(always)]
+    fn retreat<A: Arithmetic>(
+        self,
+        transition: &[f64],
+        (vector, matrix): (&mut [f64], &mut [f64]),
+        scratch: &mut [f64],
+    ) {
+        let (size, stride) = (self.size(), self.size() / 4);
+        let (width, parts) = (self.width() / 4, self.n_parts());
+        let (a, n) = (lanes(transition, parts * parts * width), lanes_mut(matrix, size * stride));
+        let before = lanes_mut(scratch, stride);
+        for_parts!(self, transition_times::<A, Self, _, true>(self, a, lanes(vector, stride), before));
+        lanes_mut(vector, stride).copy_from_slice(before);
+        for_parts!(self, retreat_parts::<A, Self, _, false>(self, a, n, (&[], &[], &mut [])));
+    }
+
+    #[inline(always)]
+    fn retreat_with_slopes<A: Arithmetic>(
+        self,
+        step: StepSlopes<'_>,
+        (vector, matrix): (&mut [f64], &mut [f64]),
+        (mean, covariance): (&[f64], &[f64]),
+        (smoothed, sums): (&mut [f64], &mut [f64]),
+        scratch: &mut [f64],
+    ) {
+        let (size, stride) = (self.size(), self.size() / 4);
+        let (width, parts) = (self.width() / 4, self.n_parts());
+        add_noise_slopes::<A, Self>(self, step.noise_slopes, (vector, matrix), sums);
+        let a = lanes(step.transition, parts * parts * width);
+        let slopes = lanes(step.transition_slopes, parts * parts * width);
+        let before = lanes_mut(scratch, stride);
+        for_parts!(self, transition_times::<A, Self, _, true>(self, a, lanes(vector, stride), before));
+        self.product::<A>(scratch, covariance, smoothed);
+        add_lanes::<A>(1.0, lanes(mean, stride), lanes_mut(smoothed, stride));
+        let sums = lanes_mut(sums, width);
+        for c in 0..parts {
+            for d in 0..parts {
+                for t in 0..self.len(c).min(self.len(d)) / 4 {
+                    let far = A::load(&lanes(vector, stride)[self.offset(c) / 4 + t]);
+                    let near = A::load(&lanes(smoothed, stride)[self.offset(d) / 4 + t]);
+                    let slope = A::load(&slopes[(c * parts + d) * width + t]);
+                    A::store(A::mul_add_lanes(A::times(far, near), slope, A::load(&sums[t])), &mut sums[t]);
+                }
+            }
+        }
+        lanes_mut(vector, stride).copy_from_slice(lanes(scratch, stride));
+        let (n, p) = (lanes_mut(matrix, size * stride), lanes(covariance, size * stride));
+        for_parts!(self, retreat_parts::<A, Self, _, true>(self, a, n, (p, slopes, sums)));
     }
 
     #[inline(always)]
     fn posterior_of_values<A: Arithmetic>(
         self,
-        _n_values: usize,
+        n_values: usize,
         (mean, covariance): (&[f64], &[f64]),
         (vector, matrix): (&[f64], &[f64]),
         products: &mut [f64],
         (value_mean, value_covariance): (&mut [f64], &mut [f64]),
     ) {
-        let (p, n) = (lanes(covariance, 4 * K * K), lanes(matrix, 4 * K * K));
-        let (mean, products) = (lanes(mean, 1), lanes_mut(products, 4 * K));
-        let (value_mean, value_covariance) = (lanes_mut(value_mean, 1), lanes_mut(value_covariance, 4));
-        let vector = &vector[..4 * K];
-        let mut sum = A::load(&mean[0]);
-        for i in 0..4 * K {
-            sum = A::mul_add_lanes(A::splat(vector[i]), A::load(&p[i * K]), sum);
-        }
-        A::store(sum, &mut value_mean[0]);
-        // All four slots at once, so that sums run side by side; slots without a latent hold zeros.
-        let mut sums = [[A::splat(0.0); K]; 4];
-        for i in 0..4 * K {
-            for j in 0..K {
-                let row = A::load(&n[i * K + j]);
-                for b in 0..4 {
-                    sums[b][j] = A::mul_add_lanes(A::splat(p[b * K + i / 4][i % 4]), row, sums[b][j]);
-                }
-            }
-        }
-        for b in 0..4 {
-            for j in 0..K {
-                A::store(sums[b][j], &mut products[b * K + j]);
-            }
-        }
-        let mut explained = [A::splat(0.0); 4];
-        for i in 0..4 * K {
-            let row = A::load(&p[i * K]);
+        let (size, stride, width) = (self.size(), self.size() / 4, self.width() / 4);
+        self.product_with_values::<A>(vector, covariance, value_mean);
+        add_lanes::<A>(1.0, lanes(mean, width), lanes_mut(value_mean, width));
+        let (p, n) = (lanes(covariance, size * stride), lanes(matrix, size * stride));
+        let v = lanes_mut(value_covariance, self.width() * width);
+        // Four values at once, so that sums run side by side; slots without a latent hold zeros.
+        for first in (0..n_values).step_by(4) {
+            let columns = &covariance[first * size..][..4 * size];
+            let products = lanes_mut(products, 4 * stride);
+            by_pairs::<A>(stride, columns, n, stride, products);
+            let products = products.as_flattened();
+            let v = &mut v[first * width..][..4 * width];
+            by_pairs::<A>(width, products, p, stride, v);
             for b in 0..4 {
-                explained[b] = A::mul_add_lanes(A::splat(products[b * K + i / 4][i % 4]), row, explained[b]);
-            }
-        }
-        for b in 0..4 {
-            A::store(A::minus(A::load(&p[b * K]), explained[b]), &mut value_covariance[b]);
-        }
-    }
-
-    #[inline(always)]
-    fn absorb<A: Arithmetic>(
-        self,
-        _n_values: usize,
-        information: &[f64],
-        (products, value_covariance): (&[f64], &[f64]),
-        matrix: &mut [f64],
-        scratch: &mut [f64],
-    ) {
-        let (lambda, u, v) = (lanes(information, 4), lanes(products, 4 * K), lanes(value_covariance, 4));
-        let n = lanes_mut(matrix, 4 * K * K);
-        let weighted = &mut lanes_mut(scratch, 1)[0];
-        let information =
-            [A::load(&lambda[0]), A::load(&lambda[1]), A::load(&lambda[2]), A::load(&lambda[3])];
-        // −(UΛ) in the columns of the values, row by row.
-        for i in 0..4 * K {
-            let mut entry = A::load(&n[i * K]);
-            for b in 0..4 {
-                entry = A::mul_add_lanes(A::splat(-u[b * K + i / 4][i % 4]), information[b], entry);
-            }
-            A::store(entry, &mut n[i * K]);
-        }
-        // −(UΛ)ᵀ + (Λ − ΛVΛ) in the rows of the values.
-        for b in 0..4 {
-            for j in 0..K {
-                let mut entry = A::load(&n[b * K + j]);
-                for other in 0..4 {
-                    let factor = A::splat(-lambda[b][other]);
-                    entry = A::mul_add_lanes(factor, A::load(&u[other * K + j]), entry);
-                }
-                if j == 0 {
-                    A::store(combine::<A>(&lambda[b], v, 1, 0), weighted);
-                    let gained = A::minus(information[b], combine::<A>(&*weighted, lambda, 1, 0));
-                    entry = A::mul_add_lanes(gained, A::splat(1.0), entry);
-                }
-                A::store(entry, &mut n[b * K + j]);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn add_step_slopes<A: Arithmetic>(
-        self,
-        (transition, slopes): (&[f64], (&[f64], &[f64])),
-        (vector, matrix): (&[f64], &[f64]),
-        (mean, covariance): (&[f64], &[f64]),
-        sums: &mut [f64],
-        _scratch: &mut [f64],
-    ) {
-        add_noise_slopes::<A, Self>(self, slopes.1, (vector, matrix), sums);
-        let (a, da) = (lanes(transition, K * K), lanes(slopes.0, K * K));
-        let (p, n) = (lanes(covariance, 4 * K * K), lanes(matrix, 4 * K * K));
-        let (r, m) = (lanes(vector, K), lanes(mean, K));
-        let mut by_transition = [[A::splat(0.0); K]; K];
-        for c in 0..K {
-            for d in 0..K {
-                by_transition[c][d] = A::times(A::load(&r[c]), A::load(&m[d]));
-            }
-        }
-        for part in 0..K {
-            for s in 0..4 {
-                // Row k = (part, s) of A P meets row k of rrᵀ − N, entry by entry.
-                let mut row = [A::splat(0.0); K];
-                let mut excess = [A::splat(0.0); K];
-                for j in 0..K {
-                    for from in 0..K {
-                        let factor = A::splat(a[part * K + from][s]);
-                        row[j] = A::mul_add_lanes(factor, A::load(&p[(4 * from + s) * K + j]), row[j]);
-                    }
-                    let square = A::times(A::splat(r[part][s]), A::load(&r[j]));
-                    excess[j] = A::minus(square, A::load(&n[(4 * part + s) * K + j]));
-                }
-                for c in 0..K {
-                    for d in 0..K {
-                        by_transition[c][d] = A::mul_add_lanes(excess[c], row[d], by_transition[c][d]);
-                    }
+                for t in 0..width {
+                    let prior = A::load(&p[(first + b) * stride + t]);
+                    A::store(A::minus(prior, A::load(&v[b * width + t])), &mut v[b * width + t]);
                 }
             }
         }
-        let sums = &mut lanes_mut(sums, 1)[0];
-        let mut sum = A::load(sums);
-        for c in 0..K {
-            for d in 0..K {
-                sum = A::mul_add_lanes(by_transition[c][d], A::load(&da[c * K + d]), sum);
-            }
-        }
-        A::store(sum, sums);
     }
 }
 
-/// Every slot has K components.
-impl<const K: usize> Shape for FourSlots<K> {
-    #[inline(always)]
-    fn n_parts(self) -> usize {
-        K
+/// The first `count` lanes of X M, for four rows X, two columns of lanes at a time.
+#[inline(always)]
+fn by_pairs<A: Arithmetic>(count: usize, four: &[f64], rows: &Lanes, stride: usize, out: &mut Lanes) {
+    let mut first = 0;
+    while count - first >= 2 {
+        four_sums::<A, 2>(four, rows, (stride, count), out, first);
+        first += 2;
     }
-    #[inline(always)]
-    fn offset(self, part: usize) -> usize {
-        part * 4
+    if count > first {
+        four_sums::<A, 1>(four, rows, (stride, count), out, first);
     }
-    #[inline(always)]
-    fn len(self, _part: usize) -> usize {
-        4
+}
+
+/// Columns `first..first + C` of X M, for four rows X of as many numbers as M has rows.
+#[inline(always)]
+fn four_sums<A: Arithmetic, const C: usize>(
+    four: &[f64],
+    rows: &Lanes,
+    (stride, out_stride): (usize, usize),
+    out: &mut Lanes,
+    first: usize,
+) {
+    let size = 4 * stride;
+    let (top, bottom) = four[..4 * size].split_at(2 * size);
+    let (x0, x1) = top.split_at(size);
+    let (x2, x3) = bottom.split_at(size);
+    let mut sums = [[A::splat(0.0); C]; 4];
+    for (i, row) in rows.chunks_exact(stride).enumerate().take(size) {
+        let Some(row) = row[first..].first_chunk::<C>() else { continue };
+        let factors = [A::splat(x0[i]), A::splat(x1[i]), A::splat(x2[i]), A::splat(x3[i])];
+        for j in 0..C {
+            let entry = A::load(&row[j]);
+            for b in 0..4 {
+                sums[b][j] = A::mul_add_lanes(factors[b], entry, sums[b][j]);
+            }
+        }
     }
-    #[inline(always)]
-    fn size(self) -> usize {
-        4 * K
+    for b in 0..4 {
+        for j in 0..C {
+            A::store(sums[b][j], &mut out[b * out_stride + first + j]);
+        }
     }
 }

@@ -12,6 +12,9 @@ mod arithmetic;
 mod blocks;
 mod dense;
 mod dispatch;
+mod eigen;
+mod exponential;
+mod lane_steps;
 mod lanes;
 mod qr;
 mod shape;
@@ -23,7 +26,11 @@ pub(crate) use blocks::{
     transition_times_vector, transition_transposed_times_vector,
 };
 pub(crate) use dense::{Lu, add_scaled, cholesky, copy_upper_to_lower, dot, vector_times_matrix};
-pub(crate) use dispatch::{Job, dispatch};
+pub(crate) use dispatch::{Job, dispatch, dispatch_machine, dispatch_small};
+pub(crate) use eigen::symmetric_eigen;
+pub(crate) use exponential::{exp_of_negative, poisson_tail};
 pub(crate) use qr::eliminate;
 pub(crate) use shape::{Dynamic, Layout, Shape};
-pub(crate) use state_algebra::{StateAlgebra, add_noise_slopes};
+pub(crate) use state_algebra::{
+    Innovation, ReadoutRow, Reduction, StateAlgebra, StepSlopes, add_noise_slopes,
+};

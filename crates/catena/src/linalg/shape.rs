@@ -17,9 +17,9 @@ pub(crate) struct Layout {
     dims: Vec<usize>,
 }
 
-/// Whole vector lanes, except where the state is so small that padding would cost more than it saves.
-const fn padded(len: usize) -> usize {
-    if len <= 2 { len } else { len.next_multiple_of(4) }
+/// Whole vector lanes, except for states of so few latents that padding would cost more than it saves.
+const fn padded(len: usize, n_latents: usize) -> usize {
+    if n_latents <= 2 { len } else { len.next_multiple_of(4) }
 }
 
 impl Layout {
@@ -36,7 +36,7 @@ impl Layout {
         let mut offsets = [0; MAX_PARTS + 1];
         for part in 0..MAX_PARTS {
             let len = dims.iter().filter(|&&dim| dim > part).count();
-            offsets[part + 1] = offsets[part] + padded(len);
+            offsets[part + 1] = offsets[part] + padded(len, dims.len());
         }
         Self { n_parts, offsets, slot_of, dims }
     }
@@ -110,9 +110,28 @@ impl<const W: usize, const K: usize, const N: usize> Shape for Fixed<W, K, N> {
 
 impl<const W: usize, const K: usize, const N: usize> super::StateAlgebra for Fixed<W, K, N> {}
 
-/// `K` parts of four entries each: one vector register per part.
+/// A shape whose parts are whole vector lanes.
 #[derive(Clone, Copy)]
-pub(crate) struct FourSlots<const K: usize>;
+pub(crate) struct InLanes<S>(pub(super) S);
+
+impl<S: Shape> Shape for InLanes<S> {
+    #[inline(always)]
+    fn n_parts(self) -> usize {
+        self.0.n_parts()
+    }
+    #[inline(always)]
+    fn offset(self, part: usize) -> usize {
+        self.0.offset(part)
+    }
+    #[inline(always)]
+    fn len(self, part: usize) -> usize {
+        self.0.len(part)
+    }
+    #[inline(always)]
+    fn size(self) -> usize {
+        self.0.size()
+    }
+}
 
 /// Any layout.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -127,6 +146,11 @@ impl Dynamic {
     /// Whether this is `parts` parts of `width` entries each.
     pub(super) fn is_uniform(self, width: usize, parts: usize) -> bool {
         self.n_parts == parts && (0..parts).all(|part| self.len(part) == width)
+    }
+
+    /// Whether all parts are whole vector lanes.
+    pub(super) fn is_in_lanes(self) -> bool {
+        self.offsets.iter().all(|offset| offset % 4 == 0)
     }
 }
 

@@ -1,9 +1,48 @@
 //! The operations that a covariance sweep is made of, for states of any shape.
 
 use super::arithmetic::Arithmetic;
-use super::blocks::{add_noise, conjugate, conjugate_transposed};
+use super::blocks::{
+    add_noise, conjugate, conjugate_transposed, transition_times_vector, transition_transposed_times_vector,
+};
 use super::dense::{add_scaled, dot, vector_times_columns, vector_times_matrix};
 use super::shape::Shape;
+
+/// A row of weights h that reads the values of the latents.
+#[derive(Clone, Copy)]
+pub(crate) struct ReadoutRow<'a> {
+    /// One weight per slot, zeros included.
+    pub(crate) weights: &'a [f64],
+    /// The slots whose weight can differ from zero; `None` when all can.
+    pub(crate) touched: Option<&'a [u32]>,
+}
+
+/// What one observation of unit noise brought: all but its gain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Innovation {
+    /// v, the observed minus the predicted number.
+    pub(crate) surprise: f64,
+    /// hᵀPh, the predictive variance S without the noise, which is 1.
+    pub(crate) signal: f64,
+    /// 1/S.
+    pub(crate) inverse: f64,
+}
+
+/// What the dual says of one observation of unit noise, on the way back.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Reduction {
+    /// u, the posterior mean of the observation's noise.
+    pub(crate) residual: f64,
+    /// kᵀNk: by how much later observations reduce the variance of what this one observes.
+    pub(crate) explained: f64,
+}
+
+/// The coefficients of a step: its transition, and the slopes of transition and noise in each slot's length-scale.
+#[derive(Clone, Copy)]
+pub(crate) struct StepSlopes<'a> {
+    pub(crate) transition: &'a [f64],
+    pub(crate) transition_slopes: &'a [f64],
+    pub(crate) noise_slopes: &'a [f64],
+}
 
 /// Operations on states of one shape. What is written here serves every shape; shapes of whole lanes have their own
 /// version of it ([`super::lanes`]).
@@ -21,49 +60,176 @@ pub(crate) trait StateAlgebra: Shape {
         add_noise(self, noise, out);
     }
 
-    /// `N ← Aᵀ N A`.
+    /// `out = A x`.
     #[inline(always)]
-    fn retreat<A: Arithmetic>(self, transition: &[f64], matrix: &mut [f64], scratch: &mut [f64]) {
-        conjugate_transposed::<A, Self>(self, transition, matrix, scratch);
+    fn advance<A: Arithmetic>(self, transition: &[f64], x: &[f64], out: &mut [f64]) {
+        transition_times_vector::<A, Self>(self, transition, x, out);
     }
 
-    /// Conditions (m, P) on `value = hᵀz + ε` of unit noise, where h reads the values by `weights`; returns the
-    /// surprise and the predictive variance.
+    /// `out = P h`; P is symmetric, so its rows are its columns.
+    #[inline(always)]
+    fn read<A: Arithmetic>(self, row: ReadoutRow<'_>, matrix: &[f64], out: &mut [f64]) {
+        let size = self.size();
+        let out = &mut out[..size];
+        match row.touched {
+            None => vector_times_matrix::<A>(&row.weights[..self.width()], matrix, out),
+            Some(slots) => {
+                out.fill(0.0);
+                for &slot in slots {
+                    let slot = slot as usize;
+                    add_scaled::<A>(row.weights[slot], &matrix[slot * size..][..size], out);
+                }
+            }
+        }
+    }
+
+    /// `out = xᵀ M` for a vector of the state's size.
+    #[inline(always)]
+    fn product<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
+        vector_times_matrix::<A>(&x[..self.size()], matrix, &mut out[..self.size()]);
+    }
+
+    /// The first `width` entries of the same.
+    #[inline(always)]
+    fn product_with_values<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
+        vector_times_columns::<A>(&x[..self.size()], matrix, self.size(), &mut out[..self.width()]);
+    }
+
+    /// `xᵀy` for vectors of the state's size.
+    #[inline(always)]
+    fn inner<A: Arithmetic>(self, x: &[f64], y: &[f64]) -> f64 {
+        dot::<A>(&x[..self.size()], &y[..self.size()])
+    }
+
+    /// `hᵀx`.
+    #[inline(always)]
+    fn read_vector<A: Arithmetic>(self, row: ReadoutRow<'_>, x: &[f64]) -> f64 {
+        dot::<A>(&row.weights[..self.width()], &x[..self.width()])
+    }
+
+    /// Conditions (m, P) on `value = hᵀz + ε` of unit noise; leaves the gain `k = P h/S` in `gain`.
     #[inline(always)]
     fn condition<A: Arithmetic>(
         self,
-        weights: &[f64],
+        row: ReadoutRow<'_>,
         value: f64,
         (mean, covariance): (&mut [f64], &mut [f64]),
-        scratch: &mut [f64],
-    ) -> (f64, f64) {
-        vector_times_matrix::<A>(&weights[..self.width()], covariance, &mut scratch[..self.size()]);
-        self.condition_on_gain::<A>(weights, value, (mean, covariance), scratch)
-    }
-
-    /// The same, with `P h` in `gain` already.
-    #[inline(always)]
-    fn condition_on_gain<A: Arithmetic>(
-        self,
-        weights: &[f64],
-        value: f64,
-        (mean, covariance): (&mut [f64], &mut [f64]),
-        gain: &[f64],
-    ) -> (f64, f64) {
-        let (size, width) = (self.size(), self.width());
-        let gain = &gain[..size];
-        let variance = 1.0 + dot::<A>(&weights[..width], &gain[..width]);
-        let surprise = value - dot::<A>(&weights[..width], &mean[..width]);
-        let inverse = variance.recip();
+        gain: &mut [f64],
+    ) -> Innovation {
+        let size = self.size();
+        let gain = &mut gain[..size];
+        self.read::<A>(row, covariance, gain);
+        let signal = self.read_vector::<A>(row, gain);
+        let surprise = value - self.read_vector::<A>(row, mean);
+        let inverse = (1.0 + signal).recip();
         add_scaled::<A>(surprise * inverse, gain, &mut mean[..size]);
         for i in 0..size {
             add_scaled::<A>(-(inverse * gain[i]), gain, &mut covariance[i * size..][..size]);
         }
-        (surprise, variance)
+        for entry in gain {
+            *entry *= inverse;
+        }
+        Innovation { surprise, signal, inverse }
     }
 
-    /// The posterior of the first `n_values` values from filtered moments (m, P) and the dual (r, N): U = N X in
-    /// `products`, the mean `m + Xᵀr`, and `V = P − XᵀU` in rows of `width`; X is the first rows of P.
+    /// Takes the dual (r, N) from after an observation to before it. With gain k, `u = v/S − kᵀr` and
+    /// `d = 1/S + kᵀNk`:
+    ///
+    /// ```text
+    /// r ← r + u h,   N ← (I − hkᵀ) N (I − khᵀ) + hhᵀ/S = N − h(Nk)ᵀ − (Nk)hᵀ + d hhᵀ
+    /// ```
+    ///
+    /// Leaves N k, of before, in `pulled`.
+    #[inline(always)]
+    fn reduce<A: Arithmetic>(
+        self,
+        row: ReadoutRow<'_>,
+        (gain, innovation): (&[f64], Innovation),
+        (vector, matrix): (&mut [f64], &mut [f64]),
+        pulled: &mut [f64],
+        scratch: &mut [f64],
+    ) -> Reduction {
+        let (size, width) = (self.size(), self.width());
+        let pulled = &mut pulled[..size];
+        self.product::<A>(gain, matrix, pulled);
+        let explained = self.inner::<A>(gain, pulled);
+        let residual = innovation.surprise * innovation.inverse - self.inner::<A>(gain, vector);
+        let half = -0.5 * (innovation.inverse + explained);
+        let loss = &mut scratch[..size];
+        loss.copy_from_slice(pulled);
+        add_scaled::<A>(half, &row.weights[..width], &mut loss[..width]);
+        add_scaled::<A>(residual, &row.weights[..width], &mut vector[..width]);
+        for i in 0..size {
+            add_scaled::<A>(-loss[i], &row.weights[..width], &mut matrix[i * size..][..width]);
+        }
+        for i in 0..width {
+            add_scaled::<A>(-row.weights[i], loss, &mut matrix[i * size..][..size]);
+        }
+        Reduction { residual, explained }
+    }
+
+    /// `r ← Aᵀr`, `N ← AᵀNA`.
+    #[inline(always)]
+    fn retreat<A: Arithmetic>(
+        self,
+        transition: &[f64],
+        (vector, matrix): (&mut [f64], &mut [f64]),
+        scratch: &mut [f64],
+    ) {
+        let size = self.size();
+        transition_transposed_times_vector::<A, Self>(self, transition, vector, scratch);
+        vector[..size].copy_from_slice(&scratch[..size]);
+        conjugate_transposed::<A, Self>(self, transition, matrix, scratch);
+    }
+
+    /// The same, and on the way to each slot's sum the slope of the evidence in its step: with (m, P) the
+    /// filtered moments before the step and `mean = m + P Aᵀr` the posterior mean there, which is left in `smoothed`,
+    ///
+    /// ```text
+    /// ∂/∂Q = ½(rrᵀ − N),   ∂/∂A = r·meanᵀ − (P AᵀN)ᵀ
+    /// ```
+    #[inline(always)]
+    fn retreat_with_slopes<A: Arithmetic>(
+        self,
+        step: StepSlopes<'_>,
+        (vector, matrix): (&mut [f64], &mut [f64]),
+        (mean, covariance): (&[f64], &[f64]),
+        (smoothed, sums): (&mut [f64], &mut [f64]),
+        scratch: &mut [f64],
+    ) {
+        let (size, width, parts) = (self.size(), self.width(), self.n_parts());
+        add_noise_slopes::<A, Self>(self, step.noise_slopes, (vector, matrix), sums);
+        let (before, product) = scratch.split_at_mut(size);
+        transition_transposed_times_vector::<A, Self>(self, step.transition, vector, before);
+        self.product::<A>(before, covariance, smoothed);
+        add_scaled::<A>(1.0, &mean[..size], &mut smoothed[..size]);
+        // Entry (i, j) of N A P, for i and j of one slot: row i of N A meets column j of P.
+        for c in 0..parts {
+            for s in 0..self.len(c) {
+                let i = self.offset(c) + s;
+                let row = &mut product[..size];
+                transition_transposed_times_vector::<A, Self>(
+                    self,
+                    step.transition,
+                    &matrix[i * size..][..size],
+                    row,
+                );
+                for d in 0..parts {
+                    if s < self.len(d) {
+                        let j = self.offset(d) + s;
+                        let loss = dot::<A>(row, &covariance[j * size..][..size]);
+                        let slope = step.transition_slopes[(c * parts + d) * width + s];
+                        sums[s] += slope * (vector[i] * smoothed[j] - loss);
+                    }
+                }
+            }
+        }
+        vector[..size].copy_from_slice(before);
+        conjugate_transposed::<A, Self>(self, step.transition, matrix, product);
+    }
+
+    /// The posterior of the first `n_values` values from filtered moments (m, P) and the dual (r, N): the mean `m + Xᵀr`
+    /// and `V = P − XᵀNX` in rows of `width`; X is the first rows of P.
     #[inline(always)]
     fn posterior_of_values<A: Arithmetic>(
         self,
@@ -79,95 +245,14 @@ pub(crate) trait StateAlgebra: Shape {
         for b in 0..width {
             value_mean[b] += mean[b];
         }
+        let product = &mut products[..size];
         for b in 0..n_values {
             let column = &covariance[b * size..][..size];
-            let product = &mut products[b * size..][..size];
             vector_times_matrix::<A>(column, matrix, product);
             let target = &mut value_covariance[b * width..][..width];
             vector_times_columns::<A>(product, covariance, size, target);
             for other in 0..width {
                 target[other] = column[other] - target[other];
-            }
-        }
-    }
-
-    /// `N ← N − (UΛ)Bᵀ − B(UΛ)ᵀ + B(Λ − ΛVΛ)Bᵀ`, with B the columns of the identity that belong to the values.
-    #[inline(always)]
-    fn absorb<A: Arithmetic>(
-        self,
-        n_values: usize,
-        information: &[f64],
-        (products, value_covariance): (&[f64], &[f64]),
-        matrix: &mut [f64],
-        scratch: &mut [f64],
-    ) {
-        let (size, width) = (self.size(), self.width());
-        let (combined, rest) = scratch.split_at_mut(size);
-        let (weighted, rest) = rest.split_at_mut(width);
-        let second = &mut rest[..width];
-        for b in 0..n_values {
-            let lambda = &information[b * width..][..n_values];
-            // Row b of (UΛ)ᵀ leaves row b of N, and column b.
-            vector_times_matrix::<A>(lambda, products, combined);
-            for j in 0..size {
-                matrix[b * size + j] -= combined[j];
-            }
-            for j in 0..size {
-                matrix[j * size + b] -= combined[j];
-            }
-            // Row b of ΛV, then of Λ − ΛVΛ.
-            vector_times_matrix::<A>(lambda, value_covariance, weighted);
-            vector_times_matrix::<A>(&weighted[..n_values], information, second);
-            for other in 0..width {
-                matrix[b * size + other] += information[b * width + other] - second[other];
-            }
-        }
-    }
-
-    /// Adds to each slot's sum the slope of the evidence in its step: with (r, N) the dual at the far end and (m, P) the
-    /// filtered moments at the near end, `∂/∂Q = ½(rrᵀ − N)` and `∂/∂A = r mᵀ + (rrᵀ − N) A P`, met with the slopes
-    /// (dA, dQ).
-    #[inline(always)]
-    fn add_step_slopes<A: Arithmetic>(
-        self,
-        (transition, slopes): (&[f64], (&[f64], &[f64])),
-        (vector, matrix): (&[f64], &[f64]),
-        (mean, covariance): (&[f64], &[f64]),
-        sums: &mut [f64],
-        scratch: &mut [f64],
-    ) {
-        let (size, width, parts) = (self.size(), self.width(), self.n_parts());
-        add_noise_slopes::<A, Self>(self, slopes.1, (vector, matrix), sums);
-        let (row, excess) = scratch.split_at_mut(size);
-        let excess = &mut excess[..size];
-        let mut add = |c: usize, d: usize, left: &[f64], right: &[f64]| {
-            let slope = &slopes.0[(c * parts + d) * width..][..width];
-            for s in 0..self.len(c).min(self.len(d)) {
-                let product = left[self.offset(c) + s] * right[self.offset(d) + s];
-                sums[s] = A::mul_add(product, slope[s], sums[s]);
-            }
-        };
-        for at in 0..parts * parts {
-            add(at / parts, at % parts, vector, mean);
-        }
-        // Row k of A P combines rows of P; entry by entry over the slots it meets row k of rrᵀ − N.
-        for part in 0..parts {
-            for slot in 0..self.len(part) {
-                let k = self.offset(part) + slot;
-                row.fill(0.0);
-                for from in 0..parts {
-                    if slot < self.len(from) {
-                        let a = transition[(part * parts + from) * width + slot];
-                        add_scaled::<A>(a, &covariance[(self.offset(from) + slot) * size..][..size], row);
-                    }
-                }
-                let dual_row = &matrix[k * size..][..size];
-                for j in 0..size {
-                    excess[j] = A::mul_add(vector[k], vector[j], -dual_row[j]);
-                }
-                for at in 0..parts * parts {
-                    add(at / parts, at % parts, excess, row);
-                }
             }
         }
     }
