@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["graph"],
     &["inference"],
     &["posterior"],
-    &["diagnostics"],
+    &["learning", "diagnostics"],
 ];
 
 /// What a module may not import although it lies lower: diagnostics judge structures, not sweeps.

@@ -39,6 +39,10 @@ impl Column {
     }
 }
 
+fn checked_columns(pairs: &[(f64, f64)]) -> Result<Vec<Column>, DataError> {
+    pairs.iter().enumerate().map(|(at, &(shift, scale))| Column::checked(at, shift, scale)).collect()
+}
+
 /// Brings every input column to mean 0 and standard deviation 1, or to scales of the user's choice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputScaling {
@@ -61,6 +65,14 @@ impl InputScaling {
         Ok(Self { columns: columns.collect::<Result<_, _>>()? })
     }
 
+    /// A given shift and scale for each column.
+    ///
+    /// # Errors
+    /// When a shift is not finite or a scale not positive and finite.
+    pub fn with_shifts_and_scales(pairs: &[(f64, f64)]) -> Result<Self, DataError> {
+        Ok(Self { columns: checked_columns(pairs)? })
+    }
+
     /// Divides each column by its own length-scale (automatic relevance determination), in the units of that column.
     ///
     /// A structure built on the rescaled inputs follows them: a column with a long length-scale hardly counts when
@@ -70,6 +82,11 @@ impl InputScaling {
     pub fn by_length_scales(length_scales: &[LengthScale]) -> Self {
         let column = |length_scale: &LengthScale| Column { shift: 0.0, scale: length_scale.get() };
         Self { columns: length_scales.iter().map(column).collect() }
+    }
+
+    /// The shift of each column.
+    pub fn shifts(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        self.columns.iter().map(|column| column.shift)
     }
 
     /// The scale of each column.
@@ -129,8 +146,7 @@ impl OutputScaling {
     /// # Errors
     /// When a shift is not finite or a scale not positive and finite.
     pub fn with_shifts_and_scales(pairs: &[(f64, f64)]) -> Result<Self, DataError> {
-        let columns = pairs.iter().enumerate().map(|(at, &(shift, scale))| Column::checked(at, shift, scale));
-        Ok(Self { columns: columns.collect::<Result<_, _>>()? })
+        Ok(Self { columns: checked_columns(pairs)? })
     }
 
     /// The shift of each output.

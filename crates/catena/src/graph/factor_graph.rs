@@ -2,6 +2,7 @@
 
 use super::cells::Cells;
 use super::edges::Edges;
+use super::held::Held;
 use crate::data::Observations;
 use crate::index::{LatentIndex, RowIndex};
 use crate::kernel::KernelError;
@@ -50,10 +51,13 @@ pub enum GraphError {
 }
 
 /// A model on a structure with its observed cells: everything a sweep needs.
+///
+/// Model and structure are borrowed, or shared by an [`Arc`]: a graph of shared parts is a `FactorGraph<'static>` and
+/// can be kept, with its posterior, for as long as one likes.
 #[derive(Clone, Debug)]
 pub struct FactorGraph<'a> {
-    model: &'a Lmc,
-    tree: &'a Tree,
+    model: Held<'a, Lmc>,
+    tree: Held<'a, Tree>,
     cells: Arc<Cells>,
     edges: Arc<Edges>,
 }
@@ -63,13 +67,19 @@ impl<'a> FactorGraph<'a> {
     ///
     /// # Errors
     /// When the parts do not have the same rows and outputs, or a tree is to carry derivative states.
-    pub fn new(model: &'a Lmc, tree: &'a Tree, observations: &Observations) -> Result<Self, GraphError> {
+    pub fn new(
+        model: impl Into<Held<'a, Lmc>>,
+        tree: impl Into<Held<'a, Tree>>,
+        observations: &Observations,
+    ) -> Result<Self, GraphError> {
+        let (model, tree) = (model.into(), tree.into());
         if tree.len() != observations.n_rows() {
             let (structure, observations) = (tree.len(), observations.n_rows());
             return Err(GraphError::RowCountMismatch { structure, observations });
         }
-        let cells = Arc::new(Cells::new(tree, observations));
-        let graph = Self { model, tree, cells, edges: Arc::new(Edges::new(tree)) };
+        let cells = Arc::new(Cells::new(&tree, observations));
+        let edges = Arc::new(Edges::new(&tree));
+        let graph = Self { model: model.clone(), tree, cells, edges };
         graph.with_model(model)
     }
 
@@ -77,7 +87,11 @@ impl<'a> FactorGraph<'a> {
     ///
     /// # Errors
     /// When the model has another number of outputs, or a tree is to carry derivative states.
-    pub fn with_model(&self, model: &'a Lmc) -> Result<Self, GraphError> {
+    pub fn with_model<'b>(&self, model: impl Into<Held<'b, Lmc>>) -> Result<FactorGraph<'b>, GraphError>
+    where
+        'a: 'b,
+    {
+        let model = model.into();
         if model.n_outputs() != self.cells.n_outputs() {
             let (model, observations) = (model.n_outputs(), self.cells.n_outputs());
             return Err(GraphError::OutputCountMismatch { model, observations });
@@ -88,17 +102,18 @@ impl<'a> FactorGraph<'a> {
                 return Err(GraphError::DerivativeOnTree { latent: LatentIndex::new(latent) });
             }
         }
-        Ok(Self { model, ..self.clone() })
+        let Self { tree, cells, edges, .. } = self.clone();
+        Ok(FactorGraph { model, tree, cells, edges })
     }
 
     /// The model.
-    pub fn model(&self) -> &'a Lmc {
-        self.model
+    pub fn model(&self) -> &Lmc {
+        &self.model
     }
 
     /// The structure.
-    pub fn tree(&self) -> &'a Tree {
-        self.tree
+    pub fn tree(&self) -> &Tree {
+        &self.tree
     }
 
     /// The steps along the structure's edges.

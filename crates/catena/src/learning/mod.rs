@@ -1,0 +1,45 @@
+//! Hyperparameters from data: the log evidence plus weak priors, climbed along its exact gradient.
+//!
+//! A loop around the pipeline, not a branch in it. In reading order: [`Family`] (which models, and where to start),
+//! [`Parameters`] (their free numbers as one vector), [`Priors`], [`LogPosterior`] (what is climbed), [`Ascent`] (the
+//! climb, which knows no model), [`race`] (several starts, the best finished), [`em_step`] (a cheap warm start).
+//! Anything that can give an [`Evidence`] can be learned: a chain, a tree, a rival's likelihood.
+
+mod ascent;
+mod em;
+mod family;
+mod line_search;
+mod moments;
+mod objective;
+mod parameters;
+mod priors;
+mod race;
+
+pub use ascent::{Ascent, Iteration, Objective, Settings, Stop};
+pub use em::em_step;
+pub use family::Family;
+pub use moments::{Extent, OutputMoments};
+pub use objective::{Evidence, GraphEvidence, LogPosterior};
+pub use parameters::Parameters;
+pub use priors::{LogNormal, Priors, ShortnessDoubt};
+pub use race::{Learned, Monitor, Progress, RaceError, RaceSettings, race};
+
+use crate::graph::GraphError;
+use crate::inference::InferenceError;
+use crate::model::ModelError;
+use thiserror::Error;
+
+/// An evidence, or a step of learning, that cannot be computed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum LearningError {
+    /// The model does not fit the graph.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The sweep failed.
+    #[error(transparent)]
+    Inference(#[from] InferenceError),
+    /// The model cannot be built.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}

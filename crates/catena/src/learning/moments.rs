@@ -1,0 +1,110 @@
+//! What a table says before any model: the covariance of its outputs, and the spacing and span of its points.
+
+use crate::data::{InputPoints, Observations};
+use crate::linalg::symmetric_eigen;
+use crate::structure::Tree;
+
+/// The covariance of outputs that were brought to mean 0, each entry over the rows in which both were observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OutputMoments {
+    n_outputs: usize,
+    covariance: Vec<f64>,
+}
+
+impl OutputMoments {
+    /// Pairwise-complete second moments. A pair never seen together counts as uncorrelated, and an estimate from few rows
+    /// is drawn toward that.
+    pub fn of(observations: &Observations) -> Self {
+        let n_outputs = observations.n_outputs();
+        let mut sums = vec![0.0; n_outputs * n_outputs];
+        let mut counts = vec![0.0; n_outputs * n_outputs];
+        for row in (0..observations.n_rows()).map(crate::index::RowIndex::new) {
+            for a in observations.row(row) {
+                for b in observations.row(row) {
+                    let at = a.output.get() * n_outputs + b.output.get();
+                    sums[at] += a.value * b.value;
+                    counts[at] += 1.0;
+                }
+            }
+        }
+        // Five rows' worth of doubt off the diagonal.
+        let entry = |at: usize| {
+            let doubt = if at / n_outputs == at % n_outputs { 0.0 } else { 5.0 };
+            let count: f64 = counts[at] + doubt;
+            if count > 0.0 { sums[at] / count } else { 0.0 }
+        };
+        Self { n_outputs, covariance: (0..n_outputs * n_outputs).map(entry).collect() }
+    }
+
+    /// The number of outputs, D.
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// The covariance of two outputs, row-major D×D.
+    pub fn covariance(&self) -> &[f64] {
+        &self.covariance
+    }
+
+    /// Eigenvalues, largest first, with their vectors.
+    pub(super) fn principal(&self) -> Vec<(f64, Vec<f64>)> {
+        symmetric_eigen(self.n_outputs, &self.covariance)
+    }
+}
+
+/// The two lengths that length-scales are measured against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// The median length of the structure's edges that are not zero.
+    pub spacing: f64,
+    /// The diagonal of the box that holds all points.
+    pub span: f64,
+}
+
+impl Extent {
+    /// Spacing and span of points and the structure over them; 1 and 1 if all points are the same.
+    pub fn of(inputs: &InputPoints, tree: &Tree) -> Self {
+        let mut steps: Vec<f64> = tree.steps().iter().copied().filter(|step| *step > 0.0).collect();
+        if steps.is_empty() {
+            return Self { spacing: 1.0, span: 1.0 };
+        }
+        let middle = steps.len() / 2;
+        let spacing = *steps.select_nth_unstable_by(middle, f64::total_cmp).1;
+        let side = |column: usize| {
+            let entries = inputs.values().iter().skip(column).step_by(inputs.dim());
+            let (low, high) = entries.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &entry| {
+                (low.min(entry), high.max(entry))
+            });
+            high - low
+        };
+        let diagonal = (0..inputs.dim()).map(|column| side(column).powi(2)).sum::<f64>().sqrt();
+        Self { spacing, span: (diagonal / tree.distance_scale().get()).max(spacing) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::sorted_chain;
+
+    #[test]
+    fn pairs_are_judged_by_the_rows_that_have_both() {
+        let nan = f64::NAN;
+        let values = [1.0, 2.0, nan, -1.0, -2.0, nan, 3.0, nan, 1.0];
+        let moments = OutputMoments::of(&Observations::from_dense(3, 3, &values).unwrap());
+        let entry = |i: usize, j: usize| moments.covariance()[3 * i + j];
+        assert!((entry(0, 0) - 11.0 / 3.0).abs() < 1e-15);
+        // Two rows, five rows of doubt.
+        assert!((entry(0, 1) - 4.0 / 7.0).abs() < 1e-15 && entry(0, 1) == entry(1, 0));
+        assert_eq!(entry(1, 2), 0.0);
+    }
+
+    #[test]
+    fn spacing_ignores_duplicates() {
+        let inputs = InputPoints::from_column(vec![0.0, 0.0, 0.0, 1.0, 3.0, 4.0]).unwrap();
+        let tree = sorted_chain(&inputs).unwrap();
+        assert_eq!(Extent::of(&inputs, &tree), Extent { spacing: 1.0, span: 4.0 });
+        let same = InputPoints::from_column(vec![2.0, 2.0]).unwrap();
+        assert_eq!(Extent::of(&same, &sorted_chain(&same).unwrap()), Extent { spacing: 1.0, span: 1.0 });
+    }
+}
