@@ -5,13 +5,24 @@
 //! - [`message_passing`]: catena on a chain or tree as a method.
 //! - [`dense`]: exact, sparse and nearest-neighbor inference as methods.
 //! - [`trivial`]: the predictors that every table is compared with.
+//! - [`ensemble`]: several chains as one method.
+//! - [`fit`]: from a table in the user's units to a fitted model in one call: choose, learn, condition, summarize.
+//! - [`preparation`], [`scores`], [`normal`]: units, predictive distributions and how well they meet the truth.
 //! - [`structure_error`]: how far a structure's posterior is from a dense one, measured on neighborhoods.
 //! - [`structure_report`]: everything known about a structure, as text and as JSON.
 
 pub mod dense;
+mod distinct;
+pub mod ensemble;
+pub mod fit;
+mod ground;
 mod json;
 pub mod message_passing;
 pub mod method;
+pub mod normal;
+pub mod preparation;
+pub mod scores;
+mod selection;
 pub mod structure_error;
 pub mod structure_report;
 pub mod trivial;

@@ -1,7 +1,7 @@
 //! Catena itself behind the common interface: exact message passing on a chain or tree over the points.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use catena::data::{DataError, InputPoints, Observations};
 use catena::graph::FactorGraph;
@@ -11,7 +11,7 @@ use catena::model::{Latent, Lmc};
 use catena::posterior::Posterior;
 use catena::prediction::Prediction;
 use catena::structure::{
-    Attachment, Start, StructureChoice, Tree, greedy_chain, sorted_chain, spanning_tree,
+    Attachment, Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
 };
 use catena::units::DistanceScale;
 use catena_baselines::{Gradient, Problem};
@@ -29,7 +29,7 @@ pub enum Structure {
     /// The minimum spanning tree.
     Tree,
     /// A structure built before, over the rows and then the candidates: for loops that fit many models to one table.
-    Given(Tree),
+    Given(Arc<Tree>),
 }
 
 /// How latents are carried along the structure.
@@ -74,31 +74,39 @@ impl CatenaMethod {
             States::AsGiven => problem.model().clone(),
             States::Suited => with_suited_states(problem.model(), inputs.dim() == 1 && tree.is_chain())?,
         };
-        Ok(Parts { model, tree, inputs, observations: observations.into_owned() })
+        Ok(Parts { model: Arc::new(model), tree, inputs, observations: observations.into_owned() })
     }
 
-    fn build(&self, inputs: &InputPoints) -> Result<Tree, MethodError> {
-        Ok(match &self.structure {
-            Structure::Automatic => StructureChoice::for_dim(inputs.dim()).build(inputs)?,
-            Structure::Chain if inputs.dim() == 1 => sorted_chain(inputs)?,
-            Structure::Chain => greedy_chain(inputs, Start::FirstRow)?,
-            Structure::Tree => spanning_tree(inputs)?,
-            Structure::Given(tree) => tree.clone(),
-        })
+    fn build(&self, inputs: &InputPoints) -> Result<Arc<Tree>, MethodError> {
+        match &self.structure {
+            Structure::Given(tree) => Ok(Arc::clone(tree)),
+            other => Ok(Arc::new(build(other, inputs)?)),
+        }
+    }
+}
+
+/// A structure of this kind over the points.
+pub(crate) fn build(structure: &Structure, inputs: &InputPoints) -> Result<Tree, StructureError> {
+    match structure {
+        Structure::Automatic => StructureChoice::for_dim(inputs.dim()).build(inputs),
+        Structure::Chain if inputs.dim() == 1 => sorted_chain(inputs),
+        Structure::Chain => greedy_chain(inputs, Start::FirstRow),
+        Structure::Tree => spanning_tree(inputs),
+        Structure::Given(tree) => Ok((**tree).clone()),
     }
 }
 
 /// What a factor graph is made of.
 struct Parts {
-    model: Lmc,
-    tree: Tree,
+    model: Arc<Lmc>,
+    tree: Arc<Tree>,
     inputs: InputPoints,
     observations: Observations,
 }
 
 impl Parts {
-    fn graph(&self) -> Result<FactorGraph<'_>, MethodError> {
-        Ok(FactorGraph::new(&self.model, &self.tree, &self.observations)?)
+    fn graph(&self) -> Result<FactorGraph<'static>, MethodError> {
+        Ok(FactorGraph::new(Arc::clone(&self.model), Arc::clone(&self.tree), &self.observations)?)
     }
 
     /// Whether the structure changes nothing: a chain along a single input whose latents are Markov in their states.
@@ -143,12 +151,13 @@ fn with_empty_rows(observations: &Observations, n_rows: usize) -> Result<Cow<'_,
 }
 
 /// The structure with distances in these units, whatever unit it was built in.
-fn in_units(tree: Tree, scale: DistanceScale) -> Result<Tree, MethodError> {
+fn in_units(tree: Arc<Tree>, scale: DistanceScale) -> Result<Arc<Tree>, MethodError> {
     if tree.distance_scale() == scale {
         return Ok(tree);
     }
-    let factor = DistanceScale::new(scale.get() / tree.distance_scale().get());
-    Ok(tree.with_distance_scale(factor.map_err(catena::structure::StructureError::from)?)?)
+    let factor =
+        DistanceScale::new(scale.get() / tree.distance_scale().get()).map_err(StructureError::from)?;
+    Ok(Arc::new(Arc::unwrap_or_clone(tree).with_distance_scale(factor)?))
 }
 
 fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
@@ -168,12 +177,21 @@ fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
 struct FittedCatena {
     parts: Parts,
     /// Made when first asked for a point that is not a row.
-    attachment: OnceLock<Attachment>,
+    elsewhere: OnceLock<(Attachment, Posterior<'static>)>,
     rows: Prediction,
     log_evidence: f64,
 }
 
 impl FittedCatena {
+    fn elsewhere(&self) -> Result<&(Attachment, Posterior<'static>), MethodError> {
+        if let Some(made) = self.elsewhere.get() {
+            return Ok(made);
+        }
+        let posterior = Posterior::new(&self.parts.graph()?)?;
+        let attachment = Attachment::new(&self.parts.inputs, &self.parts.tree);
+        Ok(self.elsewhere.get_or_init(|| (attachment, posterior)))
+    }
+
     fn of(&self, prediction: Prediction, quantity: Quantity) -> Prediction {
         match quantity {
             Quantity::Function => prediction,
@@ -195,7 +213,7 @@ impl Method for CatenaMethod {
         let (means, variances) = (of_rows(found.prediction.means()), of_rows(found.prediction.variances()));
         let rows = Prediction::new(n_rows, n_outputs, means, variances)?;
         let log_evidence = found.log_evidence;
-        Ok(Box::new(FittedCatena { parts, attachment: OnceLock::new(), rows, log_evidence }))
+        Ok(Box::new(FittedCatena { parts, elsewhere: OnceLock::new(), rows, log_evidence }))
     }
 }
 
@@ -215,12 +233,10 @@ impl Fitted for FittedCatena {
 
     /// At a candidate this is the structure's own belief there: it is joined at distance 0.
     ///
-    /// A posterior borrows its structure, so every call sweeps once more, O(C): ask for many points at a time.
+    /// The first call sweeps once more and keeps the messages; later ones cost nothing in the number of rows.
     fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Prediction, MethodError> {
-        let Parts { tree, inputs, .. } = &self.parts;
-        check_dim(inputs.dim(), at)?;
-        let attachment = self.attachment.get_or_init(|| Attachment::new(inputs, tree));
-        let posterior = Posterior::new(&self.parts.graph()?)?;
+        check_dim(self.parts.inputs.dim(), at)?;
+        let (attachment, posterior) = self.elsewhere()?;
         Ok(self.of(posterior.predict_at(attachment, at)?, quantity))
     }
 

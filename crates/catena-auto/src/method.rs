@@ -6,6 +6,7 @@ use catena::data::{DataError, InputPoints};
 use catena::graph::GraphError;
 use catena::inference::InferenceError;
 use catena::model::ModelError;
+use catena::posterior::EnsembleError;
 use catena::prediction::Prediction;
 use catena::structure::StructureError;
 use catena_baselines::{BaselineError, Gradient, Problem};
@@ -41,6 +42,9 @@ pub enum MethodError {
     /// The table cannot be used.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// Chains could not be combined.
+    #[error(transparent)]
+    Ensemble(#[from] EnsembleError),
 }
 
 /// What a prediction is about.

@@ -158,7 +158,7 @@ fn a_structure_built_before_gives_the_same_in_any_unit() {
     let tree = spanning_tree(dataset.inputs()).unwrap();
     let in_other_units = tree.clone().with_distance_scale(DistanceScale::new(0.25).unwrap()).unwrap();
     for tree in [tree, in_other_units] {
-        let method = CatenaMethod { structure: Structure::Given(tree), ..CatenaMethod::default() };
+        let method = CatenaMethod { structure: Structure::Given(tree.into()), ..CatenaMethod::default() };
         let found = method.gradient(problem).unwrap();
         assert_close(&[found.value], &[expected.value], "evidence");
         assert_close(&found.length_scales, &expected.length_scales, "slope in length-scales");
@@ -181,7 +181,7 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(method.fit(problem).err(), Some(refused));
 
     let fewer = InputPoints::new(N_ROWS - 1, 2, places(2 * N_ROWS - 2, 0)).unwrap();
-    let of_another_table = Structure::Given(spanning_tree(&fewer).unwrap());
+    let of_another_table = Structure::Given(spanning_tree(&fewer).unwrap().into());
     let method = CatenaMethod { structure: of_another_table, ..CatenaMethod::default() };
     let refused = GraphError::RowCountMismatch { structure: N_ROWS - 1, observations: N_ROWS };
     assert_eq!(method.fit(problem).err(), Some(MethodError::Graph(refused)));

@@ -1,0 +1,124 @@
+//! From a table to a fitted model in one call: choose, learn, condition, summarize.
+
+mod fitted;
+mod options;
+mod summary;
+mod text;
+mod warnings;
+
+use std::ops::ControlFlow;
+
+use catena::data::{DataError, Dataset};
+use catena::learning::{LearningError, RaceError};
+use catena::model::ModelError;
+use catena::structure::StructureError;
+use catena_baselines::BaselineError;
+use thiserror::Error;
+
+pub use crate::selection::Tried;
+pub use fitted::{Fit, FitParts};
+pub use options::{
+    Budget, FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, UnknownKernel,
+};
+pub use summary::{HeldOut, LatentSummary, OutputSummary, Summary};
+
+use crate::method::MethodError;
+
+/// A fit that could not be made.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The table cannot be used.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The method failed.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+    /// The model cannot be built.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The structure cannot be built.
+    #[error(transparent)]
+    Structure(#[from] StructureError),
+    /// A simple predictor or rival failed.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// Learning has no value to climb from.
+    #[error("learning cannot start: {0}")]
+    Learning(String),
+    /// Nothing to start from.
+    #[error("learning has no start")]
+    NoStart,
+    /// A number of latents that no model has.
+    #[error("{asked} shared latents without private ones: ask for at least 1, or for private latents")]
+    NoLatents {
+        /// Latents asked for.
+        asked: usize,
+    },
+    /// Given parameters that do not belong to the table.
+    #[error("{what} has {found} entries, but the table needs {expected}")]
+    ParameterShape {
+        /// Which parameter.
+        what: &'static str,
+        /// Entries it should have.
+        expected: usize,
+        /// Entries it has.
+        found: usize,
+    },
+    /// An ensemble of nothing.
+    #[error("an ensemble needs at least one chain")]
+    EmptyEnsemble,
+}
+
+impl From<RaceError<LearningError>> for FitError {
+    fn from(error: RaceError<LearningError>) -> Self {
+        Self::Learning(error.to_string())
+    }
+}
+
+impl From<RaceError<MethodError>> for FitError {
+    fn from(error: RaceError<MethodError>) -> Self {
+        match error {
+            RaceError::NoEvidence(cause) => Self::Method(cause),
+            other => Self::Learning(other.to_string()),
+        }
+    }
+}
+
+/// What a fit is busy with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Stage {
+    /// Comparing smoothness.
+    Smoothness,
+    /// Comparing candidate models.
+    Candidates,
+    /// Building the structure over all points.
+    Structure,
+    /// Learning the chosen model.
+    Learning,
+    /// Conditioning on all cells.
+    Posterior,
+}
+
+/// How far a fit has come.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Event {
+    /// What it is busy with.
+    pub stage: Stage,
+    /// The share of that stage that is done, at most.
+    pub done: f64,
+    /// The best log posterior of the parameters so far, while learning.
+    pub log_posterior: Option<f64>,
+}
+
+/// Told of progress, from several threads; may ask the fit to stop and keep the best so far.
+pub type FitMonitor<'a> = dyn Fn(Event) -> ControlFlow<()> + Sync + 'a;
+
+/// Chooses, learns and conditions a model on a table in the user's units. Everything the options leave open is decided from
+/// the data; [`Fit::summary`] says what was decided and why.
+///
+/// # Errors
+/// When the table or the options cannot be used, or numbers overflow.
+pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Fit, FitError> {
+    fitted::fit(table, options, monitor)
+}

@@ -1,0 +1,201 @@
+//! What was learned, in the user's units, for a person or a program to read.
+
+use catena::index::OutputIndex;
+use catena::learning::{Learned, Stop};
+use catena::model::Lmc;
+use serde::{Deserialize, Serialize};
+
+use super::FitOptions;
+use crate::preparation::Preparation;
+use crate::scores::Scores;
+use crate::selection::Tried;
+
+/// One latent process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatentSummary {
+    /// The output it belongs to; `None` for a shared one.
+    pub private_to: Option<String>,
+    /// Its kernel.
+    pub kernel: String,
+    /// Its length-scale along each input, in units of that input.
+    pub length_scales: Vec<f64>,
+    /// The share of the modelled variance of all outputs that it carries.
+    pub share: f64,
+}
+
+/// One output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutputSummary {
+    /// What it is called.
+    pub name: String,
+    /// Observed cells.
+    pub n_observed: usize,
+    /// Whether its logarithm is modelled.
+    pub log: bool,
+    /// The mean, in units of the output or of its logarithm.
+    pub mean: f64,
+    /// The standard deviation of the noise, in the same units.
+    pub noise_deviation: f64,
+    /// Shares of the modelled variance.
+    pub shared_share: f64,
+    /// See [`OutputSummary::shared_share`].
+    pub private_share: f64,
+    /// See [`OutputSummary::shared_share`].
+    pub noise_share: f64,
+}
+
+/// Scores on cells that were hidden from learning.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// Which predictor.
+    pub name: String,
+    /// Hidden cells.
+    pub n_cells: usize,
+    /// Root mean squared error in standard deviations.
+    pub rmse: f64,
+    /// Mean negative log density per cell, in the same units.
+    pub mnll: f64,
+    /// The share of cells in 95 % intervals.
+    pub coverage: f64,
+}
+
+impl HeldOut {
+    pub(crate) fn new(name: String, scores: Scores) -> Self {
+        let Scores { n_cells, rmse, mnll, coverage, .. } = scores;
+        Self { name, n_cells, rmse, mnll, coverage }
+    }
+}
+
+/// What was fitted and how it went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The method and structure.
+    pub method: String,
+    /// Rows of the table.
+    pub n_rows: usize,
+    /// What inputs are called.
+    pub input_names: Vec<String>,
+    /// Latents, shared first.
+    pub latents: Vec<LatentSummary>,
+    /// Outputs.
+    pub outputs: Vec<OutputSummary>,
+    /// Weights in units of the outputs, row-major D×L.
+    pub mixing: Vec<f64>,
+    /// The correlation of the outputs that the weights imply, noise left out, row-major D×D.
+    pub correlation: Vec<f64>,
+    /// The log evidence of the standardized table.
+    pub log_evidence: f64,
+    /// Log evidence plus log prior at the start and after every iteration; empty if nothing was learned.
+    pub path: Vec<f64>,
+    /// How learning ended.
+    pub ending: String,
+    /// Evaluations of evidence and gradient by the chosen model.
+    pub n_evaluations: usize,
+    /// Models that were tried.
+    pub tried: Vec<Tried>,
+    /// Scores on hidden cells: the chosen model first, then simple predictors.
+    pub held_out: Vec<HeldOut>,
+    /// For calibration: the chosen model's probability below each hidden value, at most a few thousand.
+    pub probabilities: Vec<f64>,
+    /// What was decided, and why.
+    pub decisions: Vec<String>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// How learning ended, in words.
+pub(super) fn ending(learned: Option<&Learned>) -> String {
+    let Some(learned) = learned else { return "parameters were given, not learned".to_owned() };
+    let iterations = learned.path.len().saturating_sub(1);
+    let how = match learned.stop {
+        Stop::Converged => "converged",
+        Stop::Stalled => "stalled: no step improves, though the slope is not zero,",
+        Stop::IterationLimit => "stopped at the limit",
+        Stop::Interrupted => "was interrupted",
+        Stop::NoValue => "had no value",
+    };
+    format!("learning {how} after {iterations} iterations")
+}
+
+/// The latents of a model in the user's units.
+pub(super) fn latents(model: &Lmc, preparation: &Preparation, options: &FitOptions) -> Vec<LatentSummary> {
+    let n_shared = model.mixing().n_shared();
+    let variance = |latent: usize| -> f64 {
+        let outputs = (0..model.n_outputs()).map(OutputIndex::new);
+        outputs
+            .map(|output| model.mixing().weight(output, catena::index::LatentIndex::new(latent)).powi(2))
+            .sum()
+    };
+    let noise: f64 = model.noise().iter().map(|noise| noise.get()).sum();
+    let total: f64 = (0..model.n_latents()).map(variance).sum::<f64>() + noise;
+    let summary = |(at, latent): (usize, &catena::model::Latent)| LatentSummary {
+        private_to: (at >= n_shared).then(|| options.output_name(at - n_shared)),
+        kernel: latent.kernel().name().to_owned(),
+        length_scales: preparation
+            .inputs
+            .iter()
+            .map(|(_, scale)| latent.length_scale().get() * scale)
+            .collect(),
+        share: variance(at) / total,
+    };
+    model.latents().iter().enumerate().map(summary).collect()
+}
+
+/// The outputs of a model in the user's units.
+pub(super) fn outputs(
+    model: &Lmc,
+    preparation: &Preparation,
+    counts: &[usize],
+    options: &FitOptions,
+) -> Vec<OutputSummary> {
+    let summary = |output: usize| {
+        let index = OutputIndex::new(output);
+        let mixing = model.mixing();
+        let shared: f64 = mixing.shared_row(index).iter().map(|weight| weight * weight).sum();
+        let private = mixing.private_weight(index).map_or(0.0, |weight| weight * weight);
+        let noise = model.noise()[output].get();
+        let total = shared + private + noise;
+        let transform = &preparation.outputs[output];
+        OutputSummary {
+            name: options.output_name(output),
+            n_observed: counts[output],
+            log: transform.log,
+            mean: transform.intercept,
+            noise_deviation: noise.sqrt() * transform.scale,
+            shared_share: shared / total,
+            private_share: private / total,
+            noise_share: noise / total,
+        }
+    };
+    (0..model.n_outputs()).map(summary).collect()
+}
+
+/// Weights in units of the outputs.
+pub(super) fn mixing(model: &Lmc, preparation: &Preparation) -> Vec<f64> {
+    let n_latents = model.n_latents();
+    let weights = model.mixing().to_dense();
+    weights
+        .into_iter()
+        .enumerate()
+        .map(|(at, weight)| weight * preparation.outputs[at / n_latents].scale)
+        .collect()
+}
+
+/// The correlation of the outputs implied by the weights; an output without signal correlates with itself alone.
+pub(super) fn correlation(model: &Lmc) -> Vec<f64> {
+    let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
+    let weights = model.mixing().to_dense();
+    let product = |a: usize, b: usize| -> f64 {
+        (0..n_latents).map(|l| weights[a * n_latents + l] * weights[b * n_latents + l]).sum()
+    };
+    let entry = |at: usize| {
+        let (a, b) = (at / n_outputs, at % n_outputs);
+        let scale = (product(a, a) * product(b, b)).sqrt();
+        match a == b {
+            true => 1.0,
+            false if scale > 0.0 => (product(a, b) / scale).clamp(-1.0, 1.0),
+            false => 0.0,
+        }
+    };
+    (0..n_outputs * n_outputs).map(entry).collect()
+}

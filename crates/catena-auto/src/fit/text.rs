@@ -1,0 +1,90 @@
+//! The summary as text a person can read.
+
+use super::Summary;
+
+impl Summary {
+    /// The summary, with lengths along the first input written by `length` (such as hours for seconds).
+    pub fn to_text(&self, length: &dyn Fn(f64) -> String) -> String {
+        let mut lines =
+            vec![format!("{}, {} rows, {} outputs", self.method, self.n_rows, self.outputs.len())];
+        lines.push(format!("log evidence {:.2}; {}", self.log_evidence, self.ending));
+        lines.extend(self.decisions.iter().map(|decision| format!("  {decision}")));
+        lines.push(String::new());
+        lines.extend(self.latent_lines(length));
+        lines.push(String::new());
+        lines.extend(self.output_lines());
+        if self.outputs.len() > 1 && self.outputs.len() <= 12 {
+            lines.push(String::new());
+            lines.extend(self.correlation_lines());
+        }
+        if !self.held_out.is_empty() {
+            lines.push(String::new());
+            lines.push(format!("{:<28} {:>8} {:>8} {:>9}", "on hidden cells", "RMSE/sd", "nats", "in 95 %"));
+            lines.extend(self.held_out.iter().map(|held_out| {
+                let percent = 100.0 * held_out.coverage;
+                format!(
+                    "{:<28} {:>8.3} {:>8.3} {:>8.1}%",
+                    held_out.name, held_out.rmse, -held_out.mnll, percent
+                )
+            }));
+        }
+        if !self.warnings.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
+        }
+        lines.join("\n") + "\n"
+    }
+
+    fn latent_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
+        let mut lines = vec![format!("{:<28} {:<10} {:>9}  length-scale", "latent", "kernel", "variance")];
+        let mut n_shared = 0;
+        for latent in &self.latents {
+            let name = match &latent.private_to {
+                Some(output) => format!("private to {output}"),
+                None => {
+                    n_shared += 1;
+                    format!("shared {n_shared}")
+                }
+            };
+            let scales: Vec<String> = match latent.length_scales.as_slice() {
+                [along] => vec![length(*along)],
+                several => {
+                    let names = self.input_names.iter().map(String::as_str).chain(std::iter::repeat("input"));
+                    several.iter().zip(names).map(|(scale, name)| format!("{scale:.3} ({name})")).collect()
+                }
+            };
+            let percent = 100.0 * latent.share;
+            lines.push(format!("{name:<28} {:<10} {percent:>8.1}%  {}", latent.kernel, scales.join(", ")));
+        }
+        lines
+    }
+
+    fn output_lines(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "{:<28} {:>9} {:>8} {:>8} {:>8}  noise sd",
+            "output", "observed", "shared", "private", "noise"
+        )];
+        for output in &self.outputs {
+            let name = if output.log { format!("log {}", output.name) } else { output.name.clone() };
+            lines.push(format!(
+                "{name:<28} {:>9} {:>7.1}% {:>7.1}% {:>7.1}%  {:.4}",
+                output.n_observed,
+                100.0 * output.shared_share,
+                100.0 * output.private_share,
+                100.0 * output.noise_share,
+                output.noise_deviation
+            ));
+        }
+        lines
+    }
+
+    fn correlation_lines(&self) -> Vec<String> {
+        let n_outputs = self.outputs.len();
+        let mut lines = vec!["correlation of the outputs, noise left out".to_owned()];
+        for (row, output) in self.correlation.chunks_exact(n_outputs).zip(&self.outputs) {
+            let entries: Vec<String> = row.iter().map(|entry| format!("{entry:>6.2}")).collect();
+            lines.push(format!("{:<20} {}", output.name, entries.join(" ")));
+        }
+        lines
+    }
+}

@@ -1,0 +1,210 @@
+//! A table in the model's units with its structure: where models of any family are learned and judged.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use catena::data::{Dataset, InputPoints, Observations};
+use catena::graph::FactorGraph;
+use catena::index::{OutputIndex, RowIndex};
+use catena::inference::{self, Workspace};
+use catena::kernel::StateKind;
+use catena::learning::{
+    Evidence, Extent, Family, GraphEvidence, Learned, OutputMoments, Parameters, Priors, Progress,
+    RaceSettings, race,
+};
+use catena::model::{Lmc, MixingMatrix, ModelError};
+use catena::prediction::Prediction;
+use catena::structure::Tree;
+use catena::units::{DistanceScale, Variance};
+use catena_baselines::Problem;
+
+use crate::fit::FitError;
+use crate::message_passing::Structure;
+use crate::method::{Differentiable, MethodError};
+
+/// A table in the model's units, laid on a structure.
+#[derive(Clone, Debug)]
+pub(crate) struct Ground {
+    pub(crate) dataset: Arc<Dataset>,
+    pub(crate) tree: Arc<Tree>,
+    pub(crate) extent: Extent,
+    moments: OutputMoments,
+    /// Outputs that never vary, with the number of their cells: no latent explains a constant.
+    pub(crate) constant: Vec<(OutputIndex, usize)>,
+}
+
+/// What is learned, and from where.
+#[derive(Clone, Debug)]
+pub(crate) struct Course<'a> {
+    pub(crate) family: Family,
+    /// Multipliers of the length-scales of the starts.
+    pub(crate) multipliers: &'a [f64],
+    /// Starts that were learned before.
+    pub(crate) earlier: Vec<Lmc>,
+    pub(crate) settings: RaceSettings,
+    pub(crate) priors: &'a Priors,
+    pub(crate) noise_floor: f64,
+}
+
+impl Ground {
+    /// Lays a table on a structure that is built for its rows.
+    pub(crate) fn new(dataset: Dataset, structure: &Structure) -> Result<Self, FitError> {
+        let tree = crate::message_passing::build(structure, dataset.inputs())?;
+        Ok(Self::on(dataset, Arc::new(tree)))
+    }
+
+    /// Lays a table on a structure that is there.
+    pub(crate) fn on(dataset: Dataset, tree: Arc<Tree>) -> Self {
+        let extent = Extent::of(dataset.inputs(), &tree);
+        let moments = OutputMoments::of(dataset.observations());
+        let counts = dataset.observations().counts_by_output();
+        let n_outputs = counts.len();
+        let never_varies = |output: usize| moments.covariance()[output * (n_outputs + 1)] < 1e-20;
+        let constant = (0..n_outputs)
+            .filter(|&output| never_varies(output))
+            .map(|output| (OutputIndex::new(output), counts[output]))
+            .collect();
+        Self { dataset: Arc::new(dataset), tree, extent, moments, constant }
+    }
+
+    /// The same structure with other cells observed.
+    pub(crate) fn with_observations(&self, observations: Observations) -> Result<Self, FitError> {
+        let dataset = Dataset::new(self.dataset.inputs().clone(), observations)?;
+        Ok(Self::on(dataset, Arc::clone(&self.tree)))
+    }
+
+    /// The default priors for these points.
+    pub(crate) fn priors(&self) -> Priors {
+        Priors::for_points(self.extent.spacing, self.extent.span)
+    }
+
+    /// The state that suits a structure.
+    pub(crate) fn suited_state(&self) -> StateKind {
+        let is_line = self.dataset.inputs().dim() == 1 && self.tree.is_chain();
+        if is_line { StateKind::Derivative } else { StateKind::Value }
+    }
+
+    pub(crate) fn graph(&self, model: Lmc) -> Result<FactorGraph<'static>, MethodError> {
+        Ok(FactorGraph::new(Arc::new(model), Arc::clone(&self.tree), self.dataset.observations())?)
+    }
+
+    /// Starts of a family, with outputs that never vary silenced.
+    fn starts(&self, course: &Course<'_>) -> Result<Vec<Lmc>, ModelError> {
+        let from_table = course.multipliers.iter().map(|&multiplier| {
+            let start = course.family.start(&self.moments, self.extent, multiplier)?;
+            self.silenced(start)
+        });
+        course.earlier.iter().cloned().map(Ok).chain(from_table).collect()
+    }
+
+    /// The model with no weight on outputs that never vary. Their noise says how little so many equal cells tell.
+    fn silenced(&self, model: Lmc) -> Result<Lmc, ModelError> {
+        if self.constant.is_empty() {
+            return Ok(model);
+        }
+        let mixing = model.mixing();
+        let (n_outputs, n_shared) = (mixing.n_outputs(), mixing.n_shared());
+        let is_constant = |output: OutputIndex| self.constant.iter().any(|(constant, _)| *constant == output);
+        let (mut shared, mut private) = (vec![], vec![]);
+        for output in (0..n_outputs).map(OutputIndex::new) {
+            let factor = if is_constant(output) { 0.0 } else { 1.0 };
+            shared.extend(mixing.shared_row(output).iter().map(|weight| factor * weight));
+            private.extend(mixing.private_weight(output).map(|weight| factor * weight));
+        }
+        let mut noise = model.noise().to_vec();
+        for &(output, count) in &self.constant {
+            noise[output.get()] = Variance::new((count as f64).powi(-2))?;
+        }
+        Lmc::new(
+            model.latents().to_vec(),
+            MixingMatrix::with_private(n_outputs, n_shared, shared, private)?,
+            noise,
+        )
+    }
+
+    fn parameters(&self, course: &Course<'_>, member: Lmc) -> Parameters {
+        let constant = self.constant.iter().map(|(output, _)| *output);
+        course.family.parameters_without(member, course.noise_floor, constant)
+    }
+
+    /// How many numbers a family has to learn here.
+    pub(crate) fn n_free(&self, course: &Course<'_>) -> Result<usize, FitError> {
+        let start = self.silenced(course.family.start(&self.moments, self.extent, 1.0)?)?;
+        Ok(self.parameters(course, start).n_free())
+    }
+
+    /// Learns by message passing.
+    pub(crate) fn learn(
+        &self,
+        course: &Course<'_>,
+        monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
+    ) -> Result<Learned, FitError> {
+        let starts = self.starts(course)?;
+        let Some(first) = starts.first() else { return Err(FitError::NoStart) };
+        let parameters = self.parameters(course, first.clone());
+        let graph = self.graph(first.clone())?;
+        let make = || GraphEvidence::new(graph.clone());
+        Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
+    }
+
+    /// Learns by the evidence of another method.
+    pub(crate) fn learn_by(
+        &self,
+        method: &dyn Differentiable,
+        course: &Course<'_>,
+        monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
+    ) -> Result<Learned, FitError> {
+        let starts = self.starts(course)?;
+        let Some(first) = starts.first() else { return Err(FitError::NoStart) };
+        let parameters = self.parameters(course, first.clone());
+        let make = || MethodEvidence { method, dataset: &self.dataset };
+        Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
+    }
+
+    /// Mean and variance of an observation of every cell, and the log evidence.
+    pub(crate) fn marginals(&self, model: &Lmc) -> Result<(Prediction, f64), MethodError> {
+        let graph = FactorGraph::new(model, &*self.tree, self.dataset.observations())?;
+        let inference::Marginals { prediction, log_evidence, .. } = Workspace::new().marginals(&graph)?;
+        Ok((prediction.with_noise(model.noise()), log_evidence))
+    }
+}
+
+/// The evidence of a rival on a table.
+struct MethodEvidence<'a> {
+    method: &'a dyn Differentiable,
+    dataset: &'a Dataset,
+}
+
+impl Evidence for MethodEvidence<'_> {
+    type Error = MethodError;
+
+    fn slopes(&mut self, model: &Lmc) -> Result<inference::Gradient, MethodError> {
+        let problem = Problem::new(model, self.dataset, DistanceScale::ONE)?;
+        let catena_baselines::Gradient { value, mixing, length_scales, noise } =
+            self.method.gradient(problem)?;
+        Ok(inference::Gradient { log_evidence: value, mixing, length_scales, noise })
+    }
+}
+
+/// The rows of a table with these numbers, in this order.
+pub(crate) fn some_rows(dataset: &Dataset, rows: &[RowIndex]) -> Result<Dataset, FitError> {
+    let (inputs, observations) = (dataset.inputs(), dataset.observations());
+    let n_outputs = observations.n_outputs();
+    let points: Vec<f64> = rows.iter().flat_map(|&row| inputs.point(row)).copied().collect();
+    let mut values = vec![f64::NAN; rows.len() * n_outputs];
+    let mut noise = if observations.has_cell_noise() { values.clone() } else { vec![] };
+    for (at, &row) in rows.iter().enumerate() {
+        for cell in observations.row(row) {
+            let place = at * n_outputs + cell.output.get();
+            values[place] = cell.value;
+            if let Some(variance) = cell.noise_variance {
+                noise[place] = variance;
+            }
+        }
+    }
+    let mut chosen = Observations::from_dense(rows.len(), n_outputs, &values)?;
+    if observations.has_cell_noise() {
+        chosen = chosen.with_cell_noise(&noise)?;
+    }
+    Ok(Dataset::new(InputPoints::new(rows.len(), inputs.dim(), points)?, chosen)?)
+}

@@ -1,0 +1,91 @@
+//! How well predictive distributions meet the truth; holes do not count.
+
+use crate::normal::{cumulative, density};
+use crate::preparation::Predictive;
+
+/// Scores over the cells of a table whose truth is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scores {
+    /// Cells that were scored.
+    pub n_cells: usize,
+    /// Root mean squared error, each output in units of its own scale.
+    pub rmse: f64,
+    /// Mean negative log density per cell, outputs in the same units.
+    pub mnll: f64,
+    /// Mean continuous ranked probability score, in the same units.
+    pub crps: f64,
+    /// The share of cells inside the central 95 % interval.
+    pub coverage: f64,
+}
+
+/// Scores of the cells `(place, truth)`, outputs counted in `scales`. Places are row-major. Without a cell all scores are
+/// NaN.
+///
+/// # Panics
+/// When a place is outside the prediction, or `scales` does not have one entry per output.
+pub fn score(
+    predictive: &Predictive,
+    cells: impl IntoIterator<Item = (usize, f64)>,
+    scales: &[f64],
+) -> Scores {
+    let (mut n_cells, mut squares, mut nll, mut crps, mut inside) = (0, 0.0, 0.0, 0.0, 0.0);
+    for (at, truth) in cells {
+        let scale = scales[at % scales.len()];
+        let (mean, deviation) = (predictive.mean(at), predictive.deviation(at));
+        let error = (truth - mean) / scale;
+        squares += error * error;
+        nll -= predictive.log_density(at, truth) + scale.ln();
+        crps += normal_crps(truth, mean, deviation) / scale;
+        let below = predictive.probability_below(at, truth);
+        inside += f64::from(u8::from((0.025..=0.975).contains(&below)));
+        n_cells += 1;
+    }
+    let count = n_cells as f64;
+    Scores {
+        n_cells,
+        rmse: (squares / count).sqrt(),
+        mnll: nll / count,
+        crps: crps / count,
+        coverage: inside / count,
+    }
+}
+
+/// The continuous ranked probability score of a normal distribution, in the units of the value.
+pub fn normal_crps(value: f64, mean: f64, deviation: f64) -> f64 {
+    if deviation <= 0.0 {
+        return (value - mean).abs();
+    }
+    let z = (value - mean) / deviation;
+    deviation * (z * (2.0 * cumulative(z) - 1.0) + 2.0 * density(z) - std::f64::consts::PI.sqrt().recip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_of_two_cells_by_hand() {
+        let predictive = Predictive::normal(2, vec![1.0, 10.0, 0.0, 0.0], vec![1.0, 2.0, 1.0, 1.0]);
+        let scores = score(&predictive, [(0, 1.0), (1, 14.0)], &[1.0, 2.0]);
+        assert_eq!(scores.n_cells, 2);
+        assert!((scores.rmse - 2.0_f64.sqrt()).abs() < 1e-15);
+        let expected = 0.5 * std::f64::consts::TAU.ln() + 0.5 * 0.5 * 4.0;
+        assert!((scores.mnll - expected).abs() < 1e-12, "{}", scores.mnll);
+        assert_eq!(scores.coverage, 0.5);
+    }
+
+    #[test]
+    fn crps_agrees_with_its_integral() {
+        // ∫ (Φ((x − mean)/deviation) − [x ≥ value])² dx by the midpoint rule.
+        let (value, mean, deviation) = (0.7, -0.2, 1.3);
+        let width = 1e-3;
+        let integral: f64 = (-20_000..20_000)
+            .map(|i| {
+                let x = (f64::from(i) + 0.5) * width;
+                let step = if x >= value { 1.0 } else { 0.0 };
+                (cumulative((x - mean) / deviation) - step).powi(2) * width
+            })
+            .sum();
+        assert!((normal_crps(value, mean, deviation) - integral).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,79 @@
+//! Cells hidden from learning, to judge models by: blocks along a line, single cells elsewhere.
+
+use catena::data::{Dataset, Observations};
+use catena::index::RowIndex;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::fit::FitError;
+
+/// The share of an output's cells in its hidden block.
+const BLOCK: f64 = 0.15;
+/// The share of cells that are hidden one by one.
+const SCATTERED: f64 = 0.2;
+/// Outputs with fewer cells are not hidden: nothing would be left to learn from.
+const FEWEST: usize = 8;
+
+/// Cells that are left, and cells that were hidden.
+#[derive(Clone, Debug)]
+pub(crate) struct Holdout {
+    pub(crate) left: Observations,
+    /// Row-major places and values.
+    pub(crate) hidden: Vec<(usize, f64)>,
+}
+
+/// Hides cells of a table: along a single input one contiguous block of every output, since short holes do not expose
+/// overconfidence; else single cells at random.
+pub(crate) fn holdout(dataset: &Dataset, seed: u64, mask: u64) -> Result<Holdout, FitError> {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    generator.set_stream(mask + 1);
+    let (inputs, observations) = (dataset.inputs(), dataset.observations());
+    let (n_rows, n_outputs) = (observations.n_rows(), observations.n_outputs());
+    let mut rows: Vec<RowIndex> = inputs.rows().collect();
+    if inputs.dim() == 1 {
+        rows.sort_by(|&a, &b| inputs.point(a)[0].total_cmp(&inputs.point(b)[0]));
+    }
+    let mut cells: Vec<Vec<(usize, f64)>> = vec![vec![]; n_outputs];
+    for row in rows {
+        for cell in observations.row(row) {
+            cells[cell.output.get()].push((row.get() * n_outputs + cell.output.get(), cell.value));
+        }
+    }
+    let mut hidden = vec![];
+    for cells in cells.iter().filter(|cells| cells.len() >= FEWEST) {
+        if inputs.dim() == 1 {
+            let length = ((cells.len() as f64 * BLOCK) as usize).max(1);
+            let begin = below(&mut generator, cells.len() - length + 1);
+            hidden.extend_from_slice(&cells[begin..begin + length]);
+        } else {
+            hidden.extend(cells.iter().filter(|_| uniform(&mut generator) < SCATTERED));
+        }
+    }
+    let mut is_hidden = vec![false; n_rows * n_outputs];
+    hidden.iter().for_each(|(place, _)| is_hidden[*place] = true);
+    let mut values = vec![f64::NAN; n_rows * n_outputs];
+    let mut noise = if observations.has_cell_noise() { values.clone() } else { vec![] };
+    for (row, cell) in observations.cells() {
+        let place = row.get() * n_outputs + cell.output.get();
+        if !is_hidden[place] {
+            values[place] = cell.value;
+            if let Some(variance) = cell.noise_variance {
+                noise[place] = variance;
+            }
+        }
+    }
+    let mut left = Observations::from_dense(n_rows, n_outputs, &values)?;
+    if observations.has_cell_noise() {
+        left = left.with_cell_noise(&noise)?;
+    }
+    Ok(Holdout { left, hidden })
+}
+
+/// A number in 0..bound; the bias of at most bound/2⁶⁴ does not matter here.
+pub(crate) fn below(generator: &mut ChaCha8Rng, bound: usize) -> usize {
+    (generator.next_u64() % bound.max(1) as u64) as usize
+}
+
+fn uniform(generator: &mut ChaCha8Rng) -> f64 {
+    (generator.next_u64() >> 11) as f64 * (0.5_f64).powi(53)
+}

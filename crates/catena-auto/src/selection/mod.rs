@@ -1,0 +1,480 @@
+//! Which model: smoothness by evidence, the number of latents and the variants by what they predict of hidden cells.
+
+mod candidate;
+mod holdout;
+mod plan;
+mod references;
+mod rows;
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use catena::data::Dataset;
+use catena::index::OutputIndex;
+use catena::kernel::{Kernel, StateKind};
+use catena::learning::{Family, Learned, Priors};
+use rayon::prelude::*;
+
+use candidate::Candidate;
+pub use candidate::Tried;
+pub(crate) use holdout::{Holdout, below, holdout};
+pub(crate) use plan::Plan;
+
+use crate::fit::{Event, FitError, FitMonitor, FitOptions, KernelPair, Stage};
+use crate::ground::{Course, Ground, some_rows};
+use crate::preparation::{InputUnits, Preparation, Wanted};
+use crate::scores::{Scores, score};
+use references::references;
+
+/// Numbers of shared latents that are tried.
+const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
+/// The model with one shared latent per output is only tried up to here.
+const MOST_OUTPUTS_OF_FULL: usize = 16;
+/// A later candidate must be better by this many nats per cell: simpler ones come first.
+const WORTHWHILE: f64 = 0.003;
+/// Outputs this skewed are candidates for a logarithm.
+const SKEWED: f64 = 1.0;
+
+/// What was decided.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) family: Family,
+    pub(crate) wanted: Wanted,
+    pub(crate) tried: Vec<Tried>,
+    pub(crate) reasons: Vec<String>,
+    /// How the chosen model and simple predictors did on hidden cells.
+    pub(crate) held_out: Vec<(String, Scores)>,
+    /// For the chosen model, the predictive probability below each hidden value.
+    pub(crate) probabilities: Vec<f64>,
+    /// What the budget allows for learning it.
+    pub(crate) plan: Plan,
+}
+
+/// Runs stages of selection on a part of the table.
+struct Selection<'a> {
+    /// The part, in the user's units.
+    part: Dataset,
+    options: &'a FitOptions,
+    units: InputUnits,
+    plan: Plan,
+    holdouts: Vec<Holdout>,
+    monitor: &'a FitMonitor<'a>,
+    is_stopped: AtomicBool,
+}
+
+/// How a candidate did.
+struct Judged {
+    learned: Option<Learned>,
+    score: f64,
+    held_out: Option<Scores>,
+    probabilities: Vec<f64>,
+}
+
+/// Decides what the options leave open.
+pub(crate) fn choose(
+    table: &Dataset,
+    options: &FitOptions,
+    units: InputUnits,
+    monitor: &FitMonitor<'_>,
+) -> Result<Choice, FitError> {
+    let n_outputs = table.observations().n_outputs();
+    let private = options.private.unwrap_or(n_outputs > 1);
+    let ladder = ladder(n_outputs, private, options.latents);
+    let most = ladder.iter().copied().max().unwrap_or(1);
+    // Along a line most latents turn out rough, with one state; some have two.
+    let n_latents = most + if private { n_outputs } else { 0 };
+    let state_size = if table.inputs().dim() == 1 { n_latents + n_latents / 4 } else { n_latents };
+    let plan = Plan::new(options.budget, table.n_rows(), n_outputs, state_size);
+    let rows = rows::part(table, plan.selection_rows, options.seed);
+    let mut reasons = vec![];
+    if rows.len() < table.n_rows() {
+        reasons.push(format!("models were compared on {} of {} rows", rows.len(), table.n_rows()));
+    }
+    let part = some_rows(table, &rows)?;
+    let masks = (0..plan.n_masks.max(1)).map(|mask| holdout(&part, options.seed, mask));
+    let holdouts: Vec<Holdout> = masks.collect::<Result<_, _>>()?;
+    let mut plan = plan;
+    if holdouts.iter().all(|holdout| holdout.hidden.is_empty()) {
+        reasons.push("too few cells to hide any".to_owned());
+        plan.n_masks = 0;
+    }
+    let is_stopped = AtomicBool::new(false);
+    let selection = Selection { part, options, units, plan, holdouts, monitor, is_stopped };
+    let mut choice = selection.run(&ladder, private, reasons)?;
+    let size_of = |kernel: Kernel| kernel.state_dim(choice.family.state_of(kernel)).unwrap_or(1);
+    let own = choice.family.private_kernel.map_or(0, |kernel| n_outputs * size_of(kernel));
+    let state_size = choice.family.n_shared * size_of(choice.family.shared_kernel) + own;
+    choice.plan = choice.plan.with_final_race(options.budget, table.n_rows(), n_outputs, state_size);
+    Ok(choice)
+}
+
+/// Numbers of shared latents to try.
+fn ladder(n_outputs: usize, private: bool, asked: Option<usize>) -> Vec<usize> {
+    match asked {
+        Some(count) => vec![count],
+        // A private latent beside a shared one would be the same thing twice.
+        None if n_outputs == 1 => vec![1, 2],
+        None => {
+            let fewest = if private { 0 } else { 1 };
+            LADDER.iter().copied().filter(|&count| count >= fewest && count <= n_outputs).collect()
+        }
+    }
+}
+
+impl Selection<'_> {
+    fn run(self, ladder: &[usize], private: bool, mut reasons: Vec<String>) -> Result<Choice, FitError> {
+        let plain = self.ground(&Wanted::default())?;
+        let state = self.options.state.unwrap_or_else(|| plain.suited_state());
+        let n_outputs = self.part.observations().n_outputs();
+        let kernels = match self.options.kernel {
+            Some(kernels) => kernels,
+            None => self.smoothness(&plain, ladder, private, state, &mut reasons)?,
+        };
+        let family = |n_shared: usize, tied: bool, private: bool| Family {
+            n_shared,
+            shared_kernel: kernels.shared,
+            private_kernel: private.then_some(kernels.private),
+            state,
+            tied,
+        };
+        let candidate = |family: Family| Candidate { family, wanted: Wanted::default() };
+        let mut candidates: Vec<Candidate> =
+            ladder.iter().map(|&count| candidate(family(count, false, private))).collect();
+        let is_open = self.options.latents.is_none();
+        if is_open && (2..=MOST_OUTPUTS_OF_FULL).contains(&n_outputs) {
+            candidates.push(candidate(family(n_outputs, true, false)));
+        }
+        let mut tried: Vec<(Candidate, Judged)> = vec![];
+        self.try_all(candidates, &mut tried)?;
+        let best = best(&tried).0.clone();
+        let mut variants = vec![];
+        if is_open && best.family.n_shared >= 2 && !best.family.tied {
+            variants.push(Candidate { family: Family { tied: true, ..best.family }, ..best.clone() });
+        }
+        // Off a line a rough private latent can pass for noise, which shows where points coincide: hidden cells decide.
+        if self.options.private.is_none() && best.family.private_kernel.is_some() {
+            let n_shared = best.family.n_shared.max(1);
+            variants.push(Candidate {
+                family: Family { n_shared, private_kernel: None, ..best.family },
+                ..best.clone()
+            });
+        }
+        // Parsimony cannot compare densities before and after a transform of the data; hidden cells can.
+        if self.plan.n_masks > 0 && self.options.transforms {
+            let log = self.skewed_outputs();
+            if !log.is_empty() {
+                variants.push(Candidate { wanted: Wanted { log, trend: false }, ..best.clone() });
+            }
+            if self.part.inputs().dim() > 1 {
+                variants.push(Candidate { wanted: Wanted { log: vec![], trend: true }, ..best.clone() });
+            }
+        }
+        self.try_all(variants, &mut tried)?;
+        self.finish(tried, reasons)
+    }
+
+    fn ground(&self, wanted: &Wanted) -> Result<Ground, FitError> {
+        let preparation = Preparation::fitted(&self.part, self.units, wanted)?;
+        Ground::new(preparation.dataset(&self.part)?, &self.options.structure.learned_on())
+    }
+
+    fn priors(&self, ground: &Ground) -> Priors {
+        self.options.priors.clone().unwrap_or_else(|| ground.priors())
+    }
+
+    /// Shared and private smoothness by evidence at a small number of latents.
+    fn smoothness(
+        &self,
+        ground: &Ground,
+        ladder: &[usize],
+        private: bool,
+        state: StateKind,
+        reasons: &mut Vec<String>,
+    ) -> Result<KernelPair, FitError> {
+        use Kernel::{Matern12, Matern32, Matern52};
+        let pairs = if private {
+            vec![(Matern12, Matern12), (Matern32, Matern12), (Matern32, Matern32)]
+        } else {
+            vec![(Matern12, Matern12), (Matern32, Matern32), (Matern52, Matern52)]
+        };
+        let n_shared = ladder.iter().copied().filter(|&count| count <= 2).max().unwrap_or(ladder[0]);
+        let priors = self.priors(ground);
+        let (done, count) = (AtomicUsize::new(0), pairs.len());
+        let learned: Result<Vec<Learned>, FitError> = pairs
+            .par_iter()
+            .map(|&(shared, private_kernel)| {
+                let family = Family {
+                    n_shared,
+                    shared_kernel: shared,
+                    private_kernel: private.then_some(private_kernel),
+                    state,
+                    tied: false,
+                };
+                let course = Course {
+                    family,
+                    multipliers: &[1.0],
+                    earlier: vec![],
+                    settings: self.plan.short(self.plan.smoothness_iterations),
+                    priors: &priors,
+                    noise_floor: self.options.noise_floor,
+                };
+                let learned = ground.learn(&course, &|_| self.go_on())?;
+                self.tell(Stage::Smoothness, &done, count);
+                Ok(learned)
+            })
+            .collect();
+        let learned = learned?;
+        let evidence = |at: usize| learned[at].log_evidence;
+        let chosen =
+            (1..pairs.len()).fold(0, |best, at| if evidence(at) > evidence(best) { at } else { best });
+        let (shared, private_kernel) = pairs[chosen];
+        let names: Vec<String> = pairs
+            .iter()
+            .zip(&learned)
+            .map(|((shared, own), learned)| {
+                let name =
+                    if private { format!("{}/{}", shared.name(), own.name()) } else { shared.name().into() };
+                format!("{name} {:.0}", learned.log_evidence)
+            })
+            .collect();
+        reasons.push(format!("smoothness by log evidence at {n_shared} shared: {}", names.join(", ")));
+        Ok(KernelPair { shared, private: private_kernel })
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
+        if self.is_stopped.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn tell(&self, stage: Stage, done: &AtomicUsize, count: usize) {
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        let event = Event { stage, done: done as f64 / count as f64, log_posterior: None };
+        if (self.monitor)(event).is_break() {
+            self.is_stopped.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Tries candidates on every mask, in parallel.
+    fn try_all(
+        &self,
+        candidates: Vec<Candidate>,
+        tried: &mut Vec<(Candidate, Judged)>,
+    ) -> Result<(), FitError> {
+        let grounds: Result<Vec<Ground>, FitError> =
+            candidates.iter().map(|candidate| self.ground(&candidate.wanted)).collect();
+        let grounds = grounds?;
+        let by_parsimony = self.plan.n_masks == 0;
+        let masks = if by_parsimony { 1 } else { self.holdouts.len() };
+        let jobs: Vec<(usize, usize)> = (0..candidates.len())
+            .flat_map(|candidate| (0..masks).map(move |mask| (candidate, mask)))
+            .collect();
+        let (done, count) = (AtomicUsize::new(0), jobs.len());
+        let results: Result<Vec<Judged>, FitError> = jobs
+            .par_iter()
+            .map(|&(at, mask)| {
+                let judged = if by_parsimony {
+                    self.by_parsimony(&candidates[at], &grounds[at])
+                } else {
+                    self.by_hidden_cells(&candidates[at], &grounds[at], &self.holdouts[mask])
+                };
+                self.tell(Stage::Candidates, &done, count);
+                judged
+            })
+            .collect();
+        let mut results = results?.into_iter();
+        for candidate in candidates {
+            let judged: Vec<Judged> = results.by_ref().take(masks).collect();
+            tried.push((candidate, pooled(judged)));
+        }
+        Ok(())
+    }
+
+    fn course<'a>(&self, candidate: &Candidate, priors: &'a Priors) -> Course<'a> {
+        Course {
+            family: candidate.family,
+            multipliers: self.plan.candidate_multipliers,
+            earlier: vec![],
+            settings: self.plan.short(self.plan.candidate_iterations),
+            priors,
+            noise_floor: self.options.noise_floor,
+        }
+    }
+
+    /// Log evidence less half the logarithm of the number of cells for every parameter.
+    fn by_parsimony(&self, candidate: &Candidate, ground: &Ground) -> Result<Judged, FitError> {
+        let priors = self.priors(ground);
+        let course = self.course(candidate, &priors);
+        let learned = ground.learn(&course, &|_| self.go_on())?;
+        let n_cells = ground.dataset.observations().n_observed() as f64;
+        let score = learned.log_evidence - 0.5 * ground.n_free(&course)? as f64 * n_cells.ln();
+        Ok(Judged { learned: Some(learned), score, held_out: None, probabilities: vec![] })
+    }
+
+    fn by_hidden_cells(
+        &self,
+        candidate: &Candidate,
+        ground: &Ground,
+        holdout: &Holdout,
+    ) -> Result<Judged, FitError> {
+        let preparation = Preparation::fitted(&self.part, self.units, &candidate.wanted)?;
+        let left = Dataset::new(self.part.inputs().clone(), holdout.left.clone())?;
+        let ground = ground.with_observations(preparation.dataset(&left)?.observations().clone())?;
+        let priors = self.priors(&ground);
+        let learned = ground.learn(&self.course(candidate, &priors), &|_| self.go_on())?;
+        let (prediction, _) = ground.marginals(&learned.model)?;
+        let predictive = preparation.predictive(&prediction, ground.dataset.inputs());
+        let scores = score(&predictive, holdout.hidden.iter().copied(), &self.scales());
+        let below = |&(at, value): &(usize, f64)| predictive.probability_below(at, value);
+        let probabilities = holdout.hidden.iter().map(below).collect();
+        Ok(Judged { learned: Some(learned), score: -scores.mnll, held_out: Some(scores), probabilities })
+    }
+
+    /// The standard deviation of each output, in which scores are counted.
+    fn scales(&self) -> Vec<f64> {
+        match Preparation::fitted(&self.part, self.units, &Wanted::default()) {
+            Ok(preparation) => preparation.outputs.iter().map(|output| output.scale).collect(),
+            Err(_) => vec![1.0; self.part.observations().n_outputs()],
+        }
+    }
+
+    /// Positive outputs whose values are skewed and whose logarithms are less so.
+    fn skewed_outputs(&self) -> Vec<OutputIndex> {
+        let observations = self.part.observations();
+        if observations.has_cell_noise() {
+            return vec![];
+        }
+        let mut values = vec![vec![]; observations.n_outputs()];
+        for (_, cell) in observations.cells() {
+            values[cell.output.get()].push(cell.value);
+        }
+        let is_candidate = |values: &[f64]| {
+            let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+            values.len() >= 20
+                && values.iter().all(|value| *value > 0.0)
+                && skewness(values) > SKEWED
+                && skewness(&logs).abs() < skewness(values)
+        };
+        (0..values.len()).filter(|&output| is_candidate(&values[output])).map(OutputIndex::new).collect()
+    }
+
+    fn finish(
+        self,
+        mut tried: Vec<(Candidate, Judged)>,
+        mut reasons: Vec<String>,
+    ) -> Result<Choice, FitError> {
+        let (chosen, _) = best(&tried);
+        let chosen = chosen.clone();
+        let by_parsimony = self.plan.n_masks == 0;
+        let mut held_out = vec![];
+        let mut probabilities = vec![];
+        for (candidate, judged) in &mut tried {
+            if *candidate == chosen {
+                // Without masks the chosen model alone is judged on one, beside the simple predictors.
+                if by_parsimony && !self.holdouts[0].hidden.is_empty() {
+                    let ground = self.ground(&chosen.wanted)?;
+                    let on_mask = self.by_hidden_cells(&chosen, &ground, &self.holdouts[0])?;
+                    judged.held_out = on_mask.held_out;
+                    judged.probabilities = on_mask.probabilities;
+                }
+                held_out.extend(judged.held_out.map(|scores| ("catena".to_owned(), scores)));
+                probabilities = std::mem::take(&mut judged.probabilities);
+            }
+        }
+        if !self.holdouts[0].hidden.is_empty() {
+            held_out.extend(self.reference_scores()?);
+        }
+        let what = if by_parsimony {
+            "parsimony (log evidence less the cost of parameters)"
+        } else {
+            "log score per hidden cell"
+        };
+        let name = chosen.name(self.options);
+        reasons.push(if tried.len() > 1 {
+            format!("{name}: best of {} by {what}", tried.len())
+        } else {
+            format!("{name}: as asked")
+        });
+        let listed = tried.iter().map(|(candidate, judged)| Tried {
+            name: candidate.name(self.options),
+            score: judged.score,
+            score_name: what.to_owned(),
+            rmse: judged.held_out.map(|scores| scores.rmse),
+            coverage: judged.held_out.map(|scores| scores.coverage),
+            chosen: *candidate == chosen,
+        });
+        Ok(Choice {
+            family: chosen.family,
+            wanted: chosen.wanted.clone(),
+            tried: listed.collect(),
+            reasons,
+            held_out,
+            probabilities,
+            plan: self.plan,
+        })
+    }
+
+    fn reference_scores(&self) -> Result<Vec<(String, Scores)>, FitError> {
+        let scales = self.scales();
+        let mut by_name: Vec<(String, Vec<Scores>)> = vec![];
+        for holdout in &self.holdouts {
+            for (at, (name, predictive)) in references(&self.part, &holdout.left)?.into_iter().enumerate() {
+                let scores = score(&predictive, holdout.hidden.iter().copied(), &scales);
+                match by_name.get_mut(at) {
+                    Some((_, all)) => all.push(scores),
+                    None => by_name.push((name.to_owned(), vec![scores])),
+                }
+            }
+        }
+        Ok(by_name.into_iter().map(|(name, all)| (name, mean_scores(&all))).collect())
+    }
+}
+
+/// The best score; a later candidate must be worth its complexity.
+fn best(tried: &[(Candidate, Judged)]) -> &(Candidate, Judged) {
+    let mut best = &tried[0];
+    for one in &tried[1..] {
+        let enough = if one.1.held_out.is_some() { WORTHWHILE } else { 0.0 };
+        if one.1.score > best.1.score + enough || best.1.score.is_nan() {
+            best = one;
+        }
+    }
+    best
+}
+
+/// The same candidate on several masks.
+fn pooled(mut judged: Vec<Judged>) -> Judged {
+    if judged.len() == 1 {
+        return judged.remove(0);
+    }
+    let scores: Vec<Scores> = judged.iter().filter_map(|judged| judged.held_out).collect();
+    let pooled = mean_scores(&scores);
+    let probabilities =
+        judged.iter_mut().flat_map(|judged| std::mem::take(&mut judged.probabilities)).collect();
+    let learned = judged.into_iter().next().and_then(|judged| judged.learned);
+    Judged { learned, score: -pooled.mnll, held_out: Some(pooled), probabilities }
+}
+
+/// Scores over the cells of all masks together.
+fn mean_scores(scores: &[Scores]) -> Scores {
+    let n_cells: usize = scores.iter().map(|scores| scores.n_cells).sum();
+    let mean = |of: &dyn Fn(&Scores) -> f64| {
+        scores.iter().map(|scores| of(scores) * scores.n_cells as f64).sum::<f64>() / n_cells as f64
+    };
+    Scores {
+        n_cells,
+        rmse: mean(&|scores| scores.rmse * scores.rmse).sqrt(),
+        mnll: mean(&|scores| scores.mnll),
+        crps: mean(&|scores| scores.crps),
+        coverage: mean(&|scores| scores.coverage),
+    }
+}
+
+fn skewness(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let moment = |power: i32| values.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / count;
+    moment(3) / moment(2).powf(1.5)
+}

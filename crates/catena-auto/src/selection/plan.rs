@@ -1,0 +1,88 @@
+//! How much work a budget buys, in rows and iterations, so that the same table gives the same answer on any machine.
+
+use catena::learning::{RaceSettings, Settings};
+
+use crate::fit::Budget;
+
+/// Rows, masks and iterations of every stage.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Plan {
+    /// At most this many rows are used to choose.
+    pub(crate) selection_rows: usize,
+    /// Iterations for each smoothness.
+    pub(crate) smoothness_iterations: usize,
+    /// Iterations for each candidate on each mask.
+    pub(crate) candidate_iterations: usize,
+    /// Masks of hidden cells; 0 to choose by parsimony.
+    pub(crate) n_masks: u64,
+    /// Starts of each candidate.
+    pub(crate) candidate_multipliers: &'static [f64],
+    /// Starts of the chosen model.
+    pub(crate) final_multipliers: &'static [f64],
+    /// The race of the chosen model.
+    pub(crate) race: RaceSettings,
+}
+
+/// Microseconds of one evidence with gradient per row, on one core: from instruction counts at 8, 13 and 26 states.
+pub(crate) fn cost_per_row(state_size: usize, n_outputs: usize) -> f64 {
+    let size = state_size as f64;
+    0.1 * size + 5e-4 * size * size * (n_outputs + 3) as f64
+}
+
+impl Plan {
+    /// The plan for choosing; `state_size` is that of the largest model to be tried.
+    pub(crate) fn new(budget: Budget, n_rows: usize, n_outputs: usize, state_size: usize) -> Self {
+        let (n_masks, smoothness_iterations, candidate_iterations) = match budget {
+            Budget::Quick => (0, 25, 50),
+            Budget::Default => (2, 50, 80),
+            Budget::Thorough => (3, 100, 200),
+        };
+        // Seconds of one core for all candidates, and the most rows they are worth.
+        let (seconds, rows) = match budget {
+            Budget::Quick => (4.0, 2000),
+            Budget::Default => (50.0, 4000),
+            Budget::Thorough => (500.0, 10_000),
+        };
+        // About ten candidates on every mask.
+        let evaluations = 10.0 * (n_masks.max(1) * candidate_iterations as u64) as f64;
+        let affordable = (seconds * 1e6 / (cost_per_row(state_size, n_outputs) * evaluations)) as usize;
+        Self {
+            selection_rows: affordable.clamp(200, rows).min(n_rows),
+            smoothness_iterations,
+            candidate_iterations,
+            n_masks,
+            candidate_multipliers: if budget == Budget::Thorough { &[1.0, 0.3, 3.0] } else { &[1.0] },
+            final_multipliers: match budget {
+                Budget::Quick => &[1.0],
+                Budget::Default => &[1.0, 0.3, 3.0],
+                Budget::Thorough => &[1.0, 0.3, 3.0, 0.1, 10.0],
+            },
+            race: RaceSettings::default(),
+        }
+    }
+
+    /// The race that the budget allows for the chosen model on the whole table.
+    pub(crate) fn with_final_race(
+        self,
+        budget: Budget,
+        n_rows: usize,
+        n_outputs: usize,
+        state_size: usize,
+    ) -> Self {
+        let (seconds, fewest, most) = match budget {
+            Budget::Quick => (2.0, 25, 150),
+            Budget::Default => (25.0, 30, 300),
+            Budget::Thorough => (250.0, 50, 1000),
+        };
+        let cost = cost_per_row(state_size, n_outputs) * n_rows as f64;
+        let max_iterations = ((seconds * 1e6 / cost) as usize).clamp(fewest, most);
+        let ascent = Settings { max_iterations, ..Settings::default() };
+        Self { race: RaceSettings { heat: (max_iterations / 4).max(10), ascent }, ..self }
+    }
+
+    /// The race of a short fit.
+    pub(crate) fn short(&self, max_iterations: usize) -> RaceSettings {
+        let ascent = Settings { max_iterations, tolerance: 0.1, ..self.race.ascent };
+        RaceSettings { heat: max_iterations / 3, ascent }
+    }
+}
