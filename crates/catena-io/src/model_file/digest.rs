@@ -1,0 +1,62 @@
+//! A digest of arrays, to tell whether two models saw the same data.
+
+use std::fmt;
+
+use sha2::{Digest as _, Sha256};
+
+use super::Array;
+
+/// A SHA-256 digest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of named arrays: of their names, kinds, shapes and numbers, in the order given.
+    pub fn of_arrays<'a>(arrays: impl IntoIterator<Item = (&'a str, &'a Array)>) -> Self {
+        let mut hasher = Sha256::new();
+        for (name, array) in arrays {
+            // Lengths first, so that no two lists of arrays run into the same bytes.
+            hasher.update((name.len() as u64).to_le_bytes());
+            hasher.update(name);
+            hasher.update(array.kind());
+            hasher.update((array.shape().len() as u64).to_le_bytes());
+            for size in array.shape() {
+                hasher.update((*size as u64).to_le_bytes());
+            }
+            let result: Result<(), std::convert::Infallible> = array.for_each_piece(|piece| {
+                hasher.update(piece);
+                Ok(())
+            });
+            let Ok(()) = result;
+        }
+        Self(hasher.finalize().into())
+    }
+
+    pub(crate) fn of_hasher(hasher: Sha256) -> Self {
+        Self(hasher.finalize().into())
+    }
+
+    /// The way back from the printed form: 64 digits, small letters.
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits = text.as_bytes();
+        if digits.len() != 64 {
+            return None;
+        }
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Some(byte - b'0'),
+            b'a'..=b'f' => Some(byte - b'a' + 10),
+            _ => None,
+        };
+        let mut bytes = [0; 32];
+        for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
+            *byte = 16 * digit(pair[0])? + digit(pair[1])?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}

@@ -1,0 +1,69 @@
+//! Reads Arrow IPC, as a file or as a stream.
+
+use std::io::{BufReader, Read, Seek};
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::ArrowError;
+
+use super::arrow_columns::TableBuilder;
+use super::guard::guarded;
+use super::{Progress, ReadError};
+use crate::place::FileName;
+use crate::table::Table;
+
+pub(crate) fn read_arrow(
+    file: FileName,
+    input: impl Read + Seek,
+    total: u64,
+    progress: Progress<'_>,
+) -> Result<Table, ReadError> {
+    guarded(&file.clone(), "Arrow", || read_batches(file, input, total, progress))
+}
+
+fn read_batches(
+    file: FileName,
+    input: impl Read + Seek,
+    total: u64,
+    progress: Progress<'_>,
+) -> Result<Table, ReadError> {
+    if total == 0 {
+        return Err(ReadError::Empty { file });
+    }
+    let mut input = BufReader::new(input);
+    let mut magic = [0; 6];
+    let failed = |source| ReadError::Io { file: file.clone(), source };
+    let n_magic = input.by_ref().take(6).read(&mut magic).map_err(failed)?;
+    input.rewind().map_err(failed)?;
+    let damaged = |error: ArrowError| damage(&file, &error);
+    if &magic[..n_magic] == b"ARROW1" {
+        let reader = FileReader::try_new(input, None).map_err(damaged)?;
+        let (schema, n_batches) = (reader.schema(), reader.num_batches() as u64);
+        collect(TableBuilder::new(file.clone(), &schema)?, reader, &file, &mut |count| {
+            progress(total * count / n_batches.max(1), Some(total));
+        })
+    } else {
+        let reader = StreamReader::try_new(input, None).map_err(damaged)?;
+        let schema = reader.schema();
+        let table = collect(TableBuilder::new(file.clone(), &schema)?, reader, &file, &mut |_| {})?;
+        progress(total, Some(total));
+        Ok(table)
+    }
+}
+
+fn collect(
+    mut table: TableBuilder,
+    batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+    file: &FileName,
+    n_done: &mut dyn FnMut(u64),
+) -> Result<Table, ReadError> {
+    for (count, batch) in batches.enumerate() {
+        table.push(&batch.map_err(|error| damage(file, &error))?)?;
+        n_done(count as u64 + 1);
+    }
+    table.finish()
+}
+
+fn damage(file: &FileName, error: &ArrowError) -> ReadError {
+    ReadError::Damaged { file: file.clone(), format: "Arrow", detail: error.to_string() }
+}

@@ -1,0 +1,156 @@
+//! Turns delimited text into a table in one pass.
+
+use std::io::Read;
+
+use super::records::{MOST_BYTES_PER_RECORD, SplitError};
+use super::source::Keeper;
+use super::{CsvSource, Records, SourceText, dialect};
+use crate::place::{Excerpt, FileName};
+use crate::read::{Format, Progress, ReadError, ReadOptions};
+use crate::table::{ColumnBuilder, Lines, Table, is_header_data, trimmed};
+
+/// What is to be read.
+pub(crate) struct Job<'a> {
+    pub(crate) file: FileName,
+    pub(crate) format: Format,
+    pub(crate) options: &'a ReadOptions,
+    pub(crate) text: SourceText,
+}
+
+/// Rows are counted in 32 bits.
+const MOST_ROWS: usize = u32::MAX as usize - 1;
+
+pub(crate) fn read_csv(
+    job: Job<'_>,
+    input: impl Read,
+    total: Option<u64>,
+    progress: Progress<'_>,
+) -> Result<Table, ReadError> {
+    let Job { file, format, options, text } = job;
+    let kept = matches!(text, SourceText::Kept(_)).then(Vec::new);
+    let mut records = Records::new(Keeper { input, kept });
+    let head = records.head().map_err(|source| ReadError::Io { file: file.clone(), source })?;
+    if head.is_empty() {
+        return Err(ReadError::Empty { file });
+    }
+    let dialect = dialect::dialect_of(head, format)
+        .map_err(|content| ReadError::WrongContent { file: file.clone(), content })?;
+    records.set_dialect(dialect.delimiter, dialect.mark_length);
+
+    let names = read_header(&mut records, &file)?;
+    let mut columns: Vec<ColumnBuilder> = names.iter().map(|name| builder(name, options)).collect();
+    let mut lines = Lines::default();
+    let mut n_rows = 0;
+    let mut n_bytes_told = 0;
+    let mut scratch = vec![];
+    loop {
+        let n_bytes = records.n_bytes_read();
+        if n_bytes != n_bytes_told {
+            n_bytes_told = n_bytes;
+            progress(n_bytes, total);
+        }
+        let record = match records.next() {
+            Ok(Some(record)) => record,
+            Ok(None) => break,
+            Err(error) => return Err(split_error(error, &file, &names)),
+        };
+        if record.is_blank() {
+            continue;
+        }
+        if record.n_cells() != columns.len() {
+            let (found, expected) = (record.n_cells(), columns.len());
+            return Err(ReadError::Ragged { file, line: record.line(), found, expected });
+        }
+        if n_rows == MOST_ROWS {
+            return Err(ReadError::TooManyRows { file, limit: MOST_ROWS as u64 });
+        }
+        let line = record.line();
+        lines.push(n_rows, line);
+        for (cell, column) in columns.iter_mut().enumerate() {
+            let text = record.content(cell, &mut scratch);
+            if let Err(text) = column.push(text, line) {
+                let text = Excerpt::new(text);
+                return Err(ReadError::NotUtf8 { file, line, column: names[cell].clone(), text });
+            }
+        }
+        n_rows += 1;
+    }
+    if n_rows == 0 {
+        return Err(ReadError::NoRows { file });
+    }
+    let text = match records.into_input().kept {
+        Some(kept) => SourceText::Kept(kept.into()),
+        None => text,
+    };
+    let columns = columns.into_iter().map(ColumnBuilder::finish).collect();
+    let source = CsvSource { file: file.clone(), text, dialect };
+    Ok(Table::from_file(file, columns, n_rows).with_text_source(lines, source))
+}
+
+fn builder(name: &str, options: &ReadOptions) -> ColumnBuilder {
+    let column = ColumnBuilder::new(name.to_owned());
+    if options.text_columns.iter().any(|wanted| wanted == name) { column.into_text_only() } else { column }
+}
+
+/// The names of the columns, from the first line that is not blank.
+fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<Vec<String>, ReadError> {
+    let mut scratch = vec![];
+    loop {
+        let record = match records.next() {
+            Ok(Some(record)) => record,
+            Ok(None) => return Err(ReadError::Empty { file: file.clone() }),
+            Err(error) => return Err(split_error(error, file, &[])),
+        };
+        if record.is_blank() {
+            continue;
+        }
+        let n_columns = record.n_cells();
+        if is_header_data((0..n_columns).map(|cell| record.raw(cell))) {
+            return Err(ReadError::NoHeader { file: file.clone(), text: Excerpt::new(record.raw(0)) });
+        }
+        let mut names = Vec::with_capacity(n_columns);
+        for cell in 0..n_columns {
+            let content = trimmed(record.content(cell, &mut scratch));
+            let name = std::str::from_utf8(content).map_err(|_| ReadError::NotUtf8 {
+                file: file.clone(),
+                line: record.line(),
+                column: (cell + 1).to_string(),
+                text: Excerpt::new(content),
+            })?;
+            names.push(name.to_owned());
+        }
+        check_names(&names, file)?;
+        return Ok(names);
+    }
+}
+
+/// Every column has a name of its own.
+pub(crate) fn check_names(names: &[String], file: &FileName) -> Result<(), ReadError> {
+    let mut first = std::collections::HashMap::new();
+    for (position, name) in names.iter().enumerate() {
+        if name.is_empty() {
+            return Err(ReadError::EmptyName { file: file.clone(), position: position + 1 });
+        }
+        if let Some(earlier) = first.insert(name, position + 1) {
+            let (name, second) = (name.clone(), position + 1);
+            return Err(ReadError::DuplicateName { file: file.clone(), name, first: earlier, second });
+        }
+    }
+    Ok(())
+}
+
+/// A split error in the words of the user.
+pub(crate) fn split_error(error: SplitError, file: &FileName, names: &[String]) -> ReadError {
+    let file = file.clone();
+    let column = |cell: usize| names.get(cell).cloned().unwrap_or_else(|| (cell + 1).to_string());
+    match error {
+        SplitError::Io(source) => ReadError::Io { file, source },
+        SplitError::TooLong { line } => ReadError::LineTooLong { file, line, limit: MOST_BYTES_PER_RECORD },
+        SplitError::UnclosedQuote { line, cell } => {
+            ReadError::UnclosedQuote { file, line, column: column(cell) }
+        }
+        SplitError::TextAfterQuote { line, cell } => {
+            ReadError::TextAfterQuote { file, line, column: column(cell) }
+        }
+    }
+}

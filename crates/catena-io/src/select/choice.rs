@@ -1,0 +1,225 @@
+//! Decides which columns are inputs and outputs, and keeps the reason for each.
+
+use std::fmt;
+
+use super::{SelectError, Selection, nearest_name};
+use crate::table::{Column, ColumnData, Table};
+
+/// Why a column got its role.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The user named it.
+    Named,
+    /// It is the only column of times.
+    OnlyTime,
+    /// There is no column of times, and it is the first.
+    First,
+    /// It holds numbers.
+    Numbers,
+    /// It is a series of a long table.
+    Series,
+    /// It holds text.
+    Text,
+    /// It holds truth values.
+    Truths,
+    /// It holds times and is not the input.
+    OtherTime,
+    /// It has no value.
+    NoValue,
+    /// Others were named.
+    NotNamed,
+    /// It holds the noise of an output.
+    Noise,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Named => "as asked",
+            Self::OnlyTime => "the only column of times",
+            Self::First => "the first column, as there is no time",
+            Self::Numbers => "numbers",
+            Self::Series => "a series",
+            Self::Text => "text",
+            Self::Truths => "true and false",
+            Self::OtherTime => "times, but not the input",
+            Self::NoValue => "no value in any row",
+            Self::NotNamed => "not asked for",
+            Self::Noise => "the noise of an output",
+        })
+    }
+}
+
+/// A column and why it got its role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// The name of the column or series.
+    pub name: String,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// What was chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Decision {
+    /// Inputs.
+    pub inputs: Vec<Choice>,
+    /// Outputs.
+    pub outputs: Vec<Choice>,
+    /// Columns that are not used.
+    pub ignored: Vec<Choice>,
+}
+
+impl Decision {
+    /// The decision in up to three short lines, for the user to read.
+    pub fn sentences(&self) -> Vec<String> {
+        let groups = [("inputs", &self.inputs), ("outputs", &self.outputs), ("ignored", &self.ignored)];
+        let groups = groups.iter().filter(|(_, choices)| !choices.is_empty());
+        groups.map(|(role, choices)| format!("{role}: {}", listed(choices))).collect()
+    }
+}
+
+/// Names with their reasons, neighbors with one reason together.
+fn listed(choices: &[Choice]) -> String {
+    let groups = choices.chunk_by(|left, right| left.reason == right.reason);
+    let groups = groups.map(|group| {
+        let names: Vec<&str> = group.iter().map(|choice| choice.name.as_str()).collect();
+        format!("{} ({})", names.join(", "), group[0].reason)
+    });
+    groups.collect::<Vec<_>>().join("; ")
+}
+
+/// Positions of the chosen columns.
+pub(crate) struct Chosen {
+    pub(crate) inputs: Vec<usize>,
+    pub(crate) outputs: Vec<usize>,
+    pub(crate) decision: Decision,
+}
+
+/// What a column holds, in words.
+pub(crate) fn kind_of(data: &ColumnData) -> &'static str {
+    match data {
+        ColumnData::Number(_) => "numbers",
+        ColumnData::Time(_) => "times",
+        ColumnData::Text(_) => "text",
+        ColumnData::Bool(_) => "true and false",
+    }
+}
+
+/// The position of a column, or an error that names the nearest.
+pub(crate) fn find(table: &Table, name: &str) -> Result<usize, SelectError> {
+    table.position(name).ok_or_else(|| SelectError::UnknownColumn {
+        file: table.file().clone(),
+        name: name.to_owned(),
+        nearest: nearest_name(name, table.columns().iter().map(Column::name)).map(str::to_owned),
+    })
+}
+
+/// Refuses a column in which some cell does not fit.
+pub(crate) fn check_stray(table: &Table, position: usize) -> Result<(), SelectError> {
+    let column = &table.columns()[position];
+    match column.stray().cloned() {
+        None => Ok(()),
+        Some(stray) => Err(SelectError::StrayCell {
+            file: table.file().clone(),
+            place: stray.place,
+            column: column.name().to_owned(),
+            text: stray.text,
+            reason: stray.reason,
+            count: stray.count,
+        }),
+    }
+}
+
+/// Decides about a wide table; `noise` are the columns that hold known noise.
+pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> Result<Chosen, SelectError> {
+    let mut taken: Vec<usize> = noise.to_vec();
+    let mut take = |names: &[String]| -> Result<Vec<usize>, SelectError> {
+        let mut positions = vec![];
+        for name in names {
+            let position = find(table, name)?;
+            if taken.contains(&position) {
+                return Err(SelectError::TwoRoles { file: table.file().clone(), name: name.clone() });
+            }
+            taken.push(position);
+            positions.push(position);
+        }
+        Ok(positions)
+    };
+    let named_outputs = selection.outputs.as_deref().map(&mut take).transpose()?;
+    let named_inputs = selection.inputs.as_deref().map(&mut take).transpose()?;
+    let (inputs, input_reason) = match named_inputs {
+        Some(inputs) if !inputs.is_empty() => (inputs, Reason::Named),
+        _ => default_input(table, &taken)?,
+    };
+    let mut decision = Decision::default();
+    let (mut outputs, mut reason_of_output) = (vec![], Reason::Numbers);
+    if let Some(named) = &named_outputs {
+        outputs.clone_from(named);
+        reason_of_output = Reason::Named;
+    }
+    for (position, column) in table.columns().iter().enumerate() {
+        let ignored = if inputs.contains(&position) || outputs.contains(&position) {
+            continue;
+        } else if noise.contains(&position) {
+            Reason::Noise
+        } else if named_outputs.is_some() || selection.inputs_only {
+            Reason::NotNamed
+        } else {
+            match column.data() {
+                ColumnData::Number(_) if is_empty(column) && column.stray().is_none() => Reason::NoValue,
+                ColumnData::Number(_) => {
+                    outputs.push(position);
+                    continue;
+                }
+                ColumnData::Time(_) => Reason::OtherTime,
+                ColumnData::Text(_) => Reason::Text,
+                ColumnData::Bool(_) => Reason::Truths,
+            }
+        };
+        decision.ignored.push(Choice { name: column.name().to_owned(), reason: ignored });
+    }
+    if outputs.is_empty() && !selection.inputs_only {
+        return Err(no_outputs(table, &decision));
+    }
+    let choices = |positions: &[usize], reason| {
+        let name = |position: &usize| table.columns()[*position].name().to_owned();
+        positions.iter().map(|position| Choice { name: name(position), reason }).collect()
+    };
+    decision.inputs = choices(&inputs, input_reason);
+    decision.outputs = choices(&outputs, reason_of_output);
+    Ok(Chosen { inputs, outputs, decision })
+}
+
+fn is_empty(column: &Column) -> bool {
+    (0..column.data().len()).all(|row| column.data().is_hole(row))
+}
+
+/// If an output could have been but is empty or spoiled, that is the better message.
+fn no_outputs(table: &Table, decision: &Decision) -> SelectError {
+    let empty = decision.ignored.iter().find(|choice| choice.reason == Reason::NoValue);
+    if let Some(choice) = empty {
+        return SelectError::AllHoles { file: table.file().clone(), column: choice.name.clone() };
+    }
+    let spoiled = (0..table.columns().len()).find_map(|position| check_stray(table, position).err());
+    spoiled.unwrap_or_else(|| SelectError::NoOutputs { file: table.file().clone() })
+}
+
+/// The single column of times, or else the first column.
+fn default_input(table: &Table, taken: &[usize]) -> Result<(Vec<usize>, Reason), SelectError> {
+    let free = || (0..table.columns().len()).filter(|position| !taken.contains(position));
+    let is_time = |position: &usize| matches!(table.columns()[*position].data(), ColumnData::Time(_));
+    let times: Vec<usize> = free().filter(is_time).collect();
+    match times[..] {
+        [only] => Ok((vec![only], Reason::OnlyTime)),
+        [] => match free().next() {
+            Some(first) => Ok((vec![first], Reason::First)),
+            None => Err(SelectError::NoOutputs { file: table.file().clone() }),
+        },
+        _ => {
+            let names = times.iter().map(|position| table.columns()[*position].name().to_owned()).collect();
+            Err(SelectError::SeveralTimes { file: table.file().clone(), names })
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Inputs and outputs as numbers, and the way back to the table.
+
+use super::Decision;
+use crate::place::FileName;
+use crate::table::{Column, ColumnData, NumberColumn, NumberStyle, TimeColumn};
+use crate::time::TimeAxis;
+
+/// One input: a number per row, and how a number is printed if it is a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Input {
+    /// Its name.
+    pub name: String,
+    /// A finite number per row; for a time, seconds after the origin of its axis.
+    pub values: Vec<f64>,
+    /// For a time, how it became a number.
+    pub time: Option<TimeAxis>,
+    /// For a number, how it was written.
+    pub style: NumberStyle,
+}
+
+impl Input {
+    /// Numbers along this input as a column of the kind it came from.
+    pub fn column_of(&self, values: &[f64]) -> Column {
+        let data = match &self.time {
+            Some(axis) => {
+                let instants = values.iter().map(|value| axis.instant_of(*value));
+                ColumnData::Time(TimeColumn::new(instants, axis.style.clone()))
+            }
+            None => ColumnData::Number(NumberColumn { values: values.to_vec(), style: self.style }),
+        };
+        Column::new(self.name.clone(), data)
+    }
+}
+
+/// How rows of a frame and rows of its table belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Layout {
+    /// Row for row.
+    Wide {
+        /// The column of the table behind each output.
+        output_columns: Vec<usize>,
+    },
+    /// Each row of the table is one cell of the frame.
+    Long {
+        /// The column of values in the table.
+        value_column: usize,
+        /// By row of the table, the row of the frame.
+        row_of: Vec<u32>,
+        /// By row of the table, the output, or `None` if its series was not asked for.
+        output_of: Vec<Option<u32>>,
+    },
+}
+
+/// Inputs and outputs, ready for a model.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// Where the table came from.
+    pub file: FileName,
+    /// The inputs.
+    pub inputs: Vec<Input>,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// Values of the outputs (rows × outputs), row by row; NaN is a hole.
+    pub values: Vec<f64>,
+    /// Known standard deviations of the noise, laid out as `values`; NaN where nothing is known.
+    pub noise: Option<Vec<f64>>,
+    /// The way back to the table.
+    pub layout: Layout,
+    /// What was chosen, and why.
+    pub decision: Decision,
+}
+
+impl Frame {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.inputs.first().map_or(0, |input| input.values.len())
+    }
+
+    /// Number of outputs.
+    pub fn n_outputs(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// Number of values that are not holes.
+    pub fn n_observed(&self) -> usize {
+        self.values.iter().filter(|value| !value.is_nan()).count()
+    }
+
+    /// The inputs (rows × inputs), row by row.
+    pub fn to_input_rows(&self) -> Vec<f64> {
+        let rows = 0..self.n_rows();
+        rows.flat_map(|row| self.inputs.iter().map(move |input| input.values[row])).collect()
+    }
+
+    /// The inputs as columns of a table, printed as they came.
+    pub fn to_input_columns(&self) -> Vec<Column> {
+        self.inputs.iter().map(|input| input.column_of(&input.values)).collect()
+    }
+
+    /// Numbers for the cells of this frame (rows × outputs, row by row) as columns of its table: for each, the position of
+    /// the column and a number per row of the table.
+    ///
+    /// # Panics
+    /// If `cells` does not have the size of the frame.
+    pub fn to_table_columns(&self, cells: &[f64]) -> Vec<(usize, Vec<f64>)> {
+        let n_outputs = self.n_outputs();
+        assert_eq!(cells.len(), self.n_rows() * n_outputs, "one number per cell");
+        match &self.layout {
+            Layout::Wide { output_columns } => {
+                let column = |output: usize| cells.iter().skip(output).step_by(n_outputs).copied().collect();
+                output_columns
+                    .iter()
+                    .enumerate()
+                    .map(|(output, position)| (*position, column(output)))
+                    .collect()
+            }
+            Layout::Long { value_column, row_of, output_of } => {
+                let cell = |(row, output): (&u32, &Option<u32>)| {
+                    output.map_or(f64::NAN, |output| cells[*row as usize * n_outputs + output as usize])
+                };
+                vec![(*value_column, row_of.iter().zip(output_of).map(cell).collect())]
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Pairs outputs with the columns that hold their known noise.
+
+use super::choice::{check_stray, find, kind_of};
+use super::{SelectError, nearest_name};
+use crate::place::Excerpt;
+use crate::table::{ColumnData, Table};
+
+/// A noise column, and the output it belongs to if that was said.
+pub(crate) struct NoiseColumn {
+    pub(crate) position: usize,
+    output: Option<String>,
+}
+
+/// Finds the noise columns a user named, as `column` or `output=column`.
+pub(crate) fn find_noise(table: &Table, names: &[String]) -> Result<Vec<NoiseColumn>, SelectError> {
+    let mut columns = vec![];
+    for name in names {
+        // A column may have an equals sign in its own name.
+        let (output, column) = match name.split_once('=') {
+            Some((output, column)) if table.position(name).is_none() => (Some(output.to_owned()), column),
+            _ => (None, name.as_str()),
+        };
+        columns.push(NoiseColumn { position: find(table, column)?, output });
+    }
+    Ok(columns)
+}
+
+/// The noise column of each output, if it has one.
+pub(crate) fn pair_noise(
+    table: &Table,
+    noise: &[NoiseColumn],
+    outputs: &[String],
+) -> Result<Vec<Option<usize>>, SelectError> {
+    let n_unpaired = noise.iter().filter(|column| column.output.is_none()).count();
+    if n_unpaired > 0 && (n_unpaired != noise.len() || noise.len() != outputs.len()) {
+        let (found, expected) = (noise.len(), outputs.len());
+        return Err(SelectError::NoiseCount { file: table.file().clone(), found, expected });
+    }
+    let mut paired = vec![None; outputs.len()];
+    for (order, column) in noise.iter().enumerate() {
+        let output = match &column.output {
+            None => order,
+            Some(name) => outputs.iter().position(|output| output == name).ok_or_else(|| {
+                SelectError::NoiseWithoutOutput {
+                    file: table.file().clone(),
+                    name: name.clone(),
+                    nearest: nearest_name(name, outputs.iter().map(String::as_str)).map(str::to_owned),
+                }
+            })?,
+        };
+        paired[output] = Some(column.position);
+    }
+    Ok(paired)
+}
+
+/// The numbers of a noise column.
+pub(crate) fn noise_numbers(table: &Table, position: usize) -> Result<&[f64], SelectError> {
+    check_stray(table, position)?;
+    let column = &table.columns()[position];
+    match column.data() {
+        ColumnData::Number(numbers) => Ok(&numbers.values),
+        other => Err(SelectError::OutputKind {
+            file: table.file().clone(),
+            column: column.name().to_owned(),
+            kind: kind_of(other),
+        }),
+    }
+}
+
+/// The noise of one cell: positive where there is a value, nothing where there is none.
+pub(crate) fn noise_of(
+    table: &Table,
+    position: usize,
+    row: usize,
+    noise: f64,
+    value: f64,
+) -> Result<f64, SelectError> {
+    if value.is_nan() {
+        return Ok(f64::NAN);
+    }
+    if noise > 0.0 && noise.is_finite() {
+        return Ok(noise);
+    }
+    let text = if noise.is_nan() { "a hole".to_owned() } else { noise.to_string() };
+    Err(SelectError::NoiseCell {
+        file: table.file().clone(),
+        place: table.place_of(row),
+        column: table.columns()[position].name().to_owned(),
+        text: Excerpt::new(text.as_bytes()),
+    })
+}

@@ -1,0 +1,124 @@
+//! Lays out a wide table: a row per input, a column per output.
+
+use super::choice::{Chosen, check_stray, choose, kind_of};
+use super::noise::{NoiseColumn, find_noise, noise_numbers, noise_of, pair_noise};
+use super::{Frame, Input, Layout, Reason, SelectError, Selection};
+use crate::table::{ColumnData, NumberStyle, Table, TimeColumn};
+use crate::time::TimeAxis;
+
+pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame, SelectError> {
+    let noise = find_noise(table, &selection.noise_columns)?;
+    let noise_positions: Vec<usize> = noise.iter().map(|column| column.position).collect();
+    let Chosen { inputs, outputs, decision } = choose(table, selection, &noise_positions)?;
+    let is_named = decision.outputs.first().is_some_and(|choice| choice.reason == Reason::Named);
+    let columns = outputs.iter().map(|position| output_numbers(table, *position, is_named));
+    let columns: Vec<Numbers<'_>> = columns.collect::<Result<_, _>>()?;
+    let inputs = inputs.iter().map(|position| input_of(table, *position, selection));
+    let inputs: Vec<Input> = inputs.collect::<Result<_, _>>()?;
+    let names: Vec<String> = decision.outputs.iter().map(|choice| choice.name.clone()).collect();
+
+    let n_outputs = columns.len();
+    let mut values = vec![f64::NAN; table.n_rows() * n_outputs];
+    for (output, column) in columns.iter().enumerate() {
+        for (row, cell) in values.iter_mut().skip(output).step_by(n_outputs).enumerate() {
+            *cell = column.at(row);
+        }
+    }
+    let noise = noise_cells(table, &noise, &names, &values)?;
+    Ok(Frame {
+        file: table.file().clone(),
+        inputs,
+        outputs: names,
+        values,
+        noise,
+        layout: Layout::Wide { output_columns: outputs },
+        decision,
+    })
+}
+
+/// Numbers of an output, wherever they are kept.
+enum Numbers<'a> {
+    Plain(&'a [f64]),
+    Truths(&'a crate::table::BoolColumn),
+}
+
+impl Numbers<'_> {
+    fn at(&self, row: usize) -> f64 {
+        match self {
+            Self::Plain(values) => values.get(row).copied().unwrap_or(f64::NAN),
+            Self::Truths(column) => column.get(row).map_or(f64::NAN, |value| f64::from(u8::from(value))),
+        }
+    }
+}
+
+/// The numbers of an output. True and false count as 1 and 0, but only if the user named the column.
+fn output_numbers(table: &Table, position: usize, is_named: bool) -> Result<Numbers<'_>, SelectError> {
+    check_stray(table, position)?;
+    let column = &table.columns()[position];
+    let (file, name) = (|| table.file().clone(), || column.name().to_owned());
+    match column.data() {
+        data if (0..data.len()).all(|row| data.is_hole(row)) => {
+            Err(SelectError::AllHoles { file: file(), column: name() })
+        }
+        ColumnData::Number(numbers) => Ok(Numbers::Plain(&numbers.values)),
+        ColumnData::Bool(column) if is_named => Ok(Numbers::Truths(column)),
+        other => Err(SelectError::OutputKind { file: file(), column: name(), kind: kind_of(other) }),
+    }
+}
+
+/// One input, complete in every row.
+pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) -> Result<Input, SelectError> {
+    check_stray(table, position)?;
+    let column = &table.columns()[position];
+    let (file, name) = (|| table.file().clone(), || column.name().to_owned());
+    let missing = (0..table.n_rows()).find(|row| column.data().is_hole(*row));
+    if let Some(row) = missing {
+        return Err(SelectError::MissingInput { file: file(), place: table.place_of(row), column: name() });
+    }
+    let known = selection.time_axes.iter().find(|(input, _)| input == column.name()).map(|(_, axis)| axis);
+    match column.data() {
+        ColumnData::Number(_) if known.is_some() => {
+            Err(SelectError::AxisKind { file: file(), column: name(), kind: "numbers", expected: "times" })
+        }
+        ColumnData::Number(numbers) => {
+            Ok(Input { name: name(), values: numbers.values.clone(), time: None, style: numbers.style })
+        }
+        ColumnData::Time(times) => {
+            let axis = known.cloned().unwrap_or_else(|| axis_of(times));
+            let instants = (0..times.len()).filter_map(|row| times.instant(row));
+            let values = instants.map(|instant| axis.number_of(instant)).collect();
+            Ok(Input { name: name(), values, time: Some(axis), style: NumberStyle::Double })
+        }
+        other => Err(SelectError::InputKind { file: file(), column: name(), kind: kind_of(other) }),
+    }
+}
+
+/// The axis of a column of times: it begins at the earliest, on a whole second.
+fn axis_of(times: &TimeColumn) -> TimeAxis {
+    let earliest = (0..times.len()).filter_map(|row| times.instant(row)).min();
+    let seconds = earliest.map_or(0, |instant| instant.nanoseconds().div_euclid(1_000_000_000));
+    // Sixty-four bits of microseconds were divided by a million: it fits.
+    TimeAxis { origin_seconds: i64::try_from(seconds).unwrap_or(0), style: times.style().clone() }
+}
+
+fn noise_cells(
+    table: &Table,
+    noise: &[NoiseColumn],
+    outputs: &[String],
+    values: &[f64],
+) -> Result<Option<Vec<f64>>, SelectError> {
+    if noise.is_empty() {
+        return Ok(None);
+    }
+    let paired = pair_noise(table, noise, outputs)?;
+    let mut cells = vec![f64::NAN; values.len()];
+    for (output, position) in paired.iter().enumerate() {
+        let Some(position) = *position else { continue };
+        let numbers = noise_numbers(table, position)?;
+        for (row, noise) in numbers.iter().enumerate() {
+            let cell = row * outputs.len() + output;
+            cells[cell] = noise_of(table, position, row, *noise, values[cell])?;
+        }
+    }
+    Ok(Some(cells))
+}

@@ -1,0 +1,263 @@
+//! Collects the cells of a column in one pass and decides at the end what kind of column they make.
+//!
+//! Numbers, times and texts are kept apart, each only once it occurs, so a plain column of numbers costs eight bytes a
+//! row. The kind that has most cells wins; the others become holes, and the first of them is kept as a [`Stray`].
+
+use super::{
+    BoolColumn, Cell, Column, ColumnData, Dictionary, NumberColumn, NumberStyle, Stray, StrayReason,
+    TextColumn, TimeColumnBuilder, classify, trimmed,
+};
+use crate::place::{Excerpt, Place};
+use crate::time::TimeStyle;
+
+/// Whether a column is free to become what it looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Any,
+    Text,
+}
+
+/// A column on its way.
+#[derive(Debug)]
+pub(crate) struct ColumnBuilder {
+    name: String,
+    wanted: Wanted,
+    n_rows: usize,
+    numbers: Vec<f64>,
+    n_numbers: usize,
+    n_not_integer: usize,
+    times: Option<TimeColumnBuilder>,
+    n_times: usize,
+    texts: Vec<(u32, u32)>,
+    dictionary: Dictionary,
+    n_texts: usize,
+    n_infinite: usize,
+    first_number: Option<Stray>,
+    first_time: Option<Stray>,
+    first_other: Option<Stray>,
+}
+
+impl ColumnBuilder {
+    pub(crate) fn new(name: String) -> Self {
+        Self {
+            name,
+            wanted: Wanted::Any,
+            n_rows: 0,
+            numbers: vec![],
+            n_numbers: 0,
+            n_not_integer: 0,
+            times: None,
+            n_times: 0,
+            texts: vec![],
+            dictionary: Dictionary::default(),
+            n_texts: 0,
+            n_infinite: 0,
+            first_number: None,
+            first_time: None,
+            first_other: None,
+        }
+    }
+
+    /// Makes the column text whatever its cells look like, so that `007` stays `007`.
+    pub(crate) fn into_text_only(mut self) -> Self {
+        self.wanted = Wanted::Text;
+        self
+    }
+
+    /// Adds a cell. The bytes that are no UTF-8 are given back as the error.
+    pub(crate) fn push<'a>(&mut self, text: &'a [u8], line: u64) -> Result<(), &'a [u8]> {
+        let text = trimmed(text);
+        let cell = classify(text);
+        let stray = |reason| Stray { place: Place::Line(line), text: Excerpt::new(text), reason, count: 0 };
+        match cell {
+            Cell::Hole => {}
+            _ if self.wanted == Wanted::Text => self.push_text(text)?,
+            Cell::Number { value, is_integer } => {
+                if self.first_number.is_none() {
+                    self.first_number = Some(stray(StrayReason::NumberAmongTimes));
+                }
+                // While text prevails, the column may end as text and then needs the cell as it was.
+                if self.n_texts > 0 && self.n_texts >= self.n_numbers {
+                    self.push_text(text)?;
+                }
+                self.push_number(value, is_integer);
+            }
+            Cell::Time(time) => {
+                let times = self.times.get_or_insert_with(|| TimeColumnBuilder::new(TimeStyle::of(&time)));
+                while times.len() < self.n_rows {
+                    times.push_hole();
+                }
+                if times.push_parsed(&time) {
+                    self.n_times += 1;
+                    if self.first_time.is_none() {
+                        self.first_time = Some(stray(StrayReason::TimeAmongNumbers));
+                    }
+                } else {
+                    self.push_other(text, stray(StrayReason::MixedZones))?;
+                }
+            }
+            Cell::Other(reason) => self.push_other(text, stray(reason))?,
+        }
+        self.n_rows += 1;
+        Ok(())
+    }
+
+    fn push_number(&mut self, value: f64, is_integer: bool) {
+        self.numbers.resize(self.n_rows, f64::NAN);
+        self.numbers.push(value);
+        self.n_numbers += 1;
+        self.n_not_integer += usize::from(!is_integer);
+    }
+
+    fn push_other<'a>(&mut self, text: &'a [u8], stray: Stray) -> Result<(), &'a [u8]> {
+        if stray.reason == StrayReason::Infinite {
+            self.n_infinite += 1;
+        }
+        self.n_texts += 1;
+        if self.first_other.is_none() {
+            self.first_other = Some(stray);
+        }
+        self.push_text(text)
+    }
+
+    fn push_text<'a>(&mut self, text: &'a [u8]) -> Result<(), &'a [u8]> {
+        let text = std::str::from_utf8(text).map_err(|_| text)?;
+        let code = self.dictionary.code_of(text);
+        // The reader stops before rows outgrow `u32`.
+        self.texts.push((self.n_rows as u32, code));
+        Ok(())
+    }
+
+    /// The column, with as many rows as cells were added.
+    pub(crate) fn finish(mut self) -> Column {
+        if self.wanted == Wanted::Text {
+            return self.into_text();
+        }
+        let n_texts = self.n_texts - self.n_infinite;
+        let n_numbers = self.n_numbers + self.n_infinite;
+        if self.n_times > 0 && self.n_times >= n_numbers && self.n_times >= n_texts {
+            return self.into_time();
+        }
+        if n_numbers >= n_texts && n_numbers > 0 || self.n_texts == 0 {
+            let stray =
+                self.stray([self.first_other.clone(), self.first_time.clone()], self.n_texts + self.n_times);
+            self.numbers.resize(self.n_rows, f64::NAN);
+            let all_integers = self.n_not_integer == 0 && self.n_numbers > 0;
+            let style = if all_integers { NumberStyle::Integer } else { NumberStyle::Double };
+            let data = ColumnData::Number(NumberColumn { values: self.numbers, style });
+            return Column::new(self.name, data).with_stray(stray);
+        }
+        self.into_text()
+    }
+
+    /// The earliest of the cells that do not fit, with their count.
+    fn stray(&self, candidates: [Option<Stray>; 2], count: usize) -> Option<Stray> {
+        let line = |stray: &Stray| match stray.place {
+            Place::Line(number) | Place::Row(number) => number,
+        };
+        let first = candidates.into_iter().flatten().min_by_key(line)?;
+        Some(Stray { count, ..first })
+    }
+
+    fn into_time(self) -> Column {
+        let stray =
+            self.stray([self.first_other.clone(), self.first_number.clone()], self.n_texts + self.n_numbers);
+        let mut times = self.times.unwrap_or_else(|| TimeColumnBuilder::new(TimeStyle::default()));
+        while times.len() < self.n_rows {
+            times.push_hole();
+        }
+        Column::new(self.name, ColumnData::Time(times.finish())).with_stray(stray)
+    }
+
+    fn into_text(mut self) -> Column {
+        let mut codes = vec![self.dictionary.code_or_hole(None); self.n_rows];
+        // Numbers and times from before text prevailed were not kept as text.
+        for (row, value) in self.numbers.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+            codes[row] = self.dictionary.code_of(&crate::write::number_text(*value, NumberStyle::Double));
+        }
+        if let Some(times) = self.times.take() {
+            let times = times.finish();
+            for row in (0..times.len()).filter(|row| times.instant(*row).is_some()) {
+                codes[row] = self.dictionary.code_of(&times.print(row));
+            }
+        }
+        for (row, code) in &self.texts {
+            codes[*row as usize] = *code;
+        }
+        let stray = self.first_other.clone().filter(|stray| {
+            matches!(
+                stray.reason,
+                StrayReason::AmbiguousDate
+                    | StrayReason::DecimalComma
+                    | StrayReason::ThousandsSeparator
+                    | StrayReason::InvalidTime
+            )
+        });
+        let stray = stray.map(|stray| Stray { count: self.n_texts, ..stray });
+        let text = self.dictionary.into_column(codes);
+        let data = bools_of(&text, self.wanted).map_or(ColumnData::Text(text), ColumnData::Bool);
+        Column::new(self.name, data).with_stray(stray)
+    }
+}
+
+/// The column as true and false, if it says nothing else.
+fn bools_of(text: &TextColumn, wanted: Wanted) -> Option<BoolColumn> {
+    let value = |word: &str| match word {
+        _ if word.eq_ignore_ascii_case("true") => Some(true),
+        _ if word.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    };
+    let is_bool = !text.distinct().is_empty() && text.distinct().iter().all(|word| value(word).is_some());
+    (is_bool && wanted == Wanted::Any)
+        .then(|| (0..text.len()).map(|row| text.get(row).and_then(value)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::ZoneStyle;
+
+    fn column(cells: &[&str]) -> Column {
+        let mut builder = ColumnBuilder::new("x".into());
+        for (row, cell) in cells.iter().enumerate() {
+            builder.push(cell.as_bytes(), row as u64 + 2).unwrap();
+        }
+        builder.finish()
+    }
+
+    #[test]
+    fn the_kind_with_most_cells_wins() {
+        let numbers = column(&["", "1", "2", "cold", "3"]);
+        assert!(matches!(numbers.data(), ColumnData::Number(column) if column.style == NumberStyle::Integer));
+        let stray = numbers.stray().unwrap();
+        assert_eq!((stray.place, stray.text.as_str(), stray.count), (Place::Line(5), "cold", 1));
+
+        let texts = column(&["1", "a", "02", "b", "NA", "c"]);
+        let ColumnData::Text(text) = texts.data() else { panic!("{texts:?}") };
+        let cells: Vec<_> = (0..5).map(|row| text.get(row)).collect();
+        assert_eq!(cells, [Some("1"), Some("a"), Some("02"), Some("b"), None]);
+
+        let times = column(&["", "2013-01-01", "2013-01-02 06:00", "7"]);
+        let ColumnData::Time(time) = times.data() else { panic!("{times:?}") };
+        assert_eq!((time.print(0), time.print(2)), (String::new(), "2013-01-02 06:00".into()));
+        assert_eq!(times.stray().unwrap().reason, StrayReason::NumberAmongTimes);
+
+        assert!(matches!(column(&["True", "", "false"]).data(), ColumnData::Bool(_)));
+        assert!(matches!(column(&["", "NA"]).data(), ColumnData::Number(_)));
+        assert!(matches!(column(&["inf", "inf"]).data(), ColumnData::Number(_)));
+    }
+
+    #[test]
+    fn every_row_keeps_its_own_offset() {
+        let cells = ["2024-03-31T01:00+01:00", "NA", "2024-03-31T03:00+02:00", "2024-03-31T04:00+02:00"];
+        let column = column(&cells);
+        let ColumnData::Time(times) = column.data() else { panic!("{column:?}") };
+        for (row, cell) in cells.iter().enumerate() {
+            assert_eq!(times.print(row), if *cell == "NA" { "" } else { *cell });
+        }
+        assert_eq!(
+            times.style().zone,
+            ZoneStyle::Offset { seconds: 7200, form: crate::time::OffsetForm::Colon }
+        );
+    }
+}

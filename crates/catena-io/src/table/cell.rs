@@ -1,0 +1,193 @@
+//! What a piece of text in a cell is: a hole, a number, a time, or something else and why.
+
+use std::fmt;
+
+use crate::place::{Excerpt, Place};
+use crate::time::{ParsedTime, is_ambiguous_date, looks_like_time, parse_time};
+
+/// A cell that does not fit the rest of its column, kept so that whoever uses the column can point at it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stray {
+    /// Where the first such cell stands.
+    pub place: Place,
+    /// What it says.
+    pub text: Excerpt,
+    /// What is wrong with it.
+    pub reason: StrayReason,
+    /// How many cells of the column do not fit.
+    pub count: usize,
+}
+
+/// Why a cell does not fit its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StrayReason {
+    /// Text among numbers or times.
+    Text,
+    /// An infinite number, or one beyond the range of a double.
+    Infinite,
+    /// A comma where a decimal point should be.
+    DecimalComma,
+    /// Thousands are separated.
+    ThousandsSeparator,
+    /// A date whose day and month cannot be told apart.
+    AmbiguousDate,
+    /// Looks like an ISO time but is none.
+    InvalidTime,
+    /// Times with and without zone, or zones of different kinds, in one column.
+    MixedZones,
+    /// A number in a column of times.
+    NumberAmongTimes,
+    /// A time in a column of numbers.
+    TimeAmongNumbers,
+}
+
+impl fmt::Display for StrayReason {
+    /// What it is and what to do, as the end of a sentence.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Text => "is text; empty the cell or write NA if the value is missing",
+            Self::Infinite => "is infinite; empty the cell or write NA if the value is missing",
+            Self::DecimalComma => "has a decimal comma; write numbers with a decimal point",
+            Self::ThousandsSeparator => "has thousands separators; write numbers without them",
+            Self::AmbiguousDate => {
+                "is a date with the year last, so day and month cannot be told apart; \
+                                    write dates as 2013-03-15"
+            }
+            Self::InvalidTime => "is no valid date or time; write times as 2013-03-15T06:30:00",
+            Self::MixedZones => {
+                "has another kind of zone than the cells before it; \
+                                 write all times of a column with a zone, or none"
+            }
+            Self::NumberAmongTimes => "is a number in a column of times; write it as a time",
+            Self::TimeAmongNumbers => {
+                "is a time in a column of numbers; empty the cell if the value is missing"
+            }
+        })
+    }
+}
+
+/// What a cell says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Hole,
+    /// Whether the number was written as an integer that a double holds exactly.
+    Number {
+        value: f64,
+        is_integer: bool,
+    },
+    Time(ParsedTime<'a>),
+    Other(StrayReason),
+}
+
+/// Without blanks on either side.
+pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
+    text.trim_ascii()
+}
+
+/// What a cell says; `text` must be [`trimmed`].
+pub(crate) fn classify(text: &[u8]) -> Cell<'_> {
+    let Some(first) = text.first() else { return Cell::Hole };
+    let may_be_number = first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.');
+    if let Some(cell) = may_be_number.then(|| number(text)).flatten() {
+        return cell;
+    }
+    if is_hole_word(text) {
+        return Cell::Hole;
+    }
+    if let Some(time) = parse_time(text) {
+        return Cell::Time(time);
+    }
+    Cell::Other(reason(text))
+}
+
+const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+
+fn number(text: &[u8]) -> Option<Cell<'static>> {
+    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    if value.is_nan() {
+        return None;
+    }
+    if value.is_infinite() {
+        return Some(Cell::Other(StrayReason::Infinite));
+    }
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let is_integer = digits.iter().all(u8::is_ascii_digit) && value.abs() < LARGEST_EXACT;
+    Some(Cell::Number { value, is_integer })
+}
+
+fn is_hole_word(text: &[u8]) -> bool {
+    const WORDS: [&[u8]; 6] = [b"na", b"nan", b"null", b"none", b"n/a", b"-"];
+    text.len() <= 4 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+fn reason(text: &[u8]) -> StrayReason {
+    let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
+    if unsigned.eq_ignore_ascii_case(b"inf") || unsigned.eq_ignore_ascii_case(b"infinity") {
+        return StrayReason::Infinite;
+    }
+    if looks_like_time(text) {
+        return StrayReason::InvalidTime;
+    }
+    if is_ambiguous_date(text) {
+        return StrayReason::AmbiguousDate;
+    }
+    let is_numeric = |bytes: &[u8]| {
+        bytes.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b' ' | b'\''))
+    };
+    if unsigned.first().is_some_and(u8::is_ascii_digit) && is_numeric(unsigned) {
+        let commas = unsigned.iter().filter(|byte| **byte == b',').count();
+        let points = unsigned.iter().filter(|byte| **byte == b'.').count();
+        let tail = unsigned.rsplit(|byte| !byte.is_ascii_digit()).next().map_or(0, <[u8]>::len);
+        // `1,234` is read as a thousand, `3,14` and `1.234,5` as a decimal comma.
+        return match (commas, points) {
+            (1, 0) if tail != 3 => StrayReason::DecimalComma,
+            (1, points) if points > 0 && ends_in_comma_group(unsigned) => StrayReason::DecimalComma,
+            _ => StrayReason::ThousandsSeparator,
+        };
+    }
+    StrayReason::Text
+}
+
+fn ends_in_comma_group(text: &[u8]) -> bool {
+    text.iter().rposition(|byte| *byte == b',') > text.iter().rposition(|byte| *byte == b'.')
+}
+
+/// Whether the cells of a first line are all values, so that the header is missing.
+pub(crate) fn is_header_data<'a>(mut names: impl Iterator<Item = &'a [u8]>) -> bool {
+    names.all(|name| {
+        let name = trimmed(name);
+        !name.is_empty() && matches!(classify(name), Cell::Number { .. } | Cell::Time(_))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_what_they_say() {
+        for hole in ["", "NA", "nan", "NULL", "None", "n/a", "N/A", "-"] {
+            assert_eq!(classify(hole.as_bytes()), Cell::Hole, "{hole}");
+        }
+        for (text, value) in [("1", 1.0), ("-2.5e3", -2500.0), (".5", 0.5), ("+7", 7.0), ("5.", 5.0)] {
+            assert!(matches!(classify(text.as_bytes()), Cell::Number { value: read, .. } if read == value));
+        }
+        for (text, reason) in [
+            ("inf", StrayReason::Infinite),
+            ("-Infinity", StrayReason::Infinite),
+            ("1e999", StrayReason::Infinite),
+            ("3,14", StrayReason::DecimalComma),
+            ("1.234,5", StrayReason::DecimalComma),
+            ("1,234", StrayReason::ThousandsSeparator),
+            ("1,234.5", StrayReason::ThousandsSeparator),
+            ("1 234", StrayReason::ThousandsSeparator),
+            ("15/03/2013", StrayReason::AmbiguousDate),
+            ("2013-02-30", StrayReason::InvalidTime),
+            ("12%", StrayReason::Text),
+            ("cold", StrayReason::Text),
+        ] {
+            assert_eq!(classify(text.as_bytes()), Cell::Other(reason), "{text}");
+        }
+    }
+}

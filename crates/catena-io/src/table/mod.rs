@@ -1,0 +1,89 @@
+//! A table in memory: named, typed columns, each kept compactly, with what is needed to write it back as it came.
+//!
+//! `column` has the four kinds of column, `time_column` the one for times, `cell` says what a piece of text is, and
+//! `builder` collects cells and decides at the end what kind of column they make.
+
+mod builder;
+mod cell;
+mod column;
+mod lines;
+mod time_column;
+
+pub(crate) use builder::ColumnBuilder;
+pub(crate) use cell::{Cell, classify, is_header_data, trimmed};
+pub use cell::{Stray, StrayReason};
+pub(crate) use column::Dictionary;
+pub use column::{BoolColumn, Column, ColumnData, NumberColumn, NumberStyle, TextColumn};
+pub(crate) use lines::Lines;
+pub use time_column::TimeColumn;
+pub(crate) use time_column::TimeColumnBuilder;
+
+use crate::place::{FileName, Place};
+use crate::read::csv::CsvSource;
+
+/// Named columns of equal length, and where they came from.
+#[derive(Debug, Clone)]
+pub struct Table {
+    file: FileName,
+    columns: Vec<Column>,
+    n_rows: usize,
+    lines: Option<Lines>,
+    csv_source: Option<CsvSource>,
+}
+
+impl Table {
+    /// A table made in memory. Columns that are shorter than the longest end in holes.
+    pub fn new(columns: Vec<Column>) -> Self {
+        let n_rows = columns.iter().map(|column| column.data().len()).max().unwrap_or(0);
+        Self { file: FileName::Memory, columns, n_rows, lines: None, csv_source: None }
+    }
+
+    pub(crate) fn from_file(file: FileName, columns: Vec<Column>, n_rows: usize) -> Self {
+        Self { file, columns, n_rows, lines: None, csv_source: None }
+    }
+
+    pub(crate) fn with_text_source(mut self, lines: Lines, source: CsvSource) -> Self {
+        self.lines = Some(lines);
+        self.csv_source = Some(source);
+        self
+    }
+
+    /// Where the table came from.
+    pub fn file(&self) -> &FileName {
+        &self.file
+    }
+
+    /// Number of rows, the header not counted.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// All columns, in the order of the file.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The place of a column by its exact name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name() == name)
+    }
+
+    /// A column by its exact name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name() == name)
+    }
+
+    /// Where a row stands in the file, for messages.
+    pub fn place_of(&self, row: usize) -> Place {
+        match &self.lines {
+            Some(lines) => Place::Line(lines.line_of(row)),
+            None => Place::Row(row as u64 + 1),
+        }
+    }
+
+    /// The text the table was read from, if it was text. With it the table can be written with its cells as they were,
+    /// even after the table itself is gone.
+    pub fn csv_source(&self) -> Option<&CsvSource> {
+        self.csv_source.as_ref()
+    }
+}

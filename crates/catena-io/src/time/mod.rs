@@ -1,0 +1,39 @@
+//! Time stamps: exact instants, and the textual form they were written in, so that they go back as they came.
+//!
+//! `parse` reads the ISO forms, `style` remembers and prints them, `zone` is the part about time zones, `axis` is the
+//! way from instants to numbers and back.
+
+mod axis;
+mod parse;
+mod style;
+mod zone;
+
+pub use axis::TimeAxis;
+pub(crate) use parse::{ParsedTime, ParsedZone, is_ambiguous_date, looks_like_time, parse_time};
+pub use style::{TimeShape, TimeStyle};
+pub use zone::{OffsetForm, ZoneStyle};
+
+/// An exact instant: nanoseconds since 1970-01-01 00:00 UTC. A time without a zone counts as UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(i128);
+
+impl Instant {
+    /// The instant this many nanoseconds after the epoch.
+    pub fn from_nanoseconds(nanoseconds: i128) -> Self {
+        Self(nanoseconds)
+    }
+
+    /// Nanoseconds since the epoch.
+    pub fn nanoseconds(self) -> i128 {
+        self.0
+    }
+
+    /// Seconds after another instant, rounded once.
+    pub fn seconds_after(self, origin: Instant) -> f64 {
+        let difference = self.0 - origin.0;
+        // Whole seconds and the rest apart: each is exact, so only the sum rounds.
+        let whole = difference.div_euclid(1_000_000_000);
+        let rest = difference.rem_euclid(1_000_000_000);
+        whole as f64 + rest as f64 / 1e9
+    }
+}

@@ -1,0 +1,213 @@
+//! Durations as people write them: `48h`, `7d`, `15min`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A length of time in seconds: finite and positive.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Duration(f64);
+
+/// What can be wrong with a duration. Positions count letters from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum DurationError {
+    /// There is nothing.
+    #[error("a duration is missing; write it as 48h, 7d or 15min")]
+    Empty,
+    /// It does not begin with a number.
+    #[error("{text:?} has no number at letter {position}; write a duration as 48h, 7d or 15min")]
+    NoNumber {
+        /// What was given.
+        text: String,
+        /// The letter.
+        position: usize,
+    },
+    /// The unit is missing.
+    #[error("{text:?} has no unit after letter {position}; write ms, s, min, h, d or w")]
+    NoUnit {
+        /// What was given.
+        text: String,
+        /// The last letter.
+        position: usize,
+    },
+    /// The unit is none of ours.
+    #[error("{text:?} has the unknown unit {unit:?} at letter {position}; write ms, s, min, h, d or w")]
+    UnknownUnit {
+        /// What was given.
+        text: String,
+        /// The unit.
+        unit: String,
+        /// Its first letter.
+        position: usize,
+    },
+    /// Zero, negative or too large.
+    #[error("{text:?} is not a positive, finite duration")]
+    NotPositive {
+        /// What was given.
+        text: String,
+    },
+}
+
+/// Names and seconds, the printed name of each unit first, from large to small.
+const UNITS: &[(&[&str], f64)] = &[
+    (&["w", "week", "weeks"], 604_800.0),
+    (&["d", "day", "days"], 86_400.0),
+    (&["h", "hr", "hour", "hours"], 3600.0),
+    (&["min", "minute", "minutes"], 60.0),
+    (&["s", "sec", "second", "seconds"], 1.0),
+    (&["ms"], 1e-3),
+    (&["us", "µs"], 1e-6),
+    (&["ns"], 1e-9),
+];
+
+impl Duration {
+    /// A duration of so many seconds, or `None` if that is not positive and finite.
+    pub fn from_seconds(seconds: f64) -> Option<Self> {
+        (seconds > 0.0 && seconds.is_finite()).then_some(Self(seconds))
+    }
+
+    /// Its length in seconds.
+    pub fn seconds(self) -> f64 {
+        self.0
+    }
+}
+
+impl FromStr for Duration {
+    type Err = DurationError;
+
+    fn from_str(given: &str) -> Result<Self, DurationError> {
+        let text = given.to_owned();
+        let blank = given.len() - given.trim_start().len();
+        let trimmed = given.trim();
+        if trimmed.is_empty() {
+            return Err(DurationError::Empty);
+        }
+        let letter = |offset: usize| given[..blank + offset].chars().count() + 1;
+        let is_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '+');
+        let mut length = trimmed.find(|letter| !is_number(letter)).unwrap_or(trimmed.len());
+        // An exponent, but not the beginning of a unit.
+        let rest = &trimmed[length..];
+        if length > 0 && rest.starts_with(['e', 'E']) {
+            let exponent = rest[1..].find(|letter| !is_number(letter)).unwrap_or(rest.len() - 1);
+            length += if exponent > 0 { 1 + exponent } else { 0 };
+        }
+        let Ok(number) = trimmed[..length].parse::<f64>() else {
+            return Err(DurationError::NoNumber { text, position: letter(0) });
+        };
+        let unit = trimmed[length..].trim_start();
+        let begin = trimmed.len() - unit.len();
+        if unit.is_empty() {
+            return Err(DurationError::NoUnit { text, position: letter(length) - 1 });
+        }
+        let known = UNITS.iter().find(|(names, _)| names.contains(&unit));
+        let Some((_, seconds)) = known else {
+            return Err(DurationError::UnknownUnit { text, unit: unit.to_owned(), position: letter(begin) });
+        };
+        Self::from_seconds(number * seconds).ok_or(DurationError::NotPositive { text })
+    }
+}
+
+impl fmt::Display for Duration {
+    /// In the largest unit in which it is at least one (weeks only if whole, as in `2w`), with three significant digits.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let weeks = UNITS[0].1;
+        let is_whole_weeks = self.0 >= weeks && self.0 % weeks == 0.0 && self.0 < 100.0 * weeks;
+        let units = if is_whole_weeks { UNITS } else { &UNITS[1..] };
+        let last = units.len() - 1;
+        let mut index = units.iter().position(|(_, seconds)| self.0 >= *seconds).unwrap_or(last);
+        // 59.96 s is 60.0 s with three digits: that is a minute.
+        let mut rounded = three_digits(self.0 / units[index].1);
+        if index > 0 && rounded * units[index].1 >= units[index - 1].1 {
+            rounded = three_digits(rounded * units[index].1 / units[index - 1].1);
+            index -= 1;
+        }
+        let unit = units[index].0[0];
+        // Below a nanosecond or beyond a million days there are no more units.
+        if (1e-3..1e6).contains(&rounded) {
+            write!(formatter, "{rounded}{unit}")
+        } else {
+            write!(formatter, "{rounded:e}{unit}")
+        }
+    }
+}
+
+/// The number with three significant digits; larger numbers keep all digits before the point.
+fn three_digits(value: f64) -> f64 {
+    if (1000.0..1e15).contains(&value) {
+        return value.round();
+    }
+    format!("{value:.2e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn durations_read_as_written() {
+        for (text, seconds) in [
+            ("48h", 172_800.0),
+            ("7d", 604_800.0),
+            ("15min", 900.0),
+            ("30s", 30.0),
+            ("2w", 1_209_600.0),
+            ("1.5h", 5400.0),
+            ("500ms", 0.5),
+            ("365.25d", 31_557_600.0),
+            (" 2 days ", 172_800.0),
+            ("1e3s", 1000.0),
+            (".5min", 30.0),
+        ] {
+            assert_eq!(text.parse::<Duration>().unwrap().seconds(), seconds, "{text}");
+        }
+    }
+
+    #[test]
+    fn durations_print_in_a_readable_unit() {
+        for (seconds, text) in [
+            (172_800.0, "2d"),
+            (1_209_600.0, "2w"),
+            (5400.0, "1.5h"),
+            (900.0, "15min"),
+            (59.96, "1min"),
+            (0.5, "500ms"),
+            (31_557_600.0, "365d"),
+            (1.0 / 3.0, "333ms"),
+            (2e-7, "200ns"),
+            (123_456.0, "1.43d"),
+        ] {
+            assert_eq!(Duration(seconds).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn errors_point_at_the_letter() {
+        let error = |text: &str| text.parse::<Duration>().unwrap_err();
+        assert_eq!(error("  "), DurationError::Empty);
+        assert!(matches!(error("48"), DurationError::NoUnit { position: 2, .. }));
+        assert!(matches!(error("48 fortnights"), DurationError::UnknownUnit { position: 4, .. }));
+        assert!(matches!(error("3m"), DurationError::UnknownUnit { position: 2, .. }));
+        assert!(matches!(error(" soon"), DurationError::NoNumber { position: 2, .. }));
+        assert!(matches!(error("0h"), DurationError::NotPositive { .. }));
+        assert!(matches!(error("-1d"), DurationError::NotPositive { .. }));
+    }
+
+    proptest! {
+        /// Three digits are an error of at most half a percent, whatever the unit.
+        #[test]
+        fn printing_and_reading_agree_to_three_digits(exponent in -8.0_f64..10.0) {
+            let seconds = 10_f64.powf(exponent);
+            let printed = Duration(seconds).to_string();
+            let read: Duration = printed.parse().unwrap();
+            prop_assert!((read.seconds() / seconds - 1.0).abs() <= 0.005 + 1e-12, "{} {}", seconds, printed);
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,12}") {
+            let _ = text.parse::<Duration>();
+        }
+    }
+}

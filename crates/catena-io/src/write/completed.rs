@@ -1,0 +1,199 @@
+//! Writes the table that was read with its holes filled and columns added, and every other cell as it was.
+//!
+//! Text is copied from its source cell by cell, so what was observed keeps the user's spelling, quotes and line ends, and
+//! nothing of the text has to stay in memory.
+
+use std::io::Write;
+
+use super::csv::{number_text, push_cell, write_cell};
+use super::{Target, TargetFile, WriteError, write_table};
+use crate::read::Format;
+use crate::read::ReadError;
+use crate::read::csv::{CsvSource, split_error};
+use crate::table::{Cell, Column, ColumnData, NumberColumn, NumberStyle, Table, classify, trimmed};
+
+/// Values for the holes of a column.
+#[derive(Debug, Clone)]
+pub struct FilledColumn {
+    /// The column of the table, counted from 0.
+    pub position: usize,
+    /// A value per row of the table; only those in holes are used, and NaN leaves a hole.
+    pub values: Vec<f64>,
+}
+
+/// What is added to a table.
+#[derive(Debug, Clone, Default)]
+pub struct Completion {
+    /// Values for holes.
+    pub filled: Vec<FilledColumn>,
+    /// Columns behind the last.
+    pub appended: Vec<Column>,
+}
+
+impl Completion {
+    fn values_of(&self, position: usize) -> Option<&[f64]> {
+        self.filled.iter().find(|filled| filled.position == position).map(|filled| filled.values.as_slice())
+    }
+}
+
+/// The table with its holes filled and columns added, in memory.
+///
+/// # Errors
+/// If values do not have a row for each of the table, or a filled column holds no numbers.
+pub fn complete(table: &Table, completion: &Completion) -> Result<Table, WriteError> {
+    check(table.n_rows(), completion)?;
+    let mut columns = table.columns().to_vec();
+    for FilledColumn { position, values } in &completion.filled {
+        let not_fillable = || WriteError::NotFillable { position: *position };
+        let column = columns.get_mut(*position).ok_or_else(not_fillable)?;
+        let ColumnData::Number(numbers) = column.data() else { return Err(not_fillable()) };
+        let cells = numbers.values.iter().zip(values);
+        let cells = cells.map(|(observed, filled)| if observed.is_nan() { *filled } else { *observed });
+        let data = ColumnData::Number(NumberColumn { values: cells.collect(), style: numbers.style });
+        *column = Column::new(column.name().to_owned(), data);
+    }
+    columns.extend(completion.appended.iter().cloned());
+    Ok(Table::new(columns))
+}
+
+/// Writes the table that was read, with holes filled and columns added.
+///
+/// If both ends are text, all other cells keep their text. A table from a pipe must have been read with
+/// [`crate::read::ReadOptions::keep_piped_text`].
+///
+/// # Errors
+/// If the source changed, the values do not belong to the table, or the target cannot be written. Then nothing is written.
+pub fn write_completed(table: &Table, completion: &Completion, target: &Target) -> Result<(), WriteError> {
+    let is_text = !matches!(target.format(), Format::Parquet | Format::Arrow);
+    match table.csv_source().filter(|_| is_text) {
+        None => write_table(&complete(table, completion)?, target),
+        Some(source) => {
+            for FilledColumn { position, .. } in &completion.filled {
+                let column = table.columns().get(*position).map(Column::data);
+                if !matches!(column, Some(ColumnData::Number(_))) {
+                    return Err(WriteError::NotFillable { position: *position });
+                }
+            }
+            check(table.n_rows(), completion)?;
+            copy_completed(source, table.n_rows(), completion, target)
+        }
+    }
+}
+
+fn check(n_rows: usize, completion: &Completion) -> Result<(), WriteError> {
+    let filled = completion.filled.iter().map(|filled| (filled.position.to_string(), filled.values.len()));
+    let appended = completion.appended.iter().map(|column| (column.name().to_owned(), column.data().len()));
+    for (column, found) in filled.chain(appended) {
+        if found != n_rows {
+            return Err(WriteError::RowCount { column, found, expected: n_rows });
+        }
+    }
+    Ok(())
+}
+
+/// Copies the text behind a table, as [`write_completed`] does, when the table itself is gone and only its source and
+/// number of rows are known.
+///
+/// # Errors
+/// As [`write_completed`].
+pub fn copy_completed(
+    source: &CsvSource,
+    n_rows: usize,
+    completion: &Completion,
+    target: &Target,
+) -> Result<(), WriteError> {
+    let delimiter = match (target.format(), source.delimiter()) {
+        (Format::Tsv, _) => b'\t',
+        (_, b'\t') => b',',
+        (_, delimiter) => delimiter,
+    };
+    let mut file = TargetFile::create(target)?;
+    let mut copy = Copy { completion, file: &mut file, delimiter, is_same: delimiter == source.delimiter() };
+    copy.run(source, n_rows)?;
+    file.commit()
+}
+
+/// The copying of one text into another.
+struct Copy<'a> {
+    completion: &'a Completion,
+    file: &'a mut TargetFile,
+    delimiter: u8,
+    is_same: bool,
+}
+
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl Copy<'_> {
+    fn run(&mut self, source: &CsvSource, n_rows: usize) -> Result<(), WriteError> {
+        let (mut records, mark_length) = source.records()?;
+        self.put(&MARK[..mark_length])?;
+        let (mut row, mut n_columns) = (None, 0);
+        let (mut scratch, mut text) = (vec![], String::new());
+        loop {
+            let record = records.next().map_err(|error| split_error(error, &source.file, &[]))?;
+            let Some(record) = record else { break };
+            if record.is_blank() {
+                self.put(record.text())?;
+                self.put(record.terminator())?;
+                continue;
+            }
+            let is_changed = match row {
+                None => {
+                    n_columns = record.n_cells();
+                    false
+                }
+                Some(row) => row >= n_rows || record.n_cells() != n_columns,
+            };
+            if is_changed {
+                return Err(ReadError::Changed { file: source.file.clone() }.into());
+            }
+            for cell in 0..record.n_cells() {
+                if cell > 0 {
+                    self.put(&[self.delimiter])?;
+                }
+                let content = record.content(cell, &mut scratch);
+                match row.and_then(|row| self.filling(cell, row, content)) {
+                    Some(value) => self.put(number_text(value, NumberStyle::Double).as_bytes())?,
+                    None if self.is_same => self.put(record.raw(cell))?,
+                    None => self.put_cell(content)?,
+                }
+            }
+            self.put_appended(row, &mut text)?;
+            self.put(record.terminator())?;
+            row = Some(row.map_or(0, |row| row + 1));
+        }
+        if row == Some(n_rows) {
+            Ok(())
+        } else {
+            Err(ReadError::Changed { file: source.file.clone() }.into())
+        }
+    }
+
+    /// The value for a cell, if it is a hole and there is one.
+    fn filling(&self, position: usize, row: usize, content: &[u8]) -> Option<f64> {
+        let value = self.completion.values_of(position)?[row];
+        (!value.is_nan() && classify(trimmed(content)) == Cell::Hole).then_some(value)
+    }
+
+    fn put_appended(&mut self, row: Option<usize>, text: &mut String) -> Result<(), WriteError> {
+        for column in &self.completion.appended {
+            self.put(&[self.delimiter])?;
+            text.clear();
+            match row {
+                None => text.push_str(column.name()),
+                Some(row) => push_cell(text, column.data(), row),
+            }
+            self.put_cell(text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        self.file.write_all(bytes).map_err(|source| self.file.error(source))
+    }
+
+    fn put_cell(&mut self, content: &[u8]) -> Result<(), WriteError> {
+        let delimiter = self.delimiter;
+        write_cell(self.file, content, delimiter).map_err(|source| self.file.error(source))
+    }
+}

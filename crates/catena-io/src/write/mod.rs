@@ -1,0 +1,35 @@
+//! Writes tables: whole, or as they were read with their holes filled.
+//!
+//! `atomic` makes sure that a file is either complete or untouched; `csv` and `columnar` are the formats; `completed`
+//! copies the text of the source cell by cell; `predictions` lays out what a model says.
+
+mod atomic;
+mod columnar;
+mod completed;
+mod csv;
+mod error;
+mod predictions;
+
+pub use atomic::{Target, TargetFile, remove_unfinished_files};
+pub use completed::{Completion, FilledColumn, complete, copy_completed, write_completed};
+pub(crate) use csv::{cell_text, number_text};
+pub use error::WriteError;
+pub use predictions::{Interval, PredictedOutput, long_prediction_table, prediction_table};
+
+use crate::read::Format;
+use crate::table::Table;
+
+/// Writes a table in the format of its target.
+///
+/// # Errors
+/// If the target cannot be written; then what was there before is still there.
+pub fn write_table(table: &Table, target: &Target) -> Result<(), WriteError> {
+    let mut file = TargetFile::create(target)?;
+    match target.format() {
+        Format::Csv | Format::Text => csv::write_csv(table, b',', &mut file)?,
+        Format::Tsv => csv::write_csv(table, b'\t', &mut file)?,
+        Format::Parquet => columnar::write_parquet(table, &mut file)?,
+        Format::Arrow => columnar::write_arrow(table, &mut file)?,
+    }
+    file.commit()
+}

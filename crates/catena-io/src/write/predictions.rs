@@ -1,0 +1,89 @@
+//! Lays out what a model says as a table: the inputs, then mean, spread and interval of every output.
+
+use crate::table::{Column, ColumnData, Table, TextColumn};
+
+/// Bounds of an interval, by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Interval {
+    /// Lower ends.
+    pub low: Vec<f64>,
+    /// Upper ends.
+    pub high: Vec<f64>,
+}
+
+/// What a model says about one output, by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedOutput {
+    /// The name of the output.
+    pub name: String,
+    /// Means.
+    pub mean: Vec<f64>,
+    /// Standard deviations.
+    pub std: Vec<f64>,
+    /// Bounds, if they were asked for.
+    pub interval: Option<Interval>,
+}
+
+/// A row per input: the input columns, then `NAME_mean`, `NAME_std` and, with an interval, `NAME_lo`, `NAME_hi`.
+pub fn prediction_table(inputs: Vec<Column>, outputs: Vec<PredictedOutput>) -> Table {
+    let mut columns = inputs;
+    for PredictedOutput { name, mean, std, interval } in outputs {
+        columns.push(Column::numbers(format!("{name}_mean"), mean));
+        columns.push(Column::numbers(format!("{name}_std"), std));
+        if let Some(Interval { low, high }) = interval {
+            columns.push(Column::numbers(format!("{name}_lo"), low));
+            columns.push(Column::numbers(format!("{name}_hi"), high));
+        }
+    }
+    Table::new(columns)
+}
+
+/// A row per input and output: the input columns, the name of the output under `series`, then `VALUE_mean` and so on.
+pub fn long_prediction_table(
+    inputs: &[Column],
+    series: &str,
+    value: &str,
+    outputs: &[PredictedOutput],
+) -> Table {
+    let n_rows = inputs.iter().map(|column| column.data().len()).max().unwrap_or(0);
+    let mut columns: Vec<Column> = inputs.iter().map(|column| repeated(column, outputs.len())).collect();
+    let names = (0..n_rows).flat_map(|_| outputs.iter().map(|output| Some(output.name.as_str())));
+    columns.push(Column::new(series, ColumnData::Text(names.collect::<TextColumn>())));
+    let mut push = |suffix: &str, values: &dyn Fn(&PredictedOutput, usize) -> f64| {
+        let cells = (0..n_rows).flat_map(|row| outputs.iter().map(move |output| values(output, row)));
+        columns.push(Column::numbers(format!("{value}_{suffix}"), cells.collect()));
+    };
+    let cell = |values: &[f64], row: usize| values.get(row).copied().unwrap_or(f64::NAN);
+    push("mean", &|output, row| cell(&output.mean, row));
+    push("std", &|output, row| cell(&output.std, row));
+    if outputs.iter().any(|output| output.interval.is_some()) {
+        let bound = |output: &PredictedOutput, row, side: fn(&Interval) -> &[f64]| {
+            output.interval.as_ref().map_or(f64::NAN, |interval| cell(side(interval), row))
+        };
+        push("lo", &|output, row| bound(output, row, |interval| &interval.low));
+        push("hi", &|output, row| bound(output, row, |interval| &interval.high));
+    }
+    Table::new(columns)
+}
+
+/// Every cell `times` times in a row.
+fn repeated(column: &Column, times: usize) -> Column {
+    let data = match column.data() {
+        ColumnData::Number(numbers) => {
+            let mut numbers = numbers.clone();
+            numbers.values =
+                numbers.values.iter().flat_map(|value| std::iter::repeat_n(*value, times)).collect();
+            ColumnData::Number(numbers)
+        }
+        ColumnData::Time(column) => ColumnData::Time(column.repeated(times)),
+        ColumnData::Text(text) => {
+            let cells = (0..text.len()).flat_map(|row| std::iter::repeat_n(text.get(row), times));
+            ColumnData::Text(cells.collect())
+        }
+        ColumnData::Bool(bools) => {
+            let cells = (0..column.data().len()).flat_map(|row| std::iter::repeat_n(bools.get(row), times));
+            ColumnData::Bool(cells.collect())
+        }
+    };
+    Column::new(column.name().to_owned(), data)
+}

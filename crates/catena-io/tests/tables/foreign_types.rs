@@ -1,0 +1,181 @@
+//! Types that other programs write are read as what they mean, and those that mean nothing here are named.
+
+use std::fs::File;
+use std::sync::Arc;
+
+use arrow_array::builder::{Float64Builder, ListBuilder, StringDictionaryBuilder};
+use arrow_array::types::Int16Type;
+use arrow_array::*;
+use catena_io::read::{ReadError, ReadOptions, read};
+use catena_io::select::{SelectError, Selection, select};
+use catena_io::table::{ColumnData, Table};
+use catena_io::{FileName, Place};
+
+use crate::folder::Folder;
+
+/// Writes the same batch as Parquet and as Arrow, with the libraries' own writers, and reads both.
+fn through_both(columns: Vec<(&str, ArrayRef)>, check: impl Fn(Result<Table, ReadError>, &str)) {
+    let folder = Folder::new();
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let path = folder.path("t.parquet");
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    check(read(&path, &ReadOptions::default()), "t.parquet");
+
+    for compression in
+        [None, Some(arrow_ipc::CompressionType::LZ4_FRAME), Some(arrow_ipc::CompressionType::ZSTD)]
+    {
+        let path = folder.path("t.feather");
+        let options =
+            arrow_ipc::writer::IpcWriteOptions::default().try_with_compression(compression).unwrap();
+        let file = File::create(&path).unwrap();
+        let mut writer =
+            arrow_ipc::writer::FileWriter::try_new_with_options(file, &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        check(read(&path, &ReadOptions::default()), "t.feather");
+    }
+
+    let path = folder.path("t.arrow");
+    let mut writer =
+        arrow_ipc::writer::StreamWriter::try_new(File::create(&path).unwrap(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    check(read(&path, &ReadOptions::default()), "t.arrow");
+}
+
+fn shown(table: &Table, name: &str) -> Vec<String> {
+    let data = table.column(name).unwrap().data();
+    let cell = |row: usize| match data {
+        ColumnData::Number(column) if column.values[row].is_nan() => String::new(),
+        ColumnData::Number(column) => format!("{:?}", column.values[row]),
+        ColumnData::Time(column) => column.print(row),
+        ColumnData::Text(column) => column.get(row).unwrap_or_default().to_owned(),
+        ColumnData::Bool(column) => column.get(row).map_or(String::new(), |value| value.to_string()),
+        _ => panic!("{data:?}"),
+    };
+    (0..table.n_rows()).map(cell).collect()
+}
+
+#[test]
+fn every_supported_type_means_what_it_says() {
+    let mut labels = StringDictionaryBuilder::<Int16Type>::new();
+    labels.append_value("x");
+    labels.append_null();
+    let decimals = Decimal128Array::from(vec![Some(12345), None]).with_precision_and_scale(20, 2).unwrap();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("i8", Arc::new(Int8Array::from(vec![Some(-7), None]))),
+        ("u64", Arc::new(UInt64Array::from(vec![Some(7), None]))),
+        ("id", Arc::new(Int64Array::from(vec![Some(5), Some(9_007_199_254_740_993)]))),
+        ("f32", Arc::new(Float32Array::from(vec![Some(0.1), None]))),
+        ("f64", Arc::new(Float64Array::from(vec![Some(0.1), Some(f64::NAN)]))),
+        ("decimal", Arc::new(decimals)),
+        ("yes", Arc::new(BooleanArray::from(vec![Some(true), None]))),
+        ("text", Arc::new(StringArray::from(vec![Some("a"), None]))),
+        ("large", Arc::new(LargeStringArray::from(vec![Some("b"), None]))),
+        ("view", Arc::new(StringViewArray::from(vec![Some("c"), None]))),
+        ("label", Arc::new(labels.finish())),
+        ("day", Arc::new(Date32Array::from(vec![Some(-1), None]))),
+        ("ms", Arc::new(TimestampMillisecondArray::from(vec![Some(1_500), None]))),
+        ("ns", Arc::new(TimestampNanosecondArray::from(vec![Some(1), None]).with_timezone("UTC"))),
+        (
+            "zone",
+            Arc::new(TimestampMicrosecondArray::from(vec![Some(0), None]).with_timezone("America/New_York")),
+        ),
+        ("offset", Arc::new(TimestampMicrosecondArray::from(vec![Some(0), None]).with_timezone("-02:30"))),
+    ];
+    let expected = [
+        ("i8", ["-7.0", ""]),
+        ("u64", ["7.0", ""]),
+        // Beyond 2^53 an integer is a name, and stays exact as text.
+        ("id", ["5", "9007199254740993"]),
+        ("f32", ["0.10000000149011612", ""]),
+        ("f64", ["0.1", ""]),
+        ("decimal", ["123.45", ""]),
+        ("yes", ["true", ""]),
+        ("text", ["a", ""]),
+        ("large", ["b", ""]),
+        ("view", ["c", ""]),
+        ("label", ["x", ""]),
+        ("day", ["1969-12-31", ""]),
+        ("ms", ["1970-01-01T00:00:01.5", ""]),
+        ("ns", ["1970-01-01T00:00:00.000000001Z", ""]),
+        ("zone", ["1969-12-31T19:00:00-05:00[America/New_York]", ""]),
+        ("offset", ["1969-12-31T21:30:00-02:30", ""]),
+    ];
+    through_both(columns, |table, file| {
+        let table = table.unwrap();
+        for (name, cells) in expected {
+            assert_eq!(shown(&table, name), cells, "{file}, {name}");
+        }
+    });
+}
+
+#[test]
+fn a_type_without_meaning_is_named_with_its_column() {
+    let mut lists = ListBuilder::new(Float64Builder::new());
+    lists.append(true);
+    let lists: ArrayRef = Arc::new(lists.finish());
+    let binary: ArrayRef = Arc::new(BinaryArray::from(vec![&b"x"[..]]));
+    let unknown: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone("Nowhere/Town"));
+    for (array, word) in [(lists, "List"), (binary, "Binary"), (unknown, "Nowhere/Town")] {
+        let number: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
+        through_both(vec![("t", number), ("odd one", array)], |table, file| {
+            let error = table.unwrap_err();
+            assert!(
+                matches!(&error, ReadError::UnsupportedType { column, .. } if column == "odd one"),
+                "{error:?}"
+            );
+            let message = error.to_string();
+            assert!(message.contains(word) && message.contains(file), "{message}");
+        });
+    }
+}
+
+#[test]
+fn an_infinite_number_is_named_by_its_row() {
+    let time: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0]));
+    let value: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::NEG_INFINITY, f64::INFINITY]));
+    through_both(vec![("t", time), ("a", value)], |table, file| {
+        let error = select(&table.unwrap(), &Selection::default()).unwrap_err();
+        let SelectError::StrayCell { file: FileName::Path(path), place, column, count, .. } = &error else {
+            panic!("{error:?}")
+        };
+        assert!(path.ends_with(file));
+        assert_eq!((*place, column.as_str(), *count), (Place::Row(2), "a", 2));
+    });
+}
+
+#[test]
+fn a_binary_table_without_rows_or_with_bad_names_is_refused() {
+    let empty: ArrayRef = Arc::new(Float64Array::from(Vec::<f64>::new()));
+    through_both(vec![("t", empty)], |table, _| assert!(matches!(table, Err(ReadError::NoRows { .. }))));
+    let one: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
+    through_both(vec![("t", Arc::clone(&one)), ("", one)], |table, _| {
+        assert!(matches!(table, Err(ReadError::EmptyName { position: 2, .. })));
+    });
+}
+
+/// Seconds after a near origin keep what seconds since 1970 would lose.
+#[test]
+fn fast_recordings_keep_their_steps() {
+    let begin = 1_700_000_000_000_000_000_i64;
+    let ticks: Vec<i64> = (0..100).map(|row| begin + 100 * row).collect();
+    let time: ArrayRef = Arc::new(TimestampNanosecondArray::from(ticks));
+    let value: ArrayRef = Arc::new(Float64Array::from_iter_values((0..100).map(f64::from)));
+    through_both(vec![("t", time), ("a", value)], |table, _| {
+        let table = table.unwrap();
+        let frame = select(&table, &Selection::default()).unwrap();
+        let input = &frame.inputs[0];
+        for (row, number) in input.values.iter().enumerate() {
+            assert_eq!(*number, 100.0 * row as f64 / 1e9);
+        }
+        assert_eq!(input.column_of(&input.values).data(), table.column("t").unwrap().data());
+        // The axis travels through a model file's header, and another table read with it has the same origin.
+        let axis = input.time.clone().unwrap();
+        let read_back = catena_io::time::TimeAxis::from_json(&axis.to_json());
+        assert_eq!(read_back.as_ref(), Some(&axis));
+    });
+}
