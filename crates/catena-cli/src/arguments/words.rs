@@ -1,0 +1,209 @@
+//! Words of the command line as values; every mistake says what would have been right.
+
+use std::fmt;
+
+use catena::kernel::StateKind;
+use catena_auto::fit::{Budget, KernelPair, MethodChoice, StructureOption};
+use catena_io::read::Format;
+use catena_io::select::LongColumns;
+use catena_io::units::Duration;
+
+/// A value, or `auto`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chosen<T> {
+    Automatic,
+    Given(T),
+}
+
+impl<T: Copy> Chosen<T> {
+    /// The value, if one was given.
+    pub(crate) fn given(self) -> Option<T> {
+        match self {
+            Self::Automatic => None,
+            Self::Given(value) => Some(value),
+        }
+    }
+}
+
+/// An amount of memory.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(crate) struct Bytes(pub(crate) f64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+        match units.iter().find(|(size, _)| self.0 >= *size) {
+            Some((size, name)) => write!(formatter, "{:.1} {name}", self.0 / size),
+            None => write!(formatter, "{:.0} bytes", self.0),
+        }
+    }
+}
+
+/// How far a forecast goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Horizon {
+    Steps(usize),
+    Along(Duration),
+}
+
+impl fmt::Display for Horizon {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Steps(steps) => write!(formatter, "{steps} steps"),
+            Self::Along(duration) => write!(formatter, "{duration}"),
+        }
+    }
+}
+
+fn automatic<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Chosen<T>, String> {
+    if text == "auto" { Ok(Chosen::Automatic) } else { parse(text).map(Chosen::Given) }
+}
+
+/// `N` or `auto`.
+pub(super) fn latents(text: &str) -> Result<Chosen<usize>, String> {
+    automatic(text, |text| text.parse().map_err(|_| "write a whole number or auto".to_owned()))
+}
+
+/// A kernel, two kernels or `auto`.
+pub(super) fn kernel(text: &str) -> Result<Chosen<KernelPair>, String> {
+    automatic(text, |text| text.parse().map_err(|error: catena_auto::fit::UnknownKernel| error.to_string()))
+}
+
+/// `yes`, `no` or `auto`.
+pub(super) fn yes_or_no(text: &str) -> Result<Chosen<bool>, String> {
+    automatic(text, |text| match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("write yes, no or auto".to_owned()),
+    })
+}
+
+/// `auto`, `chain`, `tree` or `ensemble:K`.
+pub(crate) fn structure(text: &str) -> Result<StructureOption, String> {
+    match (text, text.strip_prefix("ensemble:").map(str::parse)) {
+        ("auto", _) => Ok(StructureOption::Auto),
+        ("chain", _) => Ok(StructureOption::Chain),
+        ("tree", _) => Ok(StructureOption::Tree),
+        (_, Some(Ok(n_chains))) if n_chains > 0 => Ok(StructureOption::Ensemble { n_chains }),
+        _ => Err("write auto, chain, tree or ensemble:K with K at least 1".to_owned()),
+    }
+}
+
+/// `auto`, `catena`, `exact`, `svgp[:M]` or `nngp[:K]`.
+pub(super) fn method(text: &str) -> Result<MethodChoice, String> {
+    const INDUCING: usize = 200;
+    const NEIGHBORS: usize = 16;
+    let (name, count) = text.split_once(':').map_or((text, None), |(name, count)| (name, Some(count)));
+    let count = count.map(|count| count.parse::<usize>().ok().filter(|count| *count > 0));
+    match (name, count) {
+        ("auto", None) => Ok(MethodChoice::Auto),
+        ("catena", None) => Ok(MethodChoice::Catena),
+        ("exact", None) => Ok(MethodChoice::Exact),
+        ("svgp", None) => Ok(MethodChoice::Svgp { n_inducing: INDUCING }),
+        ("svgp", Some(Some(n_inducing))) => Ok(MethodChoice::Svgp { n_inducing }),
+        ("nngp", None) => Ok(MethodChoice::Nngp { n_neighbors: NEIGHBORS }),
+        ("nngp", Some(Some(n_neighbors))) => Ok(MethodChoice::Nngp { n_neighbors }),
+        _ => Err("write auto, catena, exact, svgp, svgp:M, nngp or nngp:K".to_owned()),
+    }
+}
+
+/// `auto`, `derivative` or `value`.
+pub(super) fn state(text: &str) -> Result<Chosen<StateKind>, String> {
+    automatic(text, |text| match text {
+        "derivative" => Ok(StateKind::Derivative),
+        "value" => Ok(StateKind::Value),
+        _ => Err("write auto, derivative or value".to_owned()),
+    })
+}
+
+/// `quick`, `default` or `thorough`.
+pub(super) fn budget(text: &str) -> Result<Budget, String> {
+    match text {
+        "quick" => Ok(Budget::Quick),
+        "default" => Ok(Budget::Default),
+        "thorough" => Ok(Budget::Thorough),
+        _ => Err("write quick, default or thorough".to_owned()),
+    }
+}
+
+/// `TIME,SERIES,VALUE`.
+pub(super) fn long_columns(text: &str) -> Result<LongColumns, String> {
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    match names[..] {
+        [time, series, value] if names.iter().all(|name| !name.is_empty()) => {
+            Ok(LongColumns { time: time.to_owned(), series: series.to_owned(), value: value.to_owned() })
+        }
+        _ => Err("write the names of three columns: TIME,SERIES,VALUE".to_owned()),
+    }
+}
+
+/// A format by its name.
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    Format::of_name(text).ok_or_else(|| "write csv, tsv, txt, parquet or arrow".to_owned())
+}
+
+/// A probability strictly between 0 and 1.
+pub(super) fn probability(text: &str) -> Result<f64, String> {
+    let probability = text.parse().ok().filter(|value: &f64| *value > 0.0 && *value < 1.0);
+    probability.ok_or_else(|| "write a number between 0 and 1, such as 0.95".to_owned())
+}
+
+/// An amount of memory such as `3GB` or `500MB`.
+pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
+    let letters = text.trim().to_ascii_uppercase();
+    let length = letters.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(letters.len());
+    let unit = match letters[length..].trim() {
+        "" | "B" => 1.0,
+        "K" | "KB" => 1e3,
+        "M" | "MB" => 1e6,
+        "G" | "GB" => 1e9,
+        "T" | "TB" => 1e12,
+        _ => return Err("write a size such as 500MB or 3GB".to_owned()),
+    };
+    let number =
+        letters[..length].trim().parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
+    number.map(|number| Bytes(number * unit)).ok_or_else(|| "write a size such as 500MB or 3GB".to_owned())
+}
+
+/// A number of steps or a duration.
+pub(crate) fn horizon(text: &str) -> Result<Horizon, String> {
+    if let Ok(steps) = text.trim().parse::<usize>() {
+        return if steps > 0 { Ok(Horizon::Steps(steps)) } else { Err("write at least one step".to_owned()) };
+    }
+    let duration = text.parse::<Duration>();
+    duration.map(Horizon::Along).map_err(|error| format!("{error}, or a whole number of steps"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_their_meaning() {
+        assert_eq!(latents("auto"), Ok(Chosen::Automatic));
+        assert_eq!(latents("3"), Ok(Chosen::Given(3)));
+        assert_eq!(structure("ensemble:8"), Ok(StructureOption::Ensemble { n_chains: 8 }));
+        assert_eq!(method("nngp:20"), Ok(MethodChoice::Nngp { n_neighbors: 20 }));
+        assert_eq!(bytes("1.5 GB"), Ok(Bytes(1.5e9)));
+        assert_eq!(horizon("12"), Ok(Horizon::Steps(12)));
+        assert!(matches!(horizon("48h"), Ok(Horizon::Along(along)) if along.seconds() == 172_800.0));
+        let wrong = [
+            latents("-1").is_err(),
+            kernel("matern99").is_err(),
+            yes_or_no("maybe").is_err(),
+            structure("ensemble:0").is_err(),
+            method("exact:3").is_err(),
+            method("svgp:0").is_err(),
+            state("both").is_err(),
+            budget("infinite").is_err(),
+            long_columns("a,b").is_err(),
+            long_columns("a,,c").is_err(),
+            format("xlsx").is_err(),
+            probability("1").is_err(),
+            bytes("many").is_err(),
+            horizon("0").is_err(),
+            horizon("48x").is_err(),
+        ];
+        assert!(wrong.iter().all(|is_wrong| *is_wrong), "{wrong:?}");
+    }
+}

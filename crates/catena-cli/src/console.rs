@@ -1,0 +1,94 @@
+//! What is said on standard error: sentences always, a progress bar only to a person at a terminal.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use catena_auto::fit::{Event, Stage};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// An error, as the one sentence a user sees.
+pub(crate) fn complain(error: &dyn Display) {
+    let sentence = error.to_string().replace('\n', " ");
+    // Without standard error there is no one to tell.
+    let _ = writeln!(io::stderr(), "catena: {sentence}");
+}
+
+/// Speaks to the user while a command runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Console {
+    is_quiet: bool,
+}
+
+impl Console {
+    /// `is_quiet` silences everything but errors.
+    pub(crate) fn new(is_quiet: bool) -> Self {
+        Self { is_quiet }
+    }
+
+    /// Says something worth knowing.
+    pub(crate) fn say(self, text: impl Display) {
+        if !self.is_quiet {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
+    fn bar(self, length: u64, template: &str) -> ProgressBar {
+        let is_seen = !self.is_quiet && io::stderr().is_terminal();
+        let target = if is_seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::with_draw_target(Some(length), target).with_style(style);
+        if is_seen {
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        bar
+    }
+
+    /// A bar for bytes read.
+    pub(crate) fn reading(self) -> ProgressBar {
+        self.bar(0, "reading {bar:30} {bytes}/{total_bytes} {eta} left")
+    }
+
+    /// A bar for the stages of a fit.
+    pub(crate) fn fitting(self) -> FitBar {
+        let bar = self.bar(1000, "{prefix} {bar:30} {elapsed} {msg}");
+        FitBar { bar, state: Mutex::new((None, f64::NEG_INFINITY)) }
+    }
+}
+
+/// Shows how far a fit is; told from several threads.
+pub(crate) struct FitBar {
+    bar: ProgressBar,
+    state: Mutex<(Option<Stage>, f64)>,
+}
+
+impl FitBar {
+    /// Takes note of progress.
+    pub(crate) fn show(&self, event: Event) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        let Ok(mut state) = self.state.lock() else { return };
+        if state.0 != Some(event.stage) {
+            *state = (Some(event.stage), f64::NEG_INFINITY);
+            self.bar.set_prefix(match event.stage {
+                Stage::Smoothness => "comparing smoothness",
+                Stage::Candidates => "comparing models    ",
+                Stage::Structure => "building structure  ",
+                Stage::Learning => "learning            ",
+                Stage::Posterior => "posterior           ",
+            });
+        }
+        self.bar.set_position((1000.0 * event.done.clamp(0.0, 1.0)) as u64);
+        if let Some(value) = event.log_posterior.filter(|value| *value > state.1) {
+            state.1 = value;
+            self.bar.set_message(format!("log evidence + prior {value:.1}"));
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(self) {
+        self.bar.finish_and_clear();
+    }
+}

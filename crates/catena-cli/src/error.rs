@@ -1,0 +1,147 @@
+//! Everything that can go wrong, as one sentence, and the exit code that belongs to it.
+
+use std::process::ExitCode;
+
+use catena::data::DataError;
+use catena_auto::fit::FitError;
+use catena_auto::method::MethodError;
+use catena_baselines::BaselineError;
+use catena_io::model_file::ModelFileError;
+use catena_io::read::ReadError;
+use catena_io::select::SelectError;
+use catena_io::units::DurationError;
+use catena_io::write::WriteError;
+use catena_io::{FileName, Place};
+use thiserror::Error;
+
+/// Why a command ends without its result.
+#[derive(Debug, Error)]
+pub(crate) enum CliError {
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Select(#[from] SelectError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
+    ModelFile(#[from] ModelFileError),
+    #[error(transparent)]
+    Duration(#[from] DurationError),
+    #[error("{file}: {cause}")]
+    Fit { file: FileName, cause: FitError },
+    #[error("{file}: {place}, column {column}: {what}")]
+    Cell { file: FileName, place: Place, column: String, what: &'static str },
+    #[error(
+        "{file}: numbers overflow at {place}; check the values around it, or weights and noise if they are given"
+    )]
+    Overflow { file: FileName, place: Place },
+    #[error(
+        "{file}: has one row only; learning needs at least two, so add rows or use --no-learn --parameters"
+    )]
+    OneRow { file: FileName },
+    #[error(
+        "--no-learn needs the parameters: give --parameters FILE.json, which `catena fit --parameters-out` writes"
+    )]
+    NoParameters,
+    #[error("{file}: {what}")]
+    Parameters { file: FileName, what: String },
+    #[error("--json and the table cannot both go to standard output; give the table a file with -o")]
+    TwoOutputs,
+    #[error("{file}: there is already a column {name:?}; rename it, or leave out --std")]
+    NameTaken { file: FileName, name: String },
+    #[error("{file}: the input {column} holds numbers, not times; give the horizon as a number of steps")]
+    HorizonNeedsTime { file: FileName, column: String },
+    #[error(
+        "{file}: the step {step} needs a time input, but {column} holds numbers; give the step as a number"
+    )]
+    StepNeedsTime { file: FileName, column: String, step: String },
+    #[error("{file}: a forecast or a block needs one input, but {found} were chosen; name one with --inputs")]
+    SeveralInputs { file: FileName, found: usize },
+    #[error("{file}: all rows have the same {column}, so there is no step to go on with; give --step")]
+    NoStep { file: FileName, column: String },
+    #[error(
+        "the horizon {horizon} is shorter than one step of {step}; give a longer one or a smaller --step"
+    )]
+    ShortHorizon { horizon: String, step: String },
+    #[error(
+        "the horizon {horizon} has {n_steps} steps of {step}, more than {limit}; give a shorter one or a larger --step"
+    )]
+    LongHorizon { horizon: String, step: String, n_steps: f64, limit: usize },
+    #[error("{file}: has no value of any output of the model, so there is nothing to do")]
+    NoValues { file: FileName },
+    #[error(
+        "{file}: column {column} names the series {name:?}, which the model does not know; fit a new model"
+    )]
+    NewSeries { file: FileName, column: String, name: String },
+    #[error("{file}: too few observed cells to hide some and learn from the rest; compare needs at least 20")]
+    TooFewCells { file: FileName },
+    #[error(
+        "the fit needs about {needed} of memory, more than {limit}; raise --max-memory or use fewer rows or outputs"
+    )]
+    Memory { needed: String, limit: String },
+    #[error("{file}: the page cannot be made ({cause})")]
+    Page { file: FileName, cause: catena_report::ReportError },
+    #[error("standard output cannot be written ({0})")]
+    Output(#[from] std::io::Error),
+    #[error(
+        "the model has numbers that are not finite and cannot be kept; check the table for extreme values"
+    )]
+    NotKept,
+    #[error("--threads {0} cannot be used; give a number from 1 to 1024")]
+    Threads(usize),
+}
+
+impl CliError {
+    /// 2 for bad input or usage, 3 for numbers that failed.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self {
+            Self::Overflow { .. } | Self::NotKept => 3,
+            Self::Fit { cause, .. } if is_numeric(cause) => 3,
+            _ => 2,
+        }
+    }
+
+    /// Whether only the reader of a pipe has gone.
+    pub(crate) fn is_closed_pipe(&self) -> bool {
+        match self {
+            Self::Write(WriteError::PipeClosed { .. }) => true,
+            Self::Output(source) => source.kind() == std::io::ErrorKind::BrokenPipe,
+            _ => false,
+        }
+    }
+}
+
+fn is_numeric(cause: &FitError) -> bool {
+    match cause {
+        FitError::Data(DataError::ScalingOverflow { .. }) => true,
+        FitError::Method(MethodError::Inference(_) | MethodError::Ensemble(_)) => true,
+        FitError::Method(MethodError::Baseline(cause)) | FitError::Baseline(cause) => matches!(
+            cause,
+            BaselineError::NotPositiveDefinite { .. }
+                | BaselineError::InducingNotPositiveDefinite { .. }
+                | BaselineError::NegativeVariance { .. }
+                | BaselineError::MixingDecomposition { .. }
+        ),
+        FitError::Learning(_) | FitError::NoStart => true,
+        _ => false,
+    }
+}
+
+/// Prints what clap has to say: help as it is, a mistake as one sentence.
+pub(crate) fn usage_exit(error: &clap::Error) -> ExitCode {
+    if !error.use_stderr() {
+        // Nothing can be done if help cannot be printed.
+        let _ = error.print();
+        return ExitCode::SUCCESS;
+    }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return ExitCode::from(2);
+    }
+    let text = error.render().to_string();
+    let lines = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
+    let sentence: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let sentence = sentence.join(" ").replace(" tip:", ";").replace("error: ", "");
+    crate::console::complain(&format!("{}; see `catena --help`", sentence.trim_end_matches(['.', ';'])));
+    ExitCode::from(2)
+}

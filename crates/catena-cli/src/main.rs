@@ -1,0 +1,43 @@
+//! `catena`: from a table full of holes to answers and a page to show, on the command line.
+//!
+//! In reading order: `arguments` (what a user may say), `source` (tables in), `learning` (a fit with progress),
+//! `predictions` (tables out), `store` (model files), then `verbs`, one file each. Data goes to standard output, everything
+//! else to standard error. Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed.
+
+mod arguments;
+mod console;
+mod error;
+mod interrupt;
+mod learning;
+mod model_table;
+mod page;
+mod parameters;
+mod plan;
+mod predictions;
+mod scoreboard;
+mod source;
+mod store;
+mod verbs;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::Command;
+
+fn main() -> ExitCode {
+    interrupt::install();
+    let command = match Command::try_parse() {
+        Ok(command) => command,
+        Err(error) => return error::usage_exit(&error),
+    };
+    match verbs::run(command) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the pipe has enough, as in `catena predict ... | head`.
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            console::complain(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

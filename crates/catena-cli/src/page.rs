@@ -1,0 +1,243 @@
+//! A fit as a page: the numbers of a model, its predictions and its warnings, in the shape the page wants.
+
+use catena::structure::{Start, StructureChoice, Tree, greedy_chain, spanning_tree};
+use catena_auto::fit::{Fit, LatentSummary, MethodChoice, StructureOption, Summary};
+use catena_auto::method::Quantity;
+use catena_auto::preparation::Predictive;
+use catena_io::FileName;
+use catena_io::select::Input;
+use catena_io::time::ZoneStyle;
+use catena_report::{
+    Axis, Bands, Calibration, Candidate, CoveragePoint, EvidencePath, Fact, InputColumn, Latent, LengthScale,
+    MethodScore, Model, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone, Warning,
+};
+
+use crate::error::CliError;
+use crate::source::length_text;
+use crate::store::{About, data_digest};
+
+/// Edges beyond this many are not drawn.
+const MOST_EDGES: usize = 50_000;
+
+/// The page of a fit; `held_out` are known values that were hidden from it, row-major, or empty.
+pub(crate) fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<String, CliError> {
+    let file = FileName::from(std::path::Path::new(&about.data));
+    let failed = |cause| CliError::Fit { file: file.clone(), cause };
+    let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
+    let summary = fit.summary();
+    let report = Report {
+        title: title.to_owned(),
+        subtitle: Some(format!(
+            "{}, {} rows, {} outputs",
+            summary.method,
+            summary.n_rows,
+            summary.outputs.len()
+        )),
+        generated_by: format!("catena {}", env!("CARGO_PKG_VERSION")),
+        run: Some(run(fit, about)?),
+        warnings: summary
+            .warnings
+            .iter()
+            .map(|message| Warning { message: message.clone(), advice: None })
+            .collect(),
+        table: Some(table(fit, about, &predictive, held_out)),
+        structure: structure(fit),
+        model: Some(model(fit, about)),
+        evidence: evidence(summary),
+        calibration: calibration(summary),
+        search: search(summary),
+        footnotes: summary.decisions.clone(),
+    };
+    report.to_html().map_err(|cause| CliError::Page { file, cause })
+}
+
+fn run(fit: &Fit, about: &About) -> Result<Run, CliError> {
+    let (observations, summary) = (fit.table().observations(), fit.summary());
+    let n_cells = observations.n_rows() * observations.n_outputs();
+    Ok(Run {
+        command: None,
+        data: Some(about.data.clone()),
+        digest: Some(format!("sha256:{}", data_digest(fit.table())?)),
+        n_rows: observations.n_rows(),
+        n_outputs: observations.n_outputs(),
+        n_holes: n_cells - observations.n_observed(),
+        facts: vec![
+            Fact::new("log evidence", format!("{:.2}", summary.log_evidence)),
+            Fact::new("learning", summary.ending.clone()),
+            Fact::new("seed", fit.parts().seed.to_string()),
+        ],
+    })
+}
+
+fn axis(input: &Input) -> (Axis, f64) {
+    let Some(time) = &input.time else { return (Axis::number(&input.name, None), 0.0) };
+    let zone = match &time.style.zone {
+        ZoneStyle::Naive => TimeZone::Naive,
+        ZoneStyle::Offset { seconds, .. } => {
+            TimeZone::MinutesAheadOfUtc(i16::try_from(seconds / 60).unwrap_or(0))
+        }
+        ZoneStyle::Utc | ZoneStyle::Named { .. } => TimeZone::MinutesAheadOfUtc(0),
+    };
+    (Axis::time(&input.name, zone), time.origin_seconds as f64)
+}
+
+fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) -> Table {
+    let data = fit.table();
+    let (n_rows, n_outputs, dim) = (data.n_rows(), about.outputs.len(), about.inputs.len());
+    let mut observed = vec![None; n_rows * n_outputs];
+    for (row, cell) in data.observations().cells() {
+        observed[row.get() * n_outputs + cell.output.get()] = Some(cell.value);
+    }
+    let input = |(at, input): (usize, &Input)| {
+        let (axis, origin) = axis(input);
+        let values =
+            data.inputs().values().iter().skip(at).step_by(dim).map(|value| origin + value).collect();
+        InputColumn { axis, values }
+    };
+    let places = |output: usize| (0..n_rows).map(move |row| row * n_outputs + output);
+    let output = |(output, name): (usize, &String)| {
+        let quantile = |share: f64| places(output).map(|at| predictive.quantile(at, share)).collect();
+        let bands = if fit.parts().preparation.outputs[output].log {
+            let (lo50, hi50, lo95, hi95) = (quantile(0.25), quantile(0.75), quantile(0.025), quantile(0.975));
+            Bands::Quantiles { lo50, hi50, lo95, hi95 }
+        } else {
+            Bands::Gaussian { std: places(output).map(|at| predictive.deviation(at)).collect() }
+        };
+        let known = |at: usize| held_out.get(at).copied().filter(|value| !value.is_nan());
+        let hidden: Vec<Option<f64>> = places(output).map(known).collect();
+        OutputSeries {
+            name: name.clone(),
+            unit: None,
+            observed: places(output).map(|at| observed[at]).collect(),
+            held_out: if hidden.iter().any(Option::is_some) { hidden } else { vec![] },
+            mean: places(output).map(|at| predictive.mean(at)).collect(),
+            bands,
+        }
+    };
+    Table {
+        inputs: about.inputs.iter().enumerate().map(input).collect(),
+        outputs: about.outputs.iter().enumerate().map(output).collect(),
+        ..Table::default()
+    }
+}
+
+/// The structure over two or three inputs, which the page can draw.
+fn structure(fit: &Fit) -> Option<Structure> {
+    let parts = fit.parts();
+    let inputs = parts.preparation.inputs(parts.table.inputs()).ok()?;
+    let is_ours = matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena);
+    if !is_ours || !(2..=3).contains(&inputs.dim()) || inputs.n_rows() > MOST_EDGES {
+        return None;
+    }
+    let (name, tree): (&str, Tree) = match parts.structure {
+        StructureOption::Auto => {
+            let choice = StructureChoice::for_dim(inputs.dim());
+            (choice.kind().name(), choice.build(&inputs).ok()?)
+        }
+        StructureOption::Tree => ("spanning tree", spanning_tree(&inputs).ok()?),
+        StructureOption::Chain => ("greedy chain", greedy_chain(&inputs, Start::FirstRow).ok()?),
+        StructureOption::Ensemble { .. } => return None,
+    };
+    let edge = |position| {
+        let parent = tree.parent(position)?;
+        Some([tree.row_at(parent).get() as u32, tree.row_at(position).get() as u32])
+    };
+    let edges: Vec<[u32; 2]> = tree.positions().filter_map(edge).collect();
+    Some(Structure { summary: format!("{name}, {} edges", edges.len()), edges })
+}
+
+fn model(fit: &Fit, about: &About) -> Model {
+    let (summary, parts) = (fit.summary(), fit.parts());
+    let (n_latents, n_outputs) = (summary.latents.len(), summary.outputs.len());
+    let n_shared = parts.model.mixing().n_shared();
+    let is_time = about.is_time();
+    let latent = |(at, latent): (usize, &LatentSummary)| {
+        let private_to = at.checked_sub(n_shared);
+        let lengths = latent.length_scales.iter();
+        Latent {
+            name: if private_to.is_some() { "private".to_owned() } else { format!("shared {}", at + 1) },
+            private_to,
+            kernel: latent.kernel.clone(),
+            length_scales: lengths
+                .map(|length| LengthScale { value: *length, text: length_text(is_time, *length) })
+                .collect(),
+        }
+    };
+    let row = |output: usize| {
+        let weights = &summary.mixing[output * n_latents..output * n_latents + n_shared];
+        weights.iter().map(|weight| weight / parts.preparation.outputs[output].scale).collect()
+    };
+    let privates = if parts.model.mixing().has_private() { ", one private to each output" } else { "" };
+    Model {
+        summary: Some(format!("{n_shared} shared latents{privates}")),
+        outputs: about.outputs.clone(),
+        latents: summary.latents.iter().enumerate().map(latent).collect(),
+        mixing: if n_shared > 0 { (0..n_outputs).map(row).collect() } else { vec![] },
+        mixing_unit: Some("standard deviations of the output".to_owned()),
+        correlation: summary.correlation.chunks(n_outputs).map(<[f64]>::to_vec).collect(),
+        shares: summary
+            .outputs
+            .iter()
+            .map(|output| Shares {
+                shared: output.shared_share,
+                private: output.private_share,
+                noise: output.noise_share,
+            })
+            .collect(),
+    }
+}
+
+fn evidence(summary: &Summary) -> Vec<EvidencePath> {
+    if summary.path.is_empty() {
+        return vec![];
+    }
+    let label = "log evidence and prior of the chosen model".to_owned();
+    vec![EvidencePath { label, is_chosen: true, values: summary.path.clone() }]
+}
+
+/// What was found on the cells that were hidden to choose the model.
+fn calibration(summary: &Summary) -> Option<Calibration> {
+    let first = summary.held_out.first()?;
+    let probabilities = &summary.probabilities;
+    let covered = |nominal: f64| {
+        let inside = |below: &&f64| (*below - 0.5).abs() <= 0.5 * nominal;
+        probabilities.iter().filter(inside).count() as f64 / probabilities.len() as f64
+    };
+    let levels = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+    let mut pit_counts = vec![0; 20];
+    for below in probabilities {
+        pit_counts[((below * 20.0) as usize).min(19)] += 1;
+    }
+    let has_any = !probabilities.is_empty();
+    let points = levels.map(|nominal| CoveragePoint { nominal, observed: covered(nominal) });
+    let methods = summary.held_out.iter().enumerate().map(|(at, scores)| MethodScore {
+        name: scores.name.clone(),
+        is_this_fit: at == 0,
+        rmse: Some(scores.rmse),
+        mnll: Some(scores.mnll),
+        coverage95: Some(scores.coverage),
+    });
+    Some(Calibration {
+        description: "cells that were hidden while the model was chosen; errors in standard deviations"
+            .to_owned(),
+        n_cells: first.n_cells,
+        coverage: if has_any { points.to_vec() } else { vec![] },
+        pit_counts: if has_any { pit_counts } else { vec![] },
+        methods: methods.collect(),
+        by_output: vec![],
+    })
+}
+
+fn search(summary: &Summary) -> Option<Search> {
+    let first = summary.tried.first()?;
+    let candidate = |tried: &catena_auto::fit::Tried| Candidate {
+        description: tried.name.clone(),
+        is_chosen: tried.chosen,
+        note: Some(format!("{}: {:.3}", tried.score_name, tried.score)),
+        ..Candidate::default()
+    };
+    Some(Search {
+        criterion: format!("by {}", first.score_name),
+        candidates: summary.tried.iter().map(candidate).collect(),
+    })
+}

@@ -1,0 +1,102 @@
+//! What a command would do, how large it is and how long it may take: for `--dry-run` and `--max-memory`.
+
+use catena_auto::fit::{Budget, FitOptions, MethodChoice};
+use catena_io::select::Frame;
+use serde_json::{Value, json};
+
+use crate::arguments::Bytes;
+use crate::console::Console;
+use crate::error::CliError;
+
+/// The size of a fit. Memory and time are estimates, meant to be right within a factor of about three.
+pub(crate) struct Plan {
+    n_rows: usize,
+    n_observed: usize,
+    n_holes: usize,
+    inputs: Vec<String>,
+    outputs: Vec<String>,
+    memory: Bytes,
+    seconds: f64,
+}
+
+/// Shared latents that an automatic choice rarely goes beyond.
+const USUAL_LATENTS: usize = 6;
+
+impl Plan {
+    /// The plan of a fit to the chosen columns.
+    pub(crate) fn new(frame: &Frame, options: &FitOptions) -> Self {
+        let (n_rows, n_outputs) = (frame.n_rows(), frame.n_outputs());
+        let n_observed = frame.n_observed();
+        let n_latents = match &options.parameters {
+            Some(parameters) => parameters.length_scales.len(),
+            None => options.latents.unwrap_or(USUAL_LATENTS.min(n_outputs)) + n_outputs,
+        };
+        let state = 1.5 * n_latents as f64;
+        // The table in three units (text, user's, model's), then beliefs of every row while both passes run.
+        let cells = (n_rows * (n_outputs + frame.inputs.len())) as f64;
+        let rows = 8.0 * (6.0 * cells + n_rows as f64 * (state * state + 4.0 * state));
+        let dense = 16.0 * (n_observed as f64).powi(2);
+        let is_dense = options.method == MethodChoice::Exact;
+        let sweep = 2e-9 * n_rows as f64 * (state * state * (n_outputs as f64 + state) + 50.0);
+        let share = (n_rows * n_outputs) as f64 / 28_000.0;
+        let learning = match (options.parameters.is_some(), options.budget) {
+            (true, _) => 0.0,
+            (false, Budget::Quick) => 5.0 * share.max(0.1),
+            (false, Budget::Default) => 60.0 * share.max(0.05),
+            (false, Budget::Thorough) => 600.0 * share.max(0.05),
+        };
+        Self {
+            n_rows,
+            n_observed,
+            n_holes: n_rows * n_outputs - n_observed,
+            inputs: frame.inputs.iter().map(|input| input.name.clone()).collect(),
+            outputs: frame.outputs.clone(),
+            memory: Bytes(if is_dense { rows + dense } else { rows }),
+            seconds: 1e-6 * cells + sweep + learning,
+        }
+    }
+
+    /// Prints the plan: JSON on standard output if asked for, else sentences on standard error.
+    pub(crate) fn show(&self, verb: &str, json: bool, console: Console) -> Result<(), CliError> {
+        if json {
+            return crate::scoreboard::print_json(&self.to_json(verb));
+        }
+        console.say(format!(
+            "{verb}: {} rows; inputs {}; outputs {}; {} observed cells, {} holes",
+            self.n_rows,
+            self.inputs.join(", "),
+            self.outputs.join(", "),
+            self.n_observed,
+            self.n_holes
+        ));
+        console.say(format!(
+            "needs about {} of memory and up to about {:.0} s",
+            self.memory,
+            self.seconds.ceil()
+        ));
+        console.say("dry run: nothing was learned or written");
+        Ok(())
+    }
+
+    fn to_json(&self, verb: &str) -> Value {
+        json!({
+            "verb": verb, "rows": self.n_rows, "inputs": self.inputs, "outputs": self.outputs,
+            "observed": self.n_observed, "holes": self.n_holes,
+            "memory_bytes": self.memory.0, "seconds": self.seconds,
+        })
+    }
+}
+
+/// Refuses a fit that needs more memory than allowed.
+pub(crate) fn check_memory(
+    frame: &Frame,
+    options: &FitOptions,
+    limit: Option<Bytes>,
+) -> Result<(), CliError> {
+    let Some(limit) = limit else { return Ok(()) };
+    let Plan { memory, .. } = Plan::new(frame, options);
+    if memory > limit {
+        return Err(CliError::Memory { needed: memory.to_string(), limit: limit.to_string() });
+    }
+    Ok(())
+}

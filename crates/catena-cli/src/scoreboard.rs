@@ -1,0 +1,56 @@
+//! Results on standard output: JSON for machines, aligned columns for people.
+
+use std::io::{self, Write};
+
+use catena_auto::fit::Summary;
+use serde_json::{Value, json};
+
+use crate::error::CliError;
+
+/// Prints a JSON value on standard output.
+pub(crate) fn print_json(value: &Value) -> Result<(), CliError> {
+    let text = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    print_text(&(text + "\n"))
+}
+
+/// Prints text on standard output.
+pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
+    let mut output = io::stdout().lock();
+    output.write_all(text.as_bytes())?;
+    Ok(output.flush()?)
+}
+
+/// What was learned, for machines.
+pub(crate) fn summary_json(summary: &Summary) -> Value {
+    serde_json::to_value(summary).unwrap_or(Value::Null)
+}
+
+/// One line of a table of scores.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    pub(crate) name: String,
+    pub(crate) n_cells: usize,
+    pub(crate) rmse: f64,
+    pub(crate) mnll: f64,
+    /// The share of cells inside 95 % intervals.
+    pub(crate) coverage: f64,
+}
+
+impl Line {
+    /// The line for machines.
+    pub(crate) fn to_json(&self) -> Value {
+        let Self { name, n_cells, rmse, mnll, coverage } = self;
+        json!({"name": name, "cells": n_cells, "rmse": rmse, "mnll": mnll, "coverage95": coverage})
+    }
+
+    /// The line for people.
+    pub(crate) fn to_text(&self) -> String {
+        let Self { name, n_cells, rmse, mnll, coverage } = self;
+        format!("{name:<28} {n_cells:>8} {rmse:>10.4} {mnll:>9.3} {:>8.1}%", 100.0 * coverage)
+    }
+}
+
+/// The names over the columns of [`Line::to_text`].
+pub(crate) fn heading(first: &str) -> String {
+    format!("{first:<28} {:>8} {:>10} {:>9} {:>9}", "cells", "RMSE", "MNLL", "in 95 %")
+}

@@ -1,0 +1,117 @@
+//! Tables in: read, inputs and outputs chosen, and said.
+
+use std::path::Path;
+
+use catena::data::{DataError, Dataset, InputPoints, Observations};
+use catena::index::RowIndex;
+use catena_auto::fit::FitError;
+use catena_auto::method::MethodError;
+use catena_io::Place;
+use catena_io::read::{ReadOptions, read_with_progress};
+use catena_io::select::{Frame, Layout, Selection, select};
+use catena_io::table::Table;
+use catena_io::units::Duration;
+
+use crate::arguments::Columns;
+use crate::console::Console;
+use crate::error::CliError;
+
+/// A table and what was chosen from it.
+pub(crate) struct Source {
+    pub(crate) table: Table,
+    pub(crate) frame: Frame,
+}
+
+/// Whether the text of a pipe is needed again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Text {
+    Kept,
+    Gone,
+}
+
+/// Reads a table and says which columns are what.
+pub(crate) fn open(path: &Path, columns: &Columns, text: Text, console: Console) -> Result<Source, CliError> {
+    let mut options = columns.read_options(path);
+    options.keep_piped_text = text == Text::Kept;
+    let table = read_table(path, &options, console)?;
+    choose(table, &columns.selection(), console)
+}
+
+/// Reads a table with a progress bar.
+pub(crate) fn read_table(path: &Path, options: &ReadOptions, console: Console) -> Result<Table, CliError> {
+    let bar = console.reading();
+    let mut show = |done: u64, total: Option<u64>| {
+        if let Some(total) = total {
+            bar.set_length(total);
+        }
+        bar.set_position(done);
+    };
+    let table = read_with_progress(path, options, &mut show);
+    bar.finish_and_clear();
+    Ok(table?)
+}
+
+/// Chooses the columns of a table and says so.
+pub(crate) fn choose(table: Table, selection: &Selection, console: Console) -> Result<Source, CliError> {
+    let frame = select(&table, selection)?;
+    for sentence in frame.decision.sentences() {
+        console.say(sentence);
+    }
+    Ok(Source { table, frame })
+}
+
+impl Source {
+    /// The chosen columns as the library sees them.
+    pub(crate) fn dataset(&self) -> Result<Dataset, CliError> {
+        dataset(&self.frame).map_err(|error| self.in_user_terms(FitError::Data(error)))
+    }
+
+    /// An error with rows and columns called as in the user's file.
+    pub(crate) fn in_user_terms(&self, error: FitError) -> CliError {
+        let file = self.table.file().clone();
+        let row_of = |row: RowIndex| self.place_of(row.get());
+        match error {
+            FitError::Data(DataError::ScalingOverflow { row, .. })
+            | FitError::Method(MethodError::Inference(catena::inference::InferenceError::Overflow { row })) => {
+                CliError::Overflow { file, place: row_of(row) }
+            }
+            FitError::Data(DataError::CellNoise { row, output, .. }) => CliError::Cell {
+                file,
+                place: row_of(row),
+                column: self.frame.outputs[output.get()].clone(),
+                what: "the noise of this cell is not known; give a noise column for every output",
+            },
+            cause => CliError::Fit { file, cause },
+        }
+    }
+
+    /// Where a row of the frame stands in the file.
+    fn place_of(&self, row: usize) -> Place {
+        match &self.frame.layout {
+            Layout::Wide { .. } => self.table.place_of(row),
+            Layout::Long { row_of, output_of, .. } => {
+                let is_it = |at: &usize| row_of[*at] as usize == row && output_of[*at].is_some();
+                self.table.place_of((0..row_of.len()).find(is_it).unwrap_or(0))
+            }
+        }
+    }
+}
+
+/// Inputs and outputs as the library sees them.
+pub(crate) fn dataset(frame: &Frame) -> Result<Dataset, DataError> {
+    let inputs = InputPoints::new(frame.n_rows(), frame.inputs.len(), frame.to_input_rows())?;
+    let mut observations = Observations::from_dense(frame.n_rows(), frame.n_outputs(), &frame.values)?;
+    if let Some(noise) = &frame.noise {
+        let variances: Vec<f64> = noise.iter().map(|deviation| deviation * deviation).collect();
+        observations = observations.with_cell_noise(&variances)?;
+    }
+    Dataset::new(inputs, observations)
+}
+
+/// Lengths along an input as a person writes them: durations along a time, else numbers.
+pub(crate) fn length_text(is_time: bool, length: f64) -> String {
+    match Duration::from_seconds(length) {
+        Some(duration) if is_time => duration.to_string(),
+        _ => format!("{length:.4}"),
+    }
+}

@@ -1,0 +1,332 @@
+//! Models in files: a fit taken apart into a readable header and raw arrays, and put together again to the bit.
+
+use std::path::Path;
+
+use catena::data::{Dataset, InputPoints, Observations};
+use catena::kernel::{Kernel, StateKind};
+use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::units::{LengthScale, Variance};
+use catena_auto::fit::{Fit, FitParts, MethodChoice, StructureOption, Summary};
+use catena_auto::preparation::Preparation;
+use catena_io::FileName;
+use catena_io::model_file::{Array, Container, Digest, ModelFileError};
+use catena_io::select::{Frame, Input, LongColumns};
+use catena_io::table::NumberStyle;
+use catena_io::time::TimeAxis;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::CliError;
+
+/// A fit and what its file must know beside it.
+pub(crate) struct Model {
+    pub(crate) fit: Fit,
+    pub(crate) about: About,
+}
+
+/// What the table was like from which the model was made.
+#[derive(Debug, Clone)]
+pub(crate) struct About {
+    pub(crate) data: String,
+    /// Without their values.
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) outputs: Vec<String>,
+    pub(crate) long: Option<LongColumns>,
+    pub(crate) noise_columns: Vec<String>,
+}
+
+impl About {
+    /// What is to be remembered of a frame.
+    pub(crate) fn new(frame: &Frame, long: Option<&LongColumns>, noise_columns: &[String]) -> Self {
+        let input = |input: &Input| Input { values: vec![], ..input.clone() };
+        Self {
+            data: frame.file.to_string(),
+            inputs: frame.inputs.iter().map(input).collect(),
+            outputs: frame.outputs.clone(),
+            long: long.cloned(),
+            noise_columns: noise_columns.to_vec(),
+        }
+    }
+
+    /// Whether the only input is a time.
+    pub(crate) fn is_time(&self) -> bool {
+        self.inputs.len() == 1 && self.inputs[0].time.is_some()
+    }
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    catena: String,
+    data: String,
+    inputs: Vec<InputHeader>,
+    outputs: Vec<String>,
+    long: Option<[String; 3]>,
+    noise_columns: Vec<String>,
+    method: Named,
+    structure: Named,
+    seed: u64,
+    latents: Vec<LatentHeader>,
+    preparation: Preparation,
+    summary: Summary,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct InputHeader {
+    name: String,
+    style: String,
+    time: Option<Value>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct LatentHeader {
+    kernel: String,
+    state: String,
+}
+
+/// A name with a count where there is one.
+#[derive(Debug, Serialize, Deserialize)]
+struct Named {
+    name: String,
+    count: usize,
+}
+
+impl Named {
+    fn new(name: &str, count: usize) -> Self {
+        Self { name: name.to_owned(), count }
+    }
+
+    fn of_method(method: MethodChoice) -> Self {
+        match method {
+            MethodChoice::Auto => Self::new("auto", 0),
+            MethodChoice::Catena => Self::new("catena", 0),
+            MethodChoice::Exact => Self::new("exact", 0),
+            MethodChoice::Svgp { n_inducing } => Self::new("svgp", n_inducing),
+            MethodChoice::Nngp { n_neighbors } => Self::new("nngp", n_neighbors),
+        }
+    }
+
+    fn method(&self) -> Option<MethodChoice> {
+        match self.name.as_str() {
+            "auto" => Some(MethodChoice::Auto),
+            "catena" => Some(MethodChoice::Catena),
+            "exact" => Some(MethodChoice::Exact),
+            "svgp" => Some(MethodChoice::Svgp { n_inducing: self.count }),
+            "nngp" => Some(MethodChoice::Nngp { n_neighbors: self.count }),
+            _ => None,
+        }
+    }
+
+    fn of_structure(structure: StructureOption) -> Self {
+        match structure {
+            StructureOption::Auto => Self::new("auto", 0),
+            StructureOption::Chain => Self::new("chain", 0),
+            StructureOption::Tree => Self::new("tree", 0),
+            StructureOption::Ensemble { n_chains } => Self::new("ensemble", n_chains),
+        }
+    }
+
+    fn structure(&self) -> Option<StructureOption> {
+        match self.name.as_str() {
+            "auto" => Some(StructureOption::Auto),
+            "chain" => Some(StructureOption::Chain),
+            "tree" => Some(StructureOption::Tree),
+            "ensemble" => Some(StructureOption::Ensemble { n_chains: self.count }),
+            _ => None,
+        }
+    }
+}
+
+fn style_name(style: NumberStyle) -> &'static str {
+    match style {
+        NumberStyle::Integer => "integer",
+        NumberStyle::Single => "single",
+        NumberStyle::Double => "double",
+    }
+}
+
+/// Writes a model file, at once or not at all.
+pub(crate) fn save(fit: &Fit, about: &About, path: &Path) -> Result<(), CliError> {
+    Ok(container(fit, about)?.write_to(path)?)
+}
+
+/// The digest of the data a model was made from.
+pub(crate) fn data_digest(table: &Dataset) -> Result<Digest, CliError> {
+    let (inputs, values) = data_arrays(table)?;
+    Ok(Digest::of_arrays([("inputs", &inputs), ("values", &values)]))
+}
+
+fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
+    let (n_rows, n_outputs) = (table.n_rows(), table.observations().n_outputs());
+    let mut values = vec![f64::NAN; n_rows * n_outputs];
+    for (row, cell) in table.observations().cells() {
+        values[row.get() * n_outputs + cell.output.get()] = cell.value;
+    }
+    let inputs =
+        Array::from_f64(table.inputs().values().to_vec()).with_shape(&[n_rows, table.inputs().dim()])?;
+    Ok((inputs, Array::from_f64(values).with_shape(&[n_rows, n_outputs])?))
+}
+
+fn container(fit: &Fit, about: &About) -> Result<Container, CliError> {
+    let FitParts { table, preparation, model, method, structure, seed, summary } = fit.parts();
+    let input = |input: &Input| InputHeader {
+        name: input.name.clone(),
+        style: style_name(input.style).to_owned(),
+        time: input.time.as_ref().map(TimeAxis::to_json),
+    };
+    let latent = |latent: &Latent| LatentHeader {
+        kernel: latent.kernel().name().to_owned(),
+        state: if latent.state() == StateKind::Derivative { "derivative" } else { "value" }.to_owned(),
+    };
+    let header = Header {
+        catena: env!("CARGO_PKG_VERSION").to_owned(),
+        data: about.data.clone(),
+        inputs: about.inputs.iter().map(input).collect(),
+        outputs: about.outputs.clone(),
+        long: about.long.as_ref().map(|long| [long.time.clone(), long.series.clone(), long.value.clone()]),
+        noise_columns: about.noise_columns.clone(),
+        method: Named::of_method(*method),
+        structure: Named::of_structure(*structure),
+        seed: *seed,
+        latents: model.latents().iter().map(latent).collect(),
+        preparation: preparation.clone(),
+        summary: finite(summary.clone()),
+    };
+    // What JSON cannot hold would only be noticed when the file is opened: better now.
+    let header = serde_json::to_value(&header).map_err(|_| CliError::NotKept)?;
+    Header::deserialize(&header).map_err(|_| CliError::NotKept)?;
+    let mut container = Container::new(header);
+    let (inputs, values) = data_arrays(table)?;
+    container.data_digest = Some(Digest::of_arrays([("inputs", &inputs), ("values", &values)]));
+    let mut add = |name: &str, array: Array| container.arrays.insert(name.to_owned(), array);
+    let outputs = || (0..model.n_outputs()).map(catena::index::OutputIndex::new);
+    let shared: Vec<f64> = outputs().flat_map(|output| model.mixing().shared_row(output).to_vec()).collect();
+    let private: Vec<f64> = outputs().filter_map(|output| model.mixing().private_weight(output)).collect();
+    add("inputs", inputs);
+    add("values", values);
+    add(
+        "length_scales",
+        Array::from_f64(model.latents().iter().map(|latent| latent.length_scale().get()).collect()),
+    );
+    add(
+        "shared_weights",
+        Array::from_f64(shared).with_shape(&[model.n_outputs(), model.mixing().n_shared()])?,
+    );
+    add("private_weights", Array::from_f64(private));
+    add("noise", Array::from_f64(model.noise().iter().map(|noise| noise.get()).collect()));
+    if table.observations().has_cell_noise() {
+        let variance = |cell: catena::data::Cell| cell.noise_variance.unwrap_or(f64::NAN);
+        let cells = table.observations().cells().map(|(_, cell)| variance(cell)).collect();
+        add("cell_noise", Array::from_f64(cells));
+    }
+    Ok(container)
+}
+
+/// JSON has no infinity: a score that is not finite is left out.
+fn finite(mut summary: Summary) -> Summary {
+    summary
+        .held_out
+        .retain(|scores| scores.rmse.is_finite() && scores.mnll.is_finite() && scores.coverage.is_finite());
+    summary.tried.retain(|tried| tried.score.is_finite());
+    summary.path.retain(|value| value.is_finite());
+    summary.probabilities.retain(|value| value.is_finite());
+    summary
+}
+
+fn damaged(path: &Path, what: &'static str) -> CliError {
+    CliError::ModelFile(ModelFileError::Damaged { file: FileName::from(path), what })
+}
+
+/// Reads a model file.
+pub(crate) fn load(path: &Path) -> Result<Model, CliError> {
+    let container = Container::read_from(path)?;
+    let broken = |what: &'static str| damaged(path, what);
+    let header: Header = serde_json::from_value(container.header.clone())
+        .map_err(|_| broken("the header is not that of a fit"))?;
+    let numbers = |name: &str| -> Result<Vec<f64>, CliError> {
+        let array = container.array(name).map_err(|_| broken("an array is missing"))?;
+        array.as_f64().map(<[f64]>::to_vec).ok_or_else(|| broken("an array has the wrong kind"))
+    };
+    let (n_inputs, n_outputs) = (header.inputs.len(), header.outputs.len());
+    let inputs = numbers("inputs")?;
+    if n_inputs == 0 || n_outputs == 0 || header.preparation.inputs.len() != n_inputs {
+        return Err(broken("the header names no inputs or outputs"));
+    }
+    if header.preparation.outputs.len() != n_outputs || header.summary.outputs.len() != n_outputs {
+        return Err(broken("the header and its outputs disagree"));
+    }
+    let n_rows = inputs.len() / n_inputs;
+    let inputs = InputPoints::new(n_rows, n_inputs, inputs).map_err(|_| broken("the inputs are no table"))?;
+    let values = numbers("values")?;
+    let mut observations = Observations::from_dense(n_rows, n_outputs, &values)
+        .map_err(|_| broken("the values are no table"))?;
+    if container.arrays.contains_key("cell_noise") {
+        let mut known = numbers("cell_noise")?.into_iter();
+        let noise: Vec<f64> = values
+            .iter()
+            .map(|value| if value.is_nan() { f64::NAN } else { known.next().unwrap_or(f64::NAN) })
+            .collect();
+        observations =
+            observations.with_cell_noise(&noise).map_err(|_| broken("the noise of a cell is missing"))?;
+    }
+    let table = Dataset::new(inputs, observations).map_err(|_| broken("inputs and values disagree"))?;
+    let model = lmc(&header, &numbers).ok_or_else(|| broken("the model is incomplete"))?;
+    let about = about_of(&header).ok_or_else(|| broken("an input is not described"))?;
+    let parts = FitParts {
+        table,
+        preparation: header.preparation,
+        model,
+        method: header.method.method().ok_or_else(|| broken("the method is unknown"))?,
+        structure: header.structure.structure().ok_or_else(|| broken("the structure is unknown"))?,
+        seed: header.seed,
+        summary: header.summary,
+    };
+    let fit = Fit::from_parts(parts).map_err(|cause| CliError::Fit { file: FileName::from(path), cause })?;
+    Ok(Model { fit, about })
+}
+
+fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, CliError>) -> Option<Lmc> {
+    let lengths = numbers("length_scales").ok()?;
+    if lengths.len() != header.latents.len() {
+        return None;
+    }
+    let latent = |(latent, length): (&LatentHeader, f64)| -> Option<Latent> {
+        let kernel = Kernel::ALL.iter().copied().find(|kernel| kernel.name() == latent.kernel)?;
+        let state = match latent.state.as_str() {
+            "derivative" => StateKind::Derivative,
+            "value" => StateKind::Value,
+            _ => return None,
+        };
+        Latent::new(kernel, state, LengthScale::new(length).ok()?).ok()
+    };
+    let latents: Vec<Latent> = header.latents.iter().zip(lengths).map(latent).collect::<Option<_>>()?;
+    let (shared, private) = (numbers("shared_weights").ok()?, numbers("private_weights").ok()?);
+    let n_outputs = header.outputs.len();
+    let mixing = MixingMatrix::with_private(n_outputs, shared.len() / n_outputs, shared, private).ok()?;
+    let noise: Option<Vec<Variance>> =
+        numbers("noise").ok()?.into_iter().map(|noise| Variance::new(noise).ok()).collect();
+    Lmc::new(latents, mixing, noise?).ok()
+}
+
+fn about_of(header: &Header) -> Option<About> {
+    let input = |input: &InputHeader| -> Option<Input> {
+        let style = match input.style.as_str() {
+            "integer" => NumberStyle::Integer,
+            "single" => NumberStyle::Single,
+            "double" => NumberStyle::Double,
+            _ => return None,
+        };
+        let time = match &input.time {
+            None => None,
+            Some(axis) => Some(TimeAxis::from_json(axis)?),
+        };
+        Some(Input { name: input.name.clone(), values: vec![], time, style })
+    };
+    let long = header.long.clone().map(|[time, series, value]| LongColumns { time, series, value });
+    Some(About {
+        data: header.data.clone(),
+        inputs: header.inputs.iter().map(input).collect::<Option<_>>()?,
+        outputs: header.outputs.clone(),
+        long,
+        noise_columns: header.noise_columns.clone(),
+    })
+}

@@ -1,0 +1,126 @@
+//! `chain`: the chain or tree over the rows of a table, and what it says about itself.
+
+use std::path::PathBuf;
+
+use catena::data::{InputPoints, InputScaling};
+use catena::diagnostics::{PairSampling, StructureQuality};
+use catena::index::Position;
+use catena::structure::{
+    Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
+};
+use catena_auto::fit::{FitError, StructureOption};
+use catena_io::read::Format;
+use catena_io::select::Selection;
+use catena_io::table::{Column, ColumnData, NumberColumn, NumberStyle, Table};
+use catena_io::write::{Target, TargetFile, write_table};
+use clap::Args;
+use serde_json::Value;
+
+use crate::arguments::{Columns, Speech, structure};
+use crate::error::CliError;
+use crate::learning::use_threads;
+use crate::model_table::points;
+use crate::scoreboard::{print_json, print_text};
+use crate::source::{choose, read_table};
+
+const EXAMPLES: &str = "\
+Examples:
+  catena chain stations.csv --inputs x,y
+  catena chain stations.csv --inputs x,y --structure chain -o order.csv
+
+The table has a row per place along the structure: the row of the data (counted from 1), the row it hangs on, and the
+distance between them. Several inputs are brought to mean 0 and standard deviation 1 first.";
+
+/// Options of `chain`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The table with the inputs.
+    data: PathBuf,
+    /// Write the structure as a table.
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// What joins the rows: auto, chain or tree.
+    #[arg(long, default_value = "auto", value_parser = structure)]
+    structure: StructureOption,
+    /// Threads to use; without it, all cores.
+    #[arg(long)]
+    threads: Option<usize>,
+    #[command(flatten)]
+    columns: Columns,
+    #[command(flatten)]
+    speech: Speech,
+}
+
+/// Shows the structure over the rows of a table.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
+    let Arguments { data, output, columns, speech, .. } = arguments;
+    let console = speech.console();
+    use_threads(arguments.threads)?;
+    let target = match output {
+        None => None,
+        Some(path) => {
+            let target = Target::new(path, Format::of_path(path).or(columns.format))?;
+            drop(TargetFile::create(&target)?);
+            Some(target)
+        }
+    };
+    let table = read_table(data, &columns.read_options(data), console)?;
+    // Outputs do not matter here, and there may be none.
+    let source = choose(table, &Selection { inputs_only: true, ..columns.selection() }, console)?;
+    let failed = |error: StructureError| source.in_user_terms(FitError::Structure(error));
+    let scaled =
+        scaled(&points(&source.frame)?).map_err(|error| source.in_user_terms(FitError::Data(error)))?;
+    let (name, tree) = build(arguments.structure, &scaled).map_err(failed)?;
+    if let Some(target) = &target {
+        write_table(&structure_table(&tree), target)?;
+    }
+    let quality = StructureQuality::new(&scaled, &tree, None, PairSampling::default());
+    if speech.json {
+        let quality = serde_json::from_str(&quality.to_json()).unwrap_or(Value::Null);
+        return print_json(&serde_json::json!({"structure": name, "quality": quality}));
+    }
+    // Only then is standard output free for people.
+    if output.as_ref().is_none_or(|path| path.as_os_str() != "-") {
+        print_text(&format!("{name}\n{quality}\n"))?;
+    }
+    Ok(())
+}
+
+fn scaled(points: &InputPoints) -> Result<InputPoints, catena::data::DataError> {
+    if points.dim() == 1 { Ok(points.clone()) } else { InputScaling::standardizing(points).apply(points) }
+}
+
+fn build(structure: StructureOption, inputs: &InputPoints) -> Result<(&'static str, Tree), StructureError> {
+    match structure {
+        StructureOption::Auto => {
+            let choice = StructureChoice::for_dim(inputs.dim());
+            Ok((choice.kind().name(), choice.build(inputs)?))
+        }
+        StructureOption::Tree => Ok(("spanning tree", spanning_tree(inputs)?)),
+        StructureOption::Chain | StructureOption::Ensemble { .. } if inputs.dim() == 1 => {
+            Ok(("sorted chain", sorted_chain(inputs)?))
+        }
+        StructureOption::Chain | StructureOption::Ensemble { .. } => {
+            Ok(("greedy chain", greedy_chain(inputs, Start::FirstRow)?))
+        }
+    }
+}
+
+fn structure_table(tree: &Tree) -> Table {
+    let row = |position: Position| (tree.row_at(position).get() + 1) as f64;
+    let whole = |name: &str, values: Vec<f64>| {
+        Column::new(name, ColumnData::Number(NumberColumn { values, style: NumberStyle::Integer }))
+    };
+    let rows = tree.positions().map(row).collect();
+    let parents = tree.positions().map(|position| tree.parent(position).map_or(f64::NAN, row)).collect();
+    let steps = tree.positions().map(|position| match tree.parent(position) {
+        Some(_) => tree.step_into(position),
+        None => f64::NAN,
+    });
+    Table::new(vec![
+        whole("row", rows),
+        whole("hangs_on", parents),
+        Column::numbers("distance", steps.collect()),
+    ])
+}

@@ -1,0 +1,33 @@
+//! The verbs, one file each.
+
+pub(crate) mod chain;
+pub(crate) mod compare;
+pub(crate) mod completion;
+pub(crate) mod demo;
+pub(crate) mod fit;
+pub(crate) mod forecast;
+pub(crate) mod impute;
+pub(crate) mod predict;
+pub(crate) mod report;
+pub(crate) mod score;
+pub(crate) mod update;
+
+use crate::arguments::{Command, Verb};
+use crate::error::CliError;
+
+/// Does what was asked.
+pub(crate) fn run(command: Command) -> Result<(), CliError> {
+    match command.verb {
+        Verb::Fit(arguments) => fit::run(&arguments),
+        Verb::Predict(arguments) => predict::run(&arguments),
+        Verb::Impute(arguments) => impute::run(&arguments),
+        Verb::Forecast(arguments) => forecast::run(&arguments),
+        Verb::Update(arguments) => update::run(&arguments),
+        Verb::Score(arguments) => score::run(&arguments),
+        Verb::Compare(arguments) => compare::run(&arguments),
+        Verb::Chain(arguments) => chain::run(&arguments),
+        Verb::Report(arguments) => report::run(&arguments),
+        Verb::Demo(arguments) => demo::run(&arguments),
+        Verb::Completion(arguments) => completion::run(&arguments),
+    }
+}

@@ -1,0 +1,50 @@
+//! `report`: a kept model as one web page.
+
+use std::path::PathBuf;
+
+use catena_io::write::TargetFile;
+use clap::Args;
+
+use crate::arguments::Speech;
+use crate::error::CliError;
+use crate::page::page;
+use crate::parameters::write_text;
+use crate::scoreboard::{print_json, summary_json};
+use crate::store::{self, Model};
+
+const EXAMPLES: &str = "\
+Examples:
+  catena report sensors.catena -o report.html
+  catena report sensors.catena -o report.html --title \"Sensors, winter\"
+
+The page needs no network: data, predictions with their bands, the model, its warnings and how it was chosen.";
+
+/// Options of `report`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// The model file.
+    model: PathBuf,
+    /// The page to write.
+    #[arg(short, long, value_name = "FILE.html")]
+    output: PathBuf,
+    /// The headline; without it, the name of the data.
+    #[arg(long)]
+    title: Option<String>,
+    #[command(flatten)]
+    speech: Speech,
+}
+
+/// Writes a page about a model.
+pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
+    let Arguments { model, output, title, speech } = arguments;
+    drop(TargetFile::create_path(output)?);
+    let Model { fit, about } = store::load(model)?;
+    let title = title.clone().unwrap_or_else(|| about.data.clone());
+    write_text(output, &page(&title, &fit, &about, &[])?)?;
+    speech.console().say(format!("wrote {}", output.display()));
+    if speech.json {
+        return print_json(&summary_json(fit.summary()));
+    }
+    Ok(())
+}

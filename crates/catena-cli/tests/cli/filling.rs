@@ -1,0 +1,174 @@
+//! `impute` and `forecast`: numbers as a textbook process gives them, and every other cell as it was.
+
+use crate::dense;
+use crate::harness::{Folder, columns, long, numbers, prepared, time_of, waves, wide};
+
+/// The sweep agrees with dense algebra to 1e-9; the file holds all digits.
+const TOLERANCE: f64 = 1e-8;
+
+#[test]
+fn holes_are_filled_as_dense_algebra_fills_them_and_nothing_else_changes() {
+    let folder = prepared("impute_dense");
+    folder.run("impute waves.csv --no-learn --parameters p.json --std -o filled.csv").succeeded();
+    let rows = waves(72);
+    let (before, after) = (columns(&wide(&rows)), columns(&folder.read("filled.csv")));
+    for (output, name) in ["temp", "salt"].into_iter().enumerate() {
+        let (means, deviations) = (numbers(&after, name), numbers(&after, &format!("{name}_std")));
+        let mut n_holes = 0;
+        for (row, (hour, values)) in rows.iter().enumerate() {
+            if values[output].is_nan() {
+                let (mean, deviation) = dense::predict(&rows, *hour as f64, output);
+                assert!((means[row] - mean).abs() < TOLERANCE, "{name} at {hour}: {} {mean}", means[row]);
+                assert!((deviations[row] - deviation).abs() < TOLERANCE, "{name} at {hour}");
+                n_holes += 1;
+            } else {
+                assert_eq!(after[name][row], before[name][row], "an observed cell changed");
+                assert!(deviations[row].is_nan());
+            }
+        }
+        assert!(n_holes > 3);
+    }
+    assert_eq!(after["time"], before["time"]);
+    assert_eq!(after["remark"], before["remark"]);
+}
+
+#[test]
+fn forecasts_begin_one_step_after_the_last_row_and_equal_dense_algebra() {
+    let folder = prepared("forecast_dense");
+    let words = "forecast waves.csv --no-learn --parameters p.json -o next.csv --horizon";
+    folder.run(&format!("{words} 5h --interval 0.9")).succeeded();
+    let rows = waves(72);
+    let by_duration = folder.read("next.csv");
+    let next = columns(&by_duration);
+    assert_eq!(next["time"], (72..77).map(time_of).collect::<Vec<_>>());
+    for (output, name) in ["temp", "salt"].into_iter().enumerate() {
+        for (row, hour) in (72..77).enumerate() {
+            let (mean, deviation) = dense::predict(&rows, f64::from(hour), output);
+            assert!((numbers(&next, &format!("{name}_mean"))[row] - mean).abs() < TOLERANCE);
+            assert!((numbers(&next, &format!("{name}_std"))[row] - deviation).abs() < TOLERANCE);
+            // 1.6448536 standard deviations hold 90 %.
+            let low = mean - 1.644_853_626_951_47 * deviation;
+            assert!((numbers(&next, &format!("{name}_lo"))[row] - low).abs() < 1e-6);
+        }
+    }
+    folder.run(&format!("{words} 5 --interval 0.9")).succeeded();
+    assert_eq!(folder.read("next.csv"), by_duration, "five steps are five hours");
+    folder.run(&format!("{words} 5h --step 150min")).succeeded();
+    assert_eq!(columns(&folder.read("next.csv"))["time"], ["2024-03-04 01:30", "2024-03-04 04:00"]);
+}
+
+#[test]
+fn a_pipe_gives_the_bytes_a_file_gives() {
+    let folder = prepared("pipes");
+    folder.run("impute waves.csv --no-learn --parameters p.json -o filled.csv").succeeded();
+    let text = wide(&waves(72));
+    let words = ["impute", "-", "--no-learn", "--parameters", "p.json"];
+    let piped = folder.run_with(&words, text.as_bytes()).succeeded();
+    assert_eq!(piped.text(), folder.read("filled.csv"));
+    let quiet = folder.run_with(&[&words[..], &["-q"]].concat(), text.as_bytes()).succeeded();
+    assert_eq!(quiet.stderr, "");
+}
+
+#[test]
+fn csv_and_parquet_and_arrow_give_the_same_predictions() {
+    let folder = prepared("formats");
+    // Only one output is filled, so that the tables still have the holes of the other.
+    folder.write(
+        "one.json",
+        r#"{"kernel": "matern32", "mixing": [[1.5]], "length_scales": ["6h"], "noise": [0.02]}"#,
+    );
+    let suffixes = ["csv", "parquet", "arrow", "tsv"];
+    for suffix in suffixes {
+        let words = "impute waves.csv --outputs temp --no-learn --parameters one.json";
+        folder.run(&format!("{words} -o table.{suffix}")).succeeded();
+        let words = "fit --no-learn --parameters p.json";
+        folder.run(&format!("{words} table.{suffix} -o from_{suffix}.catena")).succeeded();
+        folder.run(&format!("predict from_{suffix}.catena -o from_{suffix}.csv")).succeeded();
+        assert_eq!(folder.read(&format!("from_{suffix}.csv")), folder.read("from_csv.csv"), "{suffix}");
+    }
+    assert!(numbers(&columns(&folder.read("table.csv")), "salt").iter().any(|value| value.is_nan()));
+    // And back: a Parquet table as text again.
+    folder.run("impute table.parquet --no-learn --parameters p.json -o back.csv").succeeded();
+    folder.run("impute table.csv --no-learn --parameters p.json -o direct.csv").succeeded();
+    let (back, direct) = (columns(&folder.read("back.csv")), columns(&folder.read("direct.csv")));
+    for name in ["temp", "salt"] {
+        assert_eq!(numbers(&back, name), numbers(&direct, name));
+    }
+    assert_eq!(back["time"], direct["time"]);
+}
+
+#[test]
+fn long_and_wide_tables_agree() {
+    let folder = prepared("long");
+    folder.write("long.csv", long(&waves(72)));
+    let learn = "--no-learn --parameters p.json";
+    folder.run(&format!("impute waves.csv {learn} -o wide_filled.csv")).succeeded();
+    folder
+        .run(&format!("impute long.csv --long time,series,value --std {learn} -o long_filled.csv"))
+        .succeeded();
+    let (from_wide, from_long) =
+        (columns(&folder.read("wide_filled.csv")), columns(&folder.read("long_filled.csv")));
+    for row in 0..72 {
+        assert_eq!(from_long["value"][2 * row], from_wide["temp"][row]);
+        assert_eq!(from_long["value"][2 * row + 1], from_wide["salt"][row]);
+    }
+    folder
+        .run(&format!("forecast long.csv --long time,series,value --horizon 3 {learn} -o next.csv"))
+        .succeeded();
+    let next = columns(&folder.read("next.csv"));
+    assert_eq!(next["series"], ["temp", "salt", "temp", "salt", "temp", "salt"]);
+    assert!(next.contains_key("value_mean"));
+}
+
+#[test]
+fn a_dry_run_tells_the_plan_and_writes_nothing() {
+    let folder = prepared("dry_run");
+    let before = folder.names();
+    for words in [
+        "impute waves.csv -o filled.csv",
+        "fit waves.csv -o m.catena",
+        "compare waves.csv",
+        "forecast waves.csv --horizon 3 -o f.csv",
+    ] {
+        let outcome = folder.run(&format!("{words} --dry-run")).succeeded();
+        assert!(
+            outcome.stderr.contains("72 rows") && outcome.stderr.contains("memory"),
+            "{}",
+            outcome.stderr
+        );
+        let json = folder.run(&format!("{words} --dry-run --json")).succeeded().json();
+        assert_eq!(json["rows"], 72);
+        assert_eq!(json["holes"], 144 - json["observed"].as_u64().unwrap());
+    }
+    assert_eq!(folder.names(), before);
+}
+
+#[test]
+fn what_was_decided_is_said() {
+    let folder = prepared("decisions");
+    let outcome = folder.run("impute waves.csv --no-learn --parameters p.json -o out.csv").succeeded();
+    let said = |piece: &str| assert!(outcome.stderr.contains(piece), "{piece}: {}", outcome.stderr);
+    said("inputs: time");
+    said("outputs: temp, salt");
+    said("ignored: remark");
+}
+
+#[test]
+fn learning_fills_better_than_the_mean_would() {
+    let folder = Folder::new("learning");
+    let full = waves(150);
+    folder.write("waves.csv", wide(&full));
+    folder.run("impute waves.csv --budget quick -o filled.csv").succeeded();
+    let filled = numbers(&columns(&folder.read("filled.csv")), "temp");
+    let (mut error, mut spread, mut n_holes) = (0.0, 0.0, 0.0);
+    for (row, (hour, values)) in full.iter().enumerate() {
+        if values[0].is_nan() {
+            let truth = 20.0 + 1.5 * (*hour as f64 / 5.0).sin();
+            error += (filled[row] - truth).powi(2);
+            spread += (20.0 - truth).powi(2);
+            n_holes += 1.0;
+        }
+    }
+    // Four hours of a wave of thirty: the function is known to a tenth of its size.
+    assert!(n_holes > 10.0 && error < 0.04 * spread, "{error} {spread}");
+}

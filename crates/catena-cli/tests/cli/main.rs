@@ -1,0 +1,10 @@
+//! The command line as a user sees it: exit codes, sentences, files.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+
+mod bad_input;
+mod dense;
+mod filling;
+mod harness;
+mod interrupts;
+mod models;
+mod showing;

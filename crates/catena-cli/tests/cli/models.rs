@@ -1,0 +1,168 @@
+//! Model files: saved and loaded to the bit, updated, scored, and parameters taken from one fit to another.
+
+use crate::harness::{Folder, columns, numbers, prepared, waves, wide};
+
+#[test]
+fn a_loaded_model_predicts_to_the_bit_what_it_did_before_it_was_saved() {
+    let folder = prepared("save_load");
+    // Learned, so that no number is round. What `impute` fills comes from memory, what `predict` says from the file;
+    // both print the shortest text that reads back the same.
+    folder.run("impute waves.csv --budget quick --std -o filled.csv").succeeded();
+    folder.run("fit waves.csv --budget quick -o m.catena").succeeded();
+    folder.run("predict m.catena -o rows.csv").succeeded();
+    let (filled, rows) = (columns(&folder.read("filled.csv")), columns(&folder.read("rows.csv")));
+    assert_eq!(rows["time"], filled["time"]);
+    let mut n_holes = 0;
+    for (output, name) in ["temp", "salt"].into_iter().enumerate() {
+        for (row, (_, values)) in waves(72).iter().enumerate() {
+            if values[output].is_nan() {
+                assert_eq!(rows[&format!("{name}_mean")][row], filled[name][row]);
+                assert_eq!(rows[&format!("{name}_std")][row], filled[&format!("{name}_std")][row]);
+                n_holes += 1;
+            }
+        }
+    }
+    assert!(n_holes > 8);
+}
+
+#[test]
+fn every_method_and_structure_survives_its_file() {
+    let folder = prepared("methods");
+    for (at, words) in
+        ["--method exact", "--method nngp:5", "--method svgp:20", "--structure chain", "--structure tree"]
+            .iter()
+            .enumerate()
+    {
+        let learn = format!("--no-learn --parameters p.json {words}");
+        folder.run(&format!("impute waves.csv {learn} -o filled{at}.csv")).succeeded();
+        folder.run(&format!("fit waves.csv {learn} -o m{at}.catena")).succeeded();
+        folder.run(&format!("predict m{at}.catena -o rows{at}.csv")).succeeded();
+        let filled = columns(&folder.read(&format!("filled{at}.csv")));
+        let rows = columns(&folder.read(&format!("rows{at}.csv")));
+        assert_eq!(rows["temp_mean"][10], filled["temp"][10], "{words}");
+    }
+}
+
+#[test]
+fn predictions_at_new_points_use_the_clock_of_the_model() {
+    let folder = prepared("points");
+    folder.run("fit waves.csv --no-learn --parameters p.json -o m.catena").succeeded();
+    folder.write("points.csv", "remark,time\na,2024-03-02 10:00\nb,2024-03-01 11:00\n");
+    folder.run("predict m.catena --at points.csv -o out.csv").succeeded();
+    folder.run("predict m.catena -o rows.csv").succeeded();
+    let (at, rows) = (columns(&folder.read("out.csv")), columns(&folder.read("rows.csv")));
+    assert_eq!(at["time"], ["2024-03-02 10:00", "2024-03-01 11:00"]);
+    for name in ["temp_mean", "temp_std", "salt_mean", "salt_std"] {
+        // A new point on a row attaches to it; the two ways agree to rounding.
+        for (point, row) in [(0, 34), (1, 11)] {
+            assert!((numbers(&at, name)[point] - numbers(&rows, name)[row]).abs() < 1e-8, "{name}");
+        }
+    }
+    let outcome = folder.run("predict m.catena --at points.csv --latent").succeeded();
+    assert!(numbers(&columns(outcome.text()), "temp_std")[0] < numbers(&at, "temp_std")[0]);
+}
+
+#[test]
+fn parameters_go_from_one_fit_to_another() {
+    let folder = prepared("parameters");
+    let words = "fit waves.csv --budget quick -o learned.catena --parameters-out learned.json --json";
+    let learned = folder.run(words).succeeded().json();
+    let words = "fit waves.csv --no-learn --parameters learned.json -o given.catena --json";
+    let given = folder.run(words).succeeded().json();
+    let evidence = |summary: &serde_json::Value| summary["log_evidence"].as_f64().unwrap();
+    // Parameters are squared and divided on their way through the user's units.
+    let (first, second) = (evidence(&learned), evidence(&given));
+    assert!((first - second).abs() < 1e-7 * first.abs().max(1.0), "{first} {second}");
+}
+
+#[test]
+fn rows_added_at_once_or_in_parts_give_the_same_model() {
+    let folder = prepared("update");
+    let rows = waves(72);
+    folder.write("first.csv", wide(&rows[..40]));
+    folder.write("rest.csv", wide(&rows[40..]));
+    folder.write("second.csv", wide(&rows[40..55]));
+    folder.write("third.csv", wide(&rows[55..]));
+    folder.run("fit first.csv --no-learn --parameters p.json -o m.catena").succeeded();
+    folder.run("update m.catena rest.csv -o at_once.catena").succeeded();
+    folder.run("update m.catena second.csv -o m.catena").succeeded();
+    folder.run("update m.catena third.csv -o m.catena").succeeded();
+    let (at_once, parts) =
+        (folder.run("predict at_once.catena").succeeded(), folder.run("predict m.catena").succeeded());
+    assert_eq!(at_once.text(), parts.text());
+    assert_eq!(columns(parts.text())["time"].len(), 72);
+}
+
+#[test]
+fn an_update_may_lack_all_values_of_an_output() {
+    let folder = prepared("sparse_update");
+    folder.run("fit waves.csv --no-learn --parameters p.json -o m.catena").succeeded();
+    folder.write("new.csv", "time,temp,salt\n2024-03-05 00:00,20.5,\n2024-03-05 01:00,20.6,\n");
+    folder.run("update m.catena new.csv -o m.catena").succeeded();
+    assert_eq!(columns(folder.run("predict m.catena").succeeded().text())["time"].len(), 74);
+}
+
+#[test]
+fn scores_are_those_of_the_predictions() {
+    let folder = Folder::new("score");
+    let rows = waves(90);
+    folder.write("p.json", crate::harness::PARAMETERS);
+    folder.write("train.csv", wide(&rows[..72]));
+    folder.write("truth.csv", wide(&rows[72..]));
+    folder.run("fit train.csv --no-learn --parameters p.json -o m.catena").succeeded();
+    folder.run("predict m.catena --at truth.csv -o out.csv").succeeded();
+    let (out, truth) = (columns(&folder.read("out.csv")), columns(&wide(&rows[72..])));
+    let scores = folder.run("score m.catena truth.csv --json").succeeded().json();
+    for (at, name) in ["temp", "salt"].into_iter().enumerate() {
+        let cells: Vec<(f64, f64, f64)> = (0..18)
+            .map(|row| {
+                (
+                    numbers(&truth, name)[row],
+                    numbers(&out, &format!("{name}_mean"))[row],
+                    numbers(&out, &format!("{name}_std"))[row],
+                )
+            })
+            .filter(|cell| !cell.0.is_nan())
+            .collect();
+        let n = cells.len() as f64;
+        let rmse = (cells.iter().map(|(y, m, _)| (y - m).powi(2)).sum::<f64>() / n).sqrt();
+        let nll = |(y, m, s): &(f64, f64, f64)| {
+            0.5 * (std::f64::consts::TAU * s * s).ln() + 0.5 * ((y - m) / s).powi(2)
+        };
+        let mnll = cells.iter().map(nll).sum::<f64>() / n;
+        let line = &scores["scores"][at];
+        assert_eq!(line["name"], name);
+        assert_eq!(line["cells"], cells.len());
+        assert!((line["rmse"].as_f64().unwrap() - rmse).abs() < 1e-9);
+        assert!((line["mnll"].as_f64().unwrap() - mnll).abs() < 1e-9);
+    }
+    let text = folder.run("score m.catena truth.csv").succeeded();
+    assert!(text.text().contains("all outputs"));
+}
+
+#[test]
+fn several_inputs_work_from_fit_to_page() {
+    let folder = Folder::new("plane");
+    let mut text = "x,y,height,depth\n".to_owned();
+    for at in 0..80 {
+        let (x, y) = (f64::from(at % 9) / 9.0, f64::from((at * 37) % 80) / 80.0);
+        let height = (3.0 * x).sin() + y;
+        let depth = if at % 5 == 0 { String::new() } else { format!("{:.4}", 2.0 * height - x) };
+        text += &format!("{x},{y},{height:.4},{depth}\n");
+    }
+    folder.write("plane.csv", text);
+    folder.run("fit plane.csv --inputs x,y --budget quick -o m.catena").succeeded();
+    folder.run("predict m.catena --interval 0.5 -o rows.csv").succeeded();
+    let rows = columns(&folder.read("rows.csv"));
+    assert_eq!(rows["x"].len(), 80);
+    assert!(numbers(&rows, "depth_lo").iter().zip(numbers(&rows, "depth_hi")).all(|(low, high)| *low < high));
+    folder.run("report m.catena -o page.html").succeeded();
+    assert!(folder.read("page.html").contains("spanning tree"));
+    let structure = folder.run("chain plane.csv --inputs x,y --json -o order.csv").succeeded().json();
+    assert_eq!(structure["structure"], "spanning tree");
+    let order = columns(&folder.read("order.csv"));
+    let mut visited = numbers(&order, "row");
+    visited.sort_by(f64::total_cmp);
+    assert_eq!(visited, (1..=80).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(order["hangs_on"].iter().filter(|row| row.is_empty()).count(), 1);
+}
