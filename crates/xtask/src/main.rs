@@ -1,5 +1,7 @@
 //! Chores. `cargo xtask test` runs every check: formatting, lints, tests, documentation, examples.
 
+mod browser;
+
 use std::process::{Command, ExitCode};
 
 /// Each check: what it is, and the `cargo` arguments that run it.
@@ -15,6 +17,7 @@ const CHECKS: &[(&str, &[&str])] = &[
         &["run", "--release", "--quiet", "--package", "catena", "--example", "02_missing_outputs"],
     ),
     ("example 03", &["run", "--release", "--quiet", "--package", "catena", "--example", "03_gradient"]),
+    ("example 04", &["run", "--release", "--quiet", "--package", "catena-auto", "--example", "04_fit"]),
 ];
 
 fn main() -> ExitCode {
@@ -29,6 +32,10 @@ fn main() -> ExitCode {
 
 /// Runs every check in order and stops at the first that fails.
 fn test() -> ExitCode {
+    if let Err(complaint) = browser::ensure() {
+        eprintln!("{complaint}");
+        return ExitCode::FAILURE;
+    }
     for (name, arguments) in CHECKS {
         eprintln!("\n== {name}: cargo {}", arguments.join(" "));
         // Only rustdoc reads this: a broken link in the documentation fails, as a lint does.
