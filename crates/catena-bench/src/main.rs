@@ -3,6 +3,7 @@
 mod cases;
 mod contenders;
 mod count;
+mod learning;
 mod paper_recursion;
 mod pinning;
 mod random;
@@ -25,6 +26,7 @@ const USAGE: &str = "usage: catena-bench [SECTION...] [--json] [--rounds N]
        catena-bench guard [--record]  count all cases under valgrind and compare with the recorded counts
        catena-bench structure [--json | FILE.csv COLUMN,...]  time to build chains and trees
        catena-bench rivals [--json] [--ett PATH]  seconds per posterior of catena and its rivals
+       catena-bench learning [--json] [--ett PATH]  seconds for 100 iterations of learning
 
 sections: sweep    every sweep and the paper's recursion, over the table of models (default: all sections)
           scaling  cost per point from 10^4 to 10^6 points, buffers reused
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         ["structure", "--json"] => structure::run(true),
         ["structure", path, columns] => structure_table::run(path, columns),
         ["rivals", options @ ..] => run_rivals(options),
+        ["learning", options @ ..] => learning::run(options.contains(&"--json"), path_of_ett(options)),
         _ => measure(&words),
     };
     match outcome {
@@ -63,8 +66,13 @@ fn main() -> ExitCode {
 
 /// Times the rivals, on ETTh1 where its path is given and on data like it otherwise.
 fn run_rivals(options: &[&str]) -> Result<(), Failure> {
-    let path = options.iter().position(|&option| option == "--ett").and_then(|at| options.get(at + 1));
-    rivals::run(options.contains(&"--json"), path.map(Path::new))
+    rivals::run(options.contains(&"--json"), path_of_ett(options))
+}
+
+/// What follows `--ett`.
+fn path_of_ett<'a>(options: &[&'a str]) -> Option<&'a Path> {
+    let at = options.iter().position(|&option| option == "--ett")?;
+    options.get(at + 1).copied().map(Path::new)
 }
 
 /// Runs the sections asked for and prints what they found.
