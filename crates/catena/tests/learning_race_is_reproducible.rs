@@ -48,7 +48,7 @@ fn case(name: &str, n_rows: usize) -> Case {
 
 const SHORT: RaceSettings = RaceSettings {
     heat: 15,
-    ascent: Settings { max_iterations: 40, memory: 20, tolerance: 1e-2, patience: 10 },
+    ascent: Settings { max_iterations: 40, memory: 20, tolerance: 0.0, patience: 10 },
 };
 
 fn run(case: &Case, starts: &[Lmc]) -> Learned {

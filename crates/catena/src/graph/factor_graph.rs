@@ -23,6 +23,9 @@ pub enum GraphError {
         /// Rows of the observations.
         observations: usize,
     },
+    /// The structure visits the rows in another order than the one the cells were put in.
+    #[error("the structure visits the rows in another order; make a new graph")]
+    OrderMismatch,
     /// The model was made for another table.
     #[error("the model has {model} outputs but the observations have {observations}")]
     OutputCountMismatch {
@@ -104,6 +107,23 @@ impl<'a> FactorGraph<'a> {
         }
         let Self { tree, cells, edges, .. } = self.clone();
         Ok(FactorGraph { model, tree, cells, edges })
+    }
+
+    /// The same model and cells on another structure over the same order, such as one whose points have moved.
+    ///
+    /// # Errors
+    /// When the order differs, or a tree is to carry derivative states.
+    pub fn with_tree<'b>(&self, tree: impl Into<Held<'b, Tree>>) -> Result<FactorGraph<'b>, GraphError>
+    where
+        'a: 'b,
+    {
+        let tree = tree.into();
+        if !tree.has_order_of(&self.tree) {
+            return Err(GraphError::OrderMismatch);
+        }
+        let edges = Arc::new(Edges::new(&tree));
+        let Self { model, cells, .. } = self.clone();
+        FactorGraph { model: model.clone(), tree, cells, edges }.with_model(model)
     }
 
     /// The model.

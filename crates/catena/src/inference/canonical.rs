@@ -271,6 +271,7 @@ impl Job for Down<'_, '_> {
                     sums,
                     &mut scratch,
                 );
+                sums.end_edge(position);
             }
             descend::<A>(size, gain, message.vector, above, (mean, covariance), &mut scratch.first);
             let values = Values { mean, covariance, stride: size };

@@ -257,6 +257,7 @@ pub(super) fn down(rooted: Rooted<'_>, factors: &mut Factors, mut slopes: Option
                 let above = (&means_before[at * size..][..size], &spreads_before[at * square..][..square]);
                 if let Some(sums) = &mut slopes {
                     add_step_slopes(rooted, position, conditional, above, sums);
+                    sums.end_edge(position);
                 }
                 above
             }

@@ -51,6 +51,10 @@ pub(super) struct GradientSums {
     noise: Vec<f64>,
     /// By slot: the slope in the logarithm of the length-scale.
     log_length_scales: Vec<f64>,
+    /// By position, if wanted: the slope in the logarithm of the length of the edge above it.
+    edges: Option<Vec<f64>>,
+    /// What `log_length_scales` added up to when the last edge was done.
+    total: f64,
     /// Scratch for one row of a product.
     rows: Vec<f64>,
     /// The sum over observations of the difference between two ways to find their posterior variances, which rounding
@@ -65,6 +69,11 @@ impl GradientSums {
         let (width, parts) = (shape.width(), shape.n_parts());
         self.width = width;
         self.doubt = 0.0;
+        self.total = 0.0;
+        if let Some(edges) = &mut self.edges {
+            edges.clear();
+            edges.resize(graph.tree().len(), 0.0);
+        }
         let n_outputs = graph.model().n_outputs();
         for (buffer, len) in [
             (&mut self.weights, n_outputs * width),
@@ -74,6 +83,27 @@ impl GradientSums {
         ] {
             buffer.clear();
             buffer.resize(len, 0.0);
+        }
+    }
+
+    /// From the next sweep on, the slopes in the edges' lengths are kept.
+    pub(super) fn keep_edges(&mut self) {
+        self.edges = Some(vec![]);
+    }
+
+    /// The slopes in the logarithms of the edges' lengths, by position; they are no longer kept.
+    pub(super) fn take_edges(&mut self) -> Vec<f64> {
+        self.edges.take().unwrap_or_default()
+    }
+
+    /// The slopes of the edge above a position have been added. Only the ratio of edge to length-scale enters a step, so
+    /// what all latents gained in the logarithm of the one is what the logarithm of the other loses.
+    #[inline(always)]
+    pub(super) fn end_edge(&mut self, position: usize) {
+        if let Some(edges) = &mut self.edges {
+            let total = self.log_length_scales.iter().sum();
+            edges[position] = self.total - total;
+            self.total = total;
         }
     }
 

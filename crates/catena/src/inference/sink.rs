@@ -246,5 +246,6 @@ impl Sink for &mut GradientSums {
         let moments = (before.mean, before.covariance);
         let sums = self.by_slot();
         shape.retreat_with_slopes::<A>(step, (vector, matrix), moments, (smoothed, sums), scratch);
+        self.end_edge(position);
     }
 }

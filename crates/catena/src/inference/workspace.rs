@@ -181,6 +181,21 @@ impl Workspace {
         }
     }
 
+    /// The gradient, and by position the slope of the log evidence in the logarithm of the length of the edge above it: 0 at
+    /// the root and for edges of length zero. By them a structure whose points move can be learned.
+    ///
+    /// # Errors
+    /// As [`Workspace::gradient`].
+    pub fn gradient_with_edges(
+        &mut self,
+        graph: &FactorGraph<'_>,
+    ) -> Result<(Gradient, Vec<f64>), InferenceError> {
+        self.slopes.keep_edges();
+        let gradient = self.gradient(graph);
+        let edges = self.slopes.take_edges();
+        Ok((gradient?, edges))
+    }
+
     fn gradient_by(&mut self, form: Form, graph: &FactorGraph<'_>) -> Result<Gradient, InferenceError> {
         let layout = self.prepare::<true>(graph, form);
         let log_noise = self.log_noise;

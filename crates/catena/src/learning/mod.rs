@@ -2,7 +2,8 @@
 //!
 //! A loop around the pipeline, not a branch in it. In reading order: [`Family`] (which models, and where to start),
 //! [`Parameters`] (their free numbers as one vector), [`Priors`], [`LogPosterior`] (what is climbed), [`Ascent`] (the
-//! climb, which knows no model), [`race`] (several starts, the best finished), [`em_step`] (a cheap warm start).
+//! climb, which knows no model), [`race`] (several starts, the best finished), [`em_step`] (a cheap warm start),
+//! [`learn_relevance`] (how much each input matters).
 //! Anything that can give an [`Evidence`] can be learned: a chain, a tree, a rival's likelihood.
 
 mod ascent;
@@ -14,6 +15,7 @@ mod objective;
 mod parameters;
 mod priors;
 mod race;
+mod relevance;
 
 pub use ascent::{Ascent, Iteration, Objective, Settings, Stop};
 pub use em::em_step;
@@ -23,10 +25,13 @@ pub use objective::{Evidence, GraphEvidence, LogPosterior};
 pub use parameters::Parameters;
 pub use priors::{LogNormal, Priors, ShortnessDoubt};
 pub use race::{Learned, Monitor, Progress, RaceError, RaceSettings, race};
+pub use relevance::{Relevance, RelevanceSettings, learn_relevance};
 
+use crate::data::DataError;
 use crate::graph::GraphError;
 use crate::inference::InferenceError;
 use crate::model::ModelError;
+use crate::structure::StructureError;
 use thiserror::Error;
 
 /// An evidence, or a step of learning, that cannot be computed.
@@ -42,4 +47,13 @@ pub enum LearningError {
     /// The model cannot be built.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The structure cannot be built.
+    #[error(transparent)]
+    Structure(#[from] StructureError),
+    /// The inputs cannot be multiplied.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// There is no evidence to climb.
+    #[error("the evidence is not finite at the start; standardize the outputs")]
+    NoValue,
 }

@@ -37,10 +37,14 @@ impl<'a> GraphEvidence<'a> {
     /// On chains the covariance form is named, whose evidence keeps its digits at any noise. On trees the form follows the
     /// noise: the canonical one would lose the evidence itself where noise is tiny, and the factored one keeps it.
     pub fn new(graph: FactorGraph<'a>) -> Self {
-        let is_chain = graph.tree().is_chain();
-        let workspace = if is_chain { Workspace::with_form(Form::Covariance) } else { Workspace::new() };
+        let workspace = workspace_for(&graph);
         Self { graph, workspace }
     }
+}
+
+/// See [`GraphEvidence::new`].
+pub(super) fn workspace_for(graph: &FactorGraph<'_>) -> Workspace {
+    if graph.tree().is_chain() { Workspace::with_form(Form::Covariance) } else { Workspace::new() }
 }
 
 impl Evidence for GraphEvidence<'_> {
@@ -94,5 +98,9 @@ impl<E: Evidence> Objective for LogPosterior<'_, E> {
                 f64::NAN
             }
         }
+    }
+
+    fn scales(&self, point: &[f64], scales: &mut [f64]) {
+        self.parameters.scales_at(point, scales);
     }
 }

@@ -192,6 +192,19 @@ impl Parameters {
         Lmc::new(latents, MixingMatrix::with_private(n_outputs, n_shared, shared, private)?, noise)
     }
 
+    /// How far each entry may be moved for the evidence to change by about as much: logarithms by one, a weight by the
+    /// standard deviation of what blurs it, since the evidence bends in it as (posterior moments)/(that variance). Outputs whose
+    /// noises differ a thousandfold would otherwise make the climb a narrow valley.
+    pub fn scales_at(&self, vector: &[f64], scales: &mut [f64]) {
+        scales.fill(1.0);
+        let Ok(model) = self.model_at(vector) else { return };
+        for (entry, place) in self.entries.iter().zip(self.places()) {
+            if let (Some(entry), Place::Weight(output, _)) = (*entry, place) {
+                scales[entry] = blur(&model, output).sqrt();
+            }
+        }
+    }
+
     /// Slopes in the model's own parameters at `model`, turned into slopes in the vector.
     pub fn pull_back(&self, model: &Lmc, slopes: &Gradient, vector_slopes: &mut [f64]) {
         vector_slopes.fill(0.0);
@@ -210,6 +223,14 @@ impl Parameters {
             };
         }
     }
+}
+
+/// The variance that hides an output's shared latents: its noise, some of its own latent, and a little of everything, for
+/// a noise at its floor does not make weights certain when other latents can take over.
+fn blur(model: &Lmc, output: OutputIndex) -> f64 {
+    let own = model.mixing().private_weight(output).unwrap_or(0.0);
+    let shared: f64 = model.mixing().shared_row(output).iter().map(|weight| weight * weight).sum();
+    model.noise()[output.get()].get() + 0.1 * own * own + 1e-4 * shared
 }
 
 #[cfg(test)]
@@ -271,6 +292,17 @@ mod tests {
         parameters.pull_back(&model(), &slopes, &mut pulled);
         // The tied entry collects ℓ of both latents.
         assert_eq!(pulled, [1.0, 1.0, 1.0, 10.0, 0.4]);
+    }
+
+    #[test]
+    fn weights_are_measured_by_what_blurs_their_output() {
+        let parameters = Parameters::all(model(), 0.0).with_fixed_weights_of(OutputIndex::new(0));
+        let mut scales = vec![0.0; parameters.n_free()];
+        parameters.scales_at(&parameters.vector_of(&model()), &mut scales);
+        let of_second = (0.4_f64 + 0.1 * 0.25 * 0.25 + 1e-4 * 4.0).sqrt();
+        // Its shared and its private weight, three length-scales, two noises.
+        let expected = [of_second, of_second, 1.0, 1.0, 1.0, 1.0, 1.0];
+        assert!(scales.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{scales:?}");
     }
 
     #[test]

@@ -18,7 +18,7 @@ impl LogNormal {
     pub const FLAT: Self = Self { center: 1.0, weight: 0.0 };
 
     /// Log density, and its slope in the value.
-    fn at(self, value: f64) -> (f64, f64) {
+    pub(super) fn at(self, value: f64) -> (f64, f64) {
         let distance = (value / self.center).ln();
         (-0.5 * self.weight * distance * distance, -self.weight * distance / value)
     }

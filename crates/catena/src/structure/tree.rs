@@ -144,6 +144,23 @@ impl Tree {
         Self::from_order(inputs, order, parent_position)
     }
 
+    /// The same parents and the same order over points that have moved: only the edge lengths change.
+    ///
+    /// # Errors
+    /// When there is another number of points, or a distance overflows.
+    pub fn with_points(&self, inputs: &InputPoints) -> Result<Self, StructureError> {
+        if inputs.n_rows() != self.len() {
+            return Err(StructureError::RowCountMismatch { n_rows: inputs.n_rows(), found: self.len() });
+        }
+        Self::from_order(inputs, self.row_at.clone(), self.parent.clone())?
+            .with_distance_scale(self.distance_scale)
+    }
+
+    /// Whether another structure visits the same rows in the same order.
+    pub fn has_order_of(&self, other: &Self) -> bool {
+        self.row_at == other.row_at
+    }
+
     /// The one place that checks the rows and computes edge lengths.
     fn from_order(
         inputs: &InputPoints,
