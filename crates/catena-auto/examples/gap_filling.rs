@@ -10,7 +10,7 @@ use std::time::Instant;
 use catena_auto::fit::{Budget, FitOptions, fit};
 use catena_auto::method::Quantity;
 use catena_auto::scores::score;
-use catena_testkit::gap_table::ett_over_time;
+use catena_studies::gap_table::ett_over_time;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

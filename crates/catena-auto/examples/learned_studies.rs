@@ -15,9 +15,9 @@ use catena::index::RowIndex;
 use catena_auto::fit::{FitOptions, MethodChoice, StructureOption, fit};
 use catena_auto::method::Quantity;
 use catena_auto::scores::score;
-use catena_testkit::ett_study::ett_random_rows;
-use catena_testkit::sensor_study::sensor_study;
-use catena_testkit::study::Study;
+use catena_studies::ett_study::ett_random_rows;
+use catena_studies::sensor_study::sensor_study;
+use catena_studies::study::Study;
 
 /// Rivals learn from so many random rows: their evidence costs its cube.
 const LEARNING_ROWS: usize = 200;

@@ -18,8 +18,8 @@ use catena::structure::{Tree, chain_ensemble, spanning_tree};
 use catena_auto::structure_error::{EstimateOptions, estimate_structure_error};
 use catena_baselines::Problem;
 use catena_baselines::exact::{Exact, ExactOptions};
-use catena_testkit::sensor_study::sensor_study;
-use catena_testkit::study::{Scores, Study};
+use catena_studies::sensor_study::sensor_study;
+use catena_studies::study::{Scores, Study};
 
 const N_CHAINS: usize = 8;
 const METHODS: [&str; 5] =

@@ -18,7 +18,7 @@ use catena_auto::preparation::Predictive;
 use catena_auto::scores::{Scores, score};
 use catena_auto::trivial::{InterpolationMethod, RidgeMethod};
 use catena_baselines::Problem;
-use catena_testkit::gap_table::GapTable;
+use catena_studies::gap_table::GapTable;
 use catena_testkit::learning_tables::RECIPES;
 
 fn learned(table: &GapTable, options: &FitOptions) -> Result<(Scores, String), Box<dyn Error>> {

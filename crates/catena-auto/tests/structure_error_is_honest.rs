@@ -15,9 +15,9 @@ use catena_auto::structure_error::{
 use catena_auto::structure_report::StructureReport;
 use catena_baselines::Problem;
 use catena_baselines::exact::{Exact, ExactOptions};
+use catena_studies::sensor_study::sensor_study;
+use catena_studies::study::Study;
 use catena_testkit::random::SeededDraws;
-use catena_testkit::sensor_study::sensor_study;
-use catena_testkit::study::Study;
 
 fn with_value_states(model: &Lmc) -> Lmc {
     let value =

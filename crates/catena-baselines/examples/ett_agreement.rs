@@ -11,8 +11,8 @@ use catena_baselines::exact::{Exact, ExactOptions};
 use catena_baselines::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Inducing, Svgp, SvgpOptions};
-use catena_testkit::ett_study::ett_study;
-use catena_testkit::study::Study;
+use catena_studies::ett_study::ett_study;
+use catena_studies::study::Study;
 
 /// (N, seed, scores of the exact, the sparse and the nearest-neighbor method): RMSE, MNLL without noise, MNLL with noise.
 #[rustfmt::skip]

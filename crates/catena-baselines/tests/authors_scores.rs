@@ -8,8 +8,8 @@ use catena_baselines::exact::{Exact, ExactOptions};
 use catena_baselines::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Inducing, Svgp, SvgpOptions};
-use catena_testkit::sensor_study::sensor_study;
-use catena_testkit::study::Study;
+use catena_studies::sensor_study::sensor_study;
+use catena_studies::study::Study;
 
 /// (M, seed, scores of the exact, the sparse and the nearest-neighbor method), each with RMSE, MNLL without noise and MNLL
 /// with noise: from an independent port of the authors' code, fed with their streams.

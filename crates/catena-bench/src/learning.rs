@@ -17,7 +17,7 @@ use catena::learning::{
     Ascent, Extent, Family, GraphEvidence, LogPosterior, OutputMoments, Priors, Settings,
 };
 use catena::structure::{Tree, sorted_chain};
-use catena_testkit::gap_table::{GapTable, ett_over_time};
+use catena_studies::gap_table::{GapTable, ett_over_time};
 use catena_testkit::station_table::station_table;
 
 use crate::Failure;

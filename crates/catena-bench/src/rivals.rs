@@ -20,9 +20,9 @@ use catena_baselines::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Inducing, Svgp, SvgpOptions};
 use catena_baselines::{BaselineError, Problem};
-use catena_testkit::ett_study::ett_study;
-use catena_testkit::julia_streams::JuliaStream;
-use catena_testkit::study::Study;
+use catena_studies::ett_study::ett_study;
+use catena_studies::julia_streams::JuliaStream;
+use catena_studies::study::Study;
 
 use crate::Failure;
 use crate::timing::median;

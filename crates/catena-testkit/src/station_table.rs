@@ -6,9 +6,9 @@ use catena::kernel::Kernel;
 use catena::units::LengthScale;
 use std::f64::consts::TAU;
 
-use crate::gap_table::GapTable;
 use crate::process_draws::draw_on_line;
 use crate::random::SeededDraws;
+use catena_studies::gap_table::GapTable;
 
 /// How a channel is made of what the station does and of what is its own.
 struct Channel {

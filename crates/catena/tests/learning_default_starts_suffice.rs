@@ -9,7 +9,7 @@ use catena::kernel::Kernel;
 use catena::learning::{Extent, Family, GraphEvidence, Learned, OutputMoments, Priors, RaceSettings, race};
 use catena::model::Lmc;
 use catena::structure::automatic_structure;
-use catena_testkit::gap_table::GapTable;
+use catena_studies::gap_table::GapTable;
 use catena_testkit::learning_tables::recipe;
 use catena_testkit::station_table::station_table;
 use std::ops::ControlFlow;

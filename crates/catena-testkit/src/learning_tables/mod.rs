@@ -23,9 +23,9 @@ use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::{LengthScale, Variance};
 
-use crate::gap_table::GapTable;
 use crate::process_draws::{draw_in_space, draw_on_line};
 use crate::random::SeededDraws;
+use catena_studies::gap_table::GapTable;
 
 /// The shape of the holes that are to be filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

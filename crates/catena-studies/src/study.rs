@@ -4,7 +4,7 @@ use catena::data::{DataError, Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
 use catena::model::{Lmc, ModelError};
 use catena::prediction::Prediction;
-use catena::structure::{StructureError, Tree};
+use catena::structure::{Start, StructureError, Tree, greedy_chain};
 use catena::units::{DistanceScale, UnitError};
 use thiserror::Error;
 
@@ -137,6 +137,70 @@ impl Study {
         permutation.into_iter().take(count).map(RowIndex::new).collect()
     }
 
+    /// The same points, cells and model with the greedy chain from another row, and the distance scale of that chain.
+    ///
+    /// # Errors
+    /// When the row is not one of the study's.
+    pub fn starting_at(&self, row: RowIndex) -> Result<Self, StudyError> {
+        let chain = greedy_chain(self.dataset.inputs(), Start::Row(row))?;
+        let distance_scale = chain.median_step().ok_or(StudyError::NoDistanceScale)?;
+        Ok(Self { chain, distance_scale, ..self.clone() })
+    }
+
+    /// The chain in units of the distance scale.
+    ///
+    /// # Errors
+    /// When a distance overflows.
+    pub fn scaled_chain(&self) -> Result<Tree, StudyError> {
+        Ok(self.chain.clone().with_distance_scale(self.distance_scale)?)
+    }
+
+    /// The scaled chain with no gap below `shortest`: the authors' electricity study has 1e-3, which keeps duplicates
+    /// apart and so changes the model.
+    ///
+    /// Only gaps are seen of a chain, so the points are laid out anew, on a folded line with these gaps. Folding keeps
+    /// coordinates small, and with them the rounding of a gap.
+    ///
+    /// # Errors
+    /// When a distance overflows.
+    pub fn chain_with_shortest_gap(&self, shortest: f64) -> Result<Tree, StudyError> {
+        let scaled = self.scaled_chain()?;
+        let (mut places, mut here) = (vec![0.0; scaled.len()], 0.0);
+        for position in scaled.positions().skip(1) {
+            let gap = scaled.step_into(position).max(shortest);
+            here += if here > 0.0 { -gap } else { gap };
+            places[scaled.row_at(position).get()] = here;
+        }
+        let order = scaled.positions().map(|position| scaled.row_at(position)).collect();
+        Ok(Tree::chain(&InputPoints::from_column(places)?, order)?)
+    }
+
+    /// The test rows of a prediction of all rows.
+    ///
+    /// # Errors
+    /// When the prediction is of fewer rows.
+    pub fn at_test_rows(&self, prediction: &Prediction) -> Result<Prediction, DataError> {
+        let n_outputs = prediction.n_outputs();
+        let pick = |numbers: &[f64]| -> Vec<f64> {
+            let rows = self
+                .test_rows
+                .iter()
+                .filter_map(|row| numbers.get(row.get() * n_outputs..)?.get(..n_outputs));
+            rows.flatten().copied().collect()
+        };
+        let (means, variances) = (pick(prediction.means()), pick(prediction.variances()));
+        Prediction::new(self.test_rows.len(), n_outputs, means, variances)
+    }
+
+    /// What predicting the training mean with the training variance gives at the test rows, on the standardized scale.
+    ///
+    /// # Errors
+    /// Never for a study that could be built.
+    pub fn trivial_prediction(&self) -> Result<Prediction, DataError> {
+        let (n_rows, n_outputs) = (self.test_rows.len(), self.output_scaling.len());
+        Prediction::new(n_rows, n_outputs, vec![0.0; n_rows * n_outputs], vec![1.0; n_rows * n_outputs])
+    }
+
     fn inputs_of(&self, rows: &[RowIndex]) -> Result<InputPoints, DataError> {
         let inputs = self.dataset.inputs();
         let values = rows.iter().flat_map(|&row| inputs.point(row)).copied().collect();
@@ -169,9 +233,39 @@ fn negative_log_density(error: f64, variance: f64) -> f64 {
 }
 
 /// Mean and standard deviation (n − 1) of numbers.
-pub(crate) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (mean, (squares / (count - 1.0)).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sensor_study::sensor_study_of;
+
+    #[test]
+    fn a_folded_chain_has_the_gaps_of_the_chain_but_for_the_short_ones() {
+        let study = sensor_study_of(3, 200, 5).unwrap();
+        let (plain, folded) = (study.scaled_chain().unwrap(), study.chain_with_shortest_gap(0.6).unwrap());
+        let mut n_short = 0;
+        for position in plain.positions() {
+            assert_eq!(plain.row_at(position), folded.row_at(position));
+            let expected = if position.get() == 0 { 0.0 } else { plain.step_into(position).max(0.6) };
+            assert!((folded.step_into(position) - expected).abs() < 1e-14);
+            n_short += usize::from(expected == 0.6);
+        }
+        assert!(n_short > 10, "{n_short}");
+    }
+
+    #[test]
+    fn another_start_keeps_points_and_cells() {
+        let study = sensor_study_of(2, 100, 1).unwrap();
+        let moved = study.starting_at(RowIndex::new(40)).unwrap();
+        assert_eq!(moved.chain.row_at(moved.chain.positions().next().unwrap()), RowIndex::new(40));
+        assert_eq!(moved.dataset, study.dataset);
+        assert_eq!(moved.distance_scale.get(), moved.chain.median_step().unwrap().get());
+        assert!(study.starting_at(RowIndex::new(100)).is_err());
+    }
 }

@@ -21,27 +21,38 @@ const NOISE: f64 = 0.1;
 /// # Errors
 /// Never for the paper's settings.
 pub fn sensor_study(dim: usize, seed: u32) -> Result<Study, StudyError> {
+    sensor_study_of(dim, ROWS, seed)
+}
+
+/// The same network with another number of candidate points, half of them observed.
+///
+/// # Errors
+/// When there are fewer than four points.
+pub fn sensor_study_of(dim: usize, n_rows: usize, seed: u32) -> Result<Study, StudyError> {
+    if n_rows < 4 {
+        return Err(StudyError::TooShort { found: n_rows, needed: 4 });
+    }
     let mut stream = JuliaStream::new(seed);
-    let columns = stream.randn_array(ROWS * dim);
+    let columns = stream.randn_array(n_rows * dim);
     let mixing = stream.randn_array(OUTPUTS * LENGTH_SCALES.len());
-    let inputs = standardized(&columns, dim)?;
+    let inputs = standardized(&columns, n_rows)?;
     let truth = outputs_at(&inputs);
     let chain = brute_force_greedy_chain(&inputs, RowIndex::new(0))?;
     let distance_scale = chain.median_step().ok_or(StudyError::NoDistanceScale)?;
 
-    let mut is_training = vec![false; ROWS];
-    for position in JuliaStream::new(seed + 7777).randperm(ROWS).into_iter().take(ROWS / 2) {
+    let mut is_training = vec![false; n_rows];
+    for position in JuliaStream::new(seed + 7777).randperm(n_rows).into_iter().take(n_rows / 2) {
         is_training[chain.row_at(Position::new(position)).get()] = true;
     }
     let output_scaling: Vec<(f64, f64)> = (0..OUTPUTS)
         .map(|output| {
-            let rows = (0..ROWS).filter(|&row| is_training[row]);
+            let rows = (0..n_rows).filter(|&row| is_training[row]);
             let (mean, deviation) =
                 mean_and_deviation(&rows.map(|row| truth[row * OUTPUTS + output]).collect::<Vec<_>>());
             (mean, deviation + 1e-8)
         })
         .collect();
-    let values: Vec<f64> = (0..ROWS * OUTPUTS)
+    let values: Vec<f64> = (0..n_rows * OUTPUTS)
         .map(|cell| {
             let (shift, scale) = output_scaling[cell % OUTPUTS];
             if is_training[cell / OUTPUTS] { (truth[cell] - shift) / scale } else { f64::NAN }
@@ -49,8 +60,8 @@ pub fn sensor_study(dim: usize, seed: u32) -> Result<Study, StudyError> {
         .collect();
     Ok(Study {
         pool: chain.positions().map(|position| chain.row_at(position)).collect(),
-        test_rows: (0..ROWS).filter(|&row| !is_training[row]).map(RowIndex::new).collect(),
-        dataset: Dataset::new(inputs, Observations::from_dense(ROWS, OUTPUTS, &values)?)?,
+        test_rows: (0..n_rows).filter(|&row| !is_training[row]).map(RowIndex::new).collect(),
+        dataset: Dataset::new(inputs, Observations::from_dense(n_rows, OUTPUTS, &values)?)?,
         model: model(&mixing)?,
         k_means_seed: seed + 9999,
         chain,
@@ -61,15 +72,16 @@ pub fn sensor_study(dim: usize, seed: u32) -> Result<Study, StudyError> {
 }
 
 /// Each column to mean 0 and deviation 1 over all points; columns follow each other in the argument.
-fn standardized(columns: &[f64], dim: usize) -> Result<InputPoints, StudyError> {
+fn standardized(columns: &[f64], n_rows: usize) -> Result<InputPoints, StudyError> {
     let mut values = vec![0.0; columns.len()];
-    for (at, column) in columns.chunks_exact(ROWS).enumerate() {
+    let dim = columns.len() / n_rows;
+    for (at, column) in columns.chunks_exact(n_rows).enumerate() {
         let (mean, deviation) = mean_and_deviation(column);
         for (row, value) in column.iter().enumerate() {
             values[row * dim + at] = (value - mean) / (deviation + f64::EPSILON);
         }
     }
-    Ok(InputPoints::new(ROWS, dim, values)?)
+    Ok(InputPoints::new(n_rows, dim, values)?)
 }
 
 /// `Σ_i w(k, i)·u_i e^(−u_i/5)` with `u_i = 10/(1 + e^(−z_i))`, row-major.

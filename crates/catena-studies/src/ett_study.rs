@@ -55,7 +55,7 @@ fn study_of(table: &[Vec<f64>], n_training: usize, dropout: f64, seed: u32) -> R
     }
     Ok(Study {
         dataset: Dataset::new(inputs, Observations::from_dense(n_rows, n_outputs, &values)?)?,
-        model: model(&mixing)?,
+        model: model(&mixing, n_outputs, &LENGTH_SCALES)?,
         test_rows: (n_training..n_rows).map(RowIndex::new).collect(),
         pool,
         k_means_seed: seed,
@@ -104,7 +104,11 @@ pub(crate) fn numbers(csv: &str, n_rows: usize) -> Result<Vec<Vec<f64>>, StudyEr
 }
 
 /// Columns brought to the mean and deviation of the training rows (hidden cells included), row-major.
-fn standardized(table: &[Vec<f64>], columns: &[usize], n_training: usize) -> (Vec<f64>, Vec<(f64, f64)>) {
+pub(crate) fn standardized(
+    table: &[Vec<f64>],
+    columns: &[usize],
+    n_training: usize,
+) -> (Vec<f64>, Vec<(f64, f64)>) {
     let scaling: Vec<(f64, f64)> = columns
         .iter()
         .map(|&column| {
@@ -119,13 +123,14 @@ fn standardized(table: &[Vec<f64>], columns: &[usize], n_training: usize) -> (Ve
     (table.iter().flat_map(row_values).collect(), scaling)
 }
 
-fn model(draws: &[f64]) -> Result<Lmc, StudyError> {
-    let (n_outputs, n_latents) = (OUTPUT_COLUMNS.len(), LENGTH_SCALES.len());
+/// W drawn column by column, unit variances, the noise of both electricity studies.
+pub(crate) fn model(draws: &[f64], n_outputs: usize, length_scales: &[f64]) -> Result<Lmc, StudyError> {
+    let n_latents = length_scales.len();
     let weights =
         (0..n_outputs * n_latents).map(|at| 0.5 * draws[(at % n_latents) * n_outputs + at / n_latents]);
     let mixing = MixingMatrix::shared(n_outputs, n_latents, weights.collect())?;
     let mut latents = Vec::with_capacity(n_latents);
-    for length_scale in LENGTH_SCALES {
+    for &length_scale in length_scales {
         let length_scale = LengthScale::new(length_scale)?;
         let latent = Latent::new(Kernel::Matern32, StateKind::Derivative, length_scale);
         latents.push(latent.map_err(catena::model::ModelError::from)?);

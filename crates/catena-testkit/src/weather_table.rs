@@ -1,0 +1,39 @@
+//! The weather of the demo with 96-hour gaps, every 800 hours, in one airport's temperature and in another's pressure.
+
+use catena::data::InputPoints;
+
+use catena_studies::gap_table::GapTable;
+
+/// Airports by hours: temperature (°F), dew point (°F) and pressure (hPa) at each.
+const WEATHER: &str = include_str!("../../../data/demo/nyc_airport_weather_2013.csv");
+/// Hours hidden in a window.
+pub const GAP_HOURS: usize = 96;
+/// Windows, from hour 500 on.
+pub const N_WINDOWS: usize = 10;
+
+/// The hours of a window.
+pub fn window(number: usize) -> std::ops::Range<usize> {
+    let begin = 500 + 800 * number;
+    begin..begin + GAP_HOURS
+}
+
+/// The demo's table with all ten windows hidden in two outputs at once: harder than one gap at a time, since the outputs
+/// that remain have to explain both.
+///
+/// # Panics
+/// When the embedded table has no such outputs.
+pub fn weather_table(gaps: [&str; 2]) -> GapTable {
+    let mut lines = WEATHER.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').skip(1).collect();
+    let mut values = vec![];
+    for line in lines {
+        values.extend(line.split(',').skip(1).map(|cell| cell.parse().unwrap_or(f64::NAN)));
+    }
+    let n_outputs = names.len();
+    let n_rows = values.len() / n_outputs;
+    let inputs = InputPoints::from_column((0..n_rows).map(|row| row as f64).collect()).unwrap();
+    let outputs = gaps.map(|name| names.iter().position(|known| *known == name).unwrap());
+    let rows = (0..N_WINDOWS).flat_map(window);
+    let hide: Vec<usize> = rows.flat_map(|row| outputs.map(|output| row * n_outputs + output)).collect();
+    GapTable::new("airport weather, ten windows", inputs, n_outputs, values, hide).unwrap()
+}
