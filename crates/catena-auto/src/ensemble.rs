@@ -7,10 +7,13 @@ use catena::posterior::{Combination, combine};
 use catena::prediction::Prediction;
 use catena::structure::chain_ensemble;
 use catena_baselines::Problem;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
 use crate::message_passing::{CatenaMethod, States, Structure};
 use crate::method::{Evidence, Fitted, Method, MethodError, Quantity};
+use crate::selection::below;
 
 /// Message passing on random greedy chains, combined as a mixture: its mean is the mean of theirs, and their
 /// disagreement widens its bands.
@@ -71,5 +74,45 @@ impl Fitted for FittedEnsemble {
 
     fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError> {
         self.combined(|member| member.predict_rows(quantity))
+    }
+
+    /// The mean of the members' covariances, widened by the products of their means' deviations.
+    fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
+        let together = self.predict(at, Quantity::Function)?;
+        let (n_outputs, share) = (together.n_outputs(), 1.0 / self.members.len() as f64);
+        let mut covariances = vec![0.0; together.means().len() * n_outputs];
+        for member in &self.members {
+            let own = member.predict(at, Quantity::Function)?;
+            let within = member.covariances(at)?;
+            let deviation = |cell: usize| own.means()[cell] - together.means()[cell];
+            for (place, (covariance, within)) in covariances.iter_mut().zip(within).enumerate() {
+                let (cell, other) = (place / n_outputs, place % n_outputs);
+                let beside = cell / n_outputs * n_outputs + other;
+                *covariance += share * (within + deviation(cell) * deviation(beside));
+            }
+        }
+        Ok(covariances)
+    }
+
+    /// Each draw is one of a member that is drawn first.
+    fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let drawn: Vec<usize> = (0..n_draws).map(|_| below(&mut generator, self.members.len())).collect();
+        let numbered = self.members.par_iter().enumerate();
+        let by_member: Vec<Result<Vec<f64>, MethodError>> = numbered
+            .map(|(number, member)| {
+                let count = drawn.iter().filter(|&&other| other == number).count();
+                member.draws(at, count, seed.wrapping_add(1 + number as u64))
+            })
+            .collect();
+        let by_member: Vec<Vec<f64>> = by_member.into_iter().collect::<Result<_, _>>()?;
+        let size = by_member.iter().map(Vec::len).sum::<usize>() / n_draws.max(1);
+        let mut taken = vec![0; self.members.len()];
+        let mut draws = Vec::with_capacity(n_draws * size);
+        for number in drawn {
+            draws.extend_from_slice(&by_member[number][taken[number]..][..size]);
+            taken[number] += size;
+        }
+        Ok(draws)
     }
 }

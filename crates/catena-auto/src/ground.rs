@@ -122,7 +122,8 @@ impl Ground {
         )
     }
 
-    fn parameters(&self, course: &Course<'_>, member: Lmc) -> Parameters {
+    /// What is free in a member of the course's family here.
+    pub(crate) fn parameters(&self, course: &Course<'_>, member: Lmc) -> Parameters {
         let constant = self.constant.iter().map(|(output, _)| *output);
         course.family.parameters_without(member, course.noise_floor, constant)
     }

@@ -11,11 +11,13 @@
 //! - [`structure_error`]: how far a structure's posterior is from a dense one, measured on neighborhoods.
 //! - [`structure_report`]: everything known about a structure, as text and as JSON.
 
+mod carry;
 pub mod dense;
 mod distinct;
 pub mod ensemble;
 pub mod fit;
 mod ground;
+mod joining;
 mod json;
 pub mod message_passing;
 pub mod method;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use catena::data::{DataError, InputPoints, Observations};
+use catena::data::{DataError, Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::inference;
 use catena::kernel::{Kernel, StateKind};
@@ -16,6 +16,7 @@ use catena::structure::{
 use catena::units::DistanceScale;
 use catena_baselines::{Gradient, Problem};
 
+use crate::joining::{distinct_points, with_points};
 use crate::method::{Differentiable, Evidence, Fitted, Method, MethodError, Quantity};
 
 /// Which structure is laid over the points.
@@ -121,6 +122,17 @@ impl Parts {
     }
 }
 
+/// A table with the candidates as rows without an observation.
+pub(crate) fn with_candidates(
+    dataset: Dataset,
+    candidates: Option<&InputPoints>,
+) -> Result<Dataset, MethodError> {
+    let Some(candidates) = candidates else { return Ok(dataset) };
+    let inputs = joined(dataset.inputs(), candidates)?;
+    let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?.into_owned();
+    Ok(Dataset::new(inputs, observations)?)
+}
+
 /// The table's rows and then the candidates.
 fn joined(rows: &InputPoints, candidates: &InputPoints) -> Result<InputPoints, MethodError> {
     check_dim(rows.dim(), candidates)?;
@@ -192,6 +204,16 @@ impl FittedCatena {
         Ok(self.elsewhere.get_or_init(|| (attachment, posterior)))
     }
 
+    /// The posterior of the structure with these points in it, as rows behind those it has.
+    fn with_points(&self, points: &InputPoints) -> Result<Posterior<'static>, MethodError> {
+        let Parts { model, tree, inputs, observations } = &self.parts;
+        let (attachment, _) = self.elsewhere()?;
+        let inputs = joined(inputs, points)?;
+        let tree = Arc::new(with_points(&inputs, tree, attachment)?);
+        let observations = with_empty_rows(observations, inputs.n_rows())?;
+        Ok(Posterior::new(&FactorGraph::new(Arc::clone(model), tree, &observations)?)?)
+    }
+
     fn of(&self, prediction: Prediction, quantity: Quantity) -> Prediction {
         match quantity {
             Quantity::Function => prediction,
@@ -242,5 +264,26 @@ impl Fitted for FittedCatena {
 
     fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError> {
         Ok(self.of(self.rows.clone(), quantity))
+    }
+
+    fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
+        check_dim(self.parts.inputs.dim(), at)?;
+        let (attachment, posterior) = self.elsewhere()?;
+        Ok(posterior.covariances_at(attachment, at)?)
+    }
+
+    /// The points become part of the structure, equal ones once, and all of it is drawn.
+    fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
+        check_dim(self.parts.inputs.dim(), at)?;
+        let (points, place_of) = distinct_points(at)?;
+        let posterior = self.with_points(&points)?;
+        let (n_before, n_outputs) = (self.parts.inputs.n_rows(), self.parts.model.n_outputs());
+        let mut draws = Vec::with_capacity(n_draws * at.n_rows() * n_outputs);
+        for draw in posterior.draws(seed).take(n_draws) {
+            for place in &place_of {
+                draws.extend_from_slice(&draw[(n_before + place) * n_outputs..][..n_outputs]);
+            }
+        }
+        Ok(draws)
     }
 }

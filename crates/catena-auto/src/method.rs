@@ -42,6 +42,12 @@ pub enum MethodError {
     /// The table cannot be used.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// A method without joint answers.
+    #[error("this method offers means and variances only, not {what}; use method catena")]
+    NotOffered {
+        /// What was asked for.
+        what: &'static str,
+    },
     /// Chains could not be combined.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),
@@ -128,4 +134,21 @@ pub trait Fitted: Send + Sync {
     /// # Errors
     /// As [`Fitted::predict`].
     fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError>;
+
+    /// The covariance of the function at each input, D×D blocks one after the other.
+    ///
+    /// # Errors
+    /// As [`Fitted::predict`], or when the method knows variances only.
+    fn covariances(&self, _at: &InputPoints) -> Result<Vec<f64>, MethodError> {
+        Err(MethodError::NotOffered { what: "covariances of outputs" })
+    }
+
+    /// Joint draws of the function at any inputs, each row-major n×D, one after the other; the same for the same seed. Their
+    /// marginals are those of [`Fitted::predict`].
+    ///
+    /// # Errors
+    /// As [`Fitted::predict`], or when the method knows variances only.
+    fn draws(&self, _at: &InputPoints, _n_draws: usize, _seed: u64) -> Result<Vec<f64>, MethodError> {
+        Err(MethodError::NotOffered { what: "joint draws" })
+    }
 }

@@ -33,12 +33,14 @@ impl OutputTransform {
 }
 
 /// Which transforms are wanted.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Wanted {
     /// Outputs whose logarithm is modelled.
     pub log: Vec<OutputIndex>,
     /// Whether means are linear in the inputs.
     pub trend: bool,
+    /// How much more each scaled input counts; empty if all count alike.
+    pub factors: Vec<f64>,
 }
 
 /// How the inputs are brought to scale.
@@ -68,7 +70,8 @@ impl Preparation {
     /// # Errors
     /// When an output was never observed, or a logarithm is wanted of a value that is not positive.
     pub fn fitted(dataset: &Dataset, units: InputUnits, wanted: &Wanted) -> Result<Self, DataError> {
-        let inputs = input_scales(dataset.inputs(), units);
+        let mut inputs = input_scales(dataset.inputs(), units);
+        inputs.iter_mut().zip(&wanted.factors).for_each(|((_, scale), factor)| *scale /= factor);
         let scaled = scaled_inputs(&inputs, dataset.inputs())?;
         let observations = dataset.observations();
         let mut cells: Vec<Vec<(RowIndex, f64)>> = vec![vec![]; observations.n_outputs()];
@@ -137,6 +140,18 @@ impl Preparation {
         Dataset::new(inputs, prepared)
     }
 
+    /// Brings values of cells back to the user's units, in place: tables over the scaled inputs, row-major, one after the
+    /// other.
+    pub fn undo(&self, values: &mut [f64], scaled_inputs: &InputPoints) {
+        let n_outputs = self.outputs.len();
+        for (at, value) in values.iter_mut().enumerate() {
+            let transform = &self.outputs[at % n_outputs];
+            let row = RowIndex::new(at / n_outputs % scaled_inputs.n_rows());
+            let center = transform.center(scaled_inputs.point(row)) + *value * transform.scale;
+            *value = if transform.log { center.exp() } else { center };
+        }
+    }
+
     /// A prediction at scaled inputs, in the user's units.
     pub fn predictive(&self, prediction: &Prediction, scaled_inputs: &InputPoints) -> Predictive {
         let n_outputs = self.outputs.len();
@@ -154,19 +169,27 @@ impl Preparation {
     }
 }
 
+/// The median distance of neighbors along a line that differ; `None` if all places are the same.
+pub fn median_gap(places: &[f64]) -> Option<f64> {
+    let mut sorted = places.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let mut gaps: Vec<f64> =
+        sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
+    let middle = gaps.len() / 2;
+    if gaps.is_empty() { None } else { Some(*gaps.select_nth_unstable_by(middle, f64::total_cmp).1) }
+}
+
 fn input_scales(inputs: &InputPoints, units: InputUnits) -> Vec<(f64, f64)> {
     match (units, inputs.dim()) {
         (InputUnits::AsGiven, dim) => vec![(0.0, 1.0); dim],
         (InputUnits::Scaled, 1) => {
-            let mut sorted = inputs.values().to_vec();
-            sorted.sort_by(f64::total_cmp);
-            let mut gaps: Vec<f64> =
-                sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
-            let middle = gaps.len() / 2;
-            let gap =
-                if gaps.is_empty() { 1.0 } else { *gaps.select_nth_unstable_by(middle, f64::total_cmp).1 };
-            let usable = gap.is_normal() && ((sorted[sorted.len() - 1] - sorted[0]) / gap).is_finite();
-            vec![(sorted[0], if usable { gap } else { 1.0 })]
+            let (first, last) = inputs
+                .values()
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
+            let gap = median_gap(inputs.values()).unwrap_or(1.0);
+            let usable = gap.is_normal() && ((last - first) / gap).is_finite();
+            vec![(first, if usable { gap } else { 1.0 })]
         }
         (InputUnits::Scaled, _) => {
             let scaling = InputScaling::standardizing(inputs);

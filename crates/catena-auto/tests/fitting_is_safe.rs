@@ -180,9 +180,10 @@ fn learned_parameters_can_be_given_back() {
 #[test]
 fn an_interrupted_fit_keeps_the_best_so_far() {
     let data = recipe("short-few").draw().table.dataset().unwrap();
+    // From the comparison on: what was learned to compare models has then far to go.
     let stop = |event: Event| {
-        let is_learning = event.stage == catena_auto::fit::Stage::Learning && event.done > 0.05;
-        if is_learning { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let is_early = event.stage == catena_auto::fit::Stage::Smoothness;
+        if is_early { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let fitted = fit(&data, &quick(), &stop).unwrap();
     check(&fitted, "interrupted");
@@ -228,4 +229,25 @@ fn a_station_table_is_filled_better_than_by_lines_and_other_channels() {
         assert!(scores.rmse < held_out.rmse, "{}: {} against {}", held_out.name, scores.rmse, held_out.rmse);
     }
     assert!((0.90..=0.99).contains(&scores.coverage), "{scores:?}");
+}
+
+/// Models are compared on a part of a long table; a value without a logarithm may stand outside of it.
+#[test]
+fn a_logarithm_is_not_chosen_for_a_table_with_a_zero_elsewhere() {
+    let n_rows = 5000;
+    let mut draws = SeededDraws::new(11);
+    let x: Vec<f64> = (0..n_rows).map(|row| row as f64).collect();
+    let mut values: Vec<f64> =
+        x.iter().map(|x| (1.5 * (x / 40.0).sin() + 0.8 * draws.normal()).exp()).collect();
+    let options = FitOptions { budget: Budget::Default, ..quick() };
+    let logged = |values: &[f64]| {
+        let fitted = fit(&table(x.clone(), 1, values), &options, &go_on).unwrap();
+        fitted.summary().tried.iter().any(|tried| tried.name.contains("logarithm"))
+    };
+    assert!(logged(&values), "a skewed positive output is a candidate");
+    for row in [0, n_rows - 1] {
+        let kept = std::mem::replace(&mut values[row], 0.0);
+        assert!(!logged(&values), "row {row} has no logarithm");
+        values[row] = kept;
+    }
 }

@@ -40,6 +40,7 @@ pub(crate) fn fit_options(options: &ModelOptions) -> Result<FitOptions, CliError
         state: options.state.given(),
         latents: options.latents.given(),
         private: options.private.given(),
+        relevance: options.ard.given(),
         kernel: options.kernel.given(),
         parameters,
         budget: options.budget,

@@ -16,20 +16,21 @@ use rand_chacha::rand_core::SeedableRng;
 use super::summary::{self, HeldOut, Summary};
 use super::warnings::warnings;
 use super::{Event, FitError, FitMonitor, FitOptions, GivenParameters, MethodChoice, Stage, StructureOption};
+use crate::carry::carried;
 use crate::dense::{ExactMethod, NngpMethod, SvgpMethod};
 use crate::distinct::distinct;
 use crate::ensemble::EnsembleMethod;
 use crate::ground::{Course, Ground, some_rows};
-use crate::message_passing::{CatenaMethod, States, Structure};
+use crate::message_passing::{CatenaMethod, States, Structure, with_candidates};
 use crate::method::{Differentiable, Fitted, Method, Quantity};
 use crate::preparation::{InputUnits, OutputTransform, Predictive, Preparation, Wanted};
 use crate::selection::{Choice, below, choose};
 
 /// A fitted model.
 pub struct Fit {
-    parts: FitParts,
+    pub(super) parts: FitParts,
     prepared: Arc<Dataset>,
-    posterior: Box<dyn Fitted>,
+    pub(super) posterior: Box<dyn Fitted>,
 }
 
 /// What a fitted model is made of: enough to build it again, to the bit.
@@ -45,6 +46,8 @@ pub struct FitParts {
     pub method: MethodChoice,
     /// The structure.
     pub structure: StructureOption,
+    /// Points that are part of it beside the rows, in the user's units.
+    pub candidates: Option<InputPoints>,
     /// The seed, for methods that draw.
     pub seed: u64,
     /// What was learned and how.
@@ -67,7 +70,7 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
         return Err(FitError::NoLatents { asked: 0 });
     }
     let (learned_from, n_copies) = distinct(table)?;
-    let Choice { family, wanted, tried, mut reasons, held_out, mut probabilities, plan } =
+    let Choice { family, wanted, tried, mut reasons, held_out, mut probabilities, plan, earlier } =
         choose(&learned_from, options, units, monitor)?;
     if n_copies > 0 {
         reasons.push(format!(
@@ -76,16 +79,24 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
     }
     tell(monitor, Stage::Structure, 0.0);
     let preparation = Preparation::fitted(&learned_from, units, &wanted)?;
-    let whole = Ground::new(preparation.dataset(table)?, &options.structure.learned_on())?;
+    let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
+    let prepared = |table: &Dataset| -> Result<Dataset, FitError> {
+        Ok(with_candidates(preparation.dataset(table)?, candidates.as_ref())?)
+    };
+    let whole = Ground::new(prepared(table)?, &options.structure.learned_on())?;
     let ground = match n_copies {
         0 => whole.clone(),
-        _ => whole.with_observations(preparation.dataset(&learned_from)?.observations().clone())?,
+        _ => whole.with_observations(prepared(&learned_from)?.observations().clone())?,
     };
     let priors = options.priors.clone().unwrap_or_else(|| ground.priors());
+    // Where message passing led, a rival may have no evidence at all: it begins at the table.
+    let earlier = earlier.filter(|_| rival(options.method, options.seed).is_none());
+    let earlier = earlier.map(|(model, from)| carried(&model, &from, &preparation)).transpose()?;
+    let needs_start = earlier.is_none() && plan.final_multipliers.is_empty();
     let course = Course {
         family,
-        multipliers: plan.final_multipliers,
-        earlier: vec![],
+        multipliers: if needs_start { &[1.0] } else { plan.final_multipliers },
+        earlier: earlier.into_iter().collect(),
         settings: plan.race,
         priors: &priors,
         noise_floor: options.noise_floor,
@@ -173,9 +184,18 @@ fn finish(
     monitor: &FitMonitor<'_>,
 ) -> Result<Fit, FitError> {
     tell(monitor, Stage::Posterior, 0.0);
-    let tree = Arc::clone(&ground.tree);
-    let posterior =
-        condition(&ground.dataset, &model, options.method, options.structure, options.seed, Some(tree))?;
+    let prepared = match options.candidates {
+        None => Arc::clone(&ground.dataset),
+        Some(_) => Arc::new(preparation.dataset(table)?),
+    };
+    let conditioning = Conditioning {
+        method: options.method,
+        structure: options.structure,
+        candidates: scaled_candidates(&preparation, options.candidates.as_ref())?,
+        seed: options.seed,
+        tree: Some(Arc::clone(&ground.tree)),
+    };
+    let posterior = condition(&prepared, &model, conditioning)?;
     let counts = table.observations().counts_by_output();
     let log_evidence = posterior.evidence()?.map_or(f64::NAN, crate::method::Evidence::get);
     let mut decisions = told.decisions;
@@ -206,11 +226,12 @@ fn finish(
         model,
         method: options.method,
         structure: options.structure,
+        candidates: options.candidates.clone(),
         seed: options.seed,
         summary,
     };
     tell(monitor, Stage::Posterior, 1.0);
-    Ok(Fit { parts, prepared: Arc::clone(&ground.dataset), posterior })
+    Ok(Fit { parts, prepared, posterior })
 }
 
 fn method_name(options: &FitOptions) -> String {
@@ -225,15 +246,31 @@ fn method_name(options: &FitOptions) -> String {
     }
 }
 
+/// How a model is conditioned on a table.
+struct Conditioning {
+    method: MethodChoice,
+    structure: StructureOption,
+    /// In the model's units.
+    candidates: Option<InputPoints>,
+    seed: u64,
+    /// The structure over rows and candidates, if it is there already.
+    tree: Option<Arc<catena::structure::Tree>>,
+}
+
+fn scaled_candidates(
+    preparation: &Preparation,
+    candidates: Option<&InputPoints>,
+) -> Result<Option<InputPoints>, FitError> {
+    Ok(candidates.map(|candidates| preparation.inputs(candidates)).transpose()?)
+}
+
 /// The posterior of a model on a table in its units.
 fn condition(
     prepared: &Dataset,
     model: &Lmc,
-    method: MethodChoice,
-    structure: StructureOption,
-    seed: u64,
-    tree: Option<Arc<catena::structure::Tree>>,
+    conditioning: Conditioning,
 ) -> Result<Box<dyn Fitted>, FitError> {
+    let Conditioning { method, structure, candidates, seed, tree } = conditioning;
     let problem = Problem::new(model, prepared, DistanceScale::ONE)?;
     if let Some(rival) = rival(method, seed) {
         return Ok(rival.fit(problem)?);
@@ -242,10 +279,13 @@ fn condition(
         if n_chains == 0 {
             return Err(FitError::EmptyEnsemble);
         }
+        if candidates.is_some() {
+            return Err(FitError::CandidatesInEnsemble);
+        }
         return Ok(EnsembleMethod { n_chains, seed }.fit(problem)?);
     }
     let structure = tree.map_or_else(|| structure.learned_on(), Structure::Given);
-    let method = CatenaMethod { structure, states: States::AsGiven, candidates: None };
+    let method = CatenaMethod { structure, states: States::AsGiven, candidates };
     Ok(method.fit(problem)?)
 }
 
@@ -265,7 +305,9 @@ fn with_given(
     } else {
         Preparation::identity(table.inputs(), n_outputs, units)
     };
-    let ground = Ground::new(preparation.dataset(table)?, &options.structure.learned_on())?;
+    let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
+    let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
+    let ground = Ground::new(prepared, &options.structure.learned_on())?;
     let model = given_model(given, &preparation, &ground, options)?;
     let told = Told { decisions: vec!["parameters as given".to_owned()], ..Told::default() };
     finish(table, preparation, &ground, model, None, told, options, monitor)
@@ -329,7 +371,14 @@ impl Fit {
     /// When the parts do not belong together.
     pub fn from_parts(parts: FitParts) -> Result<Self, FitError> {
         let prepared = Arc::new(parts.preparation.dataset(&parts.table)?);
-        let posterior = condition(&prepared, &parts.model, parts.method, parts.structure, parts.seed, None)?;
+        let conditioning = Conditioning {
+            method: parts.method,
+            structure: parts.structure,
+            candidates: scaled_candidates(&parts.preparation, parts.candidates.as_ref())?,
+            seed: parts.seed,
+            tree: None,
+        };
+        let posterior = condition(&prepared, &parts.model, conditioning)?;
         Ok(Self { parts, prepared, posterior })
     }
 

@@ -1,10 +1,12 @@
 //! From a table to a fitted model in one call: choose, learn, condition, summarize.
 
 mod fitted;
+mod joint;
 mod options;
 mod summary;
 mod text;
 mod warnings;
+mod words;
 
 use std::ops::ControlFlow;
 
@@ -21,6 +23,7 @@ pub use options::{
     Budget, FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, UnknownKernel,
 };
 pub use summary::{HeldOut, LatentSummary, OutputSummary, Summary};
+pub use words::UnknownWord;
 
 use crate::method::MethodError;
 
@@ -65,9 +68,39 @@ pub enum FitError {
         /// Entries it has.
         found: usize,
     },
+    /// Candidates are part of one structure.
+    #[error(
+        "candidates are part of one chain or tree; with an ensemble there are several, so leave them out"
+    )]
+    CandidatesInEnsemble,
     /// An ensemble of nothing.
     #[error("an ensemble needs at least one chain")]
     EmptyEnsemble,
+}
+
+impl FitError {
+    /// Whether numbers failed, rather than what was given being wrong.
+    pub fn is_numerical(&self) -> bool {
+        match self {
+            Self::Data(DataError::ScalingOverflow { .. }) => true,
+            Self::Method(MethodError::Inference(_) | MethodError::Ensemble(_)) => true,
+            Self::Method(MethodError::Baseline(cause)) | Self::Baseline(cause) => matches!(
+                cause,
+                BaselineError::NotPositiveDefinite { .. }
+                    | BaselineError::InducingNotPositiveDefinite { .. }
+                    | BaselineError::NegativeVariance { .. }
+                    | BaselineError::MixingDecomposition { .. }
+            ),
+            Self::Learning(_) | Self::NoStart => true,
+            _ => false,
+        }
+    }
+}
+
+impl From<LearningError> for FitError {
+    fn from(error: LearningError) -> Self {
+        Self::Learning(error.to_string())
+    }
 }
 
 impl From<RaceError<LearningError>> for FitError {

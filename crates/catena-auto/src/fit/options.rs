@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use catena::data::InputPoints;
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::Priors;
 use thiserror::Error;
@@ -143,6 +144,11 @@ pub struct FitOptions {
     pub standardize: bool,
     /// Whether logarithms of positive skewed outputs, and linear trends for several inputs, may be chosen.
     pub transforms: bool,
+    /// Whether inputs may count differently (automatic relevance): `Some(true)` for always, `Some(false)` for never, `None`
+    /// to decide by hidden cells. One input alone always counts once.
+    pub relevance: Option<bool>,
+    /// Points that are part of the structure beside the table's rows, in the user's units: the paper's candidates.
+    pub candidates: Option<InputPoints>,
     /// How much may be spent.
     pub budget: Budget,
     /// Learn neighbors, exact and sparse methods from this many random rows; `None` for all.
@@ -169,6 +175,8 @@ impl Default for FitOptions {
             noise_floor: 1e-6,
             standardize: true,
             transforms: true,
+            relevance: None,
+            candidates: None,
             budget: Budget::Default,
             learning_rows: None,
             seed: 0,

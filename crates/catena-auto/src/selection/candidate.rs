@@ -53,6 +53,11 @@ impl Candidate {
         if self.wanted.trend {
             name += ", linear trend";
         }
+        if !self.wanted.factors.is_empty() {
+            let factors: Vec<String> =
+                self.wanted.factors.iter().map(|factor| format!("{factor:.2}")).collect();
+            name += &format!(", inputs counted {} times", factors.join(", "));
+        }
         name
     }
 }

@@ -4,15 +4,18 @@ mod candidate;
 mod holdout;
 mod plan;
 mod references;
+mod relevance;
 mod rows;
+mod skew;
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use catena::data::Dataset;
-use catena::index::OutputIndex;
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::{Family, Learned, Priors};
+use catena::model::Lmc;
 use rayon::prelude::*;
 
 use candidate::Candidate;
@@ -25,6 +28,7 @@ use crate::ground::{Course, Ground, some_rows};
 use crate::preparation::{InputUnits, Preparation, Wanted};
 use crate::scores::{Scores, score};
 use references::references;
+use skew::{positive_outputs, skewed_outputs};
 
 /// Numbers of shared latents that are tried.
 const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
@@ -32,8 +36,6 @@ const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 const MOST_OUTPUTS_OF_FULL: usize = 16;
 /// A later candidate must be better by this many nats per cell: simpler ones come first.
 const WORTHWHILE: f64 = 0.003;
-/// Outputs this skewed are candidates for a logarithm.
-const SKEWED: f64 = 1.0;
 
 /// What was decided.
 #[derive(Clone, Debug)]
@@ -48,17 +50,23 @@ pub(crate) struct Choice {
     pub(crate) probabilities: Vec<f64>,
     /// What the budget allows for learning it.
     pub(crate) plan: Plan,
+    /// The chosen model as it was learned to be compared, and its units: where learning goes on from.
+    pub(crate) earlier: Option<(Lmc, Preparation)>,
 }
 
 /// Runs stages of selection on a part of the table.
 struct Selection<'a> {
     /// The part, in the user's units.
     part: Dataset,
+    /// Which outputs are positive in the whole table: the part may miss the one cell that has no logarithm.
+    positive: Vec<bool>,
     options: &'a FitOptions,
     units: InputUnits,
     plan: Plan,
     holdouts: Vec<Holdout>,
     monitor: &'a FitMonitor<'a>,
+    /// What the monitor was told last.
+    latest: Mutex<Event>,
     is_stopped: AtomicBool,
 }
 
@@ -99,7 +107,9 @@ pub(crate) fn choose(
         plan.n_masks = 0;
     }
     let is_stopped = AtomicBool::new(false);
-    let selection = Selection { part, options, units, plan, holdouts, monitor, is_stopped };
+    let latest = Mutex::new(Event { stage: Stage::Smoothness, done: 0.0, log_posterior: None });
+    let positive = positive_outputs(table.observations());
+    let selection = Selection { part, positive, options, units, plan, holdouts, monitor, latest, is_stopped };
     let mut choice = selection.run(&ladder, private, reasons)?;
     let size_of = |kernel: Kernel| kernel.state_dim(choice.family.state_of(kernel)).unwrap_or(1);
     let own = choice.family.private_kernel.map_or(0, |kernel| n_outputs * size_of(kernel));
@@ -161,15 +171,18 @@ impl Selection<'_> {
         }
         // Parsimony cannot compare densities before and after a transform of the data; hidden cells can.
         if self.plan.n_masks > 0 && self.options.transforms {
-            let log = self.skewed_outputs();
+            let mut log = skewed_outputs(self.part.observations());
+            log.retain(|output| self.positive[output.get()]);
             if !log.is_empty() {
-                variants.push(Candidate { wanted: Wanted { log, trend: false }, ..best.clone() });
+                variants.push(Candidate { wanted: Wanted { log, ..Wanted::default() }, ..best.clone() });
             }
             if self.part.inputs().dim() > 1 {
-                variants.push(Candidate { wanted: Wanted { log: vec![], trend: true }, ..best.clone() });
+                variants
+                    .push(Candidate { wanted: Wanted { trend: true, ..Wanted::default() }, ..best.clone() });
             }
         }
         self.try_all(variants, &mut tried)?;
+        self.try_relevance(&mut tried)?;
         self.finish(tried, reasons)
     }
 
@@ -241,17 +254,25 @@ impl Selection<'_> {
         Ok(KernelPair { shared, private: private_kernel })
     }
 
+    /// Asks the monitor at every step of a climb: on a large table a candidate takes longer than anyone waits.
     fn go_on(&self) -> ControlFlow<()> {
-        if self.is_stopped.load(Ordering::Relaxed) {
+        let latest = *self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_stopped.load(Ordering::Relaxed) || (self.monitor)(latest).is_break() {
+            self.is_stopped.store(true, Ordering::Relaxed);
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
         }
     }
 
+    fn is_over(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
     fn tell(&self, stage: Stage, done: &AtomicUsize, count: usize) {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         let event = Event { stage, done: done as f64 / count as f64, log_posterior: None };
+        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = event;
         if (self.monitor)(event).is_break() {
             self.is_stopped.store(true, Ordering::Relaxed);
         }
@@ -340,33 +361,20 @@ impl Selection<'_> {
         }
     }
 
-    /// Positive outputs whose values are skewed and whose logarithms are less so.
-    fn skewed_outputs(&self) -> Vec<OutputIndex> {
-        let observations = self.part.observations();
-        if observations.has_cell_noise() {
-            return vec![];
-        }
-        let mut values = vec![vec![]; observations.n_outputs()];
-        for (_, cell) in observations.cells() {
-            values[cell.output.get()].push(cell.value);
-        }
-        let is_candidate = |values: &[f64]| {
-            let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
-            values.len() >= 20
-                && values.iter().all(|value| *value > 0.0)
-                && skewness(values) > SKEWED
-                && skewness(&logs).abs() < skewness(values)
-        };
-        (0..values.len()).filter(|&output| is_candidate(&values[output])).map(OutputIndex::new).collect()
-    }
-
     fn finish(
         self,
         mut tried: Vec<(Candidate, Judged)>,
         mut reasons: Vec<String>,
     ) -> Result<Choice, FitError> {
-        let (chosen, _) = best(&tried);
+        let (chosen, judged) = best(&tried);
         let chosen = chosen.clone();
+        let earlier = match &judged.learned {
+            Some(learned) => {
+                let units = Preparation::fitted(&self.part, self.units, &chosen.wanted)?;
+                Some((learned.model.clone(), units))
+            }
+            None => None,
+        };
         let by_parsimony = self.plan.n_masks == 0;
         let mut held_out = vec![];
         let mut probabilities = vec![];
@@ -413,6 +421,7 @@ impl Selection<'_> {
             held_out,
             probabilities,
             plan: self.plan,
+            earlier,
         })
     }
 
@@ -470,11 +479,4 @@ fn mean_scores(scores: &[Scores]) -> Scores {
         crps: mean(&|scores| scores.crps),
         coverage: mean(&|scores| scores.coverage),
     }
-}
-
-fn skewness(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let moment = |power: i32| values.iter().map(|value| (value - mean).powi(power)).sum::<f64>() / count;
-    moment(3) / moment(2).powf(1.5)
 }

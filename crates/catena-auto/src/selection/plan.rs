@@ -17,7 +17,7 @@ pub(crate) struct Plan {
     pub(crate) n_masks: u64,
     /// Starts of each candidate.
     pub(crate) candidate_multipliers: &'static [f64],
-    /// Starts of the chosen model.
+    /// Starts of the chosen model beside the one that was learned to compare it.
     pub(crate) final_multipliers: &'static [f64],
     /// The race of the chosen model.
     pub(crate) race: RaceSettings,
@@ -33,9 +33,9 @@ impl Plan {
     /// The plan for choosing; `state_size` is that of the largest model to be tried.
     pub(crate) fn new(budget: Budget, n_rows: usize, n_outputs: usize, state_size: usize) -> Self {
         let (n_masks, smoothness_iterations, candidate_iterations) = match budget {
-            Budget::Quick => (0, 25, 50),
-            Budget::Default => (2, 50, 80),
-            Budget::Thorough => (3, 100, 200),
+            Budget::Quick => (0, 15, 30),
+            Budget::Default => (2, 30, 60),
+            Budget::Thorough => (3, 60, 150),
         };
         // Seconds of one core for all candidates, and the most rows they are worth.
         let (seconds, rows) = match budget {
@@ -53,7 +53,7 @@ impl Plan {
             n_masks,
             candidate_multipliers: if budget == Budget::Thorough { &[1.0, 0.3, 3.0] } else { &[1.0] },
             final_multipliers: match budget {
-                Budget::Quick => &[1.0],
+                Budget::Quick => &[],
                 Budget::Default => &[1.0, 0.3, 3.0],
                 Budget::Thorough => &[1.0, 0.3, 3.0, 0.1, 10.0],
             },

@@ -21,6 +21,9 @@ pub(crate) struct ModelOptions {
     /// Whether every output has a latent process of its own: yes, no or auto.
     #[arg(long, default_value = "auto", value_parser = words::yes_or_no, value_name = "yes|no")]
     pub(crate) private: Chosen<bool>,
+    /// Whether inputs may count differently (automatic relevance, for two inputs or more): yes, no or auto.
+    #[arg(long, default_value = "auto", value_parser = words::yes_or_no, value_name = "yes|no")]
+    pub(crate) ard: Chosen<bool>,
     /// What joins the rows: auto, chain, tree or ensemble:K.
     #[arg(long, default_value = "auto", value_parser = words::structure)]
     pub(crate) structure: StructureOption,

@@ -40,6 +40,36 @@ impl Posterior<'_> {
         Ok(Prediction::from_checked(n_outputs, means, variances))
     }
 
+    /// The covariance of all outputs at each new input, D×D blocks one after the other, without noise. The variances in it are
+    /// those of [`Posterior::predict_at`], to the bit.
+    ///
+    /// # Errors
+    /// As [`Posterior::predict_at`].
+    ///
+    /// # Panics
+    /// As [`Posterior::predict_at`].
+    pub fn covariances_at(
+        &self,
+        attachment: &Attachment,
+        inputs: &InputPoints,
+    ) -> Result<Vec<f64>, InferenceError> {
+        let n_outputs = self.graph.model().n_outputs();
+        let mut covariances = Vec::with_capacity(inputs.n_rows() * n_outputs * n_outputs);
+        for row in inputs.rows() {
+            let belief = self.belief_at(attachment.attach(inputs.point(row)));
+            let mut block = self.beliefs.output_covariance(&belief);
+            for output in 0..n_outputs {
+                let (_, variance) = self.beliefs.read_output(OutputIndex::new(output), &belief);
+                block[output * (n_outputs + 1)] = variance;
+            }
+            if block.iter().any(|entry| !entry.is_finite()) {
+                return Err(InferenceError::Overflow { row });
+            }
+            covariances.append(&mut block);
+        }
+        Ok(covariances)
+    }
+
     /// The belief of a new state, where it joins the structure.
     fn belief_at(&self, place: AttachedTo) -> crate::inference::StateBelief {
         let steps = |lengths: &[f64]| NewSteps::new(&self.graph, &self.beliefs, lengths);

@@ -1,0 +1,107 @@
+//! Methods, structures and budgets by the words that the command line and Python know them by.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+use super::{Budget, MethodChoice, StructureOption};
+
+/// A word that means nothing here, and the words that do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("write {0}")]
+pub struct UnknownWord(&'static str);
+
+/// Inducing points where no number is given.
+const INDUCING: usize = 200;
+/// Neighbors where no number is given.
+const NEIGHBORS: usize = 16;
+
+impl FromStr for StructureOption {
+    type Err = UnknownWord;
+
+    /// `auto`, `chain`, `tree` or `ensemble:K`.
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match (text, text.strip_prefix("ensemble:").map(str::parse)) {
+            ("auto", _) => Ok(Self::Auto),
+            ("chain", _) => Ok(Self::Chain),
+            ("tree", _) => Ok(Self::Tree),
+            (_, Some(Ok(n_chains))) if n_chains > 0 => Ok(Self::Ensemble { n_chains }),
+            _ => Err(UnknownWord("auto, chain, tree or ensemble:K with K at least 1")),
+        }
+    }
+}
+
+impl fmt::Display for StructureOption {
+    /// The word that it is parsed from.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => formatter.write_str("auto"),
+            Self::Chain => formatter.write_str("chain"),
+            Self::Tree => formatter.write_str("tree"),
+            Self::Ensemble { n_chains } => write!(formatter, "ensemble:{n_chains}"),
+        }
+    }
+}
+
+impl fmt::Display for MethodChoice {
+    /// The word that it is parsed from.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => formatter.write_str("auto"),
+            Self::Catena => formatter.write_str("catena"),
+            Self::Exact => formatter.write_str("exact"),
+            Self::Svgp { n_inducing } => write!(formatter, "svgp:{n_inducing}"),
+            Self::Nngp { n_neighbors } => write!(formatter, "nngp:{n_neighbors}"),
+        }
+    }
+}
+
+impl FromStr for MethodChoice {
+    type Err = UnknownWord;
+
+    /// `auto`, `catena`, `exact`, `svgp[:M]` or `nngp[:K]`.
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        let (name, count) = text.split_once(':').map_or((text, None), |(name, count)| (name, Some(count)));
+        let count = count.map(|count| count.parse::<usize>().ok().filter(|count| *count > 0));
+        match (name, count) {
+            ("auto", None) => Ok(Self::Auto),
+            ("catena", None) => Ok(Self::Catena),
+            ("exact", None) => Ok(Self::Exact),
+            ("svgp", None) => Ok(Self::Svgp { n_inducing: INDUCING }),
+            ("svgp", Some(Some(n_inducing))) => Ok(Self::Svgp { n_inducing }),
+            ("nngp", None) => Ok(Self::Nngp { n_neighbors: NEIGHBORS }),
+            ("nngp", Some(Some(n_neighbors))) => Ok(Self::Nngp { n_neighbors }),
+            _ => Err(UnknownWord("auto, catena, exact, svgp, svgp:M, nngp or nngp:K")),
+        }
+    }
+}
+
+impl FromStr for Budget {
+    type Err = UnknownWord;
+
+    /// `quick`, `default` or `thorough`.
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match text {
+            "quick" => Ok(Self::Quick),
+            "default" => Ok(Self::Default),
+            "thorough" => Ok(Self::Thorough),
+            _ => Err(UnknownWord("quick, default or thorough")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_go_there_and_back() {
+        for word in ["auto", "chain", "tree", "ensemble:8"] {
+            assert_eq!(word.parse::<StructureOption>().unwrap().to_string(), word);
+        }
+        for word in ["auto", "catena", "exact", "svgp:50", "nngp:8"] {
+            assert_eq!(word.parse::<MethodChoice>().unwrap().to_string(), word);
+        }
+    }
+}
