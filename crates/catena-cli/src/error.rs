@@ -2,16 +2,14 @@
 
 use std::process::ExitCode;
 
-use catena::data::DataError;
 use catena_auto::fit::FitError;
-use catena_auto::method::MethodError;
-use catena_baselines::BaselineError;
-use catena_io::model_file::ModelFileError;
+use catena_experiments::ExperimentError;
 use catena_io::read::ReadError;
 use catena_io::select::SelectError;
 use catena_io::units::DurationError;
 use catena_io::write::WriteError;
 use catena_io::{FileName, Place};
+use catena_store::StoreError;
 use thiserror::Error;
 
 /// Why a command ends without its result.
@@ -24,7 +22,7 @@ pub(crate) enum CliError {
     #[error(transparent)]
     Write(#[from] WriteError),
     #[error(transparent)]
-    ModelFile(#[from] ModelFileError),
+    Store(#[from] StoreError),
     #[error(transparent)]
     Duration(#[from] DurationError),
     #[error("{file}: {cause}")]
@@ -79,14 +77,12 @@ pub(crate) enum CliError {
         "the fit needs about {needed} of memory, more than {limit}; raise --max-memory or use fewer rows or outputs"
     )]
     Memory { needed: String, limit: String },
-    #[error("{file}: the page cannot be made ({cause})")]
-    Page { file: FileName, cause: catena_report::ReportError },
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    #[error("{misses} of {judged} numbers miss the paper's; {file} says which and by how much")]
+    Missed { misses: usize, judged: usize, file: FileName },
     #[error("standard output cannot be written ({0})")]
     Output(#[from] std::io::Error),
-    #[error(
-        "the model has numbers that are not finite and cannot be kept; check the table for extreme values"
-    )]
-    NotKept,
     #[error("--threads {0} cannot be used; give a number from 1 to 1024")]
     Threads(usize),
 }
@@ -95,8 +91,11 @@ impl CliError {
     /// 2 for bad input or usage, 3 for numbers that failed.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Overflow { .. } | Self::NotKept => 3,
-            Self::Fit { cause, .. } if is_numeric(cause) => 3,
+            Self::Overflow { .. } | Self::Missed { .. } => 3,
+            Self::Experiment(cause) if cause.is_numeric() => 3,
+            Self::Fit { cause, .. } if cause.is_numerical() => 3,
+            Self::Store(StoreError::NotKept) => 3,
+            Self::Store(StoreError::Fit { cause, .. }) if cause.is_numerical() => 3,
             _ => 2,
         }
     }
@@ -108,22 +107,6 @@ impl CliError {
             Self::Output(source) => source.kind() == std::io::ErrorKind::BrokenPipe,
             _ => false,
         }
-    }
-}
-
-fn is_numeric(cause: &FitError) -> bool {
-    match cause {
-        FitError::Data(DataError::ScalingOverflow { .. }) => true,
-        FitError::Method(MethodError::Inference(_) | MethodError::Ensemble(_)) => true,
-        FitError::Method(MethodError::Baseline(cause)) | FitError::Baseline(cause) => matches!(
-            cause,
-            BaselineError::NotPositiveDefinite { .. }
-                | BaselineError::InducingNotPositiveDefinite { .. }
-                | BaselineError::NegativeVariance { .. }
-                | BaselineError::MixingDecomposition { .. }
-        ),
-        FitError::Learning(_) | FitError::NoStart => true,
-        _ => false,
     }
 }
 

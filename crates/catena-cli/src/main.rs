@@ -1,7 +1,7 @@
 //! `catena`: from a table full of holes to answers and a page to show, on the command line.
 //!
 //! In reading order: `arguments` (what a user may say), `source` (tables in), `learning` (a fit with progress),
-//! `predictions` (tables out), `store` (model files), then `verbs`, one file each. Data goes to standard output, everything
+//! `predictions` (tables out), then `verbs`, one file each. Data goes to standard output, everything
 //! else to standard error. Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed.
 
 mod arguments;
@@ -10,13 +10,11 @@ mod error;
 mod interrupt;
 mod learning;
 mod model_table;
-mod page;
 mod parameters;
 mod plan;
 mod predictions;
 mod scoreboard;
 mod source;
-mod store;
 mod verbs;
 
 use std::process::ExitCode;

@@ -7,11 +7,11 @@ use catena_auto::fit::{Fit, FitError};
 use catena_io::read::{Format, ReadOptions};
 use catena_io::select::{Frame, Input, SelectError, Selection, nearest_name, select};
 use catena_io::table::{Column, Table};
+use catena_store::{About, length_text};
 
 use crate::console::Console;
 use crate::error::CliError;
-use crate::source::{Source, length_text, read_table};
-use crate::store::About;
+use crate::source::{Source, read_table};
 
 fn read(path: &Path, about: &About, format: Option<Format>, console: Console) -> Result<Table, CliError> {
     let options = ReadOptions {

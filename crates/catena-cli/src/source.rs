@@ -10,7 +10,6 @@ use catena_io::Place;
 use catena_io::read::{ReadOptions, read_with_progress};
 use catena_io::select::{Frame, Layout, Selection, select};
 use catena_io::table::Table;
-use catena_io::units::Duration;
 
 use crate::arguments::Columns;
 use crate::console::Console;
@@ -106,12 +105,4 @@ pub(crate) fn dataset(frame: &Frame) -> Result<Dataset, DataError> {
         observations = observations.with_cell_noise(&variances)?;
     }
     Dataset::new(inputs, observations)
-}
-
-/// Lengths along an input as a person writes them: durations along a time, else numbers.
-pub(crate) fn length_text(is_time: bool, length: f64) -> String {
-    match Duration::from_seconds(length) {
-        Some(duration) if is_time => duration.to_string(),
-        _ => format!("{length:.4}"),
-    }
 }

@@ -1,7 +1,10 @@
-//! Chores. `cargo xtask test` runs every check: formatting, lints, tests, documentation, examples.
+//! Chores. `cargo xtask test` runs every check: formatting, lints, tests, documentation, examples, the Python package.
+//! `cargo xtask test python` runs the last of these alone.
 
 mod browser;
+mod python;
 
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Each check: what it is, and the `cargo` arguments that run it.
@@ -11,20 +14,31 @@ const CHECKS: &[(&str, &[&str])] = &[
     ("tests", &["test", "--workspace", "--all-targets"]),
     ("documentation examples", &["test", "--workspace", "--doc"]),
     ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
-    ("example 01", &["run", "--release", "--quiet", "--package", "catena", "--example", "01_posterior"]),
+    (
+        "example 01",
+        &["run", "--profile", "test", "--quiet", "--package", "catena", "--example", "01_posterior"],
+    ),
     (
         "example 02",
-        &["run", "--release", "--quiet", "--package", "catena", "--example", "02_missing_outputs"],
+        &["run", "--profile", "test", "--quiet", "--package", "catena", "--example", "02_missing_outputs"],
     ),
-    ("example 03", &["run", "--release", "--quiet", "--package", "catena", "--example", "03_gradient"]),
-    ("example 04", &["run", "--release", "--quiet", "--package", "catena-auto", "--example", "04_fit"]),
+    (
+        "example 03",
+        &["run", "--profile", "test", "--quiet", "--package", "catena", "--example", "03_gradient"],
+    ),
+    (
+        "example 04",
+        &["run", "--profile", "test", "--quiet", "--package", "catena-auto", "--example", "04_fit"],
+    ),
 ];
 
 fn main() -> ExitCode {
-    match std::env::args().nth(1).as_deref() {
-        Some("test") => test(),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["test"] => test(),
+        ["test", "python"] => test_python(),
         _ => {
-            eprintln!("usage: cargo xtask test");
+            eprintln!("usage: cargo xtask test [python]");
             ExitCode::from(2)
         }
     }
@@ -46,6 +60,31 @@ fn test() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
+    if test_python() != ExitCode::SUCCESS {
+        return ExitCode::FAILURE;
+    }
     eprintln!("\nall checks passed");
     ExitCode::SUCCESS
+}
+
+/// Builds, installs and tests the Python package. The program it exchanges model files with is the one of the Rust tests; it is
+/// built with the whole workspace, as they are, or every dependency would be compiled once more with other features.
+fn test_python() -> ExitCode {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
+    let built = Command::new(env!("CARGO"))
+        .args(["test", "--workspace", "--all-targets", "--no-run", "--quiet"])
+        .current_dir(&workspace)
+        .status();
+    if !built.is_ok_and(|status| status.success()) {
+        eprintln!("\nthe program could not be built");
+        return ExitCode::FAILURE;
+    }
+    match python::test(&workspace, &target) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(complaint) => {
+            eprintln!("\n{complaint}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -12,7 +12,9 @@ pub(crate) use words::{Bytes, Horizon, format, horizon, structure};
 
 use clap::{Parser, Subcommand};
 
-use crate::verbs::{chain, compare, completion, demo, fit, forecast, impute, predict, report, score, update};
+use crate::verbs::{
+    chain, compare, completion, demo, fit, forecast, impute, predict, report, reproduce, score, update,
+};
 
 /// Multi-output Gaussian processes on tables with holes: fill them, predict, forecast, compare, report.
 ///
@@ -56,6 +58,8 @@ pub(crate) enum Verb {
     Chain(chain::Arguments),
     /// Write a kept model as one self-contained web page.
     Report(report::Arguments),
+    /// Run the paper's studies again and put every number beside the printed one.
+    Reproduce(reproduce::Arguments),
     /// See it work: a year of weather at three airports, with two gaps whose truth is known.
     Demo(demo::Arguments),
     /// Print the completion script of a shell, or write manual pages.

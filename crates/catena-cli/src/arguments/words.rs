@@ -3,7 +3,7 @@
 use std::fmt;
 
 use catena::kernel::StateKind;
-use catena_auto::fit::{Budget, KernelPair, MethodChoice, StructureOption};
+use catena_auto::fit::{Budget, KernelPair, MethodChoice, StructureOption, UnknownWord};
 use catena_io::read::Format;
 use catena_io::select::LongColumns;
 use catena_io::units::Duration;
@@ -80,31 +80,12 @@ pub(super) fn yes_or_no(text: &str) -> Result<Chosen<bool>, String> {
 
 /// `auto`, `chain`, `tree` or `ensemble:K`.
 pub(crate) fn structure(text: &str) -> Result<StructureOption, String> {
-    match (text, text.strip_prefix("ensemble:").map(str::parse)) {
-        ("auto", _) => Ok(StructureOption::Auto),
-        ("chain", _) => Ok(StructureOption::Chain),
-        ("tree", _) => Ok(StructureOption::Tree),
-        (_, Some(Ok(n_chains))) if n_chains > 0 => Ok(StructureOption::Ensemble { n_chains }),
-        _ => Err("write auto, chain, tree or ensemble:K with K at least 1".to_owned()),
-    }
+    text.parse().map_err(|error: UnknownWord| error.to_string())
 }
 
 /// `auto`, `catena`, `exact`, `svgp[:M]` or `nngp[:K]`.
 pub(super) fn method(text: &str) -> Result<MethodChoice, String> {
-    const INDUCING: usize = 200;
-    const NEIGHBORS: usize = 16;
-    let (name, count) = text.split_once(':').map_or((text, None), |(name, count)| (name, Some(count)));
-    let count = count.map(|count| count.parse::<usize>().ok().filter(|count| *count > 0));
-    match (name, count) {
-        ("auto", None) => Ok(MethodChoice::Auto),
-        ("catena", None) => Ok(MethodChoice::Catena),
-        ("exact", None) => Ok(MethodChoice::Exact),
-        ("svgp", None) => Ok(MethodChoice::Svgp { n_inducing: INDUCING }),
-        ("svgp", Some(Some(n_inducing))) => Ok(MethodChoice::Svgp { n_inducing }),
-        ("nngp", None) => Ok(MethodChoice::Nngp { n_neighbors: NEIGHBORS }),
-        ("nngp", Some(Some(n_neighbors))) => Ok(MethodChoice::Nngp { n_neighbors }),
-        _ => Err("write auto, catena, exact, svgp, svgp:M, nngp or nngp:K".to_owned()),
-    }
+    text.parse().map_err(|error: UnknownWord| error.to_string())
 }
 
 /// `auto`, `derivative` or `value`.
@@ -118,12 +99,7 @@ pub(super) fn state(text: &str) -> Result<Chosen<StateKind>, String> {
 
 /// `quick`, `default` or `thorough`.
 pub(super) fn budget(text: &str) -> Result<Budget, String> {
-    match text {
-        "quick" => Ok(Budget::Quick),
-        "default" => Ok(Budget::Default),
-        "thorough" => Ok(Budget::Thorough),
-        _ => Err("write quick, default or thorough".to_owned()),
-    }
+    text.parse().map_err(|error: UnknownWord| error.to_string())
 }
 
 /// `TIME,SERIES,VALUE`.

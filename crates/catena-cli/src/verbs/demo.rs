@@ -15,17 +15,16 @@ use catena_io::select::{Frame, Selection};
 use catena_io::table::{Column, Table};
 use catena_io::time::Instant;
 use catena_io::write::{Target, write_table};
+use catena_store::{About, page};
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::arguments::Speech;
 use crate::error::CliError;
 use crate::learning::{fit_watched, use_threads, warn};
-use crate::page::page;
 use crate::parameters::write_text;
 use crate::scoreboard::{print_json, print_text};
 use crate::source::{Source, choose, dataset};
-use crate::store::About;
 use crate::verbs::completion::make_folder;
 
 const EXAMPLES: &str = "\

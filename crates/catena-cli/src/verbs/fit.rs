@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use catena_io::write::TargetFile;
+use catena_store::{About, length_text, save};
 use clap::Args;
 
 use crate::arguments::{Columns, ModelOptions, Speech};
@@ -11,8 +12,7 @@ use crate::learning::{fit_options, learn};
 use crate::parameters;
 use crate::plan::Plan;
 use crate::scoreboard::{print_json, print_text, summary_json};
-use crate::source::{Text, length_text, open};
-use crate::store::{self, About};
+use crate::source::{Text, open};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let source = open(data, columns, Text::Gone, console)?;
     let fit = learn(&source, &options, &arguments.model, console)?;
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
-    store::save(&fit, &about, output)?;
+    save(&fit, &about, output)?;
     if let Some(path) = parameters_out {
         parameters::write(&fit, path)?;
     }

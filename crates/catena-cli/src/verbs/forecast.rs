@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use catena::data::InputPoints;
 use catena_auto::fit::FitError;
+use catena_auto::preparation::median_gap;
 use catena_io::select::{Frame, Input};
 use catena_io::units::Duration;
+use catena_store::{About, length_text};
 use clap::Args;
 
 use crate::arguments::{Columns, Horizon, ModelOptions, PredictionOptions, Speech, TableTarget, horizon};
@@ -15,8 +17,7 @@ use crate::model_table::warn_outside;
 use crate::plan::Plan;
 use crate::predictions::{predicted_outputs, write_predictions};
 use crate::scoreboard::{print_json, summary_json};
-use crate::source::{Text, length_text, open};
-use crate::store::About;
+use crate::source::{Text, open};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,14 +127,4 @@ fn step_of(arguments: &Arguments, frame: &Frame, input: &Input) -> Result<f64, C
         column: input.name.clone(),
         step: text.clone(),
     })
-}
-
-/// The median distance of neighbors that differ.
-fn median_gap(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let mut gaps: Vec<f64> =
-        sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
-    gaps.sort_by(f64::total_cmp);
-    gaps.get(gaps.len() / 2).copied()
 }

@@ -6,6 +6,7 @@ use catena_auto::fit::FitError;
 use catena_io::FileName;
 use catena_io::read::Format;
 use catena_io::select::Input;
+use catena_store::{Model, load};
 use clap::Args;
 
 use crate::arguments::{PredictionOptions, Speech, TableTarget, format};
@@ -13,7 +14,6 @@ use crate::error::CliError;
 use crate::model_table::{points, read_points, warn_outside};
 use crate::predictions::{predicted_outputs, write_predictions};
 use crate::scoreboard::{print_json, summary_json};
-use crate::store::{self, Model};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { model, at, target, prediction, format, speech } = arguments;
     let console = speech.console();
     let target = target.checked(*format, *speech)?;
-    let Model { fit, about } = store::load(model)?;
+    let Model { fit, about } = load(model)?;
     let failed = |cause: FitError| CliError::Fit { file: FileName::from(model.as_path()), cause };
     let (columns, predictive) = match at {
         None => {

@@ -3,14 +3,13 @@
 use std::path::PathBuf;
 
 use catena_io::write::TargetFile;
+use catena_store::{Model, load, page};
 use clap::Args;
 
 use crate::arguments::Speech;
 use crate::error::CliError;
-use crate::page::page;
 use crate::parameters::write_text;
 use crate::scoreboard::{print_json, summary_json};
-use crate::store::{self, Model};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +38,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { model, output, title, speech } = arguments;
     drop(TargetFile::create_path(output)?);
-    let Model { fit, about } = store::load(model)?;
+    let Model { fit, about } = load(model)?;
     let title = title.clone().unwrap_or_else(|| about.data.clone());
     write_text(output, &page(&title, &fit, &about, &[])?)?;
     speech.console().say(format!("wrote {}", output.display()));

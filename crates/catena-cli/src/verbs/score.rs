@@ -8,6 +8,7 @@ use catena_auto::preparation::Predictive;
 use catena_auto::scores::score;
 use catena_io::FileName;
 use catena_io::read::Format;
+use catena_store::{Model, load};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -15,7 +16,6 @@ use crate::arguments::{Speech, format};
 use crate::error::CliError;
 use crate::model_table::{points, read_rows, warn_outside};
 use crate::scoreboard::{Line, heading, print_json, print_text};
-use crate::store::{self, Model};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { model, truth, format, speech } = arguments;
     let console = speech.console();
-    let Model { fit, about } = store::load(model)?;
+    let Model { fit, about } = load(model)?;
     let source = read_rows(truth, &about, *format, console)?;
     let points = points(&source.frame)?;
     warn_outside(&fit, &about, &points, console);

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use catena_io::read::Format;
 use catena_io::write::TargetFile;
+use catena_store::{Model, load, save};
 use clap::Args;
 
 use crate::arguments::{Speech, format};
 use crate::error::CliError;
 use crate::model_table::read_rows;
 use crate::scoreboard::{print_json, summary_json};
-use crate::store::{self, Model};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,10 +42,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { model, new, output, format, speech } = arguments;
     let console = speech.console();
     drop(TargetFile::create_path(output)?);
-    let Model { fit, about } = store::load(model)?;
+    let Model { fit, about } = load(model)?;
     let source = read_rows(new, &about, *format, console)?;
     let updated = fit.with_more_rows(&source.dataset()?).map_err(|error| source.in_user_terms(error))?;
-    store::save(&updated, &about, output)?;
+    save(&updated, &about, output)?;
     let (before, after) = (fit.summary().n_rows, updated.summary().n_rows);
     console.say(format!("{} new rows, {after} in all", after - before));
     if speech.json {

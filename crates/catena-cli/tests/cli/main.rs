@@ -7,4 +7,5 @@ mod filling;
 mod harness;
 mod interrupts;
 mod models;
+mod reproducing;
 mod showing;

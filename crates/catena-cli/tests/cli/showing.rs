@@ -61,8 +61,19 @@ fn the_demo_learns_fills_and_shows() {
 #[test]
 fn every_verb_has_examples_a_manual_page_and_completion() {
     let folder = Folder::new("help");
-    let verbs =
-        ["fit", "predict", "impute", "forecast", "update", "score", "compare", "chain", "report", "demo"];
+    let verbs = [
+        "fit",
+        "predict",
+        "impute",
+        "forecast",
+        "update",
+        "score",
+        "compare",
+        "chain",
+        "report",
+        "reproduce",
+        "demo",
+    ];
     folder.run("completion --man man1").succeeded();
     for verb in verbs {
         let help = folder.run(&format!("{verb} --help")).succeeded();

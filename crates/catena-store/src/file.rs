@@ -10,48 +10,21 @@ use catena_auto::fit::{Fit, FitParts, MethodChoice, StructureOption, Summary};
 use catena_auto::preparation::Preparation;
 use catena_io::FileName;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError};
-use catena_io::select::{Frame, Input, LongColumns};
+use catena_io::select::{Input, LongColumns};
 use catena_io::table::NumberStyle;
 use catena_io::time::TimeAxis;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::CliError;
+use crate::{About, StoreError};
 
 /// A fit and what its file must know beside it.
-pub(crate) struct Model {
-    pub(crate) fit: Fit,
-    pub(crate) about: About,
-}
-
-/// What the table was like from which the model was made.
-#[derive(Debug, Clone)]
-pub(crate) struct About {
-    pub(crate) data: String,
-    /// Without their values.
-    pub(crate) inputs: Vec<Input>,
-    pub(crate) outputs: Vec<String>,
-    pub(crate) long: Option<LongColumns>,
-    pub(crate) noise_columns: Vec<String>,
-}
-
-impl About {
-    /// What is to be remembered of a frame.
-    pub(crate) fn new(frame: &Frame, long: Option<&LongColumns>, noise_columns: &[String]) -> Self {
-        let input = |input: &Input| Input { values: vec![], ..input.clone() };
-        Self {
-            data: frame.file.to_string(),
-            inputs: frame.inputs.iter().map(input).collect(),
-            outputs: frame.outputs.clone(),
-            long: long.cloned(),
-            noise_columns: noise_columns.to_vec(),
-        }
-    }
-
-    /// Whether the only input is a time.
-    pub(crate) fn is_time(&self) -> bool {
-        self.inputs.len() == 1 && self.inputs[0].time.is_some()
-    }
+#[derive(Debug)]
+pub struct Model {
+    /// The fit.
+    pub fit: Fit,
+    /// What its table was like.
+    pub about: About,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -62,6 +35,8 @@ struct Header {
     outputs: Vec<String>,
     long: Option<[String; 3]>,
     noise_columns: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    caller: Option<Value>,
     method: Named,
     structure: Named,
     seed: u64,
@@ -145,12 +120,26 @@ fn style_name(style: NumberStyle) -> &'static str {
 }
 
 /// Writes a model file, at once or not at all.
-pub(crate) fn save(fit: &Fit, about: &About, path: &Path) -> Result<(), CliError> {
+///
+/// # Errors
+/// When the path cannot be written, or the model has numbers that are not finite.
+pub fn save(fit: &Fit, about: &About, path: &Path) -> Result<(), StoreError> {
     Ok(container(fit, about)?.write_to(path)?)
 }
 
+/// The bytes of a model file.
+///
+/// # Errors
+/// When the model has numbers that are not finite.
+pub fn to_bytes(fit: &Fit, about: &About) -> Result<Vec<u8>, StoreError> {
+    Ok(container(fit, about)?.to_bytes()?)
+}
+
 /// The digest of the data a model was made from.
-pub(crate) fn data_digest(table: &Dataset) -> Result<Digest, CliError> {
+///
+/// # Errors
+/// Only for a table that contradicts itself, which is never built.
+pub fn data_digest(table: &Dataset) -> Result<Digest, StoreError> {
     let (inputs, values) = data_arrays(table)?;
     Ok(Digest::of_arrays([("inputs", &inputs), ("values", &values)]))
 }
@@ -166,8 +155,8 @@ fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
     Ok((inputs, Array::from_f64(values).with_shape(&[n_rows, n_outputs])?))
 }
 
-fn container(fit: &Fit, about: &About) -> Result<Container, CliError> {
-    let FitParts { table, preparation, model, method, structure, seed, summary } = fit.parts();
+fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
+    let FitParts { table, preparation, model, method, structure, candidates, seed, summary } = fit.parts();
     let input = |input: &Input| InputHeader {
         name: input.name.clone(),
         style: style_name(input.style).to_owned(),
@@ -184,6 +173,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, CliError> {
         outputs: about.outputs.clone(),
         long: about.long.as_ref().map(|long| [long.time.clone(), long.series.clone(), long.value.clone()]),
         noise_columns: about.noise_columns.clone(),
+        caller: about.caller.clone(),
         method: Named::of_method(*method),
         structure: Named::of_structure(*structure),
         seed: *seed,
@@ -192,8 +182,8 @@ fn container(fit: &Fit, about: &About) -> Result<Container, CliError> {
         summary: finite(summary.clone()),
     };
     // What JSON cannot hold would only be noticed when the file is opened: better now.
-    let header = serde_json::to_value(&header).map_err(|_| CliError::NotKept)?;
-    Header::deserialize(&header).map_err(|_| CliError::NotKept)?;
+    let header = serde_json::to_value(&header).map_err(|_| StoreError::NotKept)?;
+    Header::deserialize(&header).map_err(|_| StoreError::NotKept)?;
     let mut container = Container::new(header);
     let (inputs, values) = data_arrays(table)?;
     container.data_digest = Some(Digest::of_arrays([("inputs", &inputs), ("values", &values)]));
@@ -213,6 +203,10 @@ fn container(fit: &Fit, about: &About) -> Result<Container, CliError> {
     );
     add("private_weights", Array::from_f64(private));
     add("noise", Array::from_f64(model.noise().iter().map(|noise| noise.get()).collect()));
+    if let Some(candidates) = candidates {
+        let shape = [candidates.n_rows(), candidates.dim()];
+        add("candidates", Array::from_f64(candidates.values().to_vec()).with_shape(&shape)?);
+    }
     if table.observations().has_cell_noise() {
         let variance = |cell: catena::data::Cell| cell.noise_variance.unwrap_or(f64::NAN);
         let cells = table.observations().cells().map(|(_, cell)| variance(cell)).collect();
@@ -232,17 +226,28 @@ fn finite(mut summary: Summary) -> Summary {
     summary
 }
 
-fn damaged(path: &Path, what: &'static str) -> CliError {
-    CliError::ModelFile(ModelFileError::Damaged { file: FileName::from(path), what })
+/// Reads a model file.
+///
+/// # Errors
+/// When there is no such file, or it is not a whole model of a version that is known.
+pub fn load(path: &Path) -> Result<Model, StoreError> {
+    opened(Container::read_from(path)?, &FileName::from(path))
 }
 
-/// Reads a model file.
-pub(crate) fn load(path: &Path) -> Result<Model, CliError> {
-    let container = Container::read_from(path)?;
-    let broken = |what: &'static str| damaged(path, what);
+/// Reads the bytes of a model file.
+///
+/// # Errors
+/// As [`load`].
+pub fn from_bytes(bytes: &[u8]) -> Result<Model, StoreError> {
+    opened(Container::from_bytes(bytes)?, &FileName::Memory)
+}
+
+/// The model in a container that was read from `file`.
+fn opened(container: Container, file: &FileName) -> Result<Model, StoreError> {
+    let broken = |what| StoreError::File(ModelFileError::Damaged { file: file.clone(), what });
     let header: Header = serde_json::from_value(container.header.clone())
         .map_err(|_| broken("the header is not that of a fit"))?;
-    let numbers = |name: &str| -> Result<Vec<f64>, CliError> {
+    let numbers = |name: &str| -> Result<Vec<f64>, StoreError> {
         let array = container.array(name).map_err(|_| broken("an array is missing"))?;
         array.as_f64().map(<[f64]>::to_vec).ok_or_else(|| broken("an array has the wrong kind"))
     };
@@ -270,6 +275,14 @@ pub(crate) fn load(path: &Path) -> Result<Model, CliError> {
     }
     let table = Dataset::new(inputs, observations).map_err(|_| broken("inputs and values disagree"))?;
     let model = lmc(&header, &numbers).ok_or_else(|| broken("the model is incomplete"))?;
+    let candidates = match container.arrays.contains_key("candidates") {
+        false => None,
+        true => {
+            let values = numbers("candidates")?;
+            let points = InputPoints::new(values.len() / n_inputs, n_inputs, values);
+            Some(points.map_err(|_| broken("the candidates are no table"))?)
+        }
+    };
     let about = about_of(&header).ok_or_else(|| broken("an input is not described"))?;
     let parts = FitParts {
         table,
@@ -277,14 +290,16 @@ pub(crate) fn load(path: &Path) -> Result<Model, CliError> {
         model,
         method: header.method.method().ok_or_else(|| broken("the method is unknown"))?,
         structure: header.structure.structure().ok_or_else(|| broken("the structure is unknown"))?,
+        candidates,
         seed: header.seed,
         summary: header.summary,
     };
-    let fit = Fit::from_parts(parts).map_err(|cause| CliError::Fit { file: FileName::from(path), cause })?;
+    let fit = Fit::from_parts(parts)
+        .map_err(|cause| StoreError::Fit { file: file.clone(), cause: Box::new(cause) })?;
     Ok(Model { fit, about })
 }
 
-fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, CliError>) -> Option<Lmc> {
+fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) -> Option<Lmc> {
     let lengths = numbers("length_scales").ok()?;
     if lengths.len() != header.latents.len() {
         return None;
@@ -328,5 +343,6 @@ fn about_of(header: &Header) -> Option<About> {
         outputs: header.outputs.clone(),
         long,
         noise_columns: header.noise_columns.clone(),
+        caller: header.caller.clone(),
     })
 }

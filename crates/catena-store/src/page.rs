@@ -12,17 +12,18 @@ use catena_report::{
     MethodScore, Model, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone, Warning,
 };
 
-use crate::error::CliError;
-use crate::source::length_text;
-use crate::store::{About, data_digest};
+use crate::{About, StoreError, data_digest, length_text};
 
 /// Edges beyond this many are not drawn.
 const MOST_EDGES: usize = 50_000;
 
 /// The page of a fit; `held_out` are known values that were hidden from it, row-major, or empty.
-pub(crate) fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<String, CliError> {
+///
+/// # Errors
+/// When numbers overflow, or the page has nothing to show.
+pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<String, StoreError> {
     let file = FileName::from(std::path::Path::new(&about.data));
-    let failed = |cause| CliError::Fit { file: file.clone(), cause };
+    let failed = |cause| StoreError::Fit { file: file.clone(), cause: Box::new(cause) };
     let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
     let summary = fit.summary();
     let report = Report {
@@ -48,10 +49,10 @@ pub(crate) fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> R
         search: search(summary),
         footnotes: summary.decisions.clone(),
     };
-    report.to_html().map_err(|cause| CliError::Page { file, cause })
+    report.to_html().map_err(|cause| StoreError::Page { file, cause })
 }
 
-fn run(fit: &Fit, about: &About) -> Result<Run, CliError> {
+fn run(fit: &Fit, about: &About) -> Result<Run, StoreError> {
     let (observations, summary) = (fit.table().observations(), fit.summary());
     let n_cells = observations.n_rows() * observations.n_outputs();
     Ok(Run {

@@ -1,0 +1,41 @@
+//! What is remembered of a table beside its numbers.
+
+use catena_io::select::{Frame, Input, LongColumns};
+use serde_json::Value;
+
+/// What the table was like from which a model was made.
+#[derive(Debug, Clone)]
+pub struct About {
+    /// Where the table came from.
+    pub data: String,
+    /// The inputs, without their values.
+    pub inputs: Vec<Input>,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// The columns of a long table; `None` for a wide one.
+    pub long: Option<LongColumns>,
+    /// Columns with the known noise of each output; empty if there are none.
+    pub noise_columns: Vec<String>,
+    /// What the program that made the model wants to find again; others keep it as it is.
+    pub caller: Option<Value>,
+}
+
+impl About {
+    /// What is to be remembered of a frame.
+    pub fn new(frame: &Frame, long: Option<&LongColumns>, noise_columns: &[String]) -> Self {
+        let input = |input: &Input| Input { values: vec![], ..input.clone() };
+        Self {
+            data: frame.file.to_string(),
+            inputs: frame.inputs.iter().map(input).collect(),
+            outputs: frame.outputs.clone(),
+            long: long.cloned(),
+            noise_columns: noise_columns.to_vec(),
+            caller: None,
+        }
+    }
+
+    /// Whether the only input is a time.
+    pub fn is_time(&self) -> bool {
+        self.inputs.len() == 1 && self.inputs[0].time.is_some()
+    }
+}

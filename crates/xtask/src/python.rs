@@ -1,0 +1,122 @@
+//! The Python package: one wheel, installed beside numpy alone and beside the libraries it works with, and tested in both.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What a person who only wants to use the package has.
+const PLAIN: &[&str] = &["numpy"];
+/// What the whole suite needs.
+const FULL: &[&str] = &[
+    "numpy",
+    "scikit-learn",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "xarray",
+    "matplotlib",
+    "pytest",
+    "ruff==0.17.4",
+];
+/// Builds the wheel.
+const BUILDER: &[&str] = &["maturin>=1.9,<2"];
+/// What a wheel may weigh.
+const MOST_BYTES: u64 = 6_000_000;
+
+/// Builds the wheel and runs the README's lines and the whole suite, each in an environment of its own.
+///
+/// # Errors
+/// A sentence that says which step failed, or what to install.
+pub(crate) fn test(workspace: &Path, target: &Path) -> Result<(), String> {
+    let place = target.join("python");
+    let project = workspace.join("python");
+    let full = environment(&place.join("full"), FULL)?;
+    let settings = project.join("pyproject.toml");
+    for check in [["format", "--check"].as_slice(), &["check"]] {
+        let mut command = Command::new(&full);
+        command.args(["-m", "ruff"]).args(check).arg("--config").arg(&settings);
+        run("formatting of Python", command.args([&project, &workspace.join("benchmarks")]))?;
+    }
+    let builder = environment(&place.join("builder"), BUILDER)?;
+    let wheel = build(&project, &place, &builder)?;
+    let plain = environment(&place.join("plain"), PLAIN)?;
+    install(&plain, &wheel)?;
+    run(
+        "the README's lines with numpy alone",
+        Command::new(&plain).args(["-c", &readme_lines(workspace)?]).current_dir(&place),
+    )?;
+    install(&full, &wheel)?;
+    let program = target.join("debug").join("catena");
+    let mut command = Command::new(&full);
+    // Not from the project's own folder: there Python would find the sources before the wheel.
+    command.args(["-m", "pytest", "--quiet"]).current_dir(project.join("tests"));
+    run("tests of Python", command.env("CATENA_PROGRAM", program).env("MPLBACKEND", "Agg"))
+}
+
+/// The interpreter of a virtual environment with these packages; one that was made before is used again.
+fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf, String> {
+    let python = folder.join("bin").join("python");
+    if !python.exists() {
+        let missing = "the tests of the Python package need Python 3.10 or later with venv and pip (on Debian: \
+                       `apt-get install python3 python3-venv`)";
+        let made =
+            run("making a virtual environment", Command::new("python3").args(["-m", "venv"]).arg(folder));
+        made.map_err(|_| missing.to_owned())?;
+    }
+    let mut command = Command::new(&python);
+    command.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
+    run("installing packages with pip", &mut command)?;
+    Ok(python)
+}
+
+/// Builds the wheel with the release profile.
+fn build(project: &Path, place: &Path, builder: &Path) -> Result<PathBuf, String> {
+    let wheels = place.join("wheels");
+    // An old wheel must not pass for a new one.
+    if wheels.exists() {
+        std::fs::remove_dir_all(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
+    }
+    let mut command = Command::new(builder);
+    command.args(["-m", "maturin", "build", "--release", "--locked", "--quiet", "--out"]).arg(&wheels);
+    run("building the wheel", command.current_dir(project))?;
+    let files = std::fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
+    let wheel =
+        files.flatten().map(|file| file.path()).find(|path| path.extension().is_some_and(|end| end == "whl"));
+    let wheel = wheel.ok_or("maturin built no wheel")?;
+    let size = wheel.metadata().map_err(|error| error.to_string())?.len();
+    eprintln!("the wheel has {:.1} MB", size as f64 / 1e6);
+    if size > MOST_BYTES {
+        return Err(format!("the wheel has {size} bytes, more than {MOST_BYTES}"));
+    }
+    Ok(wheel)
+}
+
+fn install(python: &Path, wheel: &Path) -> Result<(), String> {
+    let mut command = Command::new(python);
+    command.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--force-reinstall",
+        "--no-deps",
+    ]);
+    run("installing the wheel", command.arg(wheel))
+}
+
+/// The lines of Python in the README.
+fn readme_lines(workspace: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(workspace.join("README.md")).map_err(|error| error.to_string())?;
+    let (_, rest) = text.split_once("```python\n").ok_or("the README has no lines of Python")?;
+    let (lines, _) = rest.split_once("```").ok_or("the README's lines of Python have no end")?;
+    Ok(lines.to_owned())
+}
+
+fn run(what: &str, command: &mut Command) -> Result<(), String> {
+    eprintln!("\n== {what}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("{what}: failed")),
+        Err(error) => Err(format!("{what}: {error}")),
+    }
+}

@@ -1,0 +1,30 @@
+"""catena: multi-output Gaussian processes by exact message passing.
+
+>>> import numpy as np, catena
+>>> hours = np.arange(48.0)[:, None]
+>>> sun = np.sin(hours[:, 0] / 24 * 2 * np.pi)
+>>> Y = np.column_stack([sun, 2 * sun + 1])
+>>> Y[10:20, 1] = np.nan                                  # nobody read the second gauge
+>>> gp = catena.MultiOutputGP(budget="quick").fit(hours, Y)
+>>> filled = gp.impute()
+>>> bool(np.abs(filled[10:20, 1] - (2 * sun[10:20] + 1)).max() < 0.1)
+True
+"""
+
+from . import errors, metrics, structures
+from ._catena import __version__
+from ._gp import MultiOutputGP
+from ._load import load
+from ._sweep import Gradient, Sweep, sweep
+
+__all__ = [
+    "Gradient",
+    "MultiOutputGP",
+    "Sweep",
+    "__version__",
+    "errors",
+    "load",
+    "metrics",
+    "structures",
+    "sweep",
+]

@@ -1,0 +1,119 @@
+"""Arrays as the Rust half wants them, or a sentence that says what is wrong with them."""
+
+import numpy as np
+
+from .errors import InputError
+
+
+def table(given, name):
+    """A table of numbers, rows by columns, as C-contiguous float64; no copy where it is one already."""
+    array = _numbers(given, name)
+    if array.ndim == 1:
+        raise InputError(
+            f"Expected 2D array, got 1D array instead for {name}. Reshape your data either using "
+            f"{name}.reshape(-1, 1) if it has a single column or {name}.reshape(1, -1) if it is a single row."
+        )
+    if array.ndim != 2:
+        raise InputError(f"{name} needs rows and columns, but has {array.ndim} dimensions: {array.shape}.")
+    if array.shape[0] == 0:
+        raise InputError(
+            f"{name}: Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required."
+        )
+    if array.shape[1] == 0:
+        raise InputError(
+            f"{name}: Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required."
+        )
+    return array
+
+
+def outputs(given, name="Y"):
+    """Values of outputs, rows by outputs, NaN where nothing was observed; and whether they came as a vector."""
+    array = _numbers(given, name)
+    if array.ndim == 0:
+        raise InputError(f"{name} is a single number; give one value per row.")
+    if array.ndim > 2:
+        raise InputError(f"{name} needs rows and outputs, but has {array.ndim} dimensions: {array.shape}.")
+    if array.ndim == 2 and array.shape[1] == 0:
+        raise InputError(f"{name} has no columns; give at least one output.")
+    is_vector = array.ndim == 1
+    return (array[:, np.newaxis] if is_vector else array), is_vector
+
+
+def vector(given, name, length):
+    """One positive number per entry; a single one stands for all."""
+    array = _numbers(given, name)
+    if array.ndim == 0:
+        array = np.full(length, float(array))
+    if array.shape != (length,):
+        raise InputError(f"{name} has shape {array.shape}, but needs {length} numbers.")
+    if not np.all((array > 0) & np.isfinite(array)):
+        raise InputError(f"{name} must be positive and finite, but holds {array[~(array > 0)][:1]}.")
+    return array
+
+
+def complete(array, name, columns):
+    """Checks that every number is finite: a row without a place cannot be ordered."""
+    if np.isfinite(array).all():
+        return array
+    row, column = np.argwhere(~np.isfinite(array))[0]
+    what = "NaN" if np.isnan(array[row, column]) else "infinity (inf)"
+    raise InputError(
+        f"Input {name} contains {what}: column {columns[column]} at row {row}. Every input must be finite."
+    )
+
+
+def finite(array, name, columns):
+    """Checks that no value is infinite."""
+    if np.isinf(array).any():
+        row, column = np.argwhere(np.isinf(array))[0]
+        raise InputError(
+            f"Input {name} contains infinity: output {columns[column]} at row {row}. Use NaN for a missing value."
+        )
+    return array
+
+
+def observed(array, columns):
+    """Checks that every output has a value."""
+    empty = np.isnan(array).all(axis=0)
+    if empty.any():
+        column = columns[int(np.argmax(empty))]
+        raise InputError(f"Output {column} has no observed value; drop it, or give it at least one.")
+
+
+def same_rows(first, second, names=("X", "Y")):
+    """Checks that two tables have as many rows."""
+    if len(first) != len(second):
+        raise InputError(
+            f"{names[0]} has {len(first)} rows but {names[1]} has {len(second)}; they must be of the same rows."
+        )
+
+
+def _numbers(given, name):
+    if given is None:
+        raise InputError(f"{name} is None; give an array or a frame.")
+    if hasattr(given, "toarray") and hasattr(given, "nnz"):
+        raise TypeError(f"{name} is sparse, which catena does not read; give {name}.toarray().")
+    if isinstance(given, np.ma.MaskedArray):
+        if not np.issubdtype(given.dtype, np.number):
+            raise InputError(f"{name} is a masked array of {given.dtype}; give numbers.")
+        given = given.astype(np.float64).filled(np.nan)
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise InputError(f"{name} is not rectangular: rows have different lengths.") from error
+    if np.iscomplexobj(array):
+        raise InputError(
+            f"Complex data not supported in {name}; give real and imaginary parts as two columns."
+        )
+    if array.dtype.kind in "mM":
+        raise InputError(
+            f"{name} holds times; give them as one column of datetime64, or as the index of a frame."
+        )
+    if array.dtype.kind in "US":
+        raise InputError(f"{name} holds text; give numbers.")
+    if array.dtype.kind not in "fiubO":
+        raise InputError(f"{name} has the type {array.dtype}; give numbers.")
+    # Objects are numbers or they are refused by numpy, with a sentence of its own.
+    return (
+        np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.asarray(array, dtype=np.float64)
+    )

@@ -1,0 +1,110 @@
+"""scikit-learn's contract for estimators, kept without importing scikit-learn.
+
+Parameters are what ``__init__`` names and stores; what is learned ends in an underscore. scikit-learn asks for tags when it
+meets an estimator, so then it is there to be imported.
+"""
+
+import inspect
+import warnings
+
+import numpy as np
+
+from .errors import InputError
+
+
+class Estimator:
+    """Parameters, tags and feature names."""
+
+    #: For versions of scikit-learn that ask for it instead of tags.
+    _estimator_type = "regressor"
+
+    @classmethod
+    def _parameter_names(cls):
+        return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
+
+    def get_params(self, deep=True):
+        """The parameters this model was made with, by name."""
+        return {name: getattr(self, name) for name in self._parameter_names()}
+
+    def set_params(self, **params):
+        """Changes parameters; they take effect at the next ``fit``."""
+        known = self._parameter_names()
+        for name, value in params.items():
+            if name not in known:
+                raise InputError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}; choose from {', '.join(known)}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def _changed_params(self):
+        """Parameters that differ from their defaults, as they would be written."""
+        defaults = inspect.signature(type(self).__init__).parameters
+        written = []
+        for name, parameter in defaults.items():
+            if name == "self":
+                continue
+            value = getattr(self, name)
+            if value is not parameter.default and repr(value) != repr(parameter.default):
+                text = repr(value)
+                written.append(f"{name}={text if len(text) < 60 and chr(10) not in text else '...'}")
+        return ", ".join(written)
+
+    def __sklearn_tags__(self):
+        from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="regressor",
+            target_tags=TargetTags(required=True, multi_output=True),
+            regressor_tags=RegressorTags(),
+            input_tags=InputTags(),
+        )
+
+    def _more_tags(self):
+        return {"multioutput": True, "requires_y": True}
+
+    def _remember_features(self, points):
+        self.n_features_in_ = points.values.shape[1]
+        if points.has_names:
+            self.feature_names_in_ = np.array(points.names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _check_features(self, points):
+        """Refuses other inputs than those of the fit, and warns of names that come or go."""
+        name, found = type(self).__name__, points.values.shape[1]
+        if found != self.n_features_in_:
+            raise InputError(
+                f"X has {found} features, but {name} is expecting {self.n_features_in_} features as input."
+            )
+        fitted = getattr(self, "feature_names_in_", None)
+        if fitted is None or not points.has_names or found == 1:
+            self._warn_of_names(fitted is not None, points.has_names)
+            return
+        if list(fitted) == points.names:
+            return
+        unseen = sorted(set(points.names) - set(fitted))
+        missing = sorted(set(fitted) - set(points.names))
+        message = "The feature names should match those that were passed during fit.\n"
+        if unseen:
+            message += "Feature names unseen at fit time:\n" + _listed(unseen)
+        if missing:
+            message += "Feature names seen at fit time, yet now missing:\n" + _listed(missing)
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise InputError(message)
+
+    def _warn_of_names(self, were_there, are_there):
+        if self.n_features_in_ == 1 or were_there == are_there:
+            return
+        name = type(self).__name__
+        if were_there:
+            message = f"X does not have valid feature names, but {name} was fitted with feature names"
+        else:
+            message = f"X has feature names, but {name} was fitted without feature names"
+        warnings.warn(message, UserWarning, stacklevel=4)
+
+
+def _listed(names, most=5):
+    lines = "".join(f"- {name}\n" for name in names[:most])
+    return lines + "- ...\n" if len(names) > most else lines

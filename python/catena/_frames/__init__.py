@@ -1,0 +1,168 @@
+"""Frames of other libraries in and out. None of them is imported unless one of its own objects was given.
+
+A *kind* is one of ``"numpy"``, ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"xarray"``. The module of a kind has
+
+- ``is_table(given)``, ``is_column(given)``: whether it is a table, or a single column or index;
+- ``columns(given)``: its columns; ``column(given)``: a single one; ``index(given)``: what belongs on an answer;
+- ``split(given)``: inputs and outputs of a table that holds both, and the kind's own notes;
+- ``answer(values, names, points, notes)``: numbers as a table like the caller's.
+"""
+
+import sys
+from datetime import datetime
+from importlib import import_module
+
+import numpy as np
+
+from .. import _check
+from ..errors import InputError
+from .columns import Clock, Column
+from .points import Points
+
+__all__ = ["Clock", "Column", "Points", "answer", "filled", "read_outputs", "read_pair", "read_points"]
+
+_KINDS = ("pandas", "polars", "pyarrow", "xarray")
+
+
+def kind_of(given):
+    """The library a frame, column or index is of; None for everything else."""
+    for name in _KINDS:
+        # A library that is not loaded cannot have made this object.
+        if name in sys.modules:
+            module = import_module(f"._{name}", __name__)
+            if module.is_table(given) or module.is_column(given):
+                return name
+    if hasattr(given, "__arrow_c_stream__"):
+        return "arrow"
+    return None
+
+
+def _module(kind):
+    return import_module(f"._{kind}", __name__)
+
+
+def _from_stream(given):
+    """Anything with the Arrow C stream, through whichever reader is installed."""
+    for name in ("pyarrow", "polars"):
+        try:
+            library = import_module(name)
+        except ImportError:
+            continue
+        return name, library.table(given) if name == "pyarrow" else library.DataFrame(given)
+    raise InputError("an Arrow stream was given; install pyarrow or polars to read it.")
+
+
+def read_points(given, together=None, clocks=None):
+    """Inputs. `together` names the inputs of a model whose table held inputs and outputs."""
+    kind = kind_of(given)
+    if kind == "arrow":
+        kind, given = _from_stream(given)
+    if kind is None:
+        array = _times(given)
+        if array is not None:
+            flat = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+            if flat.ndim != 1:
+                raise InputError("X holds times in several columns; give one column of datetime64.")
+            return Points.of_columns([Column.of_times("time", flat)], None, clocks, has_names=False)
+        if clocks is not None and any(clocks):
+            raise InputError(
+                "the model was fitted to times, but X holds numbers; give datetime64 or an index of times."
+            )
+        return Points.of_array(given)
+    module = _module(kind)
+    if module.is_column(given):
+        return Points.of_columns([module.column(given)], module.index(given), clocks)
+    if together is not None:
+        return Points.of_columns(module.inputs(given, together), module.index(given), clocks)
+    return Points.of_columns(module.columns(given), module.index(given), clocks)
+
+
+def _times(given):
+    """An array of datetime64, or a list of datetimes as one; None for everything else."""
+    if isinstance(given, np.ndarray):
+        return given if given.dtype.kind == "M" else None
+    if isinstance(given, (list, tuple)) and given and isinstance(given[0], (np.datetime64, datetime)):
+        return np.array(given, dtype="datetime64[us]")
+    return None
+
+
+def read_pair(X, Y):
+    """Inputs and outputs of a table, as two things or as one frame; and notes to give answers in the same form."""
+    if Y is None:
+        return _read_together(X)
+    points = read_points(X)
+    values, names, notes, index = _read_outputs(Y)
+    if points.index is None:
+        points.index = index
+    _check.same_rows(points, values)
+    return points, values, names, notes
+
+
+def read_outputs(given):
+    """Values of outputs by themselves, and their names; None if they have none."""
+    values, names, notes, _ = _read_outputs(given)
+    return values, None if notes["kind"] == "numpy" else names
+
+
+def _read_outputs(given):
+    kind = kind_of(given)
+    if kind == "arrow":
+        kind, given = _from_stream(given)
+    if kind is None:
+        values, is_vector = _check.outputs(given)
+        names = [f"y{output}" for output in range(values.shape[1])]
+        return (
+            _check.finite(values, "Y", names),
+            names,
+            {"kind": "numpy", "together": False, "vector": is_vector},
+            None,
+        )
+    module = _module(kind)
+    is_vector = module.is_column(given)
+    values, names = _outputs([module.column(given)] if is_vector else module.columns(given))
+    notes = {"kind": kind, "together": False, "vector": is_vector, **module.notes(given)}
+    return values, names, notes, module.index(given)
+
+
+def _read_together(given):
+    kind = kind_of(given)
+    if kind == "arrow":
+        kind, given = _from_stream(given)
+    if kind is None:
+        raise InputError(
+            "This MultiOutputGP estimator requires y to be passed, but the target y is None; "
+            "only a frame holds inputs and outputs together."
+        )
+    module = _module(kind)
+    if module.is_column(given):
+        raise InputError("a single column was given; give a frame with inputs and outputs, or X and Y.")
+    inputs, outputs, more = module.split(given)
+    points = Points.of_columns(inputs, module.index(given))
+    values, names = _outputs(outputs)
+    _check.same_rows(points, values)
+    return points, values, names, {"kind": kind, "together": True, "vector": False, **more}
+
+
+def _outputs(columns):
+    if not columns:
+        raise InputError("there is no column of numbers to be an output.")
+    times = [column.name for column in columns if column.is_time]
+    if times:
+        raise InputError(f"output {times[0]!r} holds times; outputs are numbers.")
+    names = [column.name for column in columns]
+    values = np.ascontiguousarray(np.column_stack([column.values for column in columns]))
+    return _check.finite(values, "Y", names), names
+
+
+def answer(values, names, points, notes):
+    """Numbers by row and output in the form of the caller's table."""
+    if notes["kind"] == "numpy":
+        return values[:, 0] if notes["vector"] else values
+    return _module(notes["kind"]).answer(values, names, points, notes)
+
+
+def filled(original, values, names, points, notes):
+    """The caller's own table with its holes filled, other columns and types as they were."""
+    if original is None or notes["kind"] == "numpy":
+        return answer(values, names, points, notes)
+    return _module(notes["kind"]).filled(original, values, names, points, notes)

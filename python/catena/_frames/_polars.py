@@ -1,0 +1,111 @@
+"""polars: frames and series."""
+
+import numpy as np
+
+from ..errors import InputError
+from .columns import Column
+
+
+def _pl():
+    import polars
+
+    return polars
+
+
+def is_table(given):
+    return isinstance(given, _pl().DataFrame)
+
+
+def is_column(given):
+    return isinstance(given, _pl().Series)
+
+
+def index(_given):
+    return None
+
+
+def column(given):
+    return _column(given)
+
+
+def columns(given):
+    return [_column(series) for series in given.get_columns()]
+
+
+def inputs(given, names):
+    missing = [name for name in names if name not in given.columns]
+    if missing:
+        raise InputError(f"X has no column {missing[0]!r}, which the model was fitted to.")
+    return [_column(given[name]) for name in names]
+
+
+def split(given):
+    """The first column of times is the input, else the first column; the other numbers are outputs."""
+    if not given.columns:
+        raise InputError("the frame has no columns.")
+    times = [series.name for series in given.get_columns() if series.dtype.is_temporal()]
+    place = times[0] if times else given.columns[0]
+    outputs = [
+        _column(series)
+        for series in given.get_columns()
+        if series.name != place and series.dtype.is_numeric()
+    ]
+    return [_column(given[place])], outputs, {}
+
+
+def notes(given):
+    return {"name": given.name} if is_column(given) else {}
+
+
+def answer(values, names, points, notes):
+    polars = _pl()
+    if notes["vector"]:
+        return polars.Series(notes.get("name", ""), values[:, 0])
+    own = [_series(points, at) for at in range(len(points.names))] if notes["together"] else []
+    return polars.DataFrame(own + [polars.Series(name, values[:, at]) for at, name in enumerate(names)])
+
+
+def filled(original, values, names, points, notes):
+    polars = _pl()
+    if notes["vector"]:
+        return original.fill_nan(None).fill_null(polars.Series(values[:, 0])) if len(values) else original
+    whole = original
+    for at, name in enumerate(names):
+        given = original[name]
+        holes = given.is_null() | (given.is_nan() if given.dtype.is_float() else False)
+        if holes.any():
+            fill = polars.Series(name, values[:, at])
+            kept = given if given.dtype.is_float() else given.cast(polars.Float64)
+            whole = whole.with_columns(kept.zip_with(~holes, fill.cast(kept.dtype)).alias(name))
+    return whole
+
+
+def _series(points, at):
+    polars = _pl()
+    clock, values = points.clocks[at], points.column(at)
+    if clock is None:
+        return polars.Series(points.names[at], values)
+    days = values.astype("datetime64[D]")
+    if clock.unit == "D" and (days == values).all():
+        return polars.Series(points.names[at], days)
+    unit = clock.unit if clock.unit in ("ms", "us", "ns") else "us"
+    series = polars.Series(points.names[at], values.astype(f"datetime64[{unit}]"))
+    if clock.zone is not None:
+        series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(clock.zone)
+    return series
+
+
+def _column(series):
+    polars = _pl()
+    name, dtype = series.name, series.dtype
+    if dtype == polars.Date:
+        return Column.of_times(name, series.to_numpy().astype("datetime64[s]"), unit="D")
+    if isinstance(dtype, polars.Datetime):
+        zone = dtype.time_zone
+        naive = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else series
+        return Column.of_times(name, naive.to_numpy(), zone, dtype.time_unit)
+    if not dtype.is_numeric():
+        raise InputError(f"column {name!r} has the type {dtype}; give numbers or times.")
+    found = Column.of_numbers(name, series.cast(polars.Float64).fill_null(np.nan).to_numpy())
+    found.is_integer = dtype.is_integer()
+    return found

@@ -1,0 +1,123 @@
+"""pyarrow: tables, record batches and arrays."""
+
+import numpy as np
+
+from ..errors import InputError
+from .columns import Column
+
+
+def _pa():
+    import pyarrow
+
+    return pyarrow
+
+
+def is_table(given):
+    return isinstance(given, (_pa().Table, _pa().RecordBatch))
+
+
+def is_column(given):
+    return isinstance(given, (_pa().Array, _pa().ChunkedArray))
+
+
+def index(_given):
+    return None
+
+
+def column(given):
+    return _column("x", given)
+
+
+def columns(given):
+    return [_column(name, given.column(name)) for name in _unique(given)]
+
+
+def inputs(given, names):
+    missing = [name for name in names if name not in given.column_names]
+    if missing:
+        raise InputError(f"X has no column {missing[0]!r}, which the model was fitted to.")
+    return [_column(name, given.column(name)) for name in names]
+
+
+def split(given):
+    """The first column of times is the input, else the first column; the other numbers are outputs."""
+    types = _pa().types
+    names = _unique(given)
+    if not names:
+        raise InputError("the table has no columns.")
+    kinds = {name: given.schema.field(name).type for name in names}
+    times = [name for name in names if types.is_timestamp(kinds[name]) or types.is_date(kinds[name])]
+    place = times[0] if times else names[0]
+    outputs = [
+        _column(name, given.column(name)) for name in names if name != place and _is_number(kinds[name])
+    ]
+    return [_column(place, given.column(place))], outputs, {}
+
+
+def notes(_given):
+    return {}
+
+
+def answer(values, names, points, notes):
+    pyarrow = _pa()
+    if notes["vector"]:
+        return pyarrow.array(values[:, 0])
+    own = (
+        {points.names[at]: _array(points, at) for at in range(len(points.names))} if notes["together"] else {}
+    )
+    return pyarrow.table({**own, **{name: pyarrow.array(values[:, at]) for at, name in enumerate(names)}})
+
+
+def filled(original, values, names, points, notes):
+    pyarrow = _pa()
+    if notes["vector"]:
+        return answer(values, names, points, notes)
+    whole = pyarrow.table(original)
+    for at, name in enumerate(names):
+        place = whole.column_names.index(name)
+        kind = whole.schema.field(name).type
+        kind = kind if pyarrow.types.is_floating(kind) else pyarrow.float64()
+        if np.isnan(_column(name, whole.column(name)).values).any():
+            whole = whole.set_column(place, name, pyarrow.array(values[:, at]).cast(kind))
+    return whole
+
+
+def _array(points, at):
+    pyarrow = _pa()
+    clock, values = points.clocks[at], points.column(at)
+    if clock is None:
+        return pyarrow.array(values)
+    if clock.unit == "D":
+        days = values.astype("datetime64[D]")
+        return pyarrow.array(days) if (days == values).all() else pyarrow.array(values)
+    return pyarrow.array(values, pyarrow.timestamp(clock.unit)).cast(
+        pyarrow.timestamp(clock.unit, clock.zone)
+    )
+
+
+def _unique(given):
+    twice = [name for name in given.column_names if given.column_names.count(name) > 1]
+    if twice:
+        raise InputError(f"column {twice[0]!r} is there twice; rename one.")
+    return given.column_names
+
+
+def _is_number(kind):
+    types = _pa().types
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+
+
+def _column(name, array):
+    pyarrow = _pa()
+    kind = array.type
+    if pyarrow.types.is_date(kind):
+        days = array.cast(pyarrow.timestamp("s")).to_numpy(zero_copy_only=False)
+        return Column.of_times(name, days.astype("datetime64[s]"), unit="D")
+    if pyarrow.types.is_timestamp(kind):
+        naive = array.cast(pyarrow.timestamp(kind.unit)).to_numpy(zero_copy_only=False)
+        return Column.of_times(name, naive.astype(f"datetime64[{kind.unit}]"), kind.tz, kind.unit)
+    if not _is_number(kind):
+        raise InputError(f"column {name!r} has the type {kind}; give numbers or times.")
+    found = Column.of_numbers(name, array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False))
+    found.is_integer = pyarrow.types.is_integer(kind)
+    return found

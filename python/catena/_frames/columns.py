@@ -1,0 +1,78 @@
+"""A column of the caller's table as numbers, and what it takes to give it back as it came."""
+
+import numpy as np
+
+from .. import _catena
+from ..errors import InputError
+
+#: Nanoseconds in the units that times are counted in.
+UNITS = {"D": 86_400_000_000_000, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+class Clock:
+    """Where the numbers of a time input are zero, its zone, and the unit it is counted in."""
+
+    __slots__ = ("origin", "unit", "zone")
+
+    def __init__(self, origin, zone, unit="ns"):
+        self.origin = origin
+        self.zone = zone
+        self.unit = unit
+
+    def numbers(self, nanoseconds):
+        """Seconds after the origin."""
+        return _catena.numbers_of(nanoseconds, self.origin)[0]
+
+    def instants(self, numbers):
+        """Seconds after the origin as datetime64 in this clock's unit, in UTC if there is a zone."""
+        nanoseconds = _catena.instants_of(np.ascontiguousarray(numbers, dtype=np.float64), self.origin)
+        instants = nanoseconds.view("datetime64[ns]")
+        unit = self.unit if self.unit != "D" else "s"
+        coarse = instants.astype(f"datetime64[{unit}]")
+        # A time between two ticks needs a finer clock than the caller's.
+        return coarse if (coarse == instants).all() else instants
+
+
+class Column:
+    """Numbers or instants by row, with their name."""
+
+    __slots__ = ("is_integer", "name", "unit", "values", "zone")
+
+    def __init__(self, name, values, *, zone=None, unit=None, is_integer=False):
+        self.name = str(name)
+        #: float64, or int64 nanoseconds since 1970 if `unit` is set.
+        self.values = values
+        self.zone = zone
+        self.unit = unit
+        self.is_integer = is_integer
+
+    @property
+    def is_time(self):
+        return self.unit is not None
+
+    @classmethod
+    def of_times(cls, name, instants, zone=None, unit=None):
+        """A column of datetime64; not-a-time is refused, since a row needs a place."""
+        missing = np.isnat(instants)
+        if missing.any():
+            raise InputError(
+                f"the time of row {int(np.argmax(missing))} in {name!r} is missing; drop that row."
+            )
+        unit = unit or np.datetime_data(instants.dtype)[0]
+        unit = unit if unit in UNITS else "s"
+        nanoseconds = instants.astype("datetime64[ns]")
+        if (nanoseconds.astype(instants.dtype) != instants).any():
+            raise InputError(f"{name!r} has times outside the years 1678 to 2262.")
+        return cls(name, np.ascontiguousarray(nanoseconds.view(np.int64)), zone=zone, unit=unit)
+
+    @classmethod
+    def of_numbers(cls, name, numbers):
+        """A column of numbers, NaN where there is none."""
+        array = np.asarray(numbers)
+        if array.dtype.kind not in "fiubO":
+            raise InputError(f"column {name!r} has the type {array.dtype}; give numbers or times.")
+        try:
+            values = np.asarray(array, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"column {name!r} holds something that is no number: {error}.") from error
+        return cls(name, values, is_integer=array.dtype.kind in "iu")

@@ -1,0 +1,76 @@
+"""Places of rows: the caller's inputs as numbers, and the index that belongs on the answer."""
+
+import numpy as np
+
+from .. import _check
+from ..errors import InputError
+from .columns import Clock
+
+
+class Points:
+    """Inputs of some rows, n×M, with their names and clocks, and the caller's own index if there is one."""
+
+    __slots__ = ("clocks", "has_names", "index", "integer", "names", "values")
+
+    def __init__(self, values, names, clocks=None, index=None, integer=False, has_names=False):
+        self.values = values
+        self.names = list(names)
+        self.clocks = clocks or [None] * len(self.names)
+        self.index = index
+        self.integer = integer
+        #: Whether the names are the caller's.
+        self.has_names = has_names
+
+    def __len__(self):
+        return len(self.values)
+
+    @classmethod
+    def of_columns(cls, columns, index=None, clocks=None, has_names=True):
+        """Columns side by side. `clocks` are those of a model, whose origin its numbers have."""
+        if not columns:
+            raise InputError("X has no columns; give at least one input.")
+        values, found = [], []
+        for at, column in enumerate(columns):
+            known = clocks[at] if clocks and at < len(clocks) else None
+            if clocks is not None and column.is_time != (known is not None):
+                want, has = ("times", "numbers") if known is not None else ("numbers", "times")
+                raise InputError(f"input {column.name!r} holds {has}, but the model was fitted to {want}.")
+            if not column.is_time:
+                values.append(column.values)
+                found.append(None)
+                continue
+            clock = known or Clock(None, column.zone, column.unit)
+            if clocks is not None and (known.zone is None) != (column.zone is None):
+                raise InputError(
+                    f"input {column.name!r} and the model disagree: one has a time zone, the other has none."
+                )
+            if clock.origin is None:
+                earliest = int(column.values.min()) if len(column.values) else 0
+                clock.origin = earliest // 10**9
+            values.append(clock.numbers(column.values))
+            found.append(clock)
+        table = np.column_stack(values) if len(values) > 1 else np.ascontiguousarray(values[0][:, np.newaxis])
+        if len(table) == 0:
+            raise InputError("X has no rows: 0 sample(s) while a minimum of 1 is required.")
+        names = [column.name for column in columns]
+        _check.complete(table, "X", names)
+        integer = len(columns) == 1 and columns[0].is_integer
+        return cls(table, names, found, index, integer, has_names)
+
+    @classmethod
+    def of_array(cls, array):
+        """A plain array, rows by inputs."""
+        table = _check.table(array, "X")
+        names = [f"x{column}" for column in range(table.shape[1])]
+        _check.complete(table, "X", names)
+        return cls(table, names)
+
+    def column(self, at):
+        """Input `at` as the caller would write it: datetime64, whole numbers or floats."""
+        clock = self.clocks[at]
+        if clock is not None:
+            return clock.instants(self.values[:, at])
+        column = np.ascontiguousarray(self.values[:, at])
+        if self.integer and (column == np.rint(column)).all():
+            return column.astype(np.int64)
+        return column

@@ -1,0 +1,63 @@
+"""The inputs of the rows to come."""
+
+import datetime
+
+import numpy as np
+
+from . import _catena
+from ._frames import Points
+from .errors import InputError
+
+#: Longer forecasts are surely a mistake in units.
+MOST_STEPS = 10_000_000
+
+
+def points_ahead(inputs, names, clocks, horizon, step=None):
+    """Points one step after the last row and on: `horizon` steps, or as far as a duration reaches."""
+    if inputs.shape[1] != 1:
+        raise InputError(f"a forecast needs one input, but the model has {inputs.shape[1]}; use predict.")
+    places, clock = np.ascontiguousarray(inputs[:, 0]), clocks[0]
+    size = _length(step, clock, "step") if step is not None else _catena.median_gap(places)
+    if size is None:
+        raise InputError(f"all rows have the same {names[0]}, so there is no step to go on with; give step.")
+    if isinstance(horizon, (int, np.integer)) and not isinstance(horizon, bool):
+        count = int(horizon)
+    else:
+        # A horizon of whole steps is not lost to rounding.
+        count = int(_length(horizon, clock, "horizon") / size * (1 + 1e-12))
+    if count < 1:
+        raise InputError(
+            f"horizon={horizon!r} is shorter than one step; give a longer one or a smaller step."
+        )
+    if count > MOST_STEPS:
+        raise InputError(
+            f"horizon={horizon!r} has {count} steps, more than {MOST_STEPS}; give a larger step."
+        )
+    ahead = places.max() + np.arange(1, count + 1) * size
+    return Points(ahead[:, np.newaxis], names, clocks)
+
+
+def _length(given, clock, name):
+    """A length along the input: a number, or along a time a duration, in seconds."""
+    if isinstance(given, (datetime.timedelta, np.timedelta64)) or hasattr(given, "total_seconds"):
+        seconds = (
+            given / np.timedelta64(1, "s") if isinstance(given, np.timedelta64) else given.total_seconds()
+        )
+        if clock is None:
+            raise InputError(f"{name}={given!r} is a duration, but the input holds numbers; give a number.")
+        length = float(seconds)
+    elif isinstance(given, str):
+        if clock is None:
+            raise InputError(f"{name}={given!r} is a duration, but the input holds numbers; give a number.")
+        length = _catena.duration_seconds(given)
+    elif isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
+        if clock is not None:
+            raise InputError(f"{name}={given!r} has no unit; write a duration such as '48h'.")
+        length = float(given)
+    else:
+        raise InputError(
+            f"{name}={given!r} is no length; give a number of steps or a duration such as '48h'."
+        )
+    if not (length > 0 and np.isfinite(length)):
+        raise InputError(f"{name}={given!r} must be positive and finite.")
+    return length

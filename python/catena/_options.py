@@ -1,0 +1,77 @@
+"""The parameters of a model as the Rust half wants them, or a sentence that says which one is wrong."""
+
+import numpy as np
+
+from . import _check
+from ._random import seed_of
+from ._sweep import mixing_of
+from .errors import InputError
+
+
+def asked(gp, n_outputs):
+    """What is asked of a fit; None is decided from the data."""
+    words = {"structure": gp.structure, "method": gp.method, "budget": gp.budget, "kernel": gp.kernel}
+    for name, word in words.items():
+        if not isinstance(word, str):
+            raise InputError(
+                f"{name}={word!r} is no word; the documentation of MultiOutputGP has the choices."
+            )
+    latents = _unless_auto(gp.latents)
+    if latents is not None and not (_is_whole(latents) and latents >= 0):
+        raise InputError(f"latents={latents!r} is no number of latents; write 'auto' or a whole number.")
+    private = _unless_auto(gp.private)
+    if private not in (None, True, False):
+        raise InputError(f"private={private!r} is unknown; write 'auto', True or False.")
+    return {
+        **words,
+        "kernel": _unless_auto(gp.kernel),
+        "latents": None if latents is None else int(latents),
+        "private": None if private is None else bool(private),
+        "seed": seed_of(gp.random_state),
+        "standardize": bool(gp.standardize),
+        "transforms": bool(gp.transforms),
+        "parameters": _given(gp, n_outputs, private),
+        "candidates": None,
+    }
+
+
+def plain(gp):
+    """The parameters that a model file can keep, for `catena.load`."""
+    kept = {}
+    for name, value in gp.get_params().items():
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, (str, int, float, bool, list)):
+            kept[name] = value
+    return kept
+
+
+def _unless_auto(value):
+    return None if isinstance(value, str) and value == "auto" else value
+
+
+def _is_whole(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _given(gp, n_outputs, private):
+    parameters = {"mixing": gp.mixing, "length_scales": gp.length_scales, "noise": gp.noise}
+    if gp.learn:
+        named = [name for name, value in parameters.items() if value is not None]
+        if named:
+            raise InputError(f"{named[0]} is given, but learn=True would replace it; set learn=False.")
+        return None
+    missing = [name for name, value in parameters.items() if value is None]
+    if _unless_auto(gp.kernel) is None:
+        missing.append("kernel")
+    if missing:
+        raise InputError(f"learn=False needs {', '.join(missing)}.")
+    weights = mixing_of(gp.mixing, n_outputs)
+    return {
+        "mixing": weights.tolist(),
+        "length_scales": _check.vector(gp.length_scales, "length_scales", weights.shape[1]).tolist(),
+        "noise": _check.vector(gp.noise, "noise", n_outputs).tolist(),
+        "has_private": private is True,
+    }

@@ -1,0 +1,150 @@
+"""Pictures of a fit, with matplotlib."""
+
+import numpy as np
+
+from . import _check, _frames
+from .errors import InputError
+
+#: Points a smooth line along one input is drawn through, at least.
+SMOOTH = 400
+#: The colors of predictions, observations and hidden truth; they differ in lightness too.
+BLUE, INK, ORANGE = "#3366aa", "#222222", "#dd7722"
+
+
+def _matplotlib():
+    try:
+        import matplotlib.pyplot as pyplot
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install matplotlib") from error
+    return pyplot
+
+
+def plot(gp, X, hidden, level, axes):
+    """Each output with its bands, the observed values, and the truth that was hidden."""
+    pyplot = _matplotlib()
+    model, rows = gp._model_or_raise(), gp._points
+    values = model.values()
+    truth = None if hidden is None else _hidden(hidden, values)
+    n_outputs = values.shape[1]
+    if axes is None:
+        size = (9, max(2.6, 1.9 * n_outputs))
+        _, axes = pyplot.subplots(
+            n_outputs, 1, sharex=True, squeeze=False, figsize=size, layout="constrained"
+        )
+    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    if len(axes) < n_outputs:
+        raise InputError(f"{len(axes)} axes were given for {n_outputs} outputs.")
+    points = gp._read(X) if X is not None else _line(gp)
+    order = np.argsort(points.values[:, 0], kind="stable")
+    mean, _ = model.predict(points.values, True)
+    lower, upper = model.interval(points.values, level, True)
+    along, at = points.column(0)[order], rows.column(0)
+    is_line = points.values.shape[1] == 1
+    for output, (ax, name) in enumerate(zip(axes, gp.output_names_, strict=False)):
+        if is_line:
+            ax.fill_between(
+                along,
+                lower[order, output],
+                upper[order, output],
+                color=BLUE,
+                alpha=0.25,
+                linewidth=0,
+                label=f"{100 * level:.0f} % band",
+            )
+            ax.plot(along, mean[order, output], color=BLUE, linewidth=1.2, label="mean")
+        else:
+            reach = [mean[:, output] - lower[:, output], upper[:, output] - mean[:, output]]
+            ax.errorbar(
+                points.column(0),
+                mean[:, output],
+                yerr=reach,
+                fmt=".",
+                color=BLUE,
+                alpha=0.5,
+                markersize=4,
+                elinewidth=0.8,
+                label=f"mean, {100 * level:.0f} % band",
+            )
+        ax.plot(at, values[:, output], ".", color=INK, markersize=3, label="observed")
+        if truth is not None:
+            ax.plot(at, truth[:, output], "x", color=ORANGE, markersize=4, label="hidden from the fit")
+        ax.set_ylabel(name)
+        ax.margins(x=0.01)
+    axes[n_outputs - 1].set_xlabel(rows.names[0])
+    axes[0].legend(loc="upper right", fontsize="small", ncols=4, framealpha=0.9)
+    return axes
+
+
+def plot_structure(gp, ax):
+    """The edges of the structure over the first two inputs, rows as dots."""
+    pyplot = _matplotlib()
+    structure = gp.structure_
+    if structure is None:
+        raise InputError(
+            "this method has no single structure to draw; use method='catena' without an ensemble."
+        )
+    ax = ax if ax is not None else pyplot.subplots(figsize=(6, 5), layout="constrained")[1]
+    places = gp._model.inputs()
+    # Candidates follow the rows; only edges between rows have both ends here.
+    inside = np.arange(len(places))
+    parents = structure.parents[: len(places)]
+    is_edge = (parents >= 0) & (parents < len(places))
+    across = places[:, 1] if places.shape[1] > 1 else np.zeros(len(places))
+    ends = np.array([inside[is_edge], parents[is_edge]])
+    ax.plot(places[ends, 0], across[ends], color=BLUE, linewidth=0.8, zorder=1)
+    ax.plot(places[:, 0], across, ".", color=INK, markersize=4, zorder=2)
+    ax.set_xlabel(gp._points.names[0])
+    if places.shape[1] > 1:
+        ax.set_ylabel(gp._points.names[1])
+    else:
+        ax.set_yticks([])
+    ax.set_title(f"{structure.kind}, {len(structure)} points")
+    return ax
+
+
+def plot_mixing(gp, ax):
+    """Weights of shared and private latents as a colored table."""
+    pyplot = _matplotlib()
+    model = gp._model_or_raise()
+    weights = model.parameters()["mixing"] / model.output_scales()[:, np.newaxis]
+    n_outputs, n_latents = weights.shape
+    is_private = model.parameters()["has_private"]
+    n_shared = n_latents - n_outputs * is_private
+    if is_private:
+        weights = np.column_stack([weights[:, :n_shared], np.diag(weights[:, n_shared:])])
+    names = [f"shared {number + 1}" for number in range(n_shared)] + ["private"] * bool(is_private)
+    if ax is None:
+        size = (1.6 + 0.9 * weights.shape[1], 1.2 + 0.45 * n_outputs)
+        ax = pyplot.subplots(figsize=size, layout="constrained")[1]
+    most = np.abs(weights).max() or 1.0
+    ax.imshow(weights, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto")
+    for (row, column), weight in np.ndenumerate(weights):
+        dark = abs(weight) > 0.6 * most
+        ax.text(column, row, f"{weight:.2f}", ha="center", va="center", color="white" if dark else INK)
+    ax.set_xticks(range(weights.shape[1]), names)
+    ax.set_yticks(range(n_outputs), gp.output_names_)
+    ax.set_title("weights, in standard deviations", fontsize="medium")
+    return ax
+
+
+def _line(gp):
+    """The rows, and between them enough points for a smooth line along a single input."""
+    rows = gp._points
+    if rows.values.shape[1] > 1:
+        return rows
+    first, last = rows.values[:, 0].min(), rows.values[:, 0].max()
+    places = (
+        np.union1d(rows.values[:, 0], np.linspace(first, last, SMOOTH))
+        if len(rows) < SMOOTH
+        else rows.values[:, 0]
+    )
+    return _frames.Points(np.ascontiguousarray(places[:, np.newaxis]), rows.names, rows.clocks)
+
+
+def _hidden(hidden, values):
+    truth = np.asarray(hidden, dtype=np.float64)
+    truth = truth[:, np.newaxis] if truth.ndim == 1 else truth
+    if truth.shape != values.shape:
+        raise InputError(f"hidden has shape {truth.shape}, but the fit has {values.shape}.")
+    _check.same_rows(truth, values, ("hidden", "the fit"))
+    return np.where(np.isnan(values), truth, np.nan)

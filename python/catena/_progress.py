@@ -1,0 +1,80 @@
+"""Progress of a fit on one line, in a terminal or a notebook; nothing where nobody looks."""
+
+import sys
+import time
+
+#: A fit that is done before this many seconds shows nothing.
+PATIENCE = 1.5
+
+
+def watcher(wanted):
+    """What is told of progress; None for silence."""
+    if wanted not in ("auto", True, False):
+        from .errors import InputError
+
+        raise InputError(f"progress={wanted!r} is unknown; write 'auto', True or False.")
+    if wanted is False:
+        return None
+    display = _notebook_display()
+    if display is not None:
+        return _Line(display)
+    if wanted is True or (hasattr(sys.stderr, "isatty") and sys.stderr.isatty()):
+        return _Line(_Terminal())
+    return None
+
+
+class _Line:
+    """One line that is written over."""
+
+    def __init__(self, place):
+        self.place = place
+        self.begin = time.monotonic()
+        self.shown = None
+
+    def __call__(self, stage, done):
+        elapsed = time.monotonic() - self.begin
+        if elapsed < PATIENCE:
+            return
+        text = f"catena: {stage} {100 * done:3.0f} %, {elapsed:.0f} s (Ctrl-C keeps the best so far)"
+        if text != self.shown:
+            self.place.show(text)
+            self.shown = text
+
+    def close(self):
+        if self.shown is not None:
+            self.place.clear()
+
+
+class _Terminal:
+    def show(self, text):
+        sys.stderr.write("\r\x1b[K" + text)
+        sys.stderr.flush()
+
+    def clear(self):
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+class _Notebook:
+    def __init__(self, display):
+        self.display = display
+        self.handle = None
+
+    def show(self, text):
+        data = {"text/plain": text}
+        if self.handle is None:
+            self.handle = self.display(data, raw=True, display_id=True)
+        else:
+            self.handle.update(data, raw=True)
+
+    def clear(self):
+        self.handle.update({"text/plain": ""}, raw=True)
+
+
+def _notebook_display():
+    """IPython's display, if this runs in a notebook; IPython is not imported for it."""
+    if "ipykernel" not in sys.modules:
+        return None
+    from IPython.display import display
+
+    return _Notebook(display)

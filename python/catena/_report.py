@@ -1,0 +1,27 @@
+"""A fit as one self-contained page, in a notebook or in a file."""
+
+import os
+
+
+class Report:
+    """The page of a fit. A notebook shows it; :meth:`save` writes it to a file."""
+
+    def __init__(self, page):
+        #: The page as HTML, which needs no network.
+        self.html = page
+
+    def save(self, path):
+        """Writes the page to a file and returns its path."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.html)
+        return os.fspath(path)
+
+    def _repr_html_(self):
+        # In a frame of its own, so that its styles and scripts stay apart from the notebook's.
+        import html
+
+        page = html.escape(self.html, quote=True)
+        return f'<iframe srcdoc="{page}" width="100%" height="900" style="border: 0"></iframe>'
+
+    def __repr__(self):
+        return f"<catena report, {len(self.html) // 1000} kB; save(path) writes it to a file>"

@@ -1,0 +1,58 @@
+"""Chains and trees over the points of a table: what messages travel along.
+
+>>> import numpy as np
+>>> from catena import structures
+>>> chain = structures.greedy_chain(np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 0.0]]))
+>>> chain.order
+array([0, 2, 1])
+>>> chain.parents
+array([-1,  2,  0])
+>>> chain.total_length
+3.0
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import _catena, _check
+from ._catena import Structure
+from ._random import seed_of
+from .errors import InputError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+__all__ = ["Structure", "greedy_chain", "random_chains", "sorted_chain", "spanning_tree"]
+
+
+def sorted_chain(X: ArrayLike) -> Structure:
+    """The chain along a single input column, shape (n, 1): exact for one input."""
+    return _catena.sorted_chain(_points(X))
+
+
+def greedy_chain(X: ArrayLike, start: int = 0) -> Structure:
+    """The chain that goes to the nearest row it has not visited, beginning at row ``start``; ties to the lowest row."""
+    points = _points(X)
+    if not 0 <= start < len(points):
+        raise InputError(f"start={start} is not one of the {len(points)} rows.")
+    return _catena.greedy_chain(points, start)
+
+
+def spanning_tree(X: ArrayLike) -> Structure:
+    """The tree of least total length that joins all rows."""
+    return _catena.spanning_tree(_points(X))
+
+
+def random_chains(X: ArrayLike, n_chains: int, random_state: Any = 0) -> list[Structure]:
+    """Greedy chains with random starts and choices, for ensembles."""
+    if n_chains < 1:
+        raise InputError(f"n_chains={n_chains} is too few; ask for at least 1.")
+    return _catena.random_chains(_points(X), n_chains, seed_of(random_state))
+
+
+def _points(X):
+    points = _check.table(X, "X")
+    return _check.complete(points, "X", [str(column) for column in range(points.shape[1])])

@@ -1,0 +1,73 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+# ---
+
+# %% [markdown]
+# # Forecasting related series
+#
+# One station reports late: its neighbors are already there for the next day. A model of all of them together forecasts the late
+# one much better than its own past can.
+
+# %%
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+import catena
+
+# %%
+folder = next(parent for parent in [Path.cwd(), *Path.cwd().parents] if (parent / "data" / "demo").exists())
+weather = pd.read_csv(folder / "data/demo/nyc_airport_weather_2013.csv", index_col=0, parse_dates=[0])
+temperatures = weather.filter(like="temp").loc["2013-05-01":"2013-05-30"].tz_localize("America/New_York")
+
+# %% [markdown]
+# Kennedy's values end on 29 May at midnight; the others go on for a day. The rows to come are rows with a hole.
+
+# %%
+cut = pd.Timestamp("2013-05-29", tz="America/New_York")
+known = temperatures.copy()
+known.loc[cut:, "temp_JFK"] = np.nan
+together = catena.MultiOutputGP(budget="quick").fit(known)
+mean, std = together.predict(return_std=True)
+
+# %% [markdown]
+# The same from Kennedy's own past, with `forecast`: one step after the last row and on.
+
+# %%
+alone = catena.MultiOutputGP(budget="quick").fit(temperatures.loc[: cut - pd.Timedelta("1h"), ["temp_JFK"]])
+ahead = alone.forecast("48h")
+print(ahead.head(3))
+assert str(ahead.index.tz) == "America/New_York"
+
+# %%
+truth = temperatures.loc[cut:, "temp_JFK"]
+error_together = catena.metrics.rmse(truth, mean.loc[cut:, "temp_JFK"])
+error_alone = catena.metrics.rmse(truth, ahead.loc[truth.index, "temp_JFK"])
+print(f"error with neighbors {error_together:.1f} °F, from its own past {error_alone:.1f} °F")
+assert error_together < error_alone
+
+# %% [markdown]
+# Both forecasts with their 95 % bands. Alone, the band soon is as wide as the weather: without a season in the model, a
+# forecast far ahead is the mean.
+
+# %%
+figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
+shown = temperatures.loc[cut - pd.Timedelta(days=4) :, "temp_JFK"]
+ax.plot(shown.index, shown, ".", color="#222222", markersize=4, label="truth")
+for gp, rows, color, name in [
+    (alone, ahead.index, "#dd7722", "alone"),
+    (together, truth.index, "#3366aa", "with neighbors"),
+]:
+    lower, upper = gp.interval(rows)
+    center = gp.predict(rows)["temp_JFK"]
+    ax.fill_between(rows, lower["temp_JFK"], upper["temp_JFK"], color=color, alpha=0.2, linewidth=0)
+    ax.plot(rows, center, color=color, label=name)
+ax.set_ylabel("temperature at Kennedy, °F")
+ax.legend()
+plt.show()

@@ -1,0 +1,87 @@
+//! Names and clocks of a table, from Python and back.
+
+use catena_io::select::Input;
+use catena_io::table::NumberStyle;
+use catena_io::time::{OffsetForm, TimeAxis, TimeStyle, ZoneStyle};
+use catena_store::About;
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use crate::failure::Failure;
+
+/// What Python says of a table beside its numbers.
+#[derive(FromPyObject)]
+pub(crate) struct TableNotes {
+    /// Names of the inputs.
+    #[pyo3(item)]
+    inputs: Vec<String>,
+    /// For each input that is a time, where its numbers are zero and its zone; `None` for numbers.
+    #[pyo3(item)]
+    clocks: Vec<Option<(i64, Option<String>)>>,
+    /// Names of the outputs.
+    #[pyo3(item)]
+    outputs: Vec<String>,
+    /// What Python wants to find again, as JSON.
+    #[pyo3(item)]
+    caller: String,
+}
+
+impl TableNotes {
+    /// The notes as a model file keeps them.
+    pub(crate) fn into_about(self) -> Result<About, Failure> {
+        let input = |(name, clock): (String, Option<(i64, Option<String>)>)| {
+            let axis = |(origin_seconds, zone): (i64, Option<String>)| TimeAxis {
+                origin_seconds,
+                style: TimeStyle { zone: zone_of(zone.as_deref()), separator: ' ', ..TimeStyle::default() },
+            };
+            Input { name, values: vec![], time: clock.map(axis), style: NumberStyle::Double }
+        };
+        let caller: Value = serde_json::from_str(&self.caller).map_err(Failure::input)?;
+        Ok(About {
+            data: "a table in memory".to_owned(),
+            inputs: self.inputs.into_iter().zip(self.clocks).map(input).collect(),
+            outputs: self.outputs,
+            long: None,
+            noise_columns: vec![],
+            caller: Some(caller),
+        })
+    }
+}
+
+/// The origin and zone of each input that is a time.
+pub(crate) fn clocks(about: &About) -> Vec<Option<(i64, Option<String>)>> {
+    let clock =
+        |input: &Input| input.time.as_ref().map(|axis| (axis.origin_seconds, zone_name(&axis.style.zone)));
+    about.inputs.iter().map(clock).collect()
+}
+
+fn zone_of(name: Option<&str>) -> ZoneStyle {
+    match name {
+        None => ZoneStyle::Naive,
+        Some("UTC" | "Etc/UTC" | "Z") => ZoneStyle::Utc,
+        Some(name) => match offset_seconds(name) {
+            Some(seconds) => ZoneStyle::Offset { seconds, form: OffsetForm::Colon },
+            None => ZoneStyle::Named { name: name.to_owned(), has_offset: true },
+        },
+    }
+}
+
+fn zone_name(zone: &ZoneStyle) -> Option<String> {
+    match zone {
+        ZoneStyle::Naive => None,
+        ZoneStyle::Utc => Some("UTC".to_owned()),
+        ZoneStyle::Offset { seconds, .. } => {
+            let (sign, minutes) = (if *seconds < 0 { '-' } else { '+' }, seconds.abs() / 60);
+            Some(format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60))
+        }
+        ZoneStyle::Named { name, .. } => Some(name.clone()),
+    }
+}
+
+/// The seconds of `+01:00`.
+fn offset_seconds(name: &str) -> Option<i32> {
+    let (sign, clock) =
+        name.strip_prefix('-').map_or_else(|| Some((1, name.strip_prefix('+')?)), |rest| Some((-1, rest)))?;
+    let (hours, minutes) = clock.split_once(':')?;
+    Some(sign * (3600 * hours.parse::<i32>().ok()? + 60 * minutes.parse::<i32>().ok()?))
+}

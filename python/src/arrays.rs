@@ -1,0 +1,45 @@
+//! Numpy arrays in and out. A table that a model keeps is copied once, on the way in; results are handed over as they are.
+
+use catena::data::{Dataset, InputPoints, Observations};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+
+/// The numbers of an array, row by row.
+pub(crate) fn to_rows(array: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
+    match array.as_slice() {
+        Ok(numbers) => numbers.to_vec(),
+        Err(_) => array.as_array().iter().copied().collect(),
+    }
+}
+
+/// Places of rows, n×M.
+pub(crate) fn points(array: &PyReadonlyArray2<'_, f64>) -> Result<InputPoints, Failure> {
+    let (n_rows, dim) = (array.shape()[0], array.shape()[1]);
+    Ok(InputPoints::new(n_rows, dim, to_rows(array))?)
+}
+
+/// A table of n×M inputs and n×D values, NaN where nothing was observed.
+pub(crate) fn dataset(
+    inputs: &PyReadonlyArray2<'_, f64>,
+    values: &PyReadonlyArray2<'_, f64>,
+) -> Result<Dataset, Failure> {
+    let (n_rows, n_outputs) = (values.shape()[0], values.shape()[1]);
+    let observations = match values.as_slice() {
+        Ok(numbers) => Observations::from_dense(n_rows, n_outputs, numbers)?,
+        Err(_) => Observations::from_dense(n_rows, n_outputs, &to_rows(values))?,
+    };
+    Ok(Dataset::new(points(inputs)?, observations)?)
+}
+
+/// Numbers as a table with so many columns.
+pub(crate) fn table(py: Python<'_>, numbers: Vec<f64>, columns: usize) -> PyResult<Bound<'_, PyArray2<f64>>> {
+    let rows = numbers.len() / columns.max(1);
+    numbers.into_pyarray(py).reshape([rows, columns])
+}
+
+/// Numbers as a vector.
+pub(crate) fn vector(py: Python<'_>, numbers: Vec<f64>) -> Bound<'_, PyArray1<f64>> {
+    numbers.into_pyarray(py)
+}

@@ -1,0 +1,135 @@
+//! A fit on other threads, while Python's thread shows progress and listens for Ctrl-C.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+use catena::data::Dataset;
+use catena_auto::fit::{Event, Fit, FitError, FitOptions, Stage};
+use numpy::PyReadonlyArray2;
+use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::prelude::*;
+
+use crate::about::TableNotes;
+use crate::arrays;
+use crate::failure::Failure;
+use crate::model::Model;
+use crate::options::Asked;
+use crate::threads::on_pool;
+
+/// How often Python's thread looks for Ctrl-C and shows progress.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Fits a model to a table. `progress(stage, done)` is called now and then. Ctrl-C ends learning, and the best model so far is
+/// returned with `True`.
+#[pyfunction]
+pub(crate) fn fit(
+    py: Python<'_>,
+    inputs: PyReadonlyArray2<'_, f64>,
+    values: PyReadonlyArray2<'_, f64>,
+    asked: Asked<'_>,
+    notes: TableNotes,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Model, bool)> {
+    let table = arrays::dataset(&inputs, &values)?;
+    let about = notes.into_about()?;
+    let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
+    let options = asked.into_options(&names, &about.outputs)?;
+    let (fitted, interruption) = watched(py, &table, &options, progress.as_ref());
+    match (fitted, interruption) {
+        (Ok(fit), None) => Ok((Model::new(fit, about), false)),
+        (Ok(fit), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
+            Ok((Model::new(fit, about), true))
+        }
+        (_, Some(error)) => Err(error),
+        (Err(failure), None) => Err(failure.into()),
+    }
+}
+
+/// What the fitting threads and Python's thread tell one another.
+#[derive(Default)]
+struct Talk {
+    is_to_stop: AtomicBool,
+    /// The latest event, and whether the fit has ended.
+    news: Mutex<(Option<Event>, bool)>,
+    has_ended: Condvar,
+}
+
+/// The fit, and what Python said meanwhile: Ctrl-C, or an exception of the progress callback.
+fn watched(
+    py: Python<'_>,
+    table: &Dataset,
+    options: &FitOptions,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> (Result<Fit, Failure>, Option<PyErr>) {
+    let talk = Talk::default();
+    let progress = progress.map(|progress| progress.clone().unbind());
+    py.detach(|| {
+        std::thread::scope(|scope| {
+            let worker = scope.spawn(|| {
+                let fitted = on_pool(|| run(table, options, &talk));
+                talk.news.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
+                talk.has_ended.notify_all();
+                fitted
+            });
+            let interruption = attend(&talk, progress.as_ref());
+            let fitted = match worker.join() {
+                Ok(Ok(fitted)) => fitted.map_err(Failure::from),
+                Ok(Err(failure)) => Err(failure),
+                Err(_) => Err(Failure::Lost),
+            };
+            (fitted, interruption)
+        })
+    })
+}
+
+fn run(table: &Dataset, options: &FitOptions, talk: &Talk) -> Result<Fit, FitError> {
+    let monitor = |event: Event| {
+        talk.news.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(event);
+        if talk.is_to_stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    catena_auto::fit::fit(table, options, &monitor)
+}
+
+/// Waits for the end of a fit; the first exception asks it to stop and is kept.
+fn attend(talk: &Talk, progress: Option<&Py<PyAny>>) -> Option<PyErr> {
+    let mut interruption = None;
+    let mut news = talk.news.lock().unwrap_or_else(PoisonError::into_inner);
+    while !news.1 {
+        news = talk.has_ended.wait_timeout(news, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        let latest = news.0;
+        drop(news);
+        if interruption.is_none() {
+            let said = Python::attach(|py| {
+                py.check_signals()?;
+                match (progress, latest) {
+                    (Some(progress), Some(event)) => {
+                        progress.call1(py, (stage_name(event.stage), event.done.clamp(0.0, 1.0))).map(|_| ())
+                    }
+                    _ => Ok(()),
+                }
+            });
+            if let Err(error) = said {
+                talk.is_to_stop.store(true, Ordering::Relaxed);
+                interruption = Some(error);
+            }
+        }
+        news = talk.news.lock().unwrap_or_else(PoisonError::into_inner);
+    }
+    interruption
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Smoothness => "comparing smoothness",
+        Stage::Candidates => "comparing models",
+        Stage::Structure => "building the structure",
+        Stage::Learning => "learning",
+        Stage::Posterior => "filling in",
+    }
+}

@@ -1,0 +1,236 @@
+//! A fit as a Python object.
+
+use std::path::PathBuf;
+
+use catena_auto::fit::{Fit, GivenParameters};
+use catena_auto::method::Quantity;
+use catena_auto::preparation::Predictive;
+use catena_store::{About, length_text};
+use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::about::clocks;
+use crate::arrays::{self, table, vector};
+use crate::failure::Failure;
+use crate::structure::Structure;
+use crate::threads::on_pool;
+
+/// A fitted model with the names of its table. `catena.MultiOutputGP` is the way to use it.
+#[pyclass(frozen, module = "catena._catena")]
+pub(crate) struct Model {
+    fit: Fit,
+    about: About,
+}
+
+type Table<'py> = Bound<'py, PyArray2<f64>>;
+type Cube<'py> = Bound<'py, PyArray3<f64>>;
+
+impl Model {
+    pub(crate) fn new(fit: Fit, about: About) -> Self {
+        Self { fit, about }
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.about.outputs.len()
+    }
+
+    /// Predictive distributions at given points, or at the rows of the table.
+    fn predictive(
+        &self,
+        py: Python<'_>,
+        at: Option<PyReadonlyArray2<'_, f64>>,
+        include_noise: bool,
+    ) -> Result<Predictive, Failure> {
+        let quantity = quantity(include_noise);
+        let at = at.as_ref().map(arrays::points).transpose()?;
+        let predictive = py.detach(|| {
+            on_pool(|| match &at {
+                Some(at) => self.fit.predict(at, quantity),
+                None => self.fit.predict_rows(quantity),
+            })
+        });
+        Ok(predictive??)
+    }
+}
+
+fn quantity(include_noise: bool) -> Quantity {
+    if include_noise { Quantity::Observation } else { Quantity::Function }
+}
+
+#[pymethods]
+impl Model {
+    /// Means and standard deviations, n×D each.
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        at: Option<PyReadonlyArray2<'_, f64>>,
+        include_noise: bool,
+    ) -> PyResult<(Table<'py>, Table<'py>)> {
+        let predictive = self.predictive(py, at, include_noise)?;
+        let (means, deviations) = py.detach(|| (predictive.means(), predictive.deviations()));
+        Ok((table(py, means, self.n_outputs())?, table(py, deviations, self.n_outputs())?))
+    }
+
+    /// The central interval that holds a value with probability `level`: lower and upper ends, n×D each.
+    fn interval<'py>(
+        &self,
+        py: Python<'py>,
+        at: Option<PyReadonlyArray2<'_, f64>>,
+        level: f64,
+        include_noise: bool,
+    ) -> PyResult<(Table<'py>, Table<'py>)> {
+        let predictive = self.predictive(py, at, include_noise)?;
+        let n_cells = predictive.n_rows() * predictive.n_outputs();
+        let ends = |share: f64| (0..n_cells).map(|at| predictive.quantile(at, share)).collect::<Vec<f64>>();
+        let (lower, upper) = py.detach(|| (ends(0.5 - 0.5 * level), ends(0.5 + 0.5 * level)));
+        Ok((table(py, lower, self.n_outputs())?, table(py, upper, self.n_outputs())?))
+    }
+
+    /// Covariances of the outputs at each point, n×D×D.
+    fn covariances<'py>(
+        &self,
+        py: Python<'py>,
+        at: PyReadonlyArray2<'_, f64>,
+        include_noise: bool,
+    ) -> PyResult<Cube<'py>> {
+        let at = arrays::points(&at)?;
+        let found = py.detach(|| on_pool(|| self.fit.covariances(&at, quantity(include_noise))));
+        let numbers = found?.map_err(Failure::from)?;
+        let n_outputs = self.n_outputs();
+        vector(py, numbers).reshape([at.n_rows(), n_outputs, n_outputs])
+    }
+
+    /// Joint draws, n_draws×n×D.
+    fn draws<'py>(
+        &self,
+        py: Python<'py>,
+        at: PyReadonlyArray2<'_, f64>,
+        n_draws: usize,
+        seed: u64,
+        include_noise: bool,
+    ) -> PyResult<Cube<'py>> {
+        let at = arrays::points(&at)?;
+        let found = py.detach(|| on_pool(|| self.fit.draws(&at, quantity(include_noise), n_draws, seed)));
+        let numbers = found?.map_err(Failure::from)?;
+        vector(py, numbers).reshape([n_draws, at.n_rows(), self.n_outputs()])
+    }
+
+    /// The log density of the observed cells under the model.
+    fn log_evidence(&self) -> PyResult<f64> {
+        Ok(self.fit.log_evidence().map_err(Failure::from)?)
+    }
+
+    /// The same parameters with more rows.
+    fn with_more_rows(
+        &self,
+        py: Python<'_>,
+        inputs: PyReadonlyArray2<'_, f64>,
+        values: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Self> {
+        let more = arrays::dataset(&inputs, &values)?;
+        let fit = py.detach(|| on_pool(|| self.fit.with_more_rows(&more)))?.map_err(Failure::from)?;
+        Ok(Self { fit, about: self.about.clone() })
+    }
+
+    /// The inputs of the table, n×M.
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Table<'py>> {
+        let inputs = self.fit.table().inputs();
+        table(py, inputs.values().to_vec(), inputs.dim())
+    }
+
+    /// The values of the table, n×D, NaN where nothing was observed.
+    fn values<'py>(&self, py: Python<'py>) -> PyResult<Table<'py>> {
+        let observations = self.fit.table().observations();
+        let n_outputs = observations.n_outputs();
+        let mut values = vec![f64::NAN; observations.n_rows() * n_outputs];
+        for (row, cell) in observations.cells() {
+            values[row.get() * n_outputs + cell.output.get()] = cell.value;
+        }
+        table(py, values, n_outputs)
+    }
+
+    /// Mixing, length-scales, noise and kernels in the user's units.
+    fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let GivenParameters { kernel, mixing, has_private, length_scales, noise } = self.fit.parameters();
+        let parameters = PyDict::new(py);
+        parameters.set_item("mixing", table(py, mixing.concat(), length_scales.len())?)?;
+        parameters.set_item("length_scales", vector(py, length_scales))?;
+        parameters.set_item("noise", vector(py, noise))?;
+        parameters.set_item("kernel", format!("{}/{}", kernel.shared.name(), kernel.private.name()))?;
+        parameters.set_item("has_private", has_private)?;
+        Ok(parameters)
+    }
+
+    /// The scale of each output: what errors are counted in where outputs are compared.
+    fn output_scales<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        vector(py, self.fit.parts().preparation.outputs.iter().map(|output| output.scale).collect())
+    }
+
+    /// What was learned and how, as JSON.
+    fn summary_json(&self) -> String {
+        serde_json::to_string(self.fit.summary()).unwrap_or_default()
+    }
+
+    /// What was learned and how, for a person.
+    fn summary_text(&self) -> String {
+        self.fit.summary().to_text(&|length| length_text(self.about.is_time(), length))
+    }
+
+    /// The structure the messages travel on; `None` for methods without one.
+    fn structure(&self, py: Python<'_>) -> PyResult<Option<Structure>> {
+        Ok(py.detach(|| Structure::of_fit(&self.fit))?)
+    }
+
+    /// The page of this fit; `held_out` are true values that were hidden from it, n×D.
+    fn page(
+        &self,
+        py: Python<'_>,
+        title: &str,
+        held_out: Option<PyReadonlyArray2<'_, f64>>,
+    ) -> PyResult<String> {
+        let held_out = held_out.as_ref().map(arrays::to_rows).unwrap_or_default();
+        Ok(py
+            .detach(|| catena_store::page(title, &self.fit, &self.about, &held_out))
+            .map_err(Failure::from)?)
+    }
+
+    /// Names of inputs and outputs, clocks of the inputs, and what Python noted, as JSON.
+    #[expect(clippy::type_complexity, reason = "a tuple for Python to unpack")]
+    fn notes(&self) -> (Vec<String>, Vec<Option<(i64, Option<String>)>>, Vec<String>, Option<String>) {
+        let About { inputs, outputs, caller, .. } = &self.about;
+        let names = inputs.iter().map(|input| input.name.clone()).collect();
+        (names, clocks(&self.about), outputs.clone(), caller.as_ref().map(ToString::to_string))
+    }
+
+    /// The method, structure and seed this model was made with.
+    fn made_with(&self) -> (String, String, u64) {
+        let parts = self.fit.parts();
+        (parts.method.to_string(), parts.structure.to_string(), parts.seed)
+    }
+
+    /// The bytes of a model file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = py.detach(|| catena_store::to_bytes(&self.fit, &self.about)).map_err(Failure::from)?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// The model in the bytes of a model file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let opened = py.detach(|| on_pool(|| catena_store::from_bytes(bytes)))?.map_err(Failure::from)?;
+        Ok(Self { fit: opened.fit, about: opened.about })
+    }
+
+    /// Writes a model file, at once or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        Ok(py.detach(|| catena_store::save(&self.fit, &self.about, &path)).map_err(Failure::from)?)
+    }
+
+    /// Opens a model file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let opened = py.detach(|| on_pool(|| catena_store::load(&path)))?.map_err(Failure::from)?;
+        Ok(Self { fit: opened.fit, about: opened.about })
+    }
+}

@@ -1,0 +1,102 @@
+//! Keyword arguments as options of a fit.
+
+use catena::data::InputPoints;
+use catena_auto::fit::{
+    Budget, FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, UnknownWord,
+};
+use numpy::PyReadonlyArray2;
+use pyo3::prelude::*;
+
+use crate::arrays;
+use crate::failure::Failure;
+
+/// What Python asks for; `None` is decided from the data.
+#[derive(FromPyObject)]
+pub(crate) struct Asked<'py> {
+    #[pyo3(item)]
+    latents: Option<usize>,
+    #[pyo3(item)]
+    private: Option<bool>,
+    #[pyo3(item)]
+    kernel: Option<String>,
+    #[pyo3(item)]
+    structure: String,
+    #[pyo3(item)]
+    method: String,
+    #[pyo3(item)]
+    budget: String,
+    #[pyo3(item)]
+    seed: u64,
+    #[pyo3(item)]
+    standardize: bool,
+    #[pyo3(item)]
+    transforms: bool,
+    /// Mixing, length-scales and noise if they are given.
+    #[pyo3(item)]
+    parameters: Option<Given>,
+    #[pyo3(item)]
+    candidates: Option<PyReadonlyArray2<'py, f64>>,
+}
+
+/// Parameters in the user's units.
+#[derive(FromPyObject)]
+struct Given {
+    #[pyo3(item)]
+    mixing: Vec<Vec<f64>>,
+    #[pyo3(item)]
+    length_scales: Vec<f64>,
+    #[pyo3(item)]
+    noise: Vec<f64>,
+    /// Whether the last columns of the mixing matrix are private latents, one per output.
+    #[pyo3(item)]
+    has_private: bool,
+}
+
+impl Asked<'_> {
+    /// The options, with what inputs and outputs are called.
+    pub(crate) fn into_options(self, inputs: &[String], outputs: &[String]) -> Result<FitOptions, Failure> {
+        let word = |name: &str, text: &str, error: UnknownWord| {
+            Failure::Input(format!("{name}={text:?} is unknown; {error}"))
+        };
+        let structure: StructureOption =
+            self.structure.parse().map_err(|error| word("structure", &self.structure, error))?;
+        let method: MethodChoice =
+            self.method.parse().map_err(|error| word("method", &self.method, error))?;
+        let budget: Budget = self.budget.parse().map_err(|error| word("budget", &self.budget, error))?;
+        let kernel: Option<KernelPair> =
+            self.kernel.as_deref().map(str::parse).transpose().map_err(Failure::input)?;
+        let parameters = match self.parameters {
+            None => None,
+            Some(given) => Some(given.into_parameters(kernel)?),
+        };
+        let candidates: Option<InputPoints> = self.candidates.as_ref().map(arrays::points).transpose()?;
+        Ok(FitOptions {
+            method,
+            structure,
+            latents: self.latents,
+            private: self.private,
+            kernel,
+            parameters,
+            standardize: self.standardize,
+            transforms: self.transforms,
+            candidates,
+            budget,
+            seed: self.seed,
+            input_names: inputs.to_vec(),
+            output_names: outputs.to_vec(),
+            ..FitOptions::default()
+        })
+    }
+}
+
+impl Given {
+    fn into_parameters(self, kernel: Option<KernelPair>) -> Result<GivenParameters, Failure> {
+        let kernel = kernel.ok_or_else(|| {
+            Failure::Input(
+                "given parameters need their kernel; write for example kernel=\"matern32\"".to_owned(),
+            )
+        })?;
+        let Self { mixing, length_scales, noise, has_private } = self;
+        Ok(GivenParameters { kernel, mixing, has_private, length_scales, noise })
+    }
+}

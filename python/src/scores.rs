@@ -1,0 +1,34 @@
+//! Scores of single cells; what is averaged over is Python's business.
+
+use catena_auto::normal::{log_density, quantile};
+use catena_auto::scores::normal_crps;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::failure::Failure;
+
+type Scores<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>);
+
+/// For each cell its negative log density, its continuous ranked probability score, and whether it is inside the central
+/// interval of probability `level`, under normal distributions.
+#[pyfunction]
+pub(crate) fn cell_scores<'py>(
+    py: Python<'py>,
+    truth: PyReadonlyArray1<'_, f64>,
+    mean: PyReadonlyArray1<'_, f64>,
+    deviation: PyReadonlyArray1<'_, f64>,
+    level: f64,
+) -> PyResult<Scores<'py>> {
+    let (truth, mean, deviation) = (truth.as_array(), mean.as_array(), deviation.as_array());
+    if truth.len() != mean.len() || truth.len() != deviation.len() {
+        return Err(Failure::Input("truth, mean and std need the same number of cells".to_owned()).into());
+    }
+    let reach = quantile(0.5 + 0.5 * level);
+    let (mut negative_log, mut crps, mut inside) = (vec![], vec![], vec![]);
+    for ((truth, mean), deviation) in truth.iter().zip(mean).zip(deviation) {
+        negative_log.push(-log_density(*truth, *mean, *deviation));
+        crps.push(normal_crps(*truth, *mean, *deviation));
+        inside.push((truth - mean).abs() <= reach * deviation);
+    }
+    Ok((negative_log.into_pyarray(py), crps.into_pyarray(py), inside.into_pyarray(py)))
+}

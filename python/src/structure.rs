@@ -1,0 +1,169 @@
+//! Chains and trees over points.
+
+use std::sync::Arc;
+
+use catena::data::InputPoints;
+use catena::index::RowIndex;
+use catena::structure::{Start, StructureChoice, StructureError, Tree, chain_ensemble};
+use catena_auto::fit::{Fit, FitError, MethodChoice, StructureOption};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use crate::arrays;
+use crate::failure::Failure;
+use crate::threads::on_pool;
+
+/// A rooted tree over the rows of a table; a chain is a tree without branches.
+#[pyclass(frozen, module = "catena.structures")]
+pub(crate) struct Structure {
+    tree: Arc<Tree>,
+    kind: &'static str,
+}
+
+impl Structure {
+    pub(crate) fn tree(&self) -> Arc<Tree> {
+        Arc::clone(&self.tree)
+    }
+
+    /// The structure under a fit, over its rows and candidates, built again.
+    pub(crate) fn of_fit(fit: &Fit) -> Result<Option<Self>, Failure> {
+        let parts = fit.parts();
+        if !matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena) {
+            return Ok(None);
+        }
+        let rows = parts.preparation.inputs(parts.table.inputs())?;
+        let inputs = match &parts.candidates {
+            None => rows,
+            Some(candidates) => {
+                let candidates = parts.preparation.inputs(candidates)?;
+                let values = [rows.values(), candidates.values()].concat();
+                InputPoints::new(rows.n_rows() + candidates.n_rows(), rows.dim(), values)?
+            }
+        };
+        let structure = match parts.structure {
+            StructureOption::Auto => {
+                let choice = StructureChoice::for_dim(inputs.dim());
+                Self::new(choice.build(&inputs), choice.kind().name())
+            }
+            StructureOption::Tree => Self::new(catena::structure::spanning_tree(&inputs), "spanning tree"),
+            StructureOption::Chain if inputs.dim() == 1 => {
+                Self::new(catena::structure::sorted_chain(&inputs), "sorted chain")
+            }
+            StructureOption::Chain => {
+                Self::new(catena::structure::greedy_chain(&inputs, Start::FirstRow), "greedy chain")
+            }
+            StructureOption::Ensemble { .. } => return Ok(None),
+        };
+        structure.map(Some)
+    }
+
+    fn new(tree: Result<Tree, StructureError>, kind: &'static str) -> Result<Self, Failure> {
+        let tree = Arc::new(tree.map_err(FitError::from)?);
+        Ok(Self { tree, kind })
+    }
+
+    /// A number for every row.
+    fn by_row<T: Clone>(&self, of_position: impl Fn(catena::index::Position) -> T) -> Vec<T> {
+        (0..self.tree.len()).map(|row| of_position(self.tree.position_of(RowIndex::new(row)))).collect()
+    }
+}
+
+#[pymethods]
+impl Structure {
+    /// What it is called, such as ``"greedy chain"``.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    /// Rows in the order they are visited, the root first.
+    #[getter]
+    fn order<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let rows: Vec<i64> = self.tree.positions().map(|at| self.tree.row_at(at).get() as i64).collect();
+        rows.into_pyarray(py)
+    }
+
+    /// The parent of each row; -1 for the root.
+    #[getter]
+    fn parents<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let parent =
+            |position| self.tree.parent(position).map_or(-1, |above| self.tree.row_at(above).get() as i64);
+        self.by_row(parent).into_pyarray(py)
+    }
+
+    /// The distance of each row to its parent; 0 for the root.
+    #[getter]
+    fn edge_lengths<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        self.by_row(|position| self.tree.step_into(position)).into_pyarray(py)
+    }
+
+    /// Whether there is no branch.
+    #[getter]
+    fn is_chain(&self) -> bool {
+        self.tree.is_chain()
+    }
+
+    /// The sum of all edge lengths.
+    #[getter]
+    fn total_length(&self) -> f64 {
+        self.tree.total_length()
+    }
+
+    fn __len__(&self) -> usize {
+        self.tree.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<{} over {} rows, total length {:.6}>", self.kind, self.tree.len(), self.tree.total_length())
+    }
+}
+
+fn built(
+    py: Python<'_>,
+    inputs: PyReadonlyArray2<'_, f64>,
+    kind: &'static str,
+    build: impl Fn(&InputPoints) -> Result<Tree, StructureError> + Send + Sync,
+) -> PyResult<Structure> {
+    let inputs = arrays::points(&inputs)?;
+    Ok(Structure::new(py.detach(|| on_pool(|| build(&inputs)))?, kind)?)
+}
+
+/// The chain along a single input column.
+#[pyfunction]
+pub(crate) fn sorted_chain(py: Python<'_>, inputs: PyReadonlyArray2<'_, f64>) -> PyResult<Structure> {
+    built(py, inputs, "sorted chain", catena::structure::sorted_chain)
+}
+
+/// The chain that goes to the nearest row it has not visited, from row `start`.
+#[pyfunction]
+pub(crate) fn greedy_chain(
+    py: Python<'_>,
+    inputs: PyReadonlyArray2<'_, f64>,
+    start: usize,
+) -> PyResult<Structure> {
+    let start = Start::Row(RowIndex::new(start));
+    built(py, inputs, "greedy chain", |inputs| catena::structure::greedy_chain(inputs, start))
+}
+
+/// The minimum spanning tree.
+#[pyfunction]
+pub(crate) fn spanning_tree(py: Python<'_>, inputs: PyReadonlyArray2<'_, f64>) -> PyResult<Structure> {
+    built(py, inputs, "spanning tree", catena::structure::spanning_tree)
+}
+
+/// Greedy chains with random starts and choices.
+#[pyfunction]
+pub(crate) fn random_chains(
+    py: Python<'_>,
+    inputs: PyReadonlyArray2<'_, f64>,
+    n_chains: usize,
+    seed: u64,
+) -> PyResult<Vec<Structure>> {
+    let inputs = arrays::points(&inputs)?;
+    let chains = py.detach(|| on_pool(|| chain_ensemble(&inputs, n_chains, seed)))?;
+    let chains = chains.map_err(|error| Failure::from(FitError::from(error)))?;
+    Ok(chains
+        .into_iter()
+        .map(|tree| Structure { tree: Arc::new(tree), kind: "random greedy chain" })
+        .collect())
+}

@@ -1,0 +1,32 @@
+//! The threads that calculations run on: one pool per process, made anew after a fork.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::failure::Failure;
+
+/// The process that made the pool, and the pool. A forked child inherits the memory of a pool but none of its threads, and
+/// would wait for them forever.
+static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+
+/// Runs a calculation on this process's threads.
+pub(crate) fn on_pool<T: Send>(calculation: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+    Ok(pool()?.install(calculation))
+}
+
+fn pool() -> Result<Arc<ThreadPool>, Failure> {
+    let process = std::process::id();
+    let mut slot = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, pool)) = slot.as_ref()
+        && *owner == process
+    {
+        return Ok(Arc::clone(pool));
+    }
+    let pool = Arc::new(ThreadPoolBuilder::new().build().map_err(|_| Failure::Lost)?);
+    if let Some(inherited) = slot.replace((process, Arc::clone(&pool))) {
+        // Dropping it would wait for threads that are not here.
+        std::mem::forget(inherited);
+    }
+    Ok(pool)
+}

@@ -1,0 +1,20 @@
+"""What all tests share."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The command line program, which `cargo xtask test` builds and names in the variable CATENA_PROGRAM."""
+    path = os.environ.get("CATENA_PROGRAM")
+    assert path and Path(path).exists(), (
+        "build it with `cargo build -p catena-cli` and set CATENA_PROGRAM to its path"
+    )
+    return path

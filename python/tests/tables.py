@@ -1,0 +1,34 @@
+"""Tables that tests share, made from seeds."""
+
+import numpy as np
+
+#: Parameters of a model with two latents and three outputs, in the units of the tables below.
+MODEL = {
+    "mixing": np.array([[1.0, 0.3], [0.8, -0.5], [-0.4, 0.9]]),
+    "length_scales": np.array([2.0, 0.7]),
+    "noise": np.array([0.05, 0.02, 0.1]),
+    "kernel": "matern32",
+}
+#: The same, to be handed to an estimator as it is.
+GIVEN = {"learn": False, "standardize": False, **MODEL}
+
+
+def line(n_rows=25, n_outputs=3, holes=0.3, seed=0):
+    """Unordered places along one input, outputs that move together, and holes."""
+    generator = np.random.default_rng(seed)
+    X = generator.uniform(0, 10, (n_rows, 1))
+    wave = np.column_stack([np.sin(X[:, 0]), np.cos(0.6 * X[:, 0])])
+    Y = wave @ generator.normal(size=(2, n_outputs)) + 0.1 * generator.normal(size=(n_rows, n_outputs))
+    Y[generator.uniform(size=Y.shape) < holes] = np.nan
+    Y[0] = generator.normal(size=n_outputs)
+    return X, Y
+
+
+def plane(n_rows=40, n_outputs=2, dim=2, seed=0):
+    """Places in a plane, smooth outputs and holes."""
+    generator = np.random.default_rng(seed)
+    X = generator.uniform(0, 3, (n_rows, dim))
+    Y = np.column_stack([np.sin(X.sum(1) + output) for output in range(n_outputs)])
+    Y += 0.05 * generator.normal(size=Y.shape)
+    Y[generator.uniform(size=Y.shape) < 0.2] = np.nan
+    return X, Y

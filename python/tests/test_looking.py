@@ -1,0 +1,104 @@
+"""Pictures, pages and words."""
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from tables import GIVEN, line, plane
+
+import catena
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+
+@pytest.fixture(autouse=True)
+def _closed():
+    yield
+    plt.close("all")
+
+
+def test_plot_shows_what_was_observed_predicted_and_hidden():
+    X, Y = line()
+    truth = np.sin(np.column_stack([X[:, 0]] * 3))
+    gp = catena.MultiOutputGP(**GIVEN).fit(X, Y)
+    axes = gp.plot(hidden=truth)
+    assert len(axes) == 3 and [ax.get_ylabel() for ax in axes] == gp.output_names_
+    lines = {drawn.get_label(): drawn for drawn in axes[1].lines}
+    np.testing.assert_array_equal(lines["observed"].get_ydata(), Y[:, 1])
+    hidden = lines["hidden from the fit"].get_ydata()
+    np.testing.assert_array_equal(hidden, np.where(np.isnan(Y[:, 1]), truth[:, 1], np.nan))
+    along, mean = lines["mean"].get_data()
+    np.testing.assert_allclose(mean, gp.predict(along[:, np.newaxis])[:, 1], atol=1e-12)
+    assert (np.diff(along) >= 0).all()
+    axes[0].figure.canvas.draw()
+
+
+def test_plots_over_several_inputs_and_times():
+    X, Y = plane()
+    gp = catena.MultiOutputGP(budget="quick", latents=1).fit(X, Y)
+    gp.plot(X[:10])[0].figure.canvas.draw()
+    ax = gp.plot_structure()
+    assert ax.get_title() == "spanning tree, 40 points" and len(ax.lines) == 39 + 1
+    weights = gp.plot_mixing()
+    assert [label.get_text() for label in weights.get_yticklabels()] == ["y0", "y1"]
+    frame = pd.DataFrame(
+        np.sin(np.arange(20))[:, None], pd.date_range("2024", periods=20, freq="D", name="day"), ["a"]
+    )
+    gp = catena.MultiOutputGP(budget="quick").fit(frame)
+    assert gp.plot()[0].get_xlabel() == "day"
+    gp.plot_structure().figure.canvas.draw()
+    with pytest.raises(ValueError, match="no single structure"):
+        catena.MultiOutputGP(method="exact", **GIVEN).fit(*line()).plot_structure()
+
+
+def test_the_report_is_a_page_for_notebooks_and_files(tmp_path):
+    gp = catena.MultiOutputGP(**GIVEN).fit(*line())
+    report = gp.report("a title of mine")
+    assert report.html.startswith("<!") and "a title of mine" in report.html
+    assert report._repr_html_().startswith("<iframe srcdoc=")
+    path = report.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text() == report.html and path.endswith("page.html")
+    assert "kB" in repr(report)
+
+
+def test_words_worth_reading():
+    gp = catena.MultiOutputGP(latents=1, budget="quick")
+    assert str(gp) == repr(gp) == "MultiOutputGP(latents=1, budget='quick')"
+    gp.fit(*line())
+    assert "25 rows, 3 outputs" in str(gp) and "length-scale" in str(gp)
+    assert gp._repr_html_().startswith("<pre>") and "25 rows" in gp._repr_html_()
+    assert {"latents", "held_out", "decisions", "tried"} <= set(gp.summary_)
+
+
+def test_intervals_hold_what_they_say():
+    X, Y = line()
+    gp = catena.MultiOutputGP(**GIVEN).fit(X, Y)
+    mean, std = gp.predict(X, return_std=True)
+    lower, upper = gp.interval(X, level=0.6826894921370859)
+    np.testing.assert_allclose(upper - mean, std, rtol=1e-9)
+    np.testing.assert_allclose(mean - lower, std, rtol=1e-9)
+
+
+def test_a_logarithm_is_undone_in_every_answer():
+    generator = np.random.default_rng(0)
+    X = np.arange(300.0)[:, np.newaxis]
+    logs = np.cumsum(generator.normal(0, 0.2, 300))
+    Y = np.column_stack([np.exp(logs), logs + generator.normal(0, 0.1, 300)])
+    gp = catena.MultiOutputGP(latents=1).fit(X, Y)
+    assert gp.summary_["outputs"][0]["log"] and not gp.summary_["outputs"][1]["log"]
+    asked = np.array([[10.5], [310.0]])
+    mean, std = gp.predict(asked, return_std=True)
+    _, cov = gp.predict(asked, return_cov=True)
+    draws = gp.sample_y(asked, 40_000)
+    assert (draws[:, 0] > 0).all()
+    np.testing.assert_allclose(np.sqrt(np.diagonal(cov, axis1=1, axis2=2)), std, rtol=1e-12)
+    np.testing.assert_allclose(draws[0].mean(1), mean[0], rtol=0, atol=5 * std[0].max() / 200)
+    for point in range(2):
+        # On the scale of the logarithm everything is normal; there the moments of draws converge fast.
+        normal = np.stack([np.log(draws[point, 0]), draws[point, 1]])
+        center_variance = np.log1p((std[point, 0] / mean[point, 0]) ** 2)
+        assert normal[0].var() == pytest.approx(center_variance, rel=5 * np.sqrt(2 / 40_000))
+        cross = cov[point, 0, 1] / mean[point, 0]
+        spread = np.sqrt(center_variance * cov[point, 1, 1])
+        assert abs(np.cov(normal)[0, 1] - cross) < 10 * spread / 200
