@@ -51,15 +51,7 @@ fn judge(study: &Study, options: &FitOptions) -> Result<[f64; 4], Box<dyn Error>
     let predictive = fitted.predict(&study.test_inputs()?, Quantity::Observation)?;
     let seconds = begin.elapsed().as_secs_f64();
     let n_outputs = study.output_scaling.len();
-    let mut cells = vec![];
-    for (at, row) in study.test_rows.iter().enumerate() {
-        for (output, (shift, scale)) in study.output_scaling.iter().enumerate() {
-            cells.push((
-                at * n_outputs + output,
-                (study.truth[row.get() * n_outputs + output] - shift) / scale,
-            ));
-        }
-    }
+    let cells = study.test_cells();
     // A unit of 1/scale counts errors in original units.
     let units: Vec<f64> = study.output_scaling.iter().map(|(_, scale)| scale.recip()).collect();
     if std::env::var_os("CATENA_VERBOSE").is_some() {

@@ -93,6 +93,19 @@ impl Study {
         self.inputs_of(&self.test_rows)
     }
 
+    /// The cells of the test rows on the standardized scale, by their place in a prediction at [`Study::test_inputs`].
+    pub fn test_cells(&self) -> Vec<(usize, f64)> {
+        let n_outputs = self.output_scaling.len();
+        let mut cells = Vec::with_capacity(self.test_rows.len() * n_outputs);
+        for (at, row) in self.test_rows.iter().enumerate() {
+            for (output, (shift, scale)) in self.output_scaling.iter().enumerate() {
+                let truth = self.truth[row.get() * n_outputs + output];
+                cells.push((at * n_outputs + output, (truth - shift) / scale));
+            }
+        }
+        cells
+    }
+
     /// The pool's inputs, in chain order.
     ///
     /// # Errors

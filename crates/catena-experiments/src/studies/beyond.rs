@@ -200,21 +200,15 @@ struct Question<'a> {
 
 /// Test rows of a study, in original units.
 fn on_rows(study: &Study, contender: Contender, extent: Extent) -> Result<Record, ExperimentError> {
-    let n_outputs = study.output_scaling.len();
-    let mut cells = vec![];
-    for (at, row) in study.test_rows.iter().enumerate() {
-        for (output, (shift, scale)) in study.output_scaling.iter().enumerate() {
-            cells.push((
-                at * n_outputs + output,
-                (study.truth[row.get() * n_outputs + output] - shift) / scale,
-            ));
-        }
-    }
     // Cells are on the standardized scale: a unit of 1/scale counts errors in original units.
     let units: Vec<f64> = study.output_scaling.iter().map(|(_, scale)| scale.recip()).collect();
     let observed = if contender.is_rival() { observed_rows(&study.dataset)? } else { study.dataset.clone() };
     let at = study.test_inputs()?;
-    answer(&Question { table: &observed, at: Some(&at), cells, units: &units }, contender, extent)
+    answer(
+        &Question { table: &observed, at: Some(&at), cells: study.test_cells(), units: &units },
+        contender,
+        extent,
+    )
 }
 
 /// Hidden cells of a table, in standard deviations of the outputs.
