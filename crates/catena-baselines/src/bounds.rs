@@ -143,12 +143,17 @@ fn exact_distortion(inputs: &InputPoints, chain: &Tree) -> f64 {
     distortion(inputs, chain, all_pairs).upper_bound()
 }
 
+/// κ_l at a distance. Of pieces for time the bounds do not speak: nothing is said of them.
+fn correlation_at(latent: &Latent, distance: f64) -> f64 {
+    latent.correlation(distance).unwrap_or(f64::NAN)
+}
+
 /// K_l, in visiting order, distances in the structure's unit.
 fn euclidean_covariance(inputs: &InputPoints, structure: &Tree, latent: &Latent) -> Mat<f64> {
     let place = |at: usize| inputs.point(structure.row_at(Position::new(at)));
     let scale = structure.distance_scale().get();
     Mat::from_fn(structure.len(), structure.len(), |i, j| {
-        latent.correlation(squared_distance(place(i), place(j)).sqrt() / scale)
+        correlation_at(latent, squared_distance(place(i), place(j)).sqrt() / scale)
     })
 }
 
@@ -158,7 +163,7 @@ fn chain_covariance(chain: &Tree, latent: &Latent) -> Result<Mat<f64>, BoundsErr
         return Err(BoundsError::NotAChain);
     }
     let along = chain.coordinates();
-    Ok(Mat::from_fn(chain.len(), chain.len(), |i, j| latent.correlation((along[i] - along[j]).abs())))
+    Ok(Mat::from_fn(chain.len(), chain.len(), |i, j| correlation_at(latent, (along[i] - along[j]).abs())))
 }
 
 /// The structure's own covariance of one latent.
@@ -175,7 +180,7 @@ fn value_covariance(structure: &Tree, latent: &Latent) -> Mat<f64> {
     let mut covariance = Mat::identity(structure.len(), structure.len());
     for position in structure.positions() {
         let Some(above) = structure.parent(position) else { continue };
-        let edge = latent.correlation(structure.step_into(position));
+        let edge = correlation_at(latent, structure.step_into(position));
         for earlier in 0..position.get() {
             let product = edge * covariance[(above.get(), earlier)];
             covariance[(position.get(), earlier)] = product;

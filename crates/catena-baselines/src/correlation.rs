@@ -1,9 +1,12 @@
 //! The correlations κ_l of all latents at once, at Euclidean distances.
 
 use catena::data::squared_distance;
+use catena::index::LatentIndex;
 use catena::kernel::Kernel;
-use catena::model::Lmc;
+use catena::model::{Latent, Lmc};
 use catena::units::DistanceScale;
+
+use crate::BaselineError;
 
 /// The correlation functions of a model's latents; those with equal kernel and length-scale are computed once.
 #[derive(Clone, Debug)]
@@ -17,18 +20,28 @@ pub(crate) struct Correlations {
 }
 
 impl Correlations {
-    pub(crate) fn new(model: &Lmc, distance_scale: DistanceScale) -> Self {
+    /// The correlation functions of a model's kernels.
+    ///
+    /// # Errors
+    /// When a latent is a piece for time, which has none.
+    pub(crate) fn new(model: &Lmc, distance_scale: DistanceScale) -> Result<Self, BaselineError> {
         let latents = model.latents();
+        if let Some(latent) = latents.iter().position(|latent| latent.kernel().is_none()) {
+            return Err(BaselineError::PieceForTime { latent: LatentIndex::new(latent) });
+        }
         let key = |latent: usize| (latents[latent].kernel(), latents[latent].length_scale());
         let first_equal =
             (0..latents.len()).map(|latent| (0..latent).find(|&at| key(at) == key(latent)).unwrap_or(latent));
-        Self {
-            kernels: latents.iter().map(|latent| latent.kernel()).collect(),
-            rates: latents.iter().map(|latent| latent.kernel().rate(latent.length_scale())).collect(),
+        Ok(Self {
+            kernels: latents.iter().filter_map(Latent::kernel).collect(),
+            rates: latents
+                .iter()
+                .filter_map(|latent| Some(latent.kernel()?.rate(latent.length_scale())))
+                .collect(),
             length_scales: latents.iter().map(|latent| latent.length_scale().get()).collect(),
             first_equal: first_equal.collect(),
             distance_scale: distance_scale.get(),
-        }
+        })
     }
 
     pub(crate) fn n_latents(&self) -> usize {

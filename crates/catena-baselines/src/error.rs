@@ -18,6 +18,14 @@ pub enum BaselineError {
         /// Outputs of the table.
         table: usize,
     },
+    /// Rivals know kernels, which are functions of a distance.
+    #[error(
+        "latent {latent} is a piece for time, which only message passing along a chain can carry; use kernels"
+    )]
+    PieceForTime {
+        /// The latent.
+        latent: LatentIndex,
+    },
     /// Points of another space.
     #[error("points have {found} input columns but the table has {expected}")]
     InputDim {
@@ -92,6 +100,9 @@ pub enum BaselineError {
         /// Sets given.
         found: usize,
     },
+    /// An arrangement of another table.
+    #[error("the arrangement is of another table: rows with an observation are not the same")]
+    OtherArrangement,
     /// A starting center is not one of the points.
     #[error("row {row} is not one of the {n_points} points to cluster")]
     UnknownRow {

@@ -6,10 +6,10 @@
 
 use catena::data::{InputPoints, Observations};
 use catena::index::{OutputIndex, RowIndex};
-use catena::kernel::{Kernel, StateKind};
+use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
-use catena::units::{LengthScale, Variance};
+use catena::units::{LengthScale, Quality, Variance};
 use catena_baselines::dense::DensePrior;
 
 use crate::random::SeededDraws;
@@ -19,6 +19,8 @@ use crate::random::SeededDraws;
 pub enum Shape {
     /// One input column, sorted; every latent in a state that is exact there.
     Line,
+    /// One input column, sorted; latents that are pieces for time, and kernels among them.
+    Time,
     /// A chain in random order over one to four input columns; derivative and value states.
     Chain,
     /// A random rooted tree over one to four input columns; value states.
@@ -75,8 +77,8 @@ impl Scenario {
             _ => 1 + draws.below(limits.rows),
         };
         let n_outputs = 1 + draws.below(limits.outputs);
-        let dim = if shape == Shape::Line { 1 } else { 1 + draws.below(4) };
-        let inputs = draw_inputs(&mut draws, n_rows, dim);
+        let dim = if matches!(shape, Shape::Line | Shape::Time) { 1 } else { 1 + draws.below(4) };
+        let inputs = draw_inputs(&mut draws, shape, n_rows, dim);
         let tree = draw_structure(&mut draws, shape, &inputs);
         let model = draw_model(&mut draws, shape, limits, n_outputs);
         let observations = draw_observations(&mut draws, n_rows, n_outputs, limits.noise);
@@ -135,9 +137,13 @@ enum Gaps {
 }
 
 /// A walk whose steps follow one of the gap regimes, in random directions, sometimes back to the origin.
-fn draw_inputs(draws: &mut SeededDraws, n_rows: usize, dim: usize) -> InputPoints {
-    let gaps =
-        draws.pick(&[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Any, Gaps::Tiny, Gaps::Huge]);
+fn draw_inputs(draws: &mut SeededDraws, shape: Shape, n_rows: usize, dim: usize) -> InputPoints {
+    let gaps: &[Gaps] = match shape {
+        // What wanders is lost after a gap of a billion length-scales.
+        Shape::Time => &[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Tiny],
+        _ => &[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Any, Gaps::Tiny, Gaps::Huge],
+    };
+    let gaps = draws.pick(gaps);
     let mut place = vec![0.0; dim];
     let mut values = Vec::with_capacity(n_rows * dim);
     for _ in 0..n_rows {
@@ -163,7 +169,7 @@ fn draw_inputs(draws: &mut SeededDraws, n_rows: usize, dim: usize) -> InputPoint
 fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -> Tree {
     let n_rows = inputs.n_rows();
     match shape {
-        Shape::Line => sorted_chain(inputs).unwrap(),
+        Shape::Line | Shape::Time => sorted_chain(inputs).unwrap(),
         Shape::Chain => {
             // The order of the walk keeps its step lengths; a shuffle does not look at them.
             let mut order: Vec<usize> = (0..n_rows).collect();
@@ -193,9 +199,18 @@ fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -
 /// A latent that its structure can carry.
 fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
+    if shape == Shape::Time && draws.chance(0.85) {
+        let piece = match draws.below(4) {
+            0 => Piece::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
+            1 => Piece::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
+            2 => Piece::RandomWalk,
+            _ => Piece::LocalLinearTrend,
+        };
+        return Latent::piece(piece, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
+    }
     let (kernel, state) = match shape {
         Shape::Line if draws.chance(0.1) => (Kernel::Matern12, StateKind::Value),
-        Shape::Line => (draws.pick(&materns), StateKind::Derivative),
+        Shape::Line | Shape::Time => (draws.pick(&materns), StateKind::Derivative),
         Shape::Chain if draws.chance(0.5) => (draws.pick(&materns), StateKind::Derivative),
         Shape::Chain | Shape::Tree => (draws.pick(Kernel::ALL), StateKind::Value),
     };

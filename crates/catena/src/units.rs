@@ -12,6 +12,9 @@ pub enum UnitError {
     /// A noise variance must be positive and finite.
     #[error("noise variance {0} is not a positive finite number")]
     Variance(f64),
+    /// A quality factor must be positive and finite.
+    #[error("quality {0} is not a positive finite number")]
+    Quality(f64),
     /// A distance scale must be positive and finite.
     #[error("distance scale {0} is not a positive finite number")]
     DistanceScale(f64),
@@ -32,6 +35,25 @@ impl LengthScale {
     /// When `value` is zero, negative or not finite.
     pub fn new(value: f64) -> Result<Self, UnitError> {
         if is_positive(value) { Ok(Self(value)) } else { Err(UnitError::LengthScale(value)) }
+    }
+
+    /// The bare number.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// How often an oscillator swings before it is forgotten: ½ for one that just does not, larger for one that does.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+pub struct Quality(f64);
+
+impl Quality {
+    /// A checked quality.
+    ///
+    /// # Errors
+    /// When `value` is zero, negative or not finite.
+    pub fn new(value: f64) -> Result<Self, UnitError> {
+        if is_positive(value) { Ok(Self(value)) } else { Err(UnitError::Quality(value)) }
     }
 
     /// The bare number.

@@ -32,6 +32,7 @@ fn check_against_dense(scenario: &Scenario) {
         assert_close(&named("slopes in W"), n_latents, &gradient.mixing, &expected.mixing, tolerance);
         let (actual, slopes) = (&gradient.length_scales, &expected.length_scales);
         assert_close(&named("slopes in length-scales"), 1, actual, slopes, tolerance);
+        assert_close(&named("slopes in shapes"), 1, &gradient.shapes, &expected.shapes, tolerance);
         assert_close(&named("slopes in noise"), 1, &gradient.noise, &expected.noise, tolerance);
         let evidence_tolerance =
             Tolerance::relative(1e-10).with_scale_at_least(scenario.observations.n_observed() as f64);
@@ -40,10 +41,11 @@ fn check_against_dense(scenario: &Scenario) {
     }
 }
 
-/// The parameters of a model in one list: W (D×L, structural zeros included), length-scales, noises.
+/// The parameters of a model in one list: W (D×L, structural zeros included), length-scales, shapes, noises.
 fn parameters(model: &Lmc) -> Vec<f64> {
     let mut list = model.mixing().to_dense();
     list.extend(model.latents().iter().map(|latent| latent.length_scale().get()));
+    list.extend(model.latents().iter().map(|latent| latent.shape().unwrap_or(1.0)));
     list.extend(model.noise().iter().map(|noise| noise.get()));
     list
 }
@@ -52,13 +54,16 @@ fn with_parameters(model: &Lmc, list: &[f64]) -> Lmc {
     let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
     let n_shared = model.mixing().n_shared();
     let (weights, rest) = list.split_at(n_outputs * n_latents);
-    let (length_scales, noise) = rest.split_at(n_latents);
+    let (length_scales, rest) = rest.split_at(n_latents);
+    let (shapes, noise) = rest.split_at(n_latents);
     let shared = weights.chunks_exact(n_latents).flat_map(|row| row[..n_shared].to_vec()).collect();
     let own = |output: usize| weights[output * n_latents + n_shared + output];
     let private = if model.mixing().has_private() { (0..n_outputs).map(own).collect() } else { vec![] };
     let mixing = MixingMatrix::with_private(n_outputs, n_shared, shared, private).unwrap();
-    let latents = model.latents().iter().zip(length_scales);
-    let latents = latents.map(|(latent, &scale)| latent.with_length_scale(LengthScale::new(scale).unwrap()));
+    let latents =
+        model.latents().iter().zip(length_scales.iter().zip(shapes)).map(|(latent, (&scale, &shape))| {
+            latent.with_length_scale(LengthScale::new(scale).unwrap()).with_shape(shape).unwrap()
+        });
     let noise = noise.iter().map(|&variance| Variance::new(variance).unwrap()).collect();
     Lmc::new(latents.collect(), mixing, noise).unwrap()
 }
@@ -92,7 +97,7 @@ fn check_against_differences(scenario: &Scenario) {
     for form in accurate_forms(scenario) {
         let gradient = gradient_in(scenario, form);
         let n_weights = gradient.mixing.len();
-        let mut slopes = [gradient.mixing, gradient.length_scales, gradient.noise].concat();
+        let mut slopes = [gradient.mixing, gradient.length_scales, gradient.shapes, gradient.noise].concat();
         slopes.iter_mut().zip(&centre).skip(n_weights).for_each(|(slope, value)| *slope *= value);
         // Differences of a number of this size in steps of 1e-5 are blurred by 1e-10 of it.
         let blur = 1e-3 * gradient.log_evidence.abs().max(1.0);
@@ -101,15 +106,29 @@ fn check_against_differences(scenario: &Scenario) {
         let n_latents = scenario.model.n_latents();
         let split = |list: &[f64]| {
             let (weights, rest) = list.split_at(n_weights);
-            let (scales, noise) = rest.split_at(n_latents);
-            [weights.to_vec(), scales.to_vec(), noise.to_vec()]
+            let (scales, rest) = rest.split_at(n_latents);
+            let (shapes, noise) = rest.split_at(n_latents);
+            [weights, scales, shapes, noise].map(<[f64]>::to_vec)
         };
         for (what, (actual, expected)) in
-            ["W", "length-scales", "noise"].iter().zip(split(&slopes).iter().zip(&split(&expected)))
+            ["W", "length-scales", "shapes", "noise"].iter().zip(split(&slopes).iter().zip(&split(&expected)))
         {
             assert_close(&named(what), n_latents, actual, expected, tolerance);
         }
     }
+}
+
+#[test]
+fn equal_the_dense_gradient_for_pieces_of_time() {
+    Scenario::drawn(Shape::Time, Limits::NOISY, 800..832).for_each(|scenario| check_against_dense(&scenario));
+    Scenario::drawn(Shape::Time, Limits::MODERATE, 832..864)
+        .for_each(|scenario| check_against_dense(&scenario));
+}
+
+#[test]
+fn equal_differences_for_pieces_of_time() {
+    Scenario::drawn(Shape::Time, Limits::MODERATE, 864..888)
+        .for_each(|scenario| check_against_differences(&scenario));
 }
 
 #[test]

@@ -54,8 +54,8 @@ fn observe(model: &Lmc, latents: &[Vec<f64>], draws: &mut SeededDraws) -> Observ
 fn learn(model: &Lmc, inputs: &InputPoints, tree: &Tree, observations: &Observations) -> Learned {
     let family = Family {
         n_shared: 2,
-        shared_kernel: model.latents()[0].kernel(),
-        private_kernel: Some(model.latents()[2].kernel()),
+        shared_kernel: model.latents()[0].kernel().unwrap(),
+        private_kernel: model.latents()[2].kernel(),
         state: model.latents()[0].state(),
         tied: false,
     };
@@ -125,7 +125,7 @@ fn along_a_line() {
     let latents: Vec<Vec<f64>> = truth
         .latents()
         .iter()
-        .map(|latent| draw_on_line(latent.kernel(), latent.length_scale(), &coordinates, &mut draws))
+        .map(|latent| draw_on_line(latent.kernel().unwrap(), latent.length_scale(), &coordinates, &mut draws))
         .collect();
     let observations = observe(&truth, &latents, &mut draws);
     let inputs = InputPoints::from_column(coordinates).unwrap();
@@ -146,8 +146,9 @@ fn along_a_tree() {
             let mut values = vec![0.0; N_ROWS];
             // Parents come before their children; the value at a child is its parent's, faded, and something new.
             for position in tree.positions() {
-                let fade =
-                    tree.parent(position).map_or(0.0, |_| latent.correlation(tree.step_into(position)));
+                let fade = tree
+                    .parent(position)
+                    .map_or(0.0, |_| latent.correlation(tree.step_into(position)).unwrap());
                 let above = tree.parent(position).map_or(0.0, |parent| values[tree.row_at(parent).get()]);
                 values[tree.row_at(position).get()] =
                     fade * above + (1.0 - fade * fade).sqrt() * draws.normal();

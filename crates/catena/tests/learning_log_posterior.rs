@@ -20,6 +20,8 @@ const PRIORS: Priors = Priors {
     length_scale: LogNormal { center: 2.0, weight: 0.7 },
     shortness: ShortnessDoubt { length: 0.8, weight: 3.0 },
     weight_precision: 0.4,
+    wandering: LogNormal { center: 50.0, weight: 0.3 },
+    quality: LogNormal { center: 1.0, weight: 0.5 },
 };
 
 /// The log priors by their formulas.

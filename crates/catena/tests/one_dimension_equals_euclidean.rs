@@ -41,6 +41,7 @@ fn check(scenario: &Scenario, scale: DistanceScale) {
         assert_close(&named("slopes in W"), n_latents, &gradient.mixing, &slopes.mixing, tolerance);
         let (actual, expected) = (&gradient.length_scales, &slopes.length_scales);
         assert_close(&named("slopes in length-scales"), 1, actual, expected, tolerance);
+        assert_close(&named("slopes in shapes"), 1, &gradient.shapes, &slopes.shapes, tolerance);
         assert_close(&named("slopes in noise"), 1, &gradient.noise, &slopes.noise, tolerance);
     }
 }
@@ -53,6 +54,17 @@ fn posterior_evidence_and_gradient_are_those_of_the_euclidean_process() {
     for scenario in Scenario::drawn(Shape::Line, Limits::NOISY, 148..180) {
         check(&scenario, DistanceScale::ONE);
     }
+}
+
+#[test]
+fn pieces_for_time_are_processes_with_their_own_covariance_functions() {
+    for scenario in Scenario::drawn(Shape::Time, Limits::MODERATE, 900..940) {
+        check(&scenario, DistanceScale::ONE);
+    }
+    for scenario in Scenario::drawn(Shape::Time, Limits::NOISY, 940..960) {
+        check(&scenario, DistanceScale::new(0.37).unwrap());
+    }
+    check(&Scenario::draw(Shape::Time, Limits::LONG, 2), DistanceScale::ONE);
 }
 
 #[test]

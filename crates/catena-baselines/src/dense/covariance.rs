@@ -1,11 +1,12 @@
 //! The prior covariance of one latent's state at every pair of rows.
 
 use catena::index::RowIndex;
-use catena::kernel::StateKind;
-use catena::model::Latent;
+use catena::kernel::{Kernel, Piece, StateKind};
+use catena::model::{Latent, Process};
 use catena::structure::Tree;
 
 use super::Metric;
+use super::piece::{Numbers, piece_covariance, piece_transition};
 use super::transition::{
     Square, correlation, drift, matrix_exponential, product, rate, stationary_covariance,
 };
@@ -21,17 +22,21 @@ pub(super) struct StateCovariance {
 }
 
 impl StateCovariance {
-    /// The covariance of this latent with its length-scale replaced by `length_scale`.
-    pub(super) fn new(latent: &Latent, metric: Metric<'_>, length_scale: DoubleDouble) -> Self {
-        let rate = rate(latent.kernel(), length_scale);
+    /// The covariance of this latent with these numbers in place of its length-scale and shape.
+    pub(super) fn new(latent: &Latent, metric: Metric<'_>, (length_scale, shape): Numbers) -> Self {
+        let (kernel, state) = match latent.process() {
+            Process::Stationary(kernel, state) => (kernel, state),
+            Process::Piece(piece) => return Self::of_piece(piece, metric, (length_scale, shape)),
+        };
+        let rate = rate(kernel, length_scale);
         match metric {
-            Metric::Structure(tree) => Self::on_structure(latent, tree, rate),
+            Metric::Structure(tree) => Self::on_structure(kernel, state, tree, rate),
             Metric::Euclidean(inputs, scale) => {
                 let n_rows = inputs.n_rows();
                 let unit = rate / DoubleDouble::new(scale.get());
                 let entry = |i: usize, j: usize| {
                     let places = [i, j].map(|row| inputs.point(RowIndex::new(row)));
-                    correlation(latent.kernel(), unit * distance(places[0], places[1]))
+                    correlation(kernel, unit * distance(places[0], places[1]))
                 };
                 let values = (0..n_rows * n_rows).map(|at| entry(at / n_rows, at % n_rows)).collect();
                 Self { dim: 1, n_rows, values }
@@ -42,9 +47,8 @@ impl StateCovariance {
     /// With a the common ancestor, `Cov(z_i, z_j) = A_{i←a} P₀ A_{j←a}ᵀ`. Positions are visited parents first: where
     /// j was visited before i, `A_{i←a}` ends in the transition of i's own edge, so the block is that transition
     /// times the block of i's parent with j.
-    fn on_structure(latent: &Latent, tree: &Tree, rate: DoubleDouble) -> Self {
-        let kernel = latent.kernel();
-        let (step_drift, root): (_, Square) = match latent.state() {
+    fn on_structure(kernel: Kernel, state: StateKind, tree: &Tree, rate: DoubleDouble) -> Self {
+        let (step_drift, root): (_, Square) = match state {
             StateKind::Value => (None, vec![DoubleDouble::ONE]),
             StateKind::Derivative => {
                 (drift(kernel), stationary_covariance(kernel).unwrap_or_else(|| vec![DoubleDouble::ONE]))
@@ -67,6 +71,41 @@ impl StateCovariance {
                 let other = tree.row_at(earlier).get();
                 let block = product(&transition, &covariance.block(above, other), dim);
                 covariance.set(here, other, &block);
+            }
+        }
+        covariance
+    }
+
+    /// With the time t since the root, or since the first point: of the later point with the earlier one, the transition
+    /// between them times the covariance at the earlier one.
+    fn of_piece(piece: Piece, metric: Metric<'_>, numbers: Numbers) -> Self {
+        let times: Vec<DoubleDouble> = match metric {
+            Metric::Structure(tree) => {
+                let mut times = vec![DoubleDouble::ZERO; tree.len()];
+                for position in tree.positions() {
+                    let Some(parent) = tree.parent(position) else { continue };
+                    let step = DoubleDouble::new(tree.step_into(position));
+                    times[tree.row_at(position).get()] = times[tree.row_at(parent).get()] + step;
+                }
+                times
+            }
+            Metric::Euclidean(inputs, scale) => {
+                let first = inputs.values().iter().copied().fold(f64::INFINITY, f64::min);
+                let since = |x: &f64| {
+                    (DoubleDouble::new(*x) - DoubleDouble::new(first)) / DoubleDouble::new(scale.get())
+                };
+                inputs.values().iter().map(since).collect()
+            }
+        };
+        let (dim, n_rows) = (piece.state_dim(), times.len());
+        let dim = if matches!(metric, Metric::Euclidean(..)) { 1 } else { dim };
+        let mut covariance = Self { dim, n_rows, values: vec![DoubleDouble::ZERO; (n_rows * dim).pow(2)] };
+        for later in 0..n_rows {
+            for earlier in (0..n_rows).filter(|&row| (times[later] - times[row]).to_f64() >= 0.0) {
+                let transition = piece_transition(piece, numbers, times[later] - times[earlier]);
+                let marginal = piece_covariance(piece, numbers, times[earlier]);
+                let block = product(&transition, &marginal, piece.state_dim());
+                covariance.set(later, earlier, &block[..dim * dim]);
             }
         }
         covariance
@@ -108,7 +147,6 @@ mod tests {
     use super::*;
     use catena::data::InputPoints;
     use catena::index::Position;
-    use catena::kernel::Kernel;
     use catena::units::LengthScale;
 
     /// The definition, word by word: walk from both rows to their common ancestor and multiply correlations.
@@ -119,7 +157,8 @@ mod tests {
         let parents = [Some(2), Some(2), None, Some(1), Some(1), Some(0)];
         let tree = Tree::from_parents(&inputs, &parents.map(|row| row.map(RowIndex::new))).unwrap();
         let latent = Latent::new(Kernel::Matern52, StateKind::Value, LengthScale::new(1.7).unwrap()).unwrap();
-        let covariance = StateCovariance::new(&latent, Metric::Structure(&tree), DoubleDouble::new(1.7));
+        let numbers = (DoubleDouble::new(1.7), DoubleDouble::ONE);
+        let covariance = StateCovariance::new(&latent, Metric::Structure(&tree), numbers);
         let ancestors = |row: usize| {
             let mut path = vec![tree.position_of(RowIndex::new(row))];
             while let Some(parent) = tree.parent(*path.last().unwrap()) {
@@ -134,7 +173,7 @@ mod tests {
                 let below = |path: &[Position]| -> f64 {
                     path.iter()
                         .take_while(|at| *at != common)
-                        .map(|&at| latent.correlation(tree.step_into(at)))
+                        .map(|&at| latent.correlation(tree.step_into(at)).unwrap())
                         .product()
                 };
                 let expected = below(&from_i) * below(&from_j);

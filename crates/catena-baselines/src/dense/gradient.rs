@@ -11,6 +11,8 @@ pub struct DenseGradient {
     pub mixing: Vec<f64>,
     /// d/dℓ_l.
     pub length_scales: Vec<f64>,
+    /// The slope in each latent's shape; 0 where it has none.
+    pub shapes: Vec<f64>,
     /// d/dr_d; cells with their own known noise do not count.
     pub noise: Vec<f64>,
 }
@@ -27,15 +29,21 @@ pub(super) fn dense_gradient(prior: &DensePrior<'_>, posterior: &DensePosterior<
     let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
     let mut mixing = vec![DoubleDouble::ZERO; n_outputs * n_latents];
     let mut length_scales = vec![DoubleDouble::ZERO; n_latents];
+    let mut shapes = length_scales.clone();
     let mut noise = vec![DoubleDouble::ZERO; n_outputs];
     for l in 0..n_latents {
-        let slope = length_scale_slope(prior, l);
+        let slope = slope_in(prior, l, 0);
+        let shape_slope = model.latents()[l].shape().map(|_| slope_in(prior, l, 1));
         for (at, a) in cells.iter().enumerate() {
             for (other, b) in cells.iter().enumerate() {
                 let share = sensitivity[at * n + other] * prior.weight(b.output, l);
                 // K is symmetric in the two cells, so the ½ goes with counting only the first one's weight.
                 mixing[a.output * n_latents + l] += share * prior.latents[l].get((a.row, 0), (b.row, 0));
-                length_scales[l] += share * prior.weight(a.output, l) * slope[a.row * prior.n_rows + b.row];
+                let (share, at) = (share * prior.weight(a.output, l), a.row * prior.n_rows + b.row);
+                length_scales[l] += share * slope[at];
+                if let Some(slope) = &shape_slope {
+                    shapes[l] += share * slope[at];
+                }
             }
         }
     }
@@ -53,20 +61,22 @@ pub(super) fn dense_gradient(prior: &DensePrior<'_>, posterior: &DensePosterior<
     DenseGradient {
         mixing: (0..mixing.len()).map(|at| if is_entry(at) { mixing[at].to_f64() } else { 0.0 }).collect(),
         length_scales: length_scales.into_iter().map(half).collect(),
+        shapes: shapes.into_iter().map(half).collect(),
         noise: noise.into_iter().map(half).collect(),
     }
 }
 
-/// dκ_l/dℓ for every pair of rows, by five-point differences of the covariance itself: with a relative step of 1e-5
+/// The slope of κ_l in its length-scale (`which` = 0) or shape (1) for every pair of rows, by five-point differences of the covariance itself: with a relative step of 1e-5
 /// they are off by 1e-20 from the missing terms, and by 1e-25 from rounding in 32 digits.
-fn length_scale_slope(prior: &DensePrior<'_>, l: usize) -> Vec<DoubleDouble> {
+fn slope_in(prior: &DensePrior<'_>, l: usize, which: usize) -> Vec<DoubleDouble> {
     let latent = &prior.model.latents()[l];
-    let length_scale = latent.length_scale().get();
-    // A power of two, so that the displaced length-scales are the ones meant.
-    let step = length_scale * 2.0_f64.powi(-17);
+    let numbers = [latent.length_scale().get(), latent.shape().unwrap_or(1.0)];
+    // A power of two, so that the displaced numbers are the ones meant.
+    let step = numbers[which] * 2.0_f64.powi(-17);
     let displaced = [-2.0, -1.0, 1.0, 2.0].map(|times| {
-        let value = DoubleDouble::new(length_scale) + DoubleDouble::new(times * step);
-        StateCovariance::new(latent, prior.metric, value)
+        let mut moved = numbers.map(DoubleDouble::new);
+        moved[which] += DoubleDouble::new(times * step);
+        StateCovariance::new(latent, prior.metric, (moved[0], moved[1]))
     });
     let divisor = DoubleDouble::new(12.0) * DoubleDouble::new(step);
     let entry = |i: usize, j: usize| {

@@ -9,6 +9,7 @@
 mod cholesky;
 mod covariance;
 mod gradient;
+mod piece;
 mod posterior;
 mod transition;
 
@@ -87,7 +88,12 @@ impl<'a> DensePrior<'a> {
             .latents()
             .iter()
             .map(|latent| {
-                StateCovariance::new(latent, metric, DoubleDouble::new(latent.length_scale().get()))
+                let numbers = (latent.length_scale().get(), latent.shape().unwrap_or(1.0));
+                StateCovariance::new(
+                    latent,
+                    metric,
+                    (DoubleDouble::new(numbers.0), DoubleDouble::new(numbers.1)),
+                )
             })
             .collect();
         Self { model, metric, n_rows, latents }

@@ -64,17 +64,23 @@ pub fn stationary_covariance(kernel: Kernel) -> Option<Vec<DoubleDouble>> {
     Some((0..dim * dim).map(|at| entry(at / dim, at % dim)).collect())
 }
 
-/// exp(F u), row-major, by a Taylor series of F u/2^k and k squarings.
+/// exp(F u), row-major, for a drift that decays.
 pub fn matrix_exponential(drift: &[f64], u: DoubleDouble) -> Vec<DoubleDouble> {
-    let dim = drift.len().isqrt();
+    let drift: Square = drift.iter().map(|&entry| DoubleDouble::new(entry)).collect();
     // Every drift here decays like e^−u times a power of u: beyond 800 nothing is left that an f64 could hold.
     if u.to_f64() > 800.0 {
-        return vec![DoubleDouble::ZERO; dim * dim];
+        return vec![DoubleDouble::ZERO; drift.len()];
     }
-    let size = drift.iter().map(|entry| entry.abs()).fold(0.0, f64::max) * dim as f64 * u.to_f64().abs();
+    exponential_series(&drift, u)
+}
+
+/// exp(F u), row-major, by a Taylor series of F u/2^k and k squarings.
+pub(super) fn exponential_series(drift: &[DoubleDouble], u: DoubleDouble) -> Square {
+    let dim = drift.len().isqrt();
+    let size =
+        drift.iter().map(|entry| entry.to_f64().abs()).fold(0.0, f64::max) * dim as f64 * u.to_f64().abs();
     let squarings = if size > 0.01 { (size / 0.01).log2().ceil() as i32 } else { 0 };
-    let small: Square =
-        drift.iter().map(|&f| (DoubleDouble::new(f) * u).times_power_of_two(-squarings)).collect();
+    let small: Square = drift.iter().map(|&f| (f * u).times_power_of_two(-squarings)).collect();
     let mut term = small.clone();
     let mut exponential = small.clone();
     for component in 0..dim {

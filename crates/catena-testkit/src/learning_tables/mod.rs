@@ -332,9 +332,13 @@ impl TableRecipe {
     fn draw_latents(&self, inputs: &InputPoints, model: &Lmc, draws: &mut SeededDraws) -> Vec<Vec<f64>> {
         let (shared, private) = model.latents().split_at(self.n_shared);
         let mut one = |latent: &Latent, count: usize| match self.places {
-            Places::Cube(_) => draw_in_space(latent.kernel(), latent.length_scale(), inputs, count, draws),
+            Places::Cube(_) => {
+                draw_in_space(latent.kernel().unwrap(), latent.length_scale(), inputs, count, draws)
+            }
             Places::Even | Places::Uneven => (0..count)
-                .map(|_| draw_on_line(latent.kernel(), latent.length_scale(), inputs.values(), draws))
+                .map(|_| {
+                    draw_on_line(latent.kernel().unwrap(), latent.length_scale(), inputs.values(), draws)
+                })
                 .collect(),
         };
         let mut latents: Vec<Vec<f64>> = shared.iter().flat_map(|latent| one(latent, 1)).collect();

@@ -4,14 +4,16 @@
 //! chain rooted at an end. All are worst cases: at practical sizes they certify no small error, but they must hold.
 
 use crate::index::{LatentIndex, OutputIndex};
+use crate::kernel::Kernel;
 use crate::model::{Latent, Lmc};
 use crate::units::Variance;
 
 /// α_l of a latent with unit variance: the steepest slope of its correlation in the distance.
 ///
-/// For Matérn-3/2 it is √3/(e·ℓ).
+/// For Matérn-3/2 it is √3/(e·ℓ). Of pieces for time the bounds do not speak: theirs is infinite.
 pub fn lipschitz_constant(latent: &Latent) -> f64 {
-    latent.kernel().steepest_slope() * latent.kernel().rate(latent.length_scale())
+    let steepest = |kernel: Kernel| kernel.steepest_slope() * kernel.rate(latent.length_scale());
+    latent.kernel().map_or(f64::INFINITY, steepest)
 }
 
 /// Lemma 1: ‖K_l − K_π,l‖₂ ≤ C·α_l·ε_π, for a latent with unit variance on a chain of `n_points` points.

@@ -40,7 +40,8 @@ impl StructureQuality {
         let distortion = distortion(inputs, tree, sampling);
         let bound = |model| covariance_gap_bound(model, tree.len(), distortion.upper_bound());
         let is_spoken_of = |model: &&Lmc| {
-            let carries_derivative = |latent: &Latent| latent.state() == StateKind::Derivative;
+            let carries_derivative =
+                |latent: &Latent| latent.kernel().is_some() && latent.state() == StateKind::Derivative;
             tree.is_chain() && model.latents().iter().all(carries_derivative)
         };
         Self {

@@ -282,11 +282,8 @@ fn transition(model: &Lmc, distance: f64) -> Result<Transition, KernelError> {
 
 /// One block per latent, stacked along the diagonal.
 fn stacked(model: &Lmc, block: impl VisitDynamics<Output = Matrix> + Copy) -> Result<Matrix, KernelError> {
-    let blocks: Result<Vec<Matrix>, KernelError> = model
-        .latents()
-        .iter()
-        .map(|latent| latent.kernel().visit_dynamics(latent.state(), latent.length_scale(), block))
-        .collect();
+    let blocks: Result<Vec<Matrix>, KernelError> =
+        model.latents().iter().map(|latent| latent.visit_dynamics(block)).collect();
     Ok(Matrix::block_diagonal(&blocks?))
 }
 

@@ -6,7 +6,7 @@ use super::held::Held;
 use crate::data::Observations;
 use crate::index::{LatentIndex, RowIndex};
 use crate::kernel::KernelError;
-use crate::model::Lmc;
+use crate::model::{Latent, Lmc};
 use crate::structure::Tree;
 use std::sync::Arc;
 use thiserror::Error;
@@ -35,7 +35,9 @@ pub enum GraphError {
         observations: usize,
     },
     /// Derivative states live on chains: off a line, odd derivatives would change sign at a branching.
-    #[error("latent {latent} carries derivatives, which only a chain can; use a value state on a tree")]
+    #[error(
+        "latent {latent} carries derivatives or is a piece for time, which only a chain can; use a value state on a tree"
+    )]
     DerivativeOnTree {
         /// The latent.
         latent: LatentIndex,
@@ -100,7 +102,8 @@ impl<'a> FactorGraph<'a> {
             return Err(GraphError::OutputCountMismatch { model, observations });
         }
         if !self.tree.is_chain() {
-            let with_derivatives = model.latents().iter().position(|latent| latent.state_dim() > 1);
+            let needs_a_line = |latent: &Latent| latent.state_dim() > 1 || latent.kernel().is_none();
+            let with_derivatives = model.latents().iter().position(needs_a_line);
             if let Some(latent) = with_derivatives {
                 return Err(GraphError::DerivativeOnTree { latent: LatentIndex::new(latent) });
             }

@@ -120,19 +120,7 @@ impl Beliefs {
     /// The belief of a new state that lies before the root by a step: the step taken backward in time, under which
     /// odd derivatives change their sign.
     pub(crate) fn before_root(&self, steps: &NewSteps, step: usize) -> StateBelief {
-        let (parts, width) = (self.shape().n_parts(), self.shape().width());
-        let step = steps.step(step);
-        let (mut transition, mut noise) = (step.transition.to_vec(), step.noise.to_vec());
-        for c in 0..parts {
-            for d in 0..parts {
-                if (c + d) % 2 == 1 {
-                    transition[(c * parts + d) * width..][..width].iter_mut().for_each(|a| *a = -*a);
-                    if d < c {
-                        noise[(c * (c + 1) / 2 + d) * width..][..width].iter_mut().for_each(|q| *q = -*q);
-                    }
-                }
-            }
-        }
+        let (transition, noise) = steps.step(step).backward_in_time(self.shape());
         let step = StepView { transition: &transition, noise: &noise };
         self.attached_by(step, steps, Position::new(0), None)
     }

@@ -49,20 +49,39 @@ impl Chain<'_> {
     }
 }
 
+/// Looks at the filtered moments of each position as the forward pass finds them.
+pub(super) trait Watch {
+    /// What is known of a position from its own cells and those before it.
+    fn filtered<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        moments: Moments<'_>,
+    );
+}
+
+/// Nobody looks.
+impl Watch for () {
+    #[inline(always)]
+    fn filtered<A: Arithmetic, S: StateAlgebra>(&mut self, _: S, _: &Chain<'_>, _: usize, _: Moments<'_>) {}
+}
+
 /// The forward pass; keeps the filtered moments of all positions if `KEEP`. Returns the log evidence.
-pub(super) struct Forward<'a, const KEEP: bool> {
+pub(super) struct Forward<'a, const KEEP: bool, W = ()> {
     pub(super) chain: Chain<'a>,
     pub(super) filtered: &'a mut Filtered,
     /// `−½ Σ log 2πr` over all cells.
     pub(super) log_noise: f64,
+    pub(super) watch: W,
 }
 
-impl<const KEEP: bool> Job for Forward<'_, KEEP> {
+impl<const KEEP: bool, W: Watch> Job for Forward<'_, KEEP, W> {
     type Output = f64;
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> f64 {
-        let Self { chain, filtered, log_noise } = self;
+        let Self { chain, filtered, log_noise, mut watch } = self;
         let (size, n_positions) = (shape.size(), chain.cells.n_positions());
         // One state more than positions: the root follows a state that is exactly zero.
         let kept = if KEEP { (n_positions + 1, chain.whitened.n_observations()) } else { (2, 1) };
@@ -95,6 +114,8 @@ impl<const KEEP: bool> Job for Forward<'_, KEEP> {
             if position % SYMMETRIZE_EVERY == SYMMETRIZE_EVERY - 1 {
                 copy_upper_to_lower(size, after.covariance);
             }
+            let moments = Moments { mean: after.mean, covariance: after.covariance };
+            watch.filtered::<A, S>(shape, &chain, position, moments);
         }
         log_noise - 0.5 * (scale.ln() + squares)
     }

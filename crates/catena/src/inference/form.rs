@@ -2,7 +2,9 @@
 
 use super::Marginals;
 use crate::graph::FactorGraph;
-use crate::index::OutputIndex;
+use crate::index::{LatentIndex, OutputIndex};
+use crate::kernel::{Dynamics, VisitDynamics};
+use crate::model::Latent;
 
 /// Three forms of one sweep. They agree to rounding; they differ in cost, and in how they round.
 ///
@@ -15,7 +17,8 @@ use crate::index::OutputIndex;
 /// | [`Canonical`](Form::Canonical) | all | O(n³) | variances lose a factor 1/s, evidence and slopes 1/s² |
 /// | [`Factored`](Form::Factored) | all | O(n³), many times the canonical one | nothing is lost to s |
 ///
-/// Unless a form is named, the cheapest one is chosen that keeps ten digits of what is asked for, or eight of slopes.
+/// Unless a form is named, the cheapest one is chosen that keeps ten digits of what is asked for, or eight of slopes; for
+/// states of more than 32 numbers, seven digits of variances.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
     /// Filter forward, dual backward.
@@ -72,7 +75,16 @@ impl Form {
 /// A fifth of the tenth digit.
 const SMALLEST_DIGIT: f64 = 2e-11;
 
-/// Whether marginals found in the covariance form have kept ten digits of each output's largest variance.
+/// A fifth of the seventh digit: enough for states so large that another form would take a hundred times as long.
+const SMALLEST_DIGIT_OF_LARGE: f64 = 2e-8;
+const LARGE_STATE: usize = 32;
+
+fn smallest_digit(graph: &FactorGraph<'_>) -> f64 {
+    if graph.model().state_dim() > LARGE_STATE { SMALLEST_DIGIT_OF_LARGE } else { SMALLEST_DIGIT }
+}
+
+/// Whether marginals found in the covariance form have kept ten digits (seven for large states) of each output's largest
+/// variance.
 ///
 /// A variance `P − PNP` is the difference of two numbers of at most the prior's size w². Where a row's information 1/s
 /// meets the prior, the filtered variance is rounded at ε·w², the gain of the next observation therefore at ε/s of its
@@ -89,7 +101,7 @@ pub(super) fn keeps_digits(graph: &FactorGraph<'_>, marginals: &Marginals) -> bo
     // An output without any weight has nothing to lose: 0/0 is no share, and `min` passes over it.
     let shares = largest.iter().zip(signal_variances(graph)).map(|(left, signal)| left / signal);
     let smallest_share = shares.fold(f64::INFINITY, f64::min);
-    f64::EPSILON / noise_ratio(graph) <= SMALLEST_DIGIT * smallest_share
+    f64::EPSILON / noise_ratio(graph) <= smallest_digit(graph) * smallest_share
 }
 
 /// Whether a gradient found in the covariance form has kept eight digits, with a unit per cell as its natural size.
@@ -103,9 +115,35 @@ pub(super) fn keeps_slopes(graph: &FactorGraph<'_>, doubt: f64, n_observations: 
 
 /// The prior variance |w_d|² of each output.
 fn signal_variances(graph: &FactorGraph<'_>) -> Vec<f64> {
-    let mixing = graph.model().mixing();
+    let (mixing, sizes) = (graph.model().mixing(), sizes(graph));
     let outputs = (0..graph.model().n_outputs()).map(OutputIndex::new);
-    outputs.map(|output| mixing.row_entries(output).map(|(_, weight)| weight * weight).sum()).collect()
+    let of_entry = |(latent, weight): (LatentIndex, f64)| weight * weight * sizes[latent.get()];
+    outputs.map(|output| mixing.row_entries(output).map(of_entry).sum()).collect()
+}
+
+/// By latent, the variance that a row finds: 1 of a stationary process; of one that wanders, what it gains from one row to
+/// the next, for only the first row finds all that was unknown at the root.
+fn sizes(graph: &FactorGraph<'_>) -> Vec<f64> {
+    let tree = graph.tree();
+    let n_edges = tree.len().saturating_sub(1).max(1) as f64;
+    let gained = Gained(tree.total_length() / n_edges);
+    let size = |latent: &Latent| {
+        let wanders = !latent.is_stationary() && tree.len() > 1;
+        if wanders { latent.visit_dynamics(gained).unwrap_or(1.0).min(1.0) } else { 1.0 }
+    };
+    graph.model().latents().iter().map(size).collect()
+}
+
+/// The variance that the value of a process gains over a step of this length.
+#[derive(Clone, Copy)]
+struct Gained(f64);
+
+impl VisitDynamics for Gained {
+    type Output = f64;
+
+    fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) -> f64 {
+        dynamics.step(self.0).noise[0][0]
+    }
 }
 
 /// s: one over the largest eigenvalue of `R^-½ W Wᵀ R^-½` over observed outputs; infinite when nothing is observed.
@@ -119,12 +157,13 @@ fn noise_ratio(graph: &FactorGraph<'_>) -> f64 {
             noise.zip(counts).map(|(noise, count)| if count > 0 { noise } else { f64::INFINITY }).collect()
         }
     };
-    let n_outputs = noise.len();
+    let (n_outputs, sizes) = (noise.len(), sizes(graph));
     let entry = |at: usize| {
         let (d, e) = (at / n_outputs, at % n_outputs);
         let row = mixing.row_entries(OutputIndex::new(d));
-        let product: f64 =
-            row.map(|(latent, weight)| weight * mixing.weight(OutputIndex::new(e), latent)).sum();
+        let product: f64 = row
+            .map(|(latent, weight)| sizes[latent.get()] * weight * mixing.weight(OutputIndex::new(e), latent))
+            .sum();
         product / noise[d].sqrt() / noise[e].sqrt()
     };
     let information: Vec<f64> = (0..n_outputs * n_outputs).map(entry).collect();

@@ -8,7 +8,7 @@
 use super::buffers::{Dual, Moments};
 use super::covariance::{Chain, Observed};
 use super::readout::Readout;
-use super::steps::StepView;
+use super::steps::{StepView, n_slopes};
 use crate::graph::{Cells, FactorGraph};
 use crate::linalg::{Arithmetic, Innovation, Layout, Shape, StateAlgebra, add_noise_slopes, add_scaled, dot};
 use crate::model::Latent;
@@ -22,6 +22,8 @@ pub struct Gradient {
     pub mixing: Vec<f64>,
     /// ∂/∂ℓ_l.
     pub length_scales: Vec<f64>,
+    /// The slope in what shapes latent l beside its length-scale; 0 where nothing does.
+    pub shapes: Vec<f64>,
     /// ∂/∂r_d; cells with a known noise of their own do not count.
     pub noise: Vec<f64>,
 }
@@ -29,7 +31,7 @@ pub struct Gradient {
 impl Gradient {
     /// Whether all of it are numbers.
     pub(super) fn is_finite(&self) -> bool {
-        let slopes = self.mixing.iter().chain(&self.length_scales).chain(&self.noise);
+        let slopes = self.mixing.iter().chain(&self.length_scales).chain(&self.shapes).chain(&self.noise);
         slopes.chain([&self.log_evidence]).all(|slope| slope.is_finite())
     }
 }
@@ -49,11 +51,11 @@ pub(super) struct GradientSums {
     /// By output and slot.
     weights: Vec<f64>,
     noise: Vec<f64>,
-    /// By slot: the slope in the logarithm of the length-scale.
-    log_length_scales: Vec<f64>,
+    /// By slot: the slope in the logarithm of the length-scale and then, if any latent has one, of the shape.
+    log_parameters: Vec<f64>,
     /// By position, if wanted: the slope in the logarithm of the length of the edge above it.
     edges: Option<Vec<f64>>,
-    /// What `log_length_scales` added up to when the last edge was done.
+    /// What the length-scales' part of `log_parameters` added up to when the last edge was done.
     total: f64,
     /// Scratch for one row of a product.
     rows: Vec<f64>,
@@ -78,7 +80,7 @@ impl GradientSums {
         for (buffer, len) in [
             (&mut self.weights, n_outputs * width),
             (&mut self.noise, n_outputs),
-            (&mut self.log_length_scales, width),
+            (&mut self.log_parameters, n_slopes(graph.model()) * width),
             (&mut self.rows, (parts + 1) * shape.size()),
         ] {
             buffer.clear();
@@ -101,7 +103,7 @@ impl GradientSums {
     #[inline(always)]
     pub(super) fn end_edge(&mut self, position: usize) {
         if let Some(edges) = &mut self.edges {
-            let total = self.log_length_scales.iter().sum();
+            let total = self.log_parameters[..self.width].iter().sum();
             edges[position] = self.total - total;
             self.total = total;
         }
@@ -246,10 +248,10 @@ impl GradientSums {
         self.doubt
     }
 
-    /// By slot, the slope in the logarithm of the length-scale so far.
+    /// By slot, the slopes in the logarithms of length-scale and shape so far.
     #[inline(always)]
     pub(super) fn by_slot(&mut self) -> &mut [f64] {
-        &mut self.log_length_scales
+        &mut self.log_parameters
     }
 
     /// Adds `½(rrᵀ − N)`, met with the slope of a step's process noise.
@@ -261,7 +263,7 @@ impl GradientSums {
         vector: &[f64],
         matrix: &[f64],
     ) {
-        add_noise_slopes::<A, S>(shape, slopes.noise, (vector, matrix), &mut self.log_length_scales);
+        add_noise_slopes::<A, S>(shape, slopes.noise, (vector, matrix), &mut self.log_parameters);
     }
 
     /// Adds `r mᵀ − M`, met with the slope of a step's transition.
@@ -274,12 +276,15 @@ impl GradientSums {
         loss: &[f64],
     ) {
         let (size, width, parts) = (shape.size(), shape.width(), shape.n_parts());
-        for c in 0..parts {
-            for d in 0..parts {
-                let slope = &slopes.transition[(c * parts + d) * width..][..width];
-                for s in 0..shape.len(c).min(shape.len(d)) {
-                    let (i, j) = (shape.offset(c) + s, shape.offset(d) + s);
-                    self.log_length_scales[s] += slope[s] * (vector[i] * mean[j] - loss[i * size + j]);
+        let sets = slopes.transition.chunks_exact(parts * parts * width);
+        for (slopes, sums) in sets.zip(self.log_parameters.chunks_exact_mut(width)) {
+            for c in 0..parts {
+                for d in 0..parts {
+                    let slope = &slopes[(c * parts + d) * width..][..width];
+                    for s in 0..shape.len(c).min(shape.len(d)) {
+                        let (i, j) = (shape.offset(c) + s, shape.offset(d) + s);
+                        sums[s] += slope[s] * (vector[i] * mean[j] - loss[i * size + j]);
+                    }
                 }
             }
         }
@@ -297,9 +302,15 @@ impl GradientSums {
             }
         }
         let by_length_scale = |(latent, process): (usize, &Latent)| {
-            self.log_length_scales[layout.slot_of(latent)] / process.length_scale().get()
+            self.log_parameters[layout.slot_of(latent)] / process.length_scale().get()
         };
         let length_scales = model.latents().iter().enumerate().map(by_length_scale).collect();
-        Gradient { log_evidence, mixing, length_scales, noise: self.noise.clone() }
+        let by_shape = |(latent, process): (usize, &Latent)| {
+            process
+                .shape()
+                .map_or(0.0, |shape| self.log_parameters[self.width + layout.slot_of(latent)] / shape)
+        };
+        let shapes = model.latents().iter().enumerate().map(by_shape).collect();
+        Gradient { log_evidence, mixing, length_scales, shapes, noise: self.noise.clone() }
     }
 }

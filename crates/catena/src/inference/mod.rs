@@ -3,6 +3,8 @@
 //! Out of the same two passes come the posterior of every output at every point, the log evidence, and its exact
 //! gradient. [`Form`] says which of three equivalent recursions runs and why; each is the others' test.
 
+mod ahead;
+mod along;
 mod beliefs;
 mod buffers;
 mod canonical;
@@ -18,6 +20,7 @@ mod steps;
 mod steps_in_lanes;
 mod workspace;
 
+pub use ahead::Outlook;
 pub(crate) use beliefs::{Beliefs, NewSteps, StateBelief, Transition};
 pub use form::Form;
 pub use gradient::Gradient;
@@ -34,6 +37,9 @@ pub enum InferenceError {
     /// The covariance form runs along chains only.
     #[error("the covariance form needs a chain; use the canonical or the factored form on a tree")]
     NotAChain,
+    /// A cycle's step depends on more than the ratio of edge to length-scale.
+    #[error("slopes in the lengths of edges are for kernels; a model with pieces for time has none")]
+    NoEdgeSlopes,
     /// Numbers left the range of doubles.
     /// Usual causes: weights, observations or noise variances of extreme size.
     /// The row named is where it was *noticed*; the cause may lie elsewhere in the structure.

@@ -1,4 +1,4 @@
-//! The transitions of every edge, and their slopes in the length-scales, in the layout of the state.
+//! The transitions of every edge, and their slopes in length-scales and shapes, in the layout of the state.
 
 use super::steps_in_lanes::{FillAll, Law};
 use crate::kernel::{Dynamics, Step, VisitDynamics};
@@ -14,18 +14,39 @@ pub(super) struct StepTable {
     transitions: Vec<f64>,
     /// Per step the process noise, K(K+1)/2 slices.
     noises: Vec<f64>,
-    /// Their slopes in the logarithm of each slot's length-scale, if they were asked for.
+    /// Their slopes, if they were asked for: in the logarithm of each slot's length-scale and then, if any latent has one, of
+    /// its shape.
     transition_slopes: Vec<f64>,
     noise_slopes: Vec<f64>,
+    n_slopes: usize,
     transition_len: usize,
     noise_len: usize,
 }
 
-/// One step, or the slopes of one.
+/// One step, or the slopes of one, those in length-scales before those in shapes.
 #[derive(Clone, Copy)]
 pub(super) struct StepView<'a> {
     pub(super) transition: &'a [f64],
     pub(super) noise: &'a [f64],
+}
+
+impl StepView<'_> {
+    /// Transition and noise of the same step in the other direction of time, under which odd derivatives change their sign.
+    pub(super) fn backward_in_time<S: Shape>(self, shape: S) -> (Vec<f64>, Vec<f64>) {
+        let (parts, width) = (shape.n_parts(), shape.width());
+        let (mut transition, mut noise) = (self.transition.to_vec(), self.noise.to_vec());
+        for c in 0..parts {
+            for d in (0..parts).filter(|d| (c + d) % 2 == 1) {
+                transition[(c * parts + d) * width..][..width].iter_mut().for_each(|entry| *entry = -*entry);
+                if d < c {
+                    noise[(c * (c + 1) / 2 + d) * width..][..width]
+                        .iter_mut()
+                        .for_each(|entry| *entry = -*entry);
+                }
+            }
+        }
+        (transition, noise)
+    }
 }
 
 impl StepTable {
@@ -43,7 +64,8 @@ impl StepTable {
             }
             buffer.resize(len, 0.0);
         }
-        let kept = if SLOPES { (transitions, noises) } else { (0, 0) };
+        self.n_slopes = n_slopes(model);
+        let kept = if SLOPES { (self.n_slopes * transitions, self.n_slopes * noises) } else { (0, 0) };
         for (buffer, len) in [(&mut self.transition_slopes, kept.0), (&mut self.noise_slopes, kept.1)] {
             if buffer.len() != len || layout.has_mixed_dims() {
                 buffer.clear();
@@ -66,7 +88,7 @@ impl StepTable {
         for (latent, process) in model.latents().iter().enumerate() {
             let fill =
                 Fill::<SLOPES> { table: self, lengths, slot: layout.slot_of(latent), width, parts, layout };
-            let visited = process.kernel().visit_dynamics(process.state(), process.length_scale(), fill);
+            let visited = process.visit_dynamics(fill);
             // A latent's state was checked when it was made.
             debug_assert!(visited.is_ok());
         }
@@ -105,10 +127,20 @@ impl StepTable {
     #[inline(always)]
     pub(super) fn slopes(&self, step: usize) -> StepView<'_> {
         StepView {
-            transition: &self.transition_slopes[step * self.transition_len..][..self.transition_len],
-            noise: &self.noise_slopes[step * self.noise_len..][..self.noise_len],
+            transition: slopes_of(&self.transition_slopes, step, self.n_slopes * self.transition_len),
+            noise: slopes_of(&self.noise_slopes, step, self.n_slopes * self.noise_len),
         }
     }
+}
+
+/// How many parameters of a latent have slopes: its length-scale and, where any latent has one, its shape.
+pub(super) fn n_slopes(model: &Lmc) -> usize {
+    if model.latents().iter().any(|latent| latent.shape().is_some()) { 2 } else { 1 }
+}
+
+#[inline(always)]
+fn slopes_of(slopes: &[f64], step: usize, len: usize) -> &[f64] {
+    &slopes[step * len..][..len]
 }
 
 /// Writes one latent's steps into the table.
@@ -150,8 +182,13 @@ impl<D: Dynamics<K>, const K: usize, const SLOPES: bool> Job for FillWith<'_, D,
             let step = self.dynamics.step(length);
             place.write(&mut table.transitions, &mut table.noises, at, &step);
             if SLOPES {
+                let (first, n_slopes) = (at * table.n_slopes, table.n_slopes);
                 let slope = self.dynamics.slope(length);
-                place.write(&mut table.transition_slopes, &mut table.noise_slopes, at, &slope);
+                place.write(&mut table.transition_slopes, &mut table.noise_slopes, first, &slope);
+                if n_slopes > 1 {
+                    let slope = self.dynamics.shape_slope(length);
+                    place.write(&mut table.transition_slopes, &mut table.noise_slopes, first + 1, &slope);
+                }
             }
         }
     }

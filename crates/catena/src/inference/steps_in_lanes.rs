@@ -27,9 +27,9 @@ impl Law {
         let is_shared = model.latents().iter().all(|latent| (latent.kernel(), latent.state()) == kind);
         match kind {
             _ if !is_shared => None,
-            (Kernel::Matern12, _) => Some(Self::Rough),
-            (Kernel::Matern32, StateKind::Derivative) => Some(Self::Smooth),
-            (Kernel::Matern32, StateKind::Value) => Some(Self::SmoothValue),
+            (Some(Kernel::Matern12), _) => Some(Self::Rough),
+            (Some(Kernel::Matern32), StateKind::Derivative) => Some(Self::Smooth),
+            (Some(Kernel::Matern32), StateKind::Value) => Some(Self::SmoothValue),
             _ => None,
         }
     }

@@ -1,5 +1,7 @@
 //! Sweeps with memory that is kept between them.
 
+use super::ahead::{Ahead, LastMoments, Outlook};
+use super::along::Along;
 use super::beliefs::{Beliefs, Kind};
 use super::buffers::{Dual, Filtered};
 use super::canonical::{Branches, Down, Messages, Up};
@@ -12,11 +14,13 @@ use super::readout::Readout;
 use super::sink::Predictions;
 use super::steps::StepTable;
 use super::{Form, InferenceError};
+use crate::data::InputPoints;
 use crate::graph::FactorGraph;
 use crate::index::{Position, RowIndex};
-use crate::linalg::{Layout, dispatch, dispatch_small};
+use crate::linalg::{Layout, dispatch, dispatch_once, dispatch_small};
 use crate::model::Latent;
 use crate::prediction::Prediction;
+use crate::structure::Attachment;
 
 /// Means and variances of all outputs at all rows, and the log evidence they come with.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +80,7 @@ impl Workspace {
         let log_evidence = match form {
             Form::Covariance => {
                 let (chain, filtered, _, _) = self.chain(graph);
-                dispatch(&layout, Forward::<false> { chain, filtered, log_noise })
+                dispatch(&layout, Forward::<false> { chain, filtered, log_noise, watch: () })
             }
             Form::Canonical => {
                 let (branches, messages, _) = self.branches(graph);
@@ -131,7 +135,8 @@ impl Workspace {
         let log_evidence = match form {
             Form::Covariance => {
                 let (chain, filtered, dual, _) = self.chain(graph);
-                let log_evidence = dispatch(&layout, Forward::<true> { chain, filtered, log_noise });
+                let log_evidence =
+                    dispatch(&layout, Forward::<true> { chain, filtered, log_noise, watch: () });
                 let backward = Backward { chain, filtered, dual, sink: predictions };
                 predictions = dispatch(&layout, backward);
                 log_evidence
@@ -163,7 +168,7 @@ impl Workspace {
         Ok(())
     }
 
-    /// The log evidence and its exact gradient in every weight, length-scale and noise variance.
+    /// The log evidence and its exact gradient in every weight, length-scale, shape and noise variance.
     ///
     /// # Errors
     /// When numbers overflow, or a form was asked for that the structure does not allow.
@@ -185,11 +190,14 @@ impl Workspace {
     /// the root and for edges of length zero. By them a structure whose points move can be learned.
     ///
     /// # Errors
-    /// As [`Workspace::gradient`].
+    /// As [`Workspace::gradient`], and when a latent is a piece for time.
     pub fn gradient_with_edges(
         &mut self,
         graph: &FactorGraph<'_>,
     ) -> Result<(Gradient, Vec<f64>), InferenceError> {
+        if graph.model().latents().iter().any(|latent| latent.kernel().is_none()) {
+            return Err(InferenceError::NoEdgeSlopes);
+        }
         self.slopes.keep_edges();
         let gradient = self.gradient(graph);
         let edges = self.slopes.take_edges();
@@ -203,7 +211,8 @@ impl Workspace {
         let log_evidence = match form {
             Form::Covariance => {
                 let (chain, filtered, dual, slopes) = self.chain(graph);
-                let log_evidence = dispatch(&layout, Forward::<true> { chain, filtered, log_noise });
+                let log_evidence =
+                    dispatch(&layout, Forward::<true> { chain, filtered, log_noise, watch: () });
                 dispatch(&layout, Backward { chain, filtered, dual, sink: slopes });
                 log_evidence
             }
@@ -226,6 +235,79 @@ impl Workspace {
         let gradient = self.slopes.finish(graph, &layout, log_evidence);
         // The slope of one cell is spread over the whole gradient: no row can be named but the last one swept.
         if gradient.is_finite() { Ok(gradient) } else { Err(overflow(graph, Position::new(0))) }
+    }
+
+    /// Mean and variance of every output, without noise, some time after a row and from nothing but that row and those before
+    /// it: what a forecast made then would have said. One filter serves all outlooks, in their own order.
+    ///
+    /// # Errors
+    /// When the structure is not a chain, or numbers overflow.
+    ///
+    /// # Panics
+    /// When an origin is not a row of the graph.
+    pub fn predict_ahead(
+        &mut self,
+        graph: &FactorGraph<'_>,
+        outlooks: &[Outlook],
+    ) -> Result<Prediction, InferenceError> {
+        let layout = self.prepare_chain(graph)?;
+        let mut ahead = Ahead::new(graph, &layout, outlooks);
+        let log_noise = self.log_noise;
+        let (chain, filtered, _, _) = self.chain(graph);
+        dispatch_once(&layout, Forward::<false, _> { chain, filtered, log_noise, watch: &mut ahead });
+        ahead.finish(graph)
+    }
+
+    /// Mean and variance of every output at new inputs along a line, without noise, and the D×D covariance of the outputs at
+    /// each if `with_covariances`; exact, each as if it were the only one. The same as
+    /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at) in O(C n²), for states too large to keep.
+    ///
+    /// # Errors
+    /// When the structure is not a chain along a single input, or numbers overflow; the row named is one of `inputs`.
+    ///
+    /// # Panics
+    /// When `attachment` was made for another structure, or the inputs have another number of columns.
+    pub fn predict_along(
+        &mut self,
+        graph: &FactorGraph<'_>,
+        attachment: &Attachment,
+        inputs: &InputPoints,
+        with_covariances: bool,
+    ) -> Result<(Prediction, Vec<f64>), InferenceError> {
+        let layout = self.prepare_chain(graph)?;
+        let mut along = Along::new(graph, &layout, attachment, inputs, with_covariances)?;
+        let log_noise = self.log_noise;
+        let (chain, filtered, dual, _) = self.chain(graph);
+        dispatch_once(&layout, Forward::<true> { chain, filtered, log_noise, watch: () });
+        dispatch_once(&layout, Backward { chain, filtered, dual, sink: &mut along });
+        along.finish()
+    }
+
+    /// Joint draws of all outputs, without noise, at these distances after the last row: each row-major H×D.
+    ///
+    /// # Errors
+    /// When the structure is not a chain, or numbers overflow.
+    pub fn paths_ahead(
+        &mut self,
+        graph: &FactorGraph<'_>,
+        distances: &[f64],
+        n_paths: usize,
+        seed: u64,
+    ) -> Result<Vec<Vec<f64>>, InferenceError> {
+        let layout = self.prepare_chain(graph)?;
+        let mut last = LastMoments::default();
+        let log_noise = self.log_noise;
+        let (chain, filtered, _, _) = self.chain(graph);
+        dispatch_once(&layout, Forward::<false, _> { chain, filtered, log_noise, watch: &mut last });
+        last.paths(graph, &layout, (distances, &self.readout), n_paths, seed)
+    }
+
+    /// Computes what the covariance form needs.
+    fn prepare_chain(&mut self, graph: &FactorGraph<'_>) -> Result<Layout, InferenceError> {
+        if !graph.tree().is_chain() {
+            return Err(InferenceError::NotAChain);
+        }
+        Ok(self.prepare::<false>(graph, Form::Covariance))
     }
 
     /// Messages and beliefs of every position, kept whole, with the log evidence. The covariance form keeps neither,

@@ -55,17 +55,30 @@ pub struct Step<const K: usize> {
     pub noise: Block<K>,
 }
 
+impl<const K: usize> Step<K> {
+    /// Nothing but zeros.
+    pub const ZERO: Self = Self { transition: [[0.0; K]; K], noise: [[0.0; K]; K] };
+}
+
 /// How one latent's state moves along an edge of length Δ.
 ///
 /// # Laws
 /// - `step(0)` is the identity without noise.
-/// - Stationarity: `A P₀ Aᵀ + Q = P₀`.
-/// - `slope` is the derivative of `step` in the logarithm of the length-scale.
+/// - Of derivative states and of pieces for time: two steps are one, `A(s + t) = A(s)·A(t)` and
+///   `Q(s + t) = A(t) Q(s) A(t)ᵀ + Q(t)`.
+/// - Of stationary processes: `A P₀ Aᵀ + Q = P₀`.
+/// - `slope` is the derivative of `step` in the logarithm of the length-scale, `shape_slope` in that of the shape, if there is
+///   one. P₀ depends on neither.
 pub trait Dynamics<const K: usize>: Copy {
     /// A(Δ) and Q(Δ).
     fn step(self, distance: f64) -> Step<K>;
     /// dA/dlog ℓ and dQ/dlog ℓ at Δ.
     fn slope(self, distance: f64) -> Step<K>;
+    /// dA/dlog s and dQ/dlog s at Δ, where s is what shapes the process beside its length-scale; zero when nothing does.
+    #[inline(always)]
+    fn shape_slope(self, _distance: f64) -> Step<K> {
+        Step::ZERO
+    }
     /// The covariance P₀ of the state at the root.
     fn root_covariance(self) -> Block<K>;
 }
@@ -116,7 +129,7 @@ impl<C: DerivativeState<K>, const K: usize> Dynamics<K> for DerivativeDynamics<C
         let u = self.rate * distance;
         let a = C::step(u).transition;
         let u = u.min(VANISHED);
-        let mut slope = Step { transition: [[0.0; K]; K], noise: [[0.0; K]; K] };
+        let mut slope = Step::ZERO;
         for i in 0..K {
             for j in 0..K {
                 let drift: f64 = (0..K).map(|k| C::DRIFT[i][k] * a[k][j]).sum();

@@ -46,6 +46,33 @@ impl OutputMoments {
         &self.covariance
     }
 
+    /// The symmetric square root of the outputs' correlation, row-major D×D. Pairwise-complete estimates may not be a
+    /// correlation; what they lack counts as a thousandth.
+    pub fn correlation_root(&self) -> Vec<f64> {
+        let n = self.n_outputs;
+        let deviation = |at: usize| self.covariance[at * (n + 1)].sqrt();
+        let entry = |at: usize| {
+            let (i, j) = (at / n, at % n);
+            let scale = deviation(i) * deviation(j);
+            if i == j {
+                1.0
+            } else if scale > 0.0 {
+                self.covariance[at] / scale
+            } else {
+                0.0
+            }
+        };
+        let correlation: Vec<f64> = (0..n * n).map(entry).collect();
+        let mut root = vec![0.0; n * n];
+        for (value, axis) in symmetric_eigen(n, &correlation) {
+            let size = value.max(1e-3).sqrt();
+            for at in 0..n * n {
+                root[at] += size * axis[at / n] * axis[at % n];
+            }
+        }
+        root
+    }
+
     /// Eigenvalues, largest first, with their vectors.
     pub(super) fn principal(&self) -> Vec<(f64, Vec<f64>)> {
         symmetric_eigen(self.n_outputs, &self.covariance)

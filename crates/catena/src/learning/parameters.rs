@@ -1,37 +1,72 @@
-//! The free parameters of a model as one vector: weights as they are, length-scales and noises by their logarithms.
+//! The free parameters of a model as one vector: weights as they are, positive numbers by their logarithms.
 
 use crate::index::{LatentIndex, OutputIndex};
 use crate::inference::Gradient;
-use crate::model::{Lmc, MixingMatrix, ModelError};
+use crate::kernel::Piece;
+use crate::model::{Latent, Lmc, MixingMatrix, ModelError, Process};
 use crate::units::{LengthScale, Variance};
 
 /// Which parameters of a model are free, and where each is in the vector.
 ///
 /// A parameter is free, tied to others (they move together and have one value), or fixed. A noise variance is
 /// `floor + e^θ`: outputs that explain one another without error would otherwise drive their noise to zero and the
-/// evidence to infinity.
+/// evidence to infinity. Shared columns of the mixing matrix can be bound to another one: they are then that column times an
+/// amplitude, and the latents of all of them are the pieces of one sum. Periods are given, not learned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     template: Lmc,
     noise_floor: f64,
+    /// By latent, the column that its column is a multiple of: its own number unless it is bound.
+    heads: Vec<usize>,
     /// For every parameter, in the order of [`Parameters::places`], its entry of the vector.
     entries: Vec<Option<usize>>,
 }
+
+/// The amplitude of a bound column that has vanished.
+const SMALLEST_AMPLITUDE: f64 = 1e-3;
 
 /// What a parameter is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Weight(OutputIndex, LatentIndex),
+    /// The amplitude of a bound column.
+    Amplitude(LatentIndex),
     LengthScale(LatentIndex),
+    /// The quality of an oscillator.
+    Quality(LatentIndex),
     Noise(OutputIndex),
 }
 
 impl Parameters {
     /// All parameters of this model, free, with this floor under every noise variance.
     pub fn all(template: Lmc, noise_floor: f64) -> Self {
-        let mut parameters = Self { template, noise_floor, entries: vec![] };
+        let heads = (0..template.n_latents()).collect();
+        let mut parameters = Self { template, noise_floor, heads, entries: vec![] };
         parameters.entries = (0..parameters.places().len()).map(Some).collect();
         parameters
+    }
+
+    /// All parameters of this model, free, where latent l's column of the mixing matrix is a multiple of that of latent
+    /// `heads[l]`; a latent that is its own head has weights of its own.
+    ///
+    /// # Panics
+    /// When there is not one head per latent, or a head is bound itself or private.
+    pub fn of_sums(template: Lmc, noise_floor: f64, heads: Vec<usize>) -> Self {
+        assert_eq!(heads.len(), template.n_latents(), "one head per latent");
+        let is_head = |head: &usize| heads[*head] == *head && *head < template.mixing().n_shared();
+        let is_free = |latent: usize| heads[latent] == latent;
+        assert!(
+            (0..heads.len()).all(|latent| is_free(latent) || is_head(&heads[latent])),
+            "heads are shared and free"
+        );
+        let mut parameters = Self { template, noise_floor, heads, entries: vec![] };
+        parameters.entries = (0..parameters.places().len()).map(Some).collect();
+        parameters
+    }
+
+    /// The same parameters, the amplitude of this bound column fixed at the model's.
+    pub fn with_fixed_amplitude(self, latent: LatentIndex) -> Self {
+        self.fixed(|place| place == Place::Amplitude(latent))
     }
 
     /// The same parameters, length-scales of these latents tied to one value.
@@ -55,9 +90,19 @@ impl Parameters {
         self.fixed(|place| matches!(place, Place::Weight(of, _) if of == output))
     }
 
+    /// The same parameters, this weight fixed at the model's.
+    pub fn with_fixed_weight(self, output: OutputIndex, latent: LatentIndex) -> Self {
+        self.fixed(|place| place == Place::Weight(output, latent))
+    }
+
     /// The same parameters, all length-scales fixed at the model's.
     pub fn with_fixed_length_scales(self) -> Self {
         self.fixed(|place| matches!(place, Place::LengthScale(_)))
+    }
+
+    /// The same parameters, all qualities of oscillators fixed at the model's.
+    pub fn with_fixed_qualities(self) -> Self {
+        self.fixed(|place| matches!(place, Place::Quality(_)))
     }
 
     /// The same parameters, this latent's length-scale fixed at the model's.
@@ -86,7 +131,8 @@ impl Parameters {
     }
 
     fn fixed(mut self, belongs: impl Fn(Place) -> bool) -> Self {
-        for (entry, place) in self.entries.iter_mut().zip(Self::places_of(&self.template)) {
+        let places = self.places();
+        for (entry, place) in self.entries.iter_mut().zip(places) {
             if belongs(place) {
                 *entry = None;
             }
@@ -107,17 +153,46 @@ impl Parameters {
         self
     }
 
+    /// Weights row by row (structural zeros of private columns and bound columns left out), amplitudes, length-scales,
+    /// qualities, noises.
     fn places(&self) -> Vec<Place> {
-        Self::places_of(&self.template)
+        let model = &self.template;
+        let outputs = || (0..model.n_outputs()).map(OutputIndex::new);
+        let latents = || (0..model.n_latents()).map(LatentIndex::new);
+        let is_free = |latent: &LatentIndex| self.heads[latent.get()] == latent.get();
+        let weight = |output| {
+            let entries = model.mixing().row_entries(output).map(|(latent, _)| latent);
+            entries.filter(is_free).map(move |latent| Place::Weight(output, latent))
+        };
+        let has_quality = |latent: &LatentIndex| {
+            matches!(model.latents()[latent.get()].process(), Process::Piece(Piece::Sho { .. }))
+        };
+        let amplitudes = latents().filter(|latent| !is_free(latent)).map(Place::Amplitude);
+        let length_scales = latents().map(Place::LengthScale);
+        let qualities = latents().filter(has_quality).map(Place::Quality);
+        let weights = outputs().flat_map(weight);
+        weights
+            .chain(amplitudes)
+            .chain(length_scales)
+            .chain(qualities)
+            .chain(outputs().map(Place::Noise))
+            .collect()
     }
 
-    /// Weights row by row (structural zeros of private columns left out), then length-scales, then noises.
-    fn places_of(model: &Lmc) -> Vec<Place> {
-        let outputs = || (0..model.n_outputs()).map(OutputIndex::new);
-        let weight =
-            |output| model.mixing().row_entries(output).map(move |(latent, _)| Place::Weight(output, latent));
-        let length_scales = (0..model.n_latents()).map(|latent| Place::LengthScale(LatentIndex::new(latent)));
-        outputs().flat_map(weight).chain(length_scales).chain(outputs().map(Place::Noise)).collect()
+    /// The column of each latent as a multiple of its head's.
+    fn amplitudes_of(&self, model: &Lmc) -> Vec<f64> {
+        let (mixing, n_outputs) = (model.mixing(), model.n_outputs());
+        let product = |a: usize, b: usize| -> f64 {
+            let weight = |output, latent| mixing.weight(OutputIndex::new(output), LatentIndex::new(latent));
+            (0..n_outputs).map(|output| weight(output, a) * weight(output, b)).sum()
+        };
+        let multiple = |(latent, &head): (usize, &usize)| match product(head, head) {
+            _ if head == latent => 1.0,
+            // Nothing can be said of multiples of nothing.
+            0.0 => 1.0,
+            square => product(latent, head) / square,
+        };
+        self.heads.iter().enumerate().map(multiple).collect()
     }
 
     /// The model the fixed parameters are taken from.
@@ -138,11 +213,15 @@ impl Parameters {
     /// The vector of a model; of tied parameters, the mean of their entries.
     pub fn vector_of(&self, model: &Lmc) -> Vec<f64> {
         let mut sums = vec![(0.0, 0.0); self.n_free()];
+        let amplitudes = self.amplitudes_of(model);
         for (entry, place) in self.entries.iter().zip(self.places()) {
             let Some(entry) = *entry else { continue };
             let coordinate = match place {
                 Place::Weight(output, latent) => model.mixing().weight(output, latent),
+                // An amplitude that has vanished comes back small.
+                Place::Amplitude(latent) => amplitudes[latent.get()].abs().max(SMALLEST_AMPLITUDE).ln(),
                 Place::LengthScale(latent) => model.latents()[latent.get()].length_scale().get().ln(),
+                Place::Quality(latent) => model.latents()[latent.get()].shape().unwrap_or(1.0).ln(),
                 // A noise at its floor starts a little above it.
                 Place::Noise(output) => {
                     let above = model.noise()[output.get()].get() - self.noise_floor;
@@ -164,8 +243,9 @@ impl Parameters {
     pub fn model_at(&self, vector: &[f64]) -> Result<Lmc, ModelError> {
         let template = &self.template;
         let (n_outputs, n_shared) = (template.n_outputs(), template.mixing().n_shared());
-        let mut shared: Vec<f64> = Vec::with_capacity(n_outputs * n_shared);
+        let mut shared = vec![0.0; n_outputs * n_shared];
         let mut private = vec![];
+        let mut amplitudes = self.amplitudes_of(template);
         let mut latents = template.latents().to_vec();
         let mut noise = template.noise().to_vec();
         for (entry, place) in self.entries.iter().zip(self.places()) {
@@ -173,8 +253,15 @@ impl Parameters {
             match place {
                 Place::Weight(output, latent) => {
                     let weight = free.unwrap_or_else(|| template.mixing().weight(output, latent));
-                    let is_shared = latent.get() < n_shared;
-                    if is_shared { shared.push(weight) } else { private.push(weight) }
+                    match latent.get() {
+                        latent if latent < n_shared => shared[output.get() * n_shared + latent] = weight,
+                        _ => private.push(weight),
+                    }
+                }
+                Place::Amplitude(latent) => {
+                    if let Some(free) = free {
+                        amplitudes[latent.get()] = free.exp();
+                    }
                 }
                 Place::LengthScale(latent) => {
                     if let Some(free) = free {
@@ -182,11 +269,21 @@ impl Parameters {
                         latents[latent.get()] = latents[latent.get()].with_length_scale(length_scale);
                     }
                 }
+                Place::Quality(latent) => {
+                    if let Some(free) = free {
+                        latents[latent.get()] = latents[latent.get()].with_shape(free.exp())?;
+                    }
+                }
                 Place::Noise(output) => {
                     if let Some(free) = free {
                         noise[output.get()] = Variance::new(self.noise_floor + free.exp())?;
                     }
                 }
+            }
+        }
+        for row in shared.chunks_exact_mut(n_shared.max(1)) {
+            for latent in (0..n_shared).filter(|&latent| self.heads[latent] != latent) {
+                row[latent] = amplitudes[latent] * row[self.heads[latent]];
             }
         }
         Lmc::new(latents, MixingMatrix::with_private(n_outputs, n_shared, shared, private)?, noise)
@@ -208,14 +305,24 @@ impl Parameters {
     /// Slopes in the model's own parameters at `model`, turned into slopes in the vector.
     pub fn pull_back(&self, model: &Lmc, slopes: &Gradient, vector_slopes: &mut [f64]) {
         vector_slopes.fill(0.0);
+        let amplitudes = self.amplitudes_of(model);
+        let slope = |output: usize, latent: usize| slopes.mixing[output * model.n_latents() + latent];
         for (entry, place) in self.entries.iter().zip(self.places()) {
             let Some(entry) = *entry else { continue };
             vector_slopes[entry] += match place {
-                Place::Weight(output, latent) => {
-                    slopes.mixing[output.get() * model.n_latents() + latent.get()]
+                Place::Weight(output, head) => {
+                    let members = self.heads.iter().enumerate().filter(|(_, of)| **of == head.get());
+                    members.map(|(latent, _)| amplitudes[latent] * slope(output.get(), latent)).sum()
+                }
+                Place::Amplitude(latent) => {
+                    let weight = |output| model.mixing().weight(OutputIndex::new(output), latent);
+                    (0..model.n_outputs()).map(|output| weight(output) * slope(output, latent.get())).sum()
                 }
                 Place::LengthScale(latent) => {
                     slopes.length_scales[latent.get()] * model.latents()[latent.get()].length_scale().get()
+                }
+                Place::Quality(latent) => {
+                    slopes.shapes[latent.get()] * model.latents()[latent.get()].shape().unwrap_or(1.0)
                 }
                 Place::Noise(output) => {
                     slopes.noise[output.get()] * (model.noise()[output.get()].get() - self.noise_floor)
@@ -229,7 +336,9 @@ impl Parameters {
 /// a noise at its floor does not make weights certain when other latents can take over.
 fn blur(model: &Lmc, output: OutputIndex) -> f64 {
     let own = model.mixing().private_weight(output).unwrap_or(0.0);
-    let shared: f64 = model.mixing().shared_row(output).iter().map(|weight| weight * weight).sum();
+    let of_latent =
+        |(weight, latent): (&f64, &Latent)| if latent.is_stationary() { weight * weight } else { 0.0 };
+    let shared: f64 = model.mixing().shared_row(output).iter().zip(model.latents()).map(of_latent).sum();
     model.noise()[output.get()].get() + 0.1 * own * own + 1e-4 * shared
 }
 
@@ -237,7 +346,6 @@ fn blur(model: &Lmc, output: OutputIndex) -> f64 {
 mod tests {
     use super::*;
     use crate::kernel::{Kernel, StateKind};
-    use crate::model::Latent;
 
     fn model() -> Lmc {
         let latent = |length| {
@@ -286,6 +394,7 @@ mod tests {
             log_evidence: 0.0,
             mixing: vec![1.0; 6],
             length_scales: vec![1.0; 3],
+            shapes: vec![0.0; 3],
             noise: vec![1.0; 2],
         };
         let mut pulled = vec![0.0; 5];
@@ -303,6 +412,75 @@ mod tests {
         // Its shared and its private weight, three length-scales, two noises.
         let expected = [of_second, of_second, 1.0, 1.0, 1.0, 1.0, 1.0];
         assert!(scales.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{scales:?}");
+    }
+
+    /// Two sums of an oscillator and a walk over two outputs.
+    fn sums() -> (Lmc, Vec<usize>) {
+        let length = |value: f64| LengthScale::new(value).unwrap();
+        let quality = crate::units::Quality::new(2.0).unwrap();
+        let latents = [3.0, 5.0].map(|scale| {
+            let walk = Latent::piece(Piece::RandomWalk, length(10.0 * scale));
+            [Latent::piece(Piece::Sho { quality }, length(scale)), walk]
+        });
+        let mixing = MixingMatrix::shared(2, 4, vec![1.0, 4.0, 0.5, 0.1, -2.0, -8.0, 1.5, 0.3]).unwrap();
+        let noise = vec![Variance::new(0.1).unwrap(); 2];
+        (Lmc::new(latents.concat(), mixing, noise).unwrap(), vec![0, 0, 2, 2])
+    }
+
+    #[test]
+    fn bound_columns_are_multiples_of_their_head() {
+        let (model, heads) = sums();
+        let parameters = Parameters::of_sums(model.clone(), 0.0, heads);
+        // Four weights, two amplitudes, four length-scales, two qualities, two noises.
+        assert_eq!(parameters.n_free(), 14);
+        let vector = parameters.vector_of(&model);
+        assert!(close(&parameters.model_at(&vector).unwrap(), &model));
+        let mut moved = vector.clone();
+        (moved[0], moved[4]) = (3.0, 0.5_f64.ln());
+        let weights = parameters.model_at(&moved).unwrap().mixing().to_dense();
+        let expected = [3.0, 1.5, 0.5, 0.1, -2.0, -1.0, 1.5, 0.3];
+        assert!(weights.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{weights:?}");
+        let fixed = parameters.with_fixed_amplitude(LatentIndex::new(1)).with_fixed_qualities();
+        assert_eq!(fixed.n_free(), 11);
+        assert!(close(&fixed.model_at(&fixed.vector_of(&model)).unwrap(), &model));
+    }
+
+    /// Slopes in the vector against central differences of a smooth function of the model's own parameters.
+    #[test]
+    fn slopes_are_pulled_back_through_sums() {
+        let (model, heads) = sums();
+        let parameters = Parameters::of_sums(model.clone(), 0.0, heads);
+        let number = |at: usize| (1.0 + at as f64).sin();
+        let value = |model: &Lmc| -> f64 {
+            let weights = model.mixing().to_dense().into_iter();
+            let lengths = model.latents().iter().map(|latent| latent.length_scale().get());
+            let shapes = model.latents().iter().map(|latent| latent.shape().unwrap_or(0.0));
+            let noise = model.noise().iter().map(|noise| noise.get());
+            weights.chain(lengths).chain(shapes).chain(noise).enumerate().map(|(at, x)| number(at) * x).sum()
+        };
+        let slopes = Gradient {
+            log_evidence: 0.0,
+            mixing: (0..8).map(number).collect(),
+            length_scales: (8..12).map(number).collect(),
+            shapes: (12..16).map(number).collect(),
+            noise: (16..18).map(number).collect(),
+        };
+        let vector = parameters.vector_of(&model);
+        let mut pulled = vec![0.0; vector.len()];
+        parameters.pull_back(&model, &slopes, &mut pulled);
+        for at in 0..vector.len() {
+            let at_moved = |by: f64| {
+                let mut moved = vector.clone();
+                moved[at] += by;
+                value(&parameters.model_at(&moved).unwrap())
+            };
+            let difference = (at_moved(1e-5) - at_moved(-1e-5)) / 2e-5;
+            assert!(
+                (difference - pulled[at]).abs() < 1e-7,
+                "entry {at}: {} instead of {difference}",
+                pulled[at]
+            );
+        }
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use crate::index::OutputIndex;
 use crate::inference::Gradient;
-use crate::model::Lmc;
+use crate::kernel::Piece;
+use crate::model::{Lmc, Process};
 
 /// A bell over the logarithm of a positive parameter: log density `−½·weight·(log(value/center))²`, up to a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,11 +55,15 @@ impl ShortnessDoubt {
 pub struct Priors {
     /// Of every output's noise variance.
     pub noise: LogNormal,
-    /// Of the length-scale of every latent.
+    /// Of the length-scale of every stationary latent.
     pub length_scale: LogNormal,
-    /// Of the length-scale of every latent, too.
+    /// Of the length-scale of every stationary latent, too.
     pub shortness: ShortnessDoubt,
-    /// One over the variance of every weight, around 0.
+    /// Of the length-scale of every latent that wanders; see [`RandomWalk`](crate::kernel::piece::RandomWalk).
+    pub wandering: LogNormal,
+    /// Of the quality of every oscillator.
+    pub quality: LogNormal,
+    /// One over the variance of every weight of a stationary latent, around 0.
     pub weight_precision: f64,
 }
 
@@ -68,6 +73,8 @@ impl Priors {
         noise: LogNormal::FLAT,
         length_scale: LogNormal::FLAT,
         shortness: ShortnessDoubt { length: 0.0, weight: 0.0 },
+        wandering: LogNormal::FLAT,
+        quality: LogNormal::FLAT,
         weight_precision: 0.0,
     };
 
@@ -77,7 +84,9 @@ impl Priors {
     ///   nothing elsewhere;
     /// - length-scales: center between spacing and span (geometric mean), one standard deviation to either, and a doubt in
     ///   those below the spacing of weight 10: 5 nats at the spacing, 125 at a fifth of it;
-    /// - weights: standard normal.
+    /// - weights: standard normal;
+    /// - walks: a hundred times the center of length-scales, since they start from ten deviations, and half its weight;
+    /// - qualities: center 1, weight ½: from over-damped to a handful of swings.
     pub fn for_points(spacing: f64, span: f64) -> Self {
         let center = (spacing * span).sqrt();
         let deviation = (0.5 * (span / spacing).ln()).max(1.0);
@@ -90,6 +99,8 @@ impl Priors {
             noise: LogNormal { center: 0.01, weight: 2.0 },
             length_scale,
             shortness: ShortnessDoubt { length: spacing, weight: 10.0 },
+            wandering: LogNormal { center: 100.0 * length_scale.center, weight: 0.5 * length_scale.weight },
+            quality: LogNormal { center: 1.0, weight: 0.5 },
             weight_precision: 1.0,
         }
     }
@@ -101,6 +112,7 @@ impl Priors {
             log_evidence: 0.0,
             mixing: vec![0.0; n_outputs * n_latents],
             length_scales: vec![0.0; n_latents],
+            shapes: vec![0.0; n_latents],
             noise: vec![0.0; n_outputs],
         };
         self.add_to(model, &mut slopes)
@@ -111,14 +123,29 @@ impl Priors {
         let mut log_density = 0.0;
         let n_latents = model.n_latents();
         for output in (0..model.n_outputs()).map(OutputIndex::new) {
-            for (latent, weight) in model.mixing().row_entries(output) {
+            let entries = model.mixing().row_entries(output);
+            for (latent, weight) in
+                entries.filter(|(latent, _)| model.latents()[latent.get()].is_stationary())
+            {
                 log_density -= 0.5 * self.weight_precision * weight * weight;
                 slopes.mixing[output.get() * n_latents + latent.get()] -= self.weight_precision * weight;
             }
         }
         for (latent, slope) in model.latents().iter().zip(&mut slopes.length_scales) {
             let length_scale = latent.length_scale().get();
-            for (value, added) in [self.length_scale.at(length_scale), self.shortness.at(length_scale)] {
+            let beliefs = if latent.is_stationary() {
+                [self.length_scale.at(length_scale), self.shortness.at(length_scale)]
+            } else {
+                [self.wandering.at(length_scale), (0.0, 0.0)]
+            };
+            for (value, added) in beliefs {
+                log_density += value;
+                *slope += added;
+            }
+        }
+        for (latent, slope) in model.latents().iter().zip(&mut slopes.shapes) {
+            if let Process::Piece(Piece::Sho { quality }) = latent.process() {
+                let (value, added) = self.quality.at(quality.get());
                 log_density += value;
                 *slope += added;
             }

@@ -40,6 +40,15 @@ pub(crate) fn dispatch_small<J: Job>(layout: &Layout, job: J) -> J::Output {
     with_instruction_set(dynamic, job)
 }
 
+/// Runs the job in one of two versions, for whole lanes and for the rest: for work that is done once.
+pub(crate) fn dispatch_once<J: Job>(layout: &Layout, job: J) -> J::Output {
+    let dynamic = layout.dynamic();
+    match dynamic.is_in_lanes() {
+        true => with_instruction_set(InLanes(dynamic), job),
+        false => with_instruction_set(dynamic, job),
+    }
+}
+
 /// Runs the job for this machine, in a version that serves every layout.
 pub(crate) fn dispatch_machine<J: Job>(layout: &Layout, job: J) -> J::Output {
     with_instruction_set(layout.dynamic(), job)

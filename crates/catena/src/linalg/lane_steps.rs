@@ -64,7 +64,7 @@ pub(super) fn predict_parts<A: Arithmetic, S: Shape, const K: usize>(
 }
 
 /// `N ← AᵀNA` for states of at most K parts; if `SLOPES`, adds the diagonals of `P AᵀN` within each slot, component d of P
-/// with component c of N, times slope (c, d), to `sums`, with a minus.
+/// with component c of N, times slope (c, d) of each set, to that set's `sums`, with a minus.
 #[inline(always)]
 pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const SLOPES: bool>(
     shape: S,
@@ -114,14 +114,17 @@ pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const SLOPE
             }
         }
         if SLOPES {
-            let mut sum = A::load(&sums[t]);
-            for c in 0..K {
-                for d in 0..K {
-                    let slope = A::load(&slopes[(c * K + d) * width + t]);
-                    sum = A::minus(sum, A::times(losses[c][d], slope));
+            let sets = slopes.chunks_exact(K * K * width);
+            for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
+                let mut sum = A::load(&sums[t]);
+                for c in 0..K {
+                    for d in 0..K {
+                        let slope = A::load(&slopes[(c * K + d) * width + t]);
+                        sum = A::minus(sum, A::times(losses[c][d], slope));
+                    }
                 }
+                A::store(sum, &mut sums[t]);
             }
-            A::store(sum, &mut sums[t]);
         }
     }
 }

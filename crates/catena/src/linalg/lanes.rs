@@ -299,19 +299,24 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
         let (width, parts) = (self.width() / 4, self.n_parts());
         add_noise_slopes::<A, Self>(self, step.noise_slopes, (vector, matrix), sums);
         let a = lanes(step.transition, parts * parts * width);
-        let slopes = lanes(step.transition_slopes, parts * parts * width);
+        let n_sets = step.transition_slopes.len() / (4 * parts * parts * width);
+        let slopes = lanes(step.transition_slopes, n_sets * parts * parts * width);
         let before = lanes_mut(scratch, stride);
         for_parts!(self, transition_times::<A, Self, _, true>(self, a, lanes(vector, stride), before));
         self.product::<A>(scratch, covariance, smoothed);
         add_lanes::<A>(1.0, lanes(mean, stride), lanes_mut(smoothed, stride));
-        let sums = lanes_mut(sums, width);
-        for c in 0..parts {
-            for d in 0..parts {
-                for t in 0..self.len(c).min(self.len(d)) / 4 {
-                    let far = A::load(&lanes(vector, stride)[self.offset(c) / 4 + t]);
-                    let near = A::load(&lanes(smoothed, stride)[self.offset(d) / 4 + t]);
-                    let slope = A::load(&slopes[(c * parts + d) * width + t]);
-                    A::store(A::mul_add_lanes(A::times(far, near), slope, A::load(&sums[t])), &mut sums[t]);
+        let sums = lanes_mut(sums, n_sets * width);
+        let sets = slopes.chunks_exact(parts * parts * width);
+        for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
+            for c in 0..parts {
+                for d in 0..parts {
+                    for t in 0..self.len(c).min(self.len(d)) / 4 {
+                        let far = A::load(&lanes(vector, stride)[self.offset(c) / 4 + t]);
+                        let near = A::load(&lanes(smoothed, stride)[self.offset(d) / 4 + t]);
+                        let slope = A::load(&slopes[(c * parts + d) * width + t]);
+                        let product = A::times(far, near);
+                        A::store(A::mul_add_lanes(product, slope, A::load(&sums[t])), &mut sums[t]);
+                    }
                 }
             }
         }

@@ -26,7 +26,7 @@ pub(crate) use blocks::{
     transition_times_vector, transition_transposed_times_vector,
 };
 pub(crate) use dense::{Lu, add_scaled, cholesky, copy_upper_to_lower, dot, vector_times_matrix};
-pub(crate) use dispatch::{Job, dispatch, dispatch_machine, dispatch_small};
+pub(crate) use dispatch::{Job, dispatch, dispatch_machine, dispatch_once, dispatch_small};
 pub(crate) use eigen::symmetric_eigen;
 pub(crate) use exponential::{exp_of_negative, poisson_tail};
 pub(crate) use qr::eliminate;

@@ -36,7 +36,8 @@ pub(crate) struct Reduction {
     pub(crate) explained: f64,
 }
 
-/// The coefficients of a step: its transition, and the slopes of transition and noise in each slot's length-scale.
+/// The coefficients of a step: its transition, and the slopes of transition and noise in each slot's parameters, one set
+/// after the other.
 #[derive(Clone, Copy)]
 pub(crate) struct StepSlopes<'a> {
     pub(crate) transition: &'a [f64],
@@ -218,8 +219,11 @@ pub(crate) trait StateAlgebra: Shape {
                     if s < self.len(d) {
                         let j = self.offset(d) + s;
                         let loss = dot::<A>(row, &covariance[j * size..][..size]);
-                        let slope = step.transition_slopes[(c * parts + d) * width + s];
-                        sums[s] += slope * (vector[i] * smoothed[j] - loss);
+                        let excess = vector[i] * smoothed[j] - loss;
+                        let sets = step.transition_slopes.chunks_exact(parts * parts * width);
+                        for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
+                            sums[s] += slopes[(c * parts + d) * width + s] * excess;
+                        }
                     }
                 }
             }
@@ -258,7 +262,7 @@ pub(crate) trait StateAlgebra: Shape {
     }
 }
 
-/// Adds `½(rrᵀ − N)`, met with the slope of a step's process noise; an off-diagonal slice stands for both its places.
+/// Adds `½(rrᵀ − N)`, met with each set of slopes of a step's process noise; an off-diagonal slice stands for both its places.
 #[inline(always)]
 pub(crate) fn add_noise_slopes<A: Arithmetic, S: Shape>(
     shape: S,
@@ -266,15 +270,18 @@ pub(crate) fn add_noise_slopes<A: Arithmetic, S: Shape>(
     (vector, matrix): (&[f64], &[f64]),
     sums: &mut [f64],
 ) {
-    let (size, width) = (shape.size(), shape.width());
-    for c in 0..shape.n_parts() {
-        for d in 0..=c {
-            let share = if c == d { 0.5 } else { 1.0 };
-            let slope = &slopes[(c * (c + 1) / 2 + d) * width..][..width];
-            for s in 0..shape.len(c) {
-                let (i, j) = (shape.offset(c) + s, shape.offset(d) + s);
-                let excess = A::mul_add(vector[i], vector[j], -matrix[i * size + j]);
-                sums[s] += share * slope[s] * excess;
+    let (size, width, parts) = (shape.size(), shape.width(), shape.n_parts());
+    let sets = slopes.chunks_exact(parts * (parts + 1) / 2 * width);
+    for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
+        for c in 0..parts {
+            for d in 0..=c {
+                let share = if c == d { 0.5 } else { 1.0 };
+                let slope = &slopes[(c * (c + 1) / 2 + d) * width..][..width];
+                for s in 0..shape.len(c) {
+                    let (i, j) = (shape.offset(c) + s, shape.offset(d) + s);
+                    let excess = A::mul_add(vector[i], vector[j], -matrix[i * size + j]);
+                    sums[s] += share * slope[s] * excess;
+                }
             }
         }
     }

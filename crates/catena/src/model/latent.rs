@@ -1,13 +1,21 @@
-//! One latent process g_l: unit variance, a kernel, a length-scale, and the state that carries it.
+//! One latent process g_l: unit variance, a kernel or a piece for time, a length-scale, and the state that carries it.
 
-use crate::kernel::{Kernel, KernelError, StateKind};
-use crate::units::LengthScale;
+use crate::kernel::{Kernel, KernelError, Piece, StateKind, VisitDynamics};
+use crate::units::{LengthScale, UnitError};
+
+/// What a latent process is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Process {
+    /// A stationary process with this correlation function, carried in this kind of state.
+    Stationary(Kernel, StateKind),
+    /// A process for time.
+    Piece(Piece),
+}
 
 /// A latent process of unit variance; the paper's γ_l² is absorbed in its column of the mixing matrix.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Latent {
-    kernel: Kernel,
-    state: StateKind,
+    process: Process,
     length_scale: LengthScale,
 }
 
@@ -18,17 +26,33 @@ impl Latent {
     /// When the kernel has no state of that kind.
     pub fn new(kernel: Kernel, state: StateKind, length_scale: LengthScale) -> Result<Self, KernelError> {
         kernel.state_dim(state)?;
-        Ok(Self { kernel, state, length_scale })
+        Ok(Self { process: Process::Stationary(kernel, state), length_scale })
     }
 
-    /// The correlation function.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
+    /// A latent that is a piece for time.
+    pub fn piece(piece: Piece, length_scale: LengthScale) -> Self {
+        Self { process: Process::Piece(piece), length_scale }
     }
 
-    /// How it is carried along an edge.
+    /// What it is.
+    pub fn process(&self) -> Process {
+        self.process
+    }
+
+    /// The correlation function; pieces for time have none that is a function of the distance over the length-scale.
+    pub fn kernel(&self) -> Option<Kernel> {
+        match self.process {
+            Process::Stationary(kernel, _) => Some(kernel),
+            Process::Piece(_) => None,
+        }
+    }
+
+    /// How it is carried along an edge; pieces for time, like derivatives, need a line.
     pub fn state(&self) -> StateKind {
-        self.state
+        match self.process {
+            Process::Stationary(_, state) => state,
+            Process::Piece(_) => StateKind::Derivative,
+        }
     }
 
     /// The length-scale.
@@ -41,13 +65,66 @@ impl Latent {
         Self { length_scale, ..self }
     }
 
-    /// The number of components of its state.
-    pub fn state_dim(&self) -> usize {
-        self.kernel.state_dim(self.state).unwrap_or(1)
+    /// What shapes it beside its length-scale; see [`Piece::shape`].
+    pub fn shape(&self) -> Option<f64> {
+        match self.process {
+            Process::Stationary(..) => None,
+            Process::Piece(piece) => piece.shape(),
+        }
     }
 
-    /// The correlation of two values a distance Δ apart: κ_l(Δ).
-    pub fn correlation(&self, distance: f64) -> f64 {
-        self.kernel.correlation(self.kernel.rate(self.length_scale) * distance)
+    /// The same latent in another shape; latents without one stay as they are.
+    ///
+    /// # Errors
+    /// When the number is not positive and finite.
+    pub fn with_shape(self, shape: f64) -> Result<Self, UnitError> {
+        Ok(match self.process {
+            Process::Stationary(..) => self,
+            Process::Piece(piece) => Self { process: Process::Piece(piece.with_shape(shape)?), ..self },
+        })
+    }
+
+    /// The same latent with time or distance stretched: its length-scale, and its period if it has one.
+    ///
+    /// # Errors
+    /// When a length leaves the range of numbers.
+    pub fn stretched(self, factor: f64) -> Result<Self, UnitError> {
+        let stretched = self.with_length_scale(LengthScale::new(factor * self.length_scale.get())?);
+        match self.process {
+            Process::Piece(Piece::Cycle { period }) => stretched.with_shape(factor * period.get()),
+            _ => Ok(stretched),
+        }
+    }
+
+    /// Whether its variance is the same everywhere.
+    pub fn is_stationary(&self) -> bool {
+        match self.process {
+            Process::Stationary(..) => true,
+            Process::Piece(piece) => piece.is_stationary(),
+        }
+    }
+
+    /// The number of components of its state.
+    pub fn state_dim(&self) -> usize {
+        match self.process {
+            Process::Stationary(kernel, state) => kernel.state_dim(state).unwrap_or(1),
+            Process::Piece(piece) => piece.state_dim(),
+        }
+    }
+
+    /// Hands the dynamics of this latent to `visitor`.
+    ///
+    /// # Errors
+    /// Never for a latent that could be made; the kernel's own check is passed on.
+    pub fn visit_dynamics<V: VisitDynamics>(&self, visitor: V) -> Result<V::Output, KernelError> {
+        match self.process {
+            Process::Stationary(kernel, state) => kernel.visit_dynamics(state, self.length_scale, visitor),
+            Process::Piece(piece) => Ok(piece.visit_dynamics(self.length_scale, visitor)),
+        }
+    }
+
+    /// The correlation of two values a distance Δ apart: κ_l(Δ). `None` for pieces for time.
+    pub fn correlation(&self, distance: f64) -> Option<f64> {
+        self.kernel().map(|kernel| kernel.correlation(kernel.rate(self.length_scale) * distance))
     }
 }

@@ -4,6 +4,6 @@ mod latent;
 mod lmc;
 mod mixing;
 
-pub use latent::Latent;
+pub use latent::{Latent, Process};
 pub use lmc::{Lmc, ModelError};
 pub use mixing::MixingMatrix;

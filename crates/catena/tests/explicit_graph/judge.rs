@@ -135,10 +135,7 @@ fn step_matrices(case: &Case, distance: f64) -> (Dense, Dense, Dense) {
     let (mut a, mut q, mut root) = (zeros(n, n), zeros(n, n), zeros(n, n));
     let mut start = 0;
     for latent in case.model.latents() {
-        let blocks = latent
-            .kernel()
-            .visit_dynamics(latent.state(), latent.length_scale(), Blocks { distance })
-            .unwrap();
+        let blocks = latent.visit_dynamics(Blocks { distance }).unwrap();
         let dim = latent.state_dim();
         for i in 0..dim {
             for j in 0..dim {

@@ -17,7 +17,7 @@ use crate::data::InputPoints;
 use crate::index::RowIndex;
 pub(super) use search::Nearest;
 pub(super) use search::{Candidate, Search};
-use search::{KNearest, Rows};
+use search::{KNearest, Rows, Within};
 
 /// Points in a leaf. Eight make one leaf a few cache lines, and its distances a loop without branches.
 pub(super) const BUCKET: usize = 8;
@@ -180,6 +180,17 @@ impl KdTree {
     /// When the point has not M coordinates.
     pub fn k_nearest_before(&self, point: &[f64], k: usize, before: RowIndex, neighbors: &mut Vec<Neighbor>) {
         self.k_nearest_among(point, k, Rows::Before(before.get()), neighbors);
+    }
+
+    /// Every row at most this squared distance from a point, in no particular order. They replace what was in `neighbors`.
+    ///
+    /// # Panics
+    /// When the point has not M coordinates.
+    pub fn within(&self, point: &[f64], squared_distance: f64, neighbors: &mut Vec<Neighbor>) {
+        self.check(point);
+        neighbors.clear();
+        let mut search = Within { squared_distance, neighbors };
+        with_width!(self.dim, width => self.search_from_root(width, point, &mut search));
     }
 
     fn k_nearest_among(&self, point: &[f64], k: usize, among: Rows, neighbors: &mut Vec<Neighbor>) {

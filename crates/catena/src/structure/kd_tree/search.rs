@@ -250,3 +250,25 @@ impl Search for KNearest<'_> {
         self.neighbors.insert(after, candidate.neighbor());
     }
 }
+
+/// Every point at most this far.
+pub(super) struct Within<'a> {
+    pub(super) squared_distance: f64,
+    pub(super) neighbors: &'a mut Vec<Neighbor>,
+}
+
+impl Search for Within<'_> {
+    #[inline(always)]
+    fn limit(&self) -> (f64, usize) {
+        (self.squared_distance, NO_ROW)
+    }
+
+    #[inline(always)]
+    fn passes_over(&self, _: usize, _: usize) -> bool {
+        false
+    }
+
+    fn meet(&mut self, candidate: Candidate) {
+        self.neighbors.push(candidate.neighbor());
+    }
+}
