@@ -53,6 +53,18 @@ impl Cholesky {
         Ok(Self { dim, factor: matrix })
     }
 
+    /// A factor that is there already: the rows of C, each up to its diagonal.
+    pub(crate) fn from_rows(rows: &[Vec<f64>]) -> Self {
+        let dim = rows.len();
+        let mut factor = vec![0.0; dim * dim];
+        for (at, row) in rows.iter().enumerate() {
+            for (column, &entry) in row.iter().enumerate() {
+                factor[column * dim + at] = entry;
+            }
+        }
+        Self { dim, factor }
+    }
+
     fn lower(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.factor, self.dim, self.dim)
     }

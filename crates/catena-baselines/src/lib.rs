@@ -5,7 +5,7 @@
 //! treats private latents like any other column of the mixing matrix.
 //!
 //! Reading order: [`Problem`] (what is asked), `channel` (observed cells brought to unit noise, losslessly reduced),
-//! [`exact`], [`svgp`], [`nngp`], [`trivial`]; apart from them [`dense`], the plain judge of everything else.
+//! [`exact`], [`svgp`], [`nngp`], [`fullscale`], [`trivial`]; apart from them [`dense`], the plain judge of everything else.
 
 pub mod bounds;
 mod channel;
@@ -15,8 +15,10 @@ pub mod dense;
 pub mod double_double;
 mod error;
 pub mod exact;
+pub mod fullscale;
 mod gradient;
 mod jitter;
+mod joint;
 pub mod kmeans;
 pub mod maxmin;
 mod memory;
@@ -30,5 +32,6 @@ pub use channel::CellReduction;
 pub use error::BaselineError;
 pub use gradient::Gradient;
 pub use jitter::Jitter;
+pub use joint::Joint;
 pub use memory::MemoryLimit;
 pub use problem::Problem;

@@ -1,11 +1,71 @@
 //! The maxmin order: each point is as far as possible from all points before it.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
 use catena::data::{InputPoints, squared_distance};
 use catena::index::RowIndex;
+use catena::structure::KdTree;
 
 /// The rows from coarse to fine: first the one nearest to the mean of all, then always the one farthest from those
-/// already taken; ties by the lowest row. O(C²) time, O(C) memory.
+/// already taken; ties by the lowest row.
+///
+/// A row that is taken at distance r of the others can only come nearer to rows within r of it, so each step looks around
+/// the row taken and no further: O(C log C) time while points vary in a few directions, up to O(C²) when in many.
 pub fn maxmin_order(points: &InputPoints) -> Vec<RowIndex> {
+    let first = lowest(distances_to_middle(points).into_iter());
+    let mut nearest = vec![f64::INFINITY; points.n_rows()];
+    let mut tree = KdTree::new(points);
+    // Distances that were true once; the latest of a row is the one that counts.
+    let mut farthest: BinaryHeap<Farness> = BinaryHeap::new();
+    let mut order = Vec::with_capacity(points.n_rows());
+    let (mut next, mut radius) = (first, f64::INFINITY);
+    let mut around = vec![];
+    loop {
+        order.push(RowIndex::new(next));
+        tree.remove(RowIndex::new(next));
+        // Taken rows are at distance −1: never the farthest.
+        nearest[next] = -1.0;
+        tree.within(points.point(RowIndex::new(next)), radius, &mut around);
+        for neighbor in &around {
+            let row = neighbor.row.get();
+            if neighbor.squared_distance < nearest[row] {
+                nearest[row] = neighbor.squared_distance;
+                farthest.push(Farness { squared_distance: neighbor.squared_distance, row });
+            }
+        }
+        loop {
+            let Some(candidate) = farthest.pop() else { return order };
+            if candidate.squared_distance == nearest[candidate.row] {
+                (next, radius) = (candidate.row, candidate.squared_distance);
+                break;
+            }
+        }
+    }
+}
+
+/// How far a row is from those taken; the farthest is the greatest, the lowest row among equals.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Farness {
+    squared_distance: f64,
+    row: usize,
+}
+
+impl Eq for Farness {}
+
+impl Ord for Farness {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.squared_distance.total_cmp(&other.squared_distance).then(other.row.cmp(&self.row))
+    }
+}
+
+impl PartialOrd for Farness {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+fn distances_to_middle(points: &InputPoints) -> Vec<f64> {
     let (n_rows, dim) = (points.n_rows(), points.dim());
     let mut middle = vec![0.0; dim];
     for point in points.values().chunks_exact(dim) {
@@ -13,25 +73,7 @@ pub fn maxmin_order(points: &InputPoints) -> Vec<RowIndex> {
             *sum += coordinate / n_rows as f64;
         }
     }
-    let to_middle = points.rows().map(|row| squared_distance(points.point(row), &middle));
-    let mut next = lowest(to_middle);
-    let mut order = Vec::with_capacity(n_rows);
-    let mut nearest = vec![f64::INFINITY; n_rows];
-    loop {
-        order.push(RowIndex::new(next));
-        if order.len() == n_rows {
-            return order;
-        }
-        // Rows already taken are at distance −1: never the farthest.
-        nearest[next] = -1.0;
-        let taken = points.point(RowIndex::new(next));
-        for (point, nearest) in points.values().chunks_exact(dim).zip(&mut nearest) {
-            if *nearest >= 0.0 {
-                *nearest = nearest.min(squared_distance(point, taken));
-            }
-        }
-        next = lowest(nearest.iter().map(|distance| -distance));
-    }
+    points.rows().map(|row| squared_distance(points.point(row), &middle)).collect()
 }
 
 /// The position of the smallest number, the first among equals.
@@ -48,6 +90,33 @@ fn lowest(numbers: impl Iterator<Item = f64>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// By looking at every row at every step.
+    fn by_looking(points: &InputPoints) -> Vec<RowIndex> {
+        let mut order = vec![RowIndex::new(lowest(distances_to_middle(points).into_iter()))];
+        while order.len() < points.n_rows() {
+            let nearness = points.rows().map(|row| {
+                let distances = order.iter().map(|&taken| points.squared_distance(taken, row));
+                let is_taken = order.contains(&row);
+                if is_taken { f64::INFINITY } else { -distances.fold(f64::INFINITY, f64::min) }
+            });
+            let next = lowest(nearness);
+            order.push(RowIndex::new(next));
+        }
+        order
+    }
+
+    proptest! {
+        /// On a coarse grid, so that duplicates and ties are many.
+        #[test]
+        fn equals_looking_at_every_row(dim in 1_usize..6, steps in prop::collection::vec(-3_i8..4, 6..300)) {
+            let n_rows = steps.len() / dim;
+            let values = steps[..n_rows * dim].iter().map(|&step| 0.1 * f64::from(step)).collect();
+            let points = InputPoints::new(n_rows, dim, values).unwrap();
+            prop_assert_eq!(maxmin_order(&points), by_looking(&points));
+        }
+    }
 
     #[test]
     fn a_line_is_refined_from_its_middle() {

@@ -33,6 +33,11 @@ impl Targets {
         }
     }
 
+    /// The outputs, however many latents there are.
+    pub(crate) fn outputs_of(model: &Lmc) -> Self {
+        Self::Outputs(model.mixing().to_dense())
+    }
+
     /// The number of targets, q.
     pub(crate) fn count(&self, n_latents: usize) -> usize {
         match self {

@@ -5,10 +5,12 @@ mod support;
 
 use catena::model::Lmc;
 use catena_baselines::exact::{Exact, ExactOptions};
+use catena_baselines::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_baselines::kmeans::{Start, k_means};
 use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
-use catena_baselines::{CellReduction, Gradient, Problem};
+use catena_baselines::{CellReduction, Gradient, MemoryLimit, Problem};
+use std::sync::Arc;
 use support::{Example, Shape, example, moved, n_parameters, shapes};
 
 /// Step h: the error of the difference is about h² (third derivative) + 1e-14·|value|/h, so 1e-8 here; the demand is
@@ -78,6 +80,22 @@ fn sparse() {
             };
             let gradient = fit(&example.model).gradient();
             check(&example, &gradient, |model| fit(model).log_evidence(), "svgp");
+        }
+    }
+}
+
+#[test]
+fn full_scale() {
+    for example in examples() {
+        for (n_inducing, n_neighbors) in [(0, 3), (5, 0), (5, 3), (4, 20)] {
+            let size = FullScaleSize { n_inducing, n_neighbors };
+            let arrangement = Arc::new(Arrangement::new(&example.dataset, size, 2).unwrap());
+            let fit = |model: &Lmc| {
+                let problem = Problem::new(model, &example.dataset, example.scale).unwrap();
+                FullScale::fit(problem, Arc::clone(&arrangement), MemoryLimit::default()).unwrap()
+            };
+            let gradient = fit(&example.model).gradient().unwrap();
+            check(&example, &gradient, |model| fit(model).log_evidence(), &format!("full-scale {size:?}"));
         }
     }
 }

@@ -5,10 +5,12 @@ mod support;
 
 use catena::prediction::Prediction;
 use catena_baselines::exact::{Exact, ExactOptions};
+use catena_baselines::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_baselines::kmeans::{Start, k_means};
 use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Inducing, Svgp, SvgpOptions};
-use catena_baselines::{Gradient, Problem};
+use catena_baselines::{Gradient, MemoryLimit, Problem};
+use std::sync::Arc;
 use support::{Shape, example, points};
 
 fn everything() -> Vec<(Prediction, Gradient)> {
@@ -20,10 +22,13 @@ fn everything() -> Vec<(Prediction, Gradient)> {
     let nngp = Nngp::fit(problem, NngpOptions::new(8)).unwrap();
     let centers = k_means(example.dataset.inputs(), Start::PlusPlus { n_centers: 30, seed: 2 }, 20).unwrap();
     let svgp = Svgp::fit(problem, &Inducing::Shared(centers), SvgpOptions::default()).unwrap();
+    let arrangement = Arrangement::new(&example.dataset, FullScaleSize::new(20, 6), 1).unwrap();
+    let full_scale = FullScale::fit(problem, Arc::new(arrangement), MemoryLimit::default()).unwrap();
     vec![
         (exact.predict(&at).unwrap(), exact.gradient().unwrap()),
         (nngp.predict(&at).unwrap(), nngp.gradient().unwrap()),
         (svgp.predict(&at).unwrap(), svgp.gradient()),
+        (full_scale.predict(&at).unwrap(), full_scale.gradient().unwrap()),
     ]
 }
 

@@ -62,15 +62,27 @@ impl Channels {
         jitter: Jitter,
         reduction: CellReduction,
     ) -> Result<Self, BaselineError> {
+        let inputs = problem.dataset().inputs();
+        let places: Vec<[RowIndex; 1]> = inputs.rows().map(|row| [row]).collect();
+        Self::at_places(problem, places.iter().map(<[RowIndex; 1]>::as_slice), (jitter, reduction))
+    }
+
+    /// The same with the cells of several rows, which must have equal inputs, gathered into one location. Places without
+    /// a cell are passed over.
+    pub(crate) fn at_places<'r>(
+        problem: Problem<'_>,
+        places: impl Iterator<Item = &'r [RowIndex]>,
+        (jitter, reduction): (Jitter, CellReduction),
+    ) -> Result<Self, BaselineError> {
         let (model, dataset) = (problem.model(), problem.dataset());
-        let correlations = Correlations::new(model, problem.distance_scale());
+        let correlations = Correlations::new(model, problem.distance_scale())?;
         let mut channels = Self::empty(dataset.inputs().dim(), model.n_latents());
         let mut known: HashMap<Vec<OutputIndex>, usize> = HashMap::new();
-        for row in dataset.inputs().rows() {
-            let cells: Vec<Cell> = dataset.observations().row(row).collect();
-            if cells.is_empty() {
-                continue;
-            }
+        for rows in places {
+            let mut cells: Vec<Cell> = rows.iter().flat_map(|&row| dataset.observations().row(row)).collect();
+            let (Some(&row), false) = (rows.first(), cells.is_empty()) else { continue };
+            // Equal sets of outputs are one pattern, whichever rows they come from.
+            cells.sort_by_key(|cell| cell.output);
             let outputs: Vec<OutputIndex> = cells.iter().map(|cell| cell.output).collect();
             // Cells with noise of their own share no pattern with other rows.
             let shared =

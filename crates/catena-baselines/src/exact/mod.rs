@@ -5,8 +5,10 @@
 //! are made in chunks, so their memory does not grow with the number of points asked for.
 //!
 //! - `predict`: means and variances at any inputs.
+//! - `joint`: covariances between inputs.
 //! - `slope`: the gradient of the log evidence.
 
+mod joint;
 mod predict;
 mod slope;
 
@@ -66,7 +68,7 @@ impl Exact {
     pub fn fit(problem: Problem<'_>, options: ExactOptions) -> Result<Self, BaselineError> {
         let model = problem.model().clone();
         let n_observed = problem.dataset().observations().n_observed();
-        let correlations = Correlations::new(&model, problem.distance_scale());
+        let correlations = Correlations::new(&model, problem.distance_scale())?;
         let channels = Channels::new(problem, options.jitter, options.reduction)?;
         let blocks = channels.independent_blocks(&correlations);
         let numbers: u128 = blocks.iter().map(|block| (block.len() as u128).pow(2)).sum();

@@ -69,7 +69,7 @@ impl Nngp {
             return Err(BaselineError::TooManyNeighbors { n_neighbors, n_locations });
         }
         let model = problem.model().clone();
-        let correlations = Correlations::new(&model, problem.distance_scale());
+        let correlations = Correlations::new(&model, problem.distance_scale())?;
         let places = Places::new(&points_of(&channels)?);
         Ok(Self { model, correlations, channels, places, n_neighbors })
     }

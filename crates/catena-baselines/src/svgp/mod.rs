@@ -95,7 +95,7 @@ impl Svgp {
         options: SvgpOptions,
     ) -> Result<Self, BaselineError> {
         let model = problem.model().clone();
-        let correlations = Correlations::new(&model, problem.distance_scale());
+        let correlations = Correlations::new(&model, problem.distance_scale())?;
         let sets = inducing.by_latent(model.n_latents())?;
         let total: usize = sets.iter().map(|points| points.n_rows()).sum();
         let demand = Demand {

@@ -1,6 +1,8 @@
 //! A textbook Gaussian process in plain loops, and small random problems to judge the rivals by it.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub(crate) mod dense_process;
+
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::OutputIndex;
 use catena::kernel::{Kernel, StateKind};
@@ -110,7 +112,7 @@ pub(crate) fn example(shape: Shape, seed: u64) -> Example {
 }
 
 /// The correlation functions, written again from their definitions.
-fn correlation(kernel: Kernel, length_scale: f64, distance: f64) -> f64 {
+pub(crate) fn correlation(kernel: Kernel, length_scale: f64, distance: f64) -> f64 {
     let r = distance / length_scale;
     match kernel {
         Kernel::Matern12 => (-r).exp(),
@@ -129,7 +131,7 @@ fn prior(example: &Example, (x, d): (&[f64], usize), (z, e): (&[f64], usize)) ->
             let latent = &example.model.latents()[l];
             weights[d * n_latents + l]
                 * weights[e * n_latents + l]
-                * correlation(latent.kernel(), latent.length_scale().get(), distance)
+                * correlation(latent.kernel().unwrap(), latent.length_scale().get(), distance)
         })
         .sum()
 }

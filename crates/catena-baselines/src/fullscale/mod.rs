@@ -1,0 +1,187 @@
+//! Low rank plus neighbors: close to exact above one input, at a cost that grows with the rows and little else.
+//!
+//! Latent l is split at m inducing points Z: `κ_l(x, x') = u_l(x)ᵀ u_l(x') + S_l(x, x')` with features
+//! `u_l(x) = C_l⁻¹ κ_l(Z, x)`. The first part is carried whole, by weights v ~ N(0, I) on the long vector of all features;
+//! what it leaves is local, and each location is given its k nearest predecessors in maxmin order. A channel (a cell of
+//! unit noise with loadings a, see `channel`) has the long feature `φ = [a_l u_l]` and the residual covariance
+//! `Σ_l a_l a'_l S_l + unit noise`. Whitened given the neighbors, channels become innovations (b, z), and with
+//! `A = I + Σ b bᵀ`, `t = Σ b z`, `w = A⁻¹ t`:
+//!
+//! `−2 log p = Σ z² − tᵀw + Σ log(pivot²) + log det A + n log 2π`.
+//!
+//! With no inducing points it is the nearest-neighbor method, with no neighbors the sparse one of the paper with a block
+//! per location, and with all neighbors it is exact. Rows at equal inputs are one location, so that duplicates cost
+//! nothing and never crowd out other neighbors. Shared latents have features; private ones are left to the neighbors.
+//!
+//! - `arrangement`: order, neighbors and inducing points, once per table.
+//! - `features`: the low-rank part and what it leaves.
+//! - `innovation`: one location given its neighbors.
+//! - `sums`: A, t and the likelihood.
+//! - `slope`: the gradient.
+//! - `predict`: means and variances at any inputs.
+//! - `joint`: covariances between inputs.
+
+mod arrangement;
+mod features;
+mod innovation;
+mod joint;
+mod predict;
+mod slope;
+mod sums;
+
+use std::sync::Arc;
+
+use catena::model::Lmc;
+
+use crate::channel::Channels;
+use crate::cholesky::Cholesky;
+use crate::correlation::Correlations;
+use crate::memory::{Bytes, Demand};
+use crate::target::dot;
+use crate::{BaselineError, CellReduction, Jitter, MemoryLimit, Problem};
+pub use arrangement::Arrangement;
+use features::Features;
+
+/// How much the full-scale method looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FullScaleSize {
+    /// Inducing points, m; 0 for a nearest-neighbor method.
+    pub n_inducing: usize,
+    /// Neighbors of each location, k; 0 for a sparse method.
+    pub n_neighbors: usize,
+}
+
+impl FullScaleSize {
+    /// Sizes that between them suit most tables: neighbors alone, and a coarser and a finer low-rank part.
+    pub const LADDER: [Self; 3] = [Self::new(0, 20), Self::new(64, 10), Self::new(128, 10)];
+
+    /// m inducing points and k neighbors.
+    pub const fn new(n_inducing: usize, n_neighbors: usize) -> Self {
+        Self { n_inducing, n_neighbors }
+    }
+
+    /// Multiplications for the likelihood and its gradient per location with `n_channels` channels, for `n_latents` latents
+    /// with features: what methods are compared by before they are run.
+    pub fn cost_per_location(self, n_latents: usize, n_channels: usize) -> f64 {
+        let (features, own) = ((self.n_inducing * n_latents) as f64, n_channels as f64);
+        let (near, inducing) = ((self.n_neighbors + 1) as f64, self.n_inducing as f64);
+        let block = near * own;
+        let whole = own * features * features * 1.5 + 2.0 * inducing * features;
+        let local = block.powi(3) / 1.5 + 4.0 * block * block * own;
+        let between = 3.0 * near * near * features + 6.0 * near * own * features;
+        whole + local + between + 2.0 * block * block * n_latents as f64
+    }
+}
+
+impl Default for FullScaleSize {
+    /// 64 inducing points and 10 neighbors.
+    fn default() -> Self {
+        Self::new(64, 10)
+    }
+}
+
+/// The full-scale posterior of a problem.
+#[derive(Clone, Debug)]
+pub struct FullScale {
+    model: Lmc,
+    correlations: Correlations,
+    channels: Channels,
+    arrangement: Arc<Arrangement>,
+    features: Features,
+    /// The factor of A.
+    system: Cholesky,
+    /// w.
+    weights: Vec<f64>,
+    /// `u_lᵀw_l` of every location and latent; 0 for latents without features.
+    fitted: Vec<f64>,
+    log_evidence: f64,
+}
+
+/// Locations taken together.
+const CHUNK: usize = 128;
+/// Chunks in flight at once; fixed, so that sums do not depend on the number of threads.
+const CHUNKS_IN_FLIGHT: usize = 8;
+
+impl FullScale {
+    /// Conditions the model on the observed cells.
+    ///
+    /// # Errors
+    /// When the arrangement is of another table, memory does not suffice, or a neighborhood's covariance is not positive
+    /// definite.
+    pub fn fit(
+        problem: Problem<'_>,
+        arrangement: Arc<Arrangement>,
+        memory: MemoryLimit,
+    ) -> Result<Self, BaselineError> {
+        if !arrangement.fits(problem.dataset()) {
+            return Err(BaselineError::OtherArrangement);
+        }
+        let model = problem.model().clone();
+        check_memory(&model, problem, &arrangement, memory)?;
+        let correlations = Correlations::new(&model, problem.distance_scale())?;
+        let places = (0..arrangement.n_places()).map(|place| arrangement.rows_at(place));
+        let channels = Channels::at_places(problem, places, (Jitter::NONE, CellReduction::Lossless))?;
+        let features = Features::new(&model, &correlations, &channels, arrangement.inducing())?;
+        let total = features.total();
+        let mut posterior = Self {
+            fitted: vec![0.0; channels.n_locations() * model.n_latents()],
+            model,
+            correlations,
+            channels,
+            arrangement,
+            features,
+            system: Cholesky::from_rows(&[]),
+            weights: vec![0.0; total],
+            log_evidence: 0.0,
+        };
+        posterior.condition()?;
+        Ok(posterior)
+    }
+
+    /// The log density of the observed cells under the approximation.
+    pub fn log_evidence(&self) -> f64 {
+        self.log_evidence
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Lmc {
+        &self.model
+    }
+
+    /// The arrangement of the table.
+    pub fn arrangement(&self) -> &Arc<Arrangement> {
+        &self.arrangement
+    }
+
+    /// `y_c − φ_cᵀw`: what the low-rank part leaves of a channel.
+    fn left_of(&self, location: usize, channel: usize) -> f64 {
+        let n_latents = self.model.n_latents();
+        let fitted = &self.fitted[location * n_latents..][..n_latents];
+        self.channels.values()[channel] - dot(self.channels.loadings(location, channel), fitted)
+    }
+}
+
+/// Chunks of locations, in order.
+fn chunks_of(n_locations: usize) -> Vec<std::ops::Range<usize>> {
+    (0..n_locations).step_by(CHUNK).map(|start| start..(start + CHUNK).min(n_locations)).collect()
+}
+
+/// Refuses what would not fit: features and their slopes per place, and A several times over.
+fn check_memory(
+    model: &Lmc,
+    problem: Problem<'_>,
+    arrangement: &Arrangement,
+    memory: MemoryLimit,
+) -> Result<(), BaselineError> {
+    let n_inducing = arrangement.inducing().map_or(0, catena::data::InputPoints::n_rows) as u128;
+    let n_shared = model.mixing().n_shared();
+    let n_latents = if n_shared == 0 { model.n_latents() } else { n_shared };
+    let total = n_inducing * n_latents as u128;
+    let numbers = 2 * arrangement.n_places() as u128 * total + (CHUNKS_IN_FLIGHT as u128 + 3) * total * total;
+    let demand = Demand {
+        method: "full-scale inference",
+        n_observed: problem.dataset().observations().n_observed(),
+        instead: "use fewer inducing points, method catena or nngp, or allow more memory",
+    };
+    memory.check(demand, Bytes::of_numbers(numbers))
+}
