@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use catena::data::OutputScaling;
 use catena::graph::FactorGraph;
 use catena::inference::marginals;
-use catena::kernel::StateKind;
+use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc};
 use catena::posterior::{Combination, ensemble_marginals};
 use catena::prediction::Prediction;
@@ -29,7 +29,9 @@ const METHODS: [&str; 5] =
 type Named = (&'static str, Prediction);
 
 fn with_value_states(model: &Lmc) -> Result<Lmc, Box<dyn Error>> {
-    let value = |latent: &Latent| Latent::new(latent.kernel(), StateKind::Value, latent.length_scale());
+    let value = |latent: &Latent| {
+        Latent::new(latent.kernel().unwrap_or(Kernel::Matern32), StateKind::Value, latent.length_scale())
+    };
     let latents = model.latents().iter().map(value).collect::<Result<_, _>>()?;
     Ok(Lmc::new(latents, model.mixing().clone(), model.noise().to_vec())?)
 }

@@ -2,7 +2,7 @@
 
 use catena::index::OutputIndex;
 use catena::model::{Lmc, MixingMatrix, ModelError};
-use catena::units::{LengthScale, Variance};
+use catena::units::Variance;
 
 use crate::preparation::Preparation;
 
@@ -23,7 +23,7 @@ pub(crate) fn carried(model: &Lmc, from: &Preparation, to: &Preparation) -> Resu
     }
     let mut latents = model.latents().to_vec();
     for latent in &mut latents {
-        *latent = latent.with_length_scale(LengthScale::new(stretch * latent.length_scale().get())?);
+        *latent = latent.stretched(stretch)?;
     }
     let mixing = MixingMatrix::with_private(ratios.len(), mixing.n_shared(), shared, private)?;
     Lmc::new(latents, mixing, noise)
@@ -38,6 +38,7 @@ mod tests {
     use catena::data::{Dataset, InputPoints, Observations};
     use catena::kernel::{Kernel, StateKind};
     use catena::model::Latent;
+    use catena::units::LengthScale;
 
     /// Both say the same of the user's quantities: the densities differ by the change of units alone.
     #[test]

@@ -1,13 +1,18 @@
 //! Exact, sparse and nearest-neighbor inference behind the common interface.
 
 use catena::data::{DataError, InputPoints};
+use catena::index::RowIndex;
 use catena::model::Lmc;
 use catena::prediction::Prediction;
 use catena_baselines::exact::{Exact, ExactOptions};
 use catena_baselines::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
-use catena_baselines::{BaselineError, Gradient, Problem};
+use catena_baselines::{BaselineError, Gradient, Joint, Problem};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
 
 use crate::method::{Differentiable, Evidence, Fitted, Method, MethodError, Quantity};
 
@@ -43,22 +48,27 @@ pub struct SvgpMethod {
 pub struct NngpMethod(pub NngpOptions);
 
 /// A posterior with the rows it was fitted to.
-struct WithRows<P> {
+pub(crate) struct WithRows<P> {
     posterior: P,
     rows: InputPoints,
 }
 
 impl<P> WithRows<P> {
-    fn new(posterior: P, problem: Problem<'_>) -> Box<Self> {
+    pub(crate) fn new(posterior: P, problem: Problem<'_>) -> Box<Self> {
         Box::new(Self { posterior, rows: problem.dataset().inputs().clone() })
     }
 }
 
-/// What the three dense posteriors have in common.
-trait DensePosterior: Send + Sync {
+/// What dense posteriors have in common.
+pub(crate) trait DensePosterior: Send + Sync {
     fn model(&self) -> &Lmc;
     fn evidence(&self) -> Result<Evidence, BaselineError>;
     fn predict_function(&self, at: &InputPoints) -> Result<Prediction, BaselineError>;
+
+    /// What is known of several points together; `None` for methods that know variances only.
+    fn joint(&self, _at: &InputPoints) -> Option<Result<Joint, BaselineError>> {
+        None
+    }
 }
 
 impl<P: DensePosterior> Fitted for WithRows<P> {
@@ -77,6 +87,33 @@ impl<P: DensePosterior> Fitted for WithRows<P> {
     fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError> {
         self.predict(&self.rows, quantity)
     }
+
+    fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
+        let of_row = |row: RowIndex| -> Result<Vec<f64>, MethodError> {
+            let alone = InputPoints::new(1, at.dim(), at.point(row).to_vec())?;
+            let joint = self.posterior.joint(&alone);
+            Ok(joint.ok_or(MethodError::NotOffered { what: "covariances of outputs" })??.covariance)
+        };
+        let rows: Vec<RowIndex> = at.rows().collect();
+        let blocks: Result<Vec<Vec<f64>>, MethodError> = rows.par_iter().map(|&row| of_row(row)).collect();
+        Ok(blocks?.concat())
+    }
+
+    fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
+        let joint = self.posterior.joint(at).ok_or(MethodError::NotOffered { what: "joint draws" })??;
+        let (root, size) = (joint.root(), joint.means.len());
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let mut draws = Vec::with_capacity(n_draws * size);
+        for _ in 0..n_draws {
+            let mut draw = joint.means.clone();
+            for column in root.chunks_exact(size) {
+                let fresh: f64 = StandardNormal.sample(&mut generator);
+                draw.iter_mut().zip(column).for_each(|(value, entry)| *value += fresh * entry);
+            }
+            draws.extend(draw);
+        }
+        Ok(draws)
+    }
 }
 
 impl DensePosterior for Exact {
@@ -90,6 +127,10 @@ impl DensePosterior for Exact {
 
     fn predict_function(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
         self.predict(at)
+    }
+
+    fn joint(&self, at: &InputPoints) -> Option<Result<Joint, BaselineError>> {
+        Some(self.joint(at))
     }
 }
 

@@ -1,11 +1,11 @@
 //! A table in the model's units with its structure: where models of any family are learned and judged.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use catena::data::{Dataset, InputPoints, Observations};
+use catena::data::{Dataset, Observations};
 use catena::graph::FactorGraph;
-use catena::index::{OutputIndex, RowIndex};
+use catena::index::OutputIndex;
 use catena::inference::{self, Workspace};
 use catena::kernel::StateKind;
 use catena::learning::{
@@ -28,7 +28,8 @@ pub(crate) struct Ground {
     pub(crate) dataset: Arc<Dataset>,
     pub(crate) tree: Arc<Tree>,
     pub(crate) extent: Extent,
-    moments: OutputMoments,
+    /// Found when first asked for: given parameters need none.
+    moments: OnceLock<OutputMoments>,
     /// Outputs that never vary, with the number of their cells: no latent explains a constant.
     pub(crate) constant: Vec<(OutputIndex, usize)>,
 }
@@ -56,15 +57,12 @@ impl Ground {
     /// Lays a table on a structure that is there.
     pub(crate) fn on(dataset: Dataset, tree: Arc<Tree>) -> Self {
         let extent = Extent::of(dataset.inputs(), &tree);
-        let moments = OutputMoments::of(dataset.observations());
-        let counts = dataset.observations().counts_by_output();
-        let n_outputs = counts.len();
-        let never_varies = |output: usize| moments.covariance()[output * (n_outputs + 1)] < 1e-20;
-        let constant = (0..n_outputs)
-            .filter(|&output| never_varies(output))
-            .map(|output| (OutputIndex::new(output), counts[output]))
-            .collect();
-        Self { dataset: Arc::new(dataset), tree, extent, moments, constant }
+        let constant = constant_outputs(dataset.observations());
+        Self { dataset: Arc::new(dataset), tree, extent, moments: OnceLock::new(), constant }
+    }
+
+    fn moments(&self) -> &OutputMoments {
+        self.moments.get_or_init(|| OutputMoments::of(self.dataset.observations()))
     }
 
     /// The same structure with other cells observed.
@@ -91,14 +89,14 @@ impl Ground {
     /// Starts of a family, with outputs that never vary silenced.
     fn starts(&self, course: &Course<'_>) -> Result<Vec<Lmc>, ModelError> {
         let from_table = course.multipliers.iter().map(|&multiplier| {
-            let start = course.family.start(&self.moments, self.extent, multiplier)?;
+            let start = course.family.start(self.moments(), self.extent, multiplier)?;
             self.silenced(start)
         });
         course.earlier.iter().cloned().map(Ok).chain(from_table).collect()
     }
 
     /// The model with no weight on outputs that never vary. Their noise says how little so many equal cells tell.
-    fn silenced(&self, model: Lmc) -> Result<Lmc, ModelError> {
+    pub(crate) fn silenced(&self, model: Lmc) -> Result<Lmc, ModelError> {
         if self.constant.is_empty() {
             return Ok(model);
         }
@@ -130,7 +128,7 @@ impl Ground {
 
     /// How many numbers a family has to learn here.
     pub(crate) fn n_free(&self, course: &Course<'_>) -> Result<usize, FitError> {
-        let start = self.silenced(course.family.start(&self.moments, self.extent, 1.0)?)?;
+        let start = self.silenced(course.family.start(self.moments(), self.extent, 1.0)?)?;
         Ok(self.parameters(course, start).n_free())
     }
 
@@ -170,6 +168,17 @@ impl Ground {
     }
 }
 
+/// Outputs whose values, brought to mean 0, are all 0, with the number of their cells.
+fn constant_outputs(observations: &Observations) -> Vec<(OutputIndex, usize)> {
+    let counts = observations.counts_by_output();
+    let mut squares = vec![0.0; counts.len()];
+    for (_, cell) in observations.cells() {
+        squares[cell.output.get()] += cell.value * cell.value;
+    }
+    let never_varies = |output: &usize| squares[*output] <= 1e-20 * counts[*output] as f64;
+    (0..counts.len()).filter(never_varies).map(|output| (OutputIndex::new(output), counts[output])).collect()
+}
+
 /// The evidence of a rival on a table.
 struct MethodEvidence<'a> {
     method: &'a dyn Differentiable,
@@ -183,29 +192,7 @@ impl Evidence for MethodEvidence<'_> {
         let problem = Problem::new(model, self.dataset, DistanceScale::ONE)?;
         let catena_baselines::Gradient { value, mixing, length_scales, noise } =
             self.method.gradient(problem)?;
-        Ok(inference::Gradient { log_evidence: value, mixing, length_scales, noise })
+        let shapes = vec![0.0; length_scales.len()];
+        Ok(inference::Gradient { log_evidence: value, mixing, length_scales, shapes, noise })
     }
-}
-
-/// The rows of a table with these numbers, in this order.
-pub(crate) fn some_rows(dataset: &Dataset, rows: &[RowIndex]) -> Result<Dataset, FitError> {
-    let (inputs, observations) = (dataset.inputs(), dataset.observations());
-    let n_outputs = observations.n_outputs();
-    let points: Vec<f64> = rows.iter().flat_map(|&row| inputs.point(row)).copied().collect();
-    let mut values = vec![f64::NAN; rows.len() * n_outputs];
-    let mut noise = if observations.has_cell_noise() { values.clone() } else { vec![] };
-    for (at, &row) in rows.iter().enumerate() {
-        for cell in observations.row(row) {
-            let place = at * n_outputs + cell.output.get();
-            values[place] = cell.value;
-            if let Some(variance) = cell.noise_variance {
-                noise[place] = variance;
-            }
-        }
-    }
-    let mut chosen = Observations::from_dense(rows.len(), n_outputs, &values)?;
-    if observations.has_cell_noise() {
-        chosen = chosen.with_cell_noise(&noise)?;
-    }
-    Ok(Dataset::new(InputPoints::new(rows.len(), inputs.dim(), points)?, chosen)?)
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use catena::data::{DataError, Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
-use catena::inference;
+use catena::inference::{self, Workspace};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc};
 use catena::posterior::Posterior;
@@ -97,6 +97,9 @@ pub(crate) fn build(structure: &Structure, inputs: &InputPoints) -> Result<Tree,
     }
 }
 
+/// From this size on a sweep over the chain costs less than keeping what all rows believe.
+const LARGE_STATE: usize = 32;
+
 /// What a factor graph is made of.
 struct Parts {
     model: Arc<Lmc>,
@@ -110,11 +113,18 @@ impl Parts {
         Ok(FactorGraph::new(Arc::clone(&self.model), Arc::clone(&self.tree), &self.observations)?)
     }
 
+    /// Whether states are too large to keep a belief of every row: answers are then found along the chain.
+    fn has_large_states(&self) -> bool {
+        let is_piece = |latent: &Latent| latent.kernel().is_none();
+        self.model.state_dim() > LARGE_STATE || self.model.latents().iter().any(is_piece)
+    }
+
     /// Whether the structure changes nothing: a chain along a single input whose latents are Markov in their states.
     fn is_exact(&self) -> bool {
         let along = || self.tree.positions().map(|position| self.inputs.point(self.tree.row_at(position)));
-        let is_markov =
-            |latent: &Latent| latent.state() == StateKind::Derivative || latent.kernel() == Kernel::Matern12;
+        let is_markov = |latent: &Latent| {
+            latent.state() == StateKind::Derivative || latent.kernel() == Some(Kernel::Matern12)
+        };
         self.inputs.dim() == 1
             && self.tree.is_chain()
             && self.model.latents().iter().all(is_markov)
@@ -174,10 +184,12 @@ fn in_units(tree: Arc<Tree>, scale: DistanceScale) -> Result<Arc<Tree>, MethodEr
 
 fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
     let suited = |latent: &Latent| {
-        let derivative = Latent::new(latent.kernel(), StateKind::Derivative, latent.length_scale());
+        // A piece for time has one state, and the graph refuses it where that has no line to live on.
+        let Some(kernel) = latent.kernel() else { return Ok(*latent) };
+        let derivative = Latent::new(kernel, StateKind::Derivative, latent.length_scale());
         match derivative {
             Ok(derivative) if is_line => Ok(derivative),
-            _ => Latent::new(latent.kernel(), StateKind::Value, latent.length_scale()),
+            _ => Latent::new(kernel, StateKind::Value, latent.length_scale()),
         }
     };
     let latents: Result<Vec<Latent>, _> = model.latents().iter().map(suited).collect();
@@ -195,6 +207,36 @@ struct FittedCatena {
 }
 
 impl FittedCatena {
+    /// Mean, variance and, if wanted, covariances at points along a line, where states are too large to be kept.
+    fn along(
+        &self,
+        at: &InputPoints,
+        with_covariances: bool,
+    ) -> Result<Option<(Prediction, Vec<f64>)>, MethodError> {
+        if !self.parts.has_large_states() || self.parts.inputs.dim() != 1 {
+            return Ok(None);
+        }
+        let attachment = Attachment::new(&self.parts.inputs, &self.parts.tree);
+        let answers =
+            Workspace::new().predict_along(&self.parts.graph()?, &attachment, at, with_covariances)?;
+        Ok(Some(answers))
+    }
+
+    /// Joint draws at points that all lie after the last row, row-major n×D each; `None` elsewhere.
+    fn paths(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Option<Vec<f64>>, MethodError> {
+        let Parts { inputs, tree, .. } = &self.parts;
+        let last = inputs.values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let is_ahead = inputs.dim() == 1 && at.values().iter().all(|&place| place >= last);
+        let ends_last = tree.positions().last().is_some_and(|end| inputs.point(tree.row_at(end))[0] == last);
+        if !(self.parts.has_large_states() && is_ahead && ends_last) {
+            return Ok(None);
+        }
+        let scale = tree.distance_scale().get();
+        let distances: Vec<f64> = at.values().iter().map(|place| (place - last) / scale).collect();
+        let paths = Workspace::new().paths_ahead(&self.parts.graph()?, &distances, n_draws, seed)?;
+        Ok(Some(paths.concat()))
+    }
+
     fn elsewhere(&self) -> Result<&(Attachment, Posterior<'static>), MethodError> {
         if let Some(made) = self.elsewhere.get() {
             return Ok(made);
@@ -241,7 +283,7 @@ impl Method for CatenaMethod {
 
 impl Differentiable for CatenaMethod {
     fn gradient(&self, problem: Problem<'_>) -> Result<Gradient, MethodError> {
-        let inference::Gradient { log_evidence, mixing, length_scales, noise } =
+        let inference::Gradient { log_evidence, mixing, length_scales, noise, .. } =
             inference::gradient(&self.parts(problem)?.graph()?)?;
         Ok(Gradient { value: log_evidence, mixing, length_scales, noise })
     }
@@ -258,6 +300,9 @@ impl Fitted for FittedCatena {
     /// The first call sweeps once more and keeps the messages; later ones cost nothing in the number of rows.
     fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Prediction, MethodError> {
         check_dim(self.parts.inputs.dim(), at)?;
+        if let Some((prediction, _)) = self.along(at, false)? {
+            return Ok(self.of(prediction, quantity));
+        }
         let (attachment, posterior) = self.elsewhere()?;
         Ok(self.of(posterior.predict_at(attachment, at)?, quantity))
     }
@@ -268,6 +313,9 @@ impl Fitted for FittedCatena {
 
     fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
         check_dim(self.parts.inputs.dim(), at)?;
+        if let Some((_, covariances)) = self.along(at, true)? {
+            return Ok(covariances);
+        }
         let (attachment, posterior) = self.elsewhere()?;
         Ok(posterior.covariances_at(attachment, at)?)
     }
@@ -275,6 +323,9 @@ impl Fitted for FittedCatena {
     /// The points become part of the structure, equal ones once, and all of it is drawn.
     fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
         check_dim(self.parts.inputs.dim(), at)?;
+        if let Some(paths) = self.paths(at, n_draws, seed)? {
+            return Ok(paths);
+        }
         let (points, place_of) = distinct_points(at)?;
         let posterior = self.with_points(&points)?;
         let (n_before, n_outputs) = (self.parts.inputs.n_rows(), self.parts.model.n_outputs());

@@ -115,9 +115,12 @@ impl Preparation {
     /// # Errors
     /// When columns differ or a number leaves its range.
     pub fn dataset(&self, dataset: &Dataset) -> Result<Dataset, DataError> {
-        let inputs = self.inputs(dataset.inputs())?;
         let observations = dataset.observations();
         let (n_rows, n_outputs) = (observations.n_rows(), observations.n_outputs());
+        if self.changes_nothing() && self.inputs.len() == dataset.inputs().dim() {
+            return Ok(dataset.clone());
+        }
+        let inputs = self.inputs(dataset.inputs())?;
         let mut values = vec![f64::NAN; n_rows * n_outputs];
         let mut noise = if observations.has_cell_noise() { values.clone() } else { vec![] };
         for (row, cell) in observations.cells() {
@@ -140,6 +143,13 @@ impl Preparation {
         Dataset::new(inputs, prepared)
     }
 
+    /// Whether the model's units are the user's.
+    fn changes_nothing(&self) -> bool {
+        let identity = OutputTransform::identity();
+        self.inputs.iter().all(|units| *units == (0.0, 1.0))
+            && self.outputs.iter().all(|transform| *transform == identity)
+    }
+
     /// Brings values of cells back to the user's units, in place: tables over the scaled inputs, row-major, one after the
     /// other.
     pub fn undo(&self, values: &mut [f64], scaled_inputs: &InputPoints) {
@@ -155,14 +165,19 @@ impl Preparation {
     /// A prediction at scaled inputs, in the user's units.
     pub fn predictive(&self, prediction: &Prediction, scaled_inputs: &InputPoints) -> Predictive {
         let n_outputs = self.outputs.len();
-        let mut centers = Vec::with_capacity(prediction.means().len());
-        let mut deviations = Vec::with_capacity(prediction.means().len());
-        let cells = prediction.means().iter().zip(prediction.variances()).enumerate();
-        for (at, (mean, variance)) in cells {
-            let transform = &self.outputs[at % n_outputs];
-            let point = scaled_inputs.point(RowIndex::new(at / n_outputs));
-            centers.push(transform.center(point) + mean * transform.scale);
-            deviations.push(variance.sqrt() * transform.scale);
+        let mut centers = prediction.means().to_vec();
+        let mut deviations: Vec<f64> =
+            prediction.variances().iter().map(|variance| variance.sqrt()).collect();
+        if !self.changes_nothing() {
+            let rows = centers.chunks_exact_mut(n_outputs).zip(deviations.chunks_exact_mut(n_outputs));
+            for ((centers, deviations), row) in rows.zip(scaled_inputs.rows()) {
+                let point = scaled_inputs.point(row);
+                let cells = centers.iter_mut().zip(deviations).zip(&self.outputs);
+                for ((center, deviation), transform) in cells {
+                    *center = transform.center(point) + *center * transform.scale;
+                    *deviation *= transform.scale;
+                }
+            }
         }
         let log = self.outputs.iter().map(|transform| transform.log).collect();
         Predictive { n_outputs, centers, deviations, log }
@@ -290,6 +305,15 @@ impl Predictive {
     /// The mean of every cell, row-major.
     pub fn means(&self) -> Vec<f64> {
         (0..self.centers.len()).map(|at| self.mean(at)).collect()
+    }
+
+    /// Means and standard deviations of every cell, row-major.
+    pub fn into_means_and_deviations(self) -> (Vec<f64>, Vec<f64>) {
+        if self.log.contains(&true) {
+            (self.means(), self.deviations())
+        } else {
+            (self.centers, self.deviations)
+        }
     }
 
     /// The mean of one cell, by its row-major place.

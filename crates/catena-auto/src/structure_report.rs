@@ -60,7 +60,7 @@ impl EvaluatedBounds {
 
 /// Whether structure and paper mean the same covariance on a chain.
 fn carries_derivatives(model: &Lmc) -> bool {
-    model.latents().iter().all(|latent| latent.state() == StateKind::Derivative)
+    model.latents().iter().all(|latent| latent.kernel().is_some() && latent.state() == StateKind::Derivative)
 }
 
 fn largest_noise(model: &Lmc) -> Variance {

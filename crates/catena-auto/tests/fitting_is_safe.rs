@@ -5,10 +5,10 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_auto::fit::StructureOption;
 use catena_auto::fit::{
     Budget, Event, Fit, FitError, FitOptions, GivenParameters, KernelPair, MethodChoice, fit,
 };
+use catena_auto::fit::{FullScaleSize, StructureOption};
 use catena_auto::method::Quantity;
 use catena_auto::scores::score;
 use catena_testkit::learning_tables::{RECIPES, recipe};
@@ -165,7 +165,7 @@ fn given_parameters_are_in_the_users_units() {
 fn learned_parameters_can_be_given_back() {
     let data = recipe("short-few").draw().table.dataset().unwrap();
     let learned = fit(&data, &FitOptions { transforms: false, ..quick() }, &go_on).unwrap();
-    let options = FitOptions { parameters: Some(learned.parameters()), ..quick() };
+    let options = FitOptions { parameters: learned.parameters(), ..quick() };
     let given = fit(&data, &options, &go_on).unwrap();
     let (a, b) = (
         learned.predict_rows(Quantity::Observation).unwrap(),
@@ -193,15 +193,21 @@ fn an_interrupted_fit_keeps_the_best_so_far() {
 #[test]
 fn rivals_learn_by_their_own_evidence() {
     let data = recipe("plane").with_rows(120).draw().table.dataset().unwrap();
-    for method in
-        [MethodChoice::Exact, MethodChoice::Svgp { n_inducing: 20 }, MethodChoice::Nngp { n_neighbors: 8 }]
-    {
+    for method in [
+        MethodChoice::Exact,
+        MethodChoice::Svgp { n_inducing: 20 },
+        MethodChoice::Nngp { n_neighbors: 8 },
+        MethodChoice::FullScale { size: None },
+        MethodChoice::FullScale { size: Some(FullScaleSize::new(16, 5)) },
+    ] {
         for learning_rows in [None, Some(60)] {
             let options = FitOptions { method, learning_rows, latents: Some(1), ..quick() };
             let fitted = fit(&data, &options, &go_on).unwrap();
             check(&fitted, &format!("{method:?}"));
             let path = &fitted.summary().path;
-            assert!(path[path.len() - 1] > path[0] + 10.0, "{method:?}: {path:?}");
+            // The full-scale method goes on from where its contest learned, from other rows.
+            let gain = if matches!(method, MethodChoice::FullScale { .. }) { 0.0 } else { 10.0 };
+            assert!(path[path.len() - 1] > path[0] + gain, "{method:?}: {path:?}");
         }
     }
 }

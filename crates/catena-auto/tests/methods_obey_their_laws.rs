@@ -6,11 +6,13 @@ use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::{DistanceScale, LengthScale, Variance};
 use catena_auto::dense::{ExactMethod, NngpMethod, SvgpMethod};
+use catena_auto::full_scale::FullScaleMethod;
 use catena_auto::message_passing::{CatenaMethod, Structure};
 use catena_auto::method::{Differentiable, Method, Quantity};
 use catena_auto::trivial::{InterpolationMethod, MeanMethod, RidgeMethod};
 use catena_baselines::Problem;
 use catena_baselines::exact::ExactOptions;
+use catena_baselines::fullscale::FullScaleSize;
 use catena_baselines::nngp::NngpOptions;
 
 fn model() -> Lmc {
@@ -43,6 +45,7 @@ fn with_gradients() -> Vec<Box<dyn Differentiable>> {
         Box::new(ExactMethod(ExactOptions::default())),
         Box::new(SvgpMethod::new(8)),
         Box::new(NngpMethod(NngpOptions::new(5))),
+        Box::new(FullScaleMethod::new(FullScaleSize::new(8, 4), 0)),
     ]
 }
 
@@ -54,6 +57,7 @@ fn all() -> Vec<Box<dyn Method>> {
         Box::new(ExactMethod(ExactOptions::default())),
         Box::new(SvgpMethod::new(8)),
         Box::new(NngpMethod(NngpOptions::new(5))),
+        Box::new(FullScaleMethod::new(FullScaleSize::new(8, 4), 0)),
         Box::new(MeanMethod),
         Box::new(InterpolationMethod),
         Box::new(RidgeMethod::default()),

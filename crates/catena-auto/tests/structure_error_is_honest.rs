@@ -20,8 +20,9 @@ use catena_studies::study::Study;
 use catena_testkit::random::SeededDraws;
 
 fn with_value_states(model: &Lmc) -> Lmc {
-    let value =
-        |latent: &Latent| Latent::new(latent.kernel(), StateKind::Value, latent.length_scale()).unwrap();
+    let value = |latent: &Latent| {
+        Latent::new(latent.kernel().unwrap(), StateKind::Value, latent.length_scale()).unwrap()
+    };
     let latents = model.latents().iter().map(value).collect();
     Lmc::new(latents, model.mixing().clone(), model.noise().to_vec()).unwrap()
 }

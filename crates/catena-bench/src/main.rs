@@ -3,6 +3,7 @@
 mod cases;
 mod contenders;
 mod count;
+mod full_scale;
 mod learning;
 mod paper_recursion;
 mod pinning;
@@ -12,6 +13,7 @@ mod rivals;
 mod sections;
 mod structure;
 mod structure_table;
+mod time;
 mod timing;
 mod workload;
 
@@ -26,7 +28,9 @@ const USAGE: &str = "usage: catena-bench [SECTION...] [--json] [--rounds N]
        catena-bench guard [--record]  count all cases under valgrind and compare with the recorded counts
        catena-bench structure [--json | FILE.csv COLUMN,...]  time to build chains and trees
        catena-bench rivals [--json] [--ett PATH]  seconds per posterior of catena and its rivals
+       catena-bench fullscale [--json] [--rows MOST]  the full-scale method from 2000 to 200 000 rows, all cores
        catena-bench learning [--json] [--ett PATH]  seconds for 100 iterations of learning
+       catena-bench time [--json]  models of oscillator, level and season: cost per point, seconds to learn
 
 sections: sweep    every sweep and the paper's recursion, over the table of models (default: all sections)
           scaling  cost per point from 10^4 to 10^6 points, buffers reused
@@ -52,7 +56,14 @@ fn main() -> ExitCode {
         ["structure", "--json"] => structure::run(true),
         ["structure", path, columns] => structure_table::run(path, columns),
         ["rivals", options @ ..] => run_rivals(options),
+        ["fullscale", options @ ..] => {
+            let most = options.iter().position(|&option| option == "--rows");
+            let most = most.and_then(|at| options.get(at + 1)).and_then(|count| count.parse().ok());
+            full_scale::run(options.contains(&"--json"), most)
+        }
         ["learning", options @ ..] => learning::run(options.contains(&"--json"), path_of_ett(options)),
+        ["time"] => time::run(false),
+        ["time", "--json"] => time::run(true),
         _ => measure(&words),
     };
     match outcome {

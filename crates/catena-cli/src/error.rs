@@ -55,6 +55,14 @@ pub(crate) enum CliError {
     StepNeedsTime { file: FileName, column: String, step: String },
     #[error("{file}: a forecast or a block needs one input, but {found} were chosen; name one with --inputs")]
     SeveralInputs { file: FileName, found: usize },
+    #[error("{0}")]
+    Period(String),
+    #[error("a model of pieces for time has no parameters to write; keep the model file instead")]
+    NoParametersToWrite,
+    #[error(
+        "{file}: rolling scores need rows after the last one of the model; give a table that goes on from it"
+    )]
+    NothingLater { file: FileName },
     #[error("{file}: all rows have the same {column}, so there is no step to go on with; give --step")]
     NoStep { file: FileName, column: String },
     #[error(

@@ -2,9 +2,10 @@
 //!
 //! `ctrlc` because it calls the handler on a thread of its own, where files may be removed, and works on every system.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-static IS_LEARNING: AtomicBool = AtomicBool::new(false);
+/// Models that are being learned; there may be several at once.
+static LEARNING: AtomicUsize = AtomicUsize::new(0);
 static IS_ASKED_TO_STOP: AtomicBool = AtomicBool::new(false);
 
 /// What shells expect of a program that was interrupted.
@@ -13,7 +14,7 @@ const EXIT_CODE: i32 = 130;
 /// Handles Ctrl-C from now on.
 pub(crate) fn install() {
     let handler = || {
-        if IS_LEARNING.load(Ordering::SeqCst) && !IS_ASKED_TO_STOP.swap(true, Ordering::SeqCst) {
+        if LEARNING.load(Ordering::SeqCst) > 0 && !IS_ASKED_TO_STOP.swap(true, Ordering::SeqCst) {
             crate::console::complain(&"stopping with the best model so far; press Ctrl-C again to give up");
             return;
         }
@@ -30,7 +31,7 @@ pub(crate) struct Learning;
 impl Learning {
     /// Learning begins.
     pub(crate) fn begin() -> Self {
-        IS_LEARNING.store(true, Ordering::SeqCst);
+        LEARNING.fetch_add(1, Ordering::SeqCst);
         Self
     }
 
@@ -42,6 +43,6 @@ impl Learning {
 
 impl Drop for Learning {
     fn drop(&mut self) {
-        IS_LEARNING.store(false, Ordering::SeqCst);
+        LEARNING.fetch_sub(1, Ordering::SeqCst);
     }
 }

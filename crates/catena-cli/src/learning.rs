@@ -4,8 +4,12 @@ use std::ops::ControlFlow;
 
 use catena::data::Dataset;
 use catena_auto::fit::{Event, Fit, FitOptions, fit};
+use catena_auto::time::{TimeOptions, TimeSpec};
+use catena_io::select::Frame;
+use catena_io::units::Duration;
+use catena_store::length_text;
 
-use crate::arguments::ModelOptions;
+use crate::arguments::{KernelWord, ModelOptions};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Learning;
@@ -41,7 +45,10 @@ pub(crate) fn fit_options(options: &ModelOptions) -> Result<FitOptions, CliError
         latents: options.latents.given(),
         private: options.private.given(),
         relevance: options.ard.given(),
-        kernel: options.kernel.given(),
+        kernel: match options.kernel.given() {
+            Some(KernelWord::Pair(pair)) => Some(pair),
+            Some(KernelWord::Sum(_) | KernelWord::Time) | None => None,
+        },
         parameters,
         budget: options.budget,
         seed: options.seed,
@@ -60,13 +67,48 @@ pub(crate) fn learn(
     if options.parameters.is_none() && frame.n_rows() < 2 {
         return Err(CliError::OneRow { file: frame.file.clone() });
     }
+    let time = time_options(frame, options, limits)?;
+    let options = &FitOptions { time, ..options.clone() };
     plan::check_memory(frame, options, limits.max_memory)?;
+    let is_time = matches!(frame.inputs.as_slice(), [input] if input.time.is_some());
     let options = FitOptions {
+        length_text: if is_time { |length| length_text(true, length) } else { options.length_text },
         input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
         output_names: frame.outputs.clone(),
         ..options.clone()
     };
     fit_watched(&source.dataset()?, &options, console).map_err(|error| source.in_user_terms(error))
+}
+
+/// The sum and the seasons that were asked for, in units of the table's input; as in `options` if none were.
+fn time_options(
+    frame: &Frame,
+    options: &FitOptions,
+    asked: &ModelOptions,
+) -> Result<Option<TimeOptions>, CliError> {
+    let sum = match asked.kernel.given() {
+        Some(KernelWord::Sum(text)) => Some(text),
+        Some(KernelWord::Pair(_) | KernelWord::Time) | None => None,
+    };
+    if !asked.asks_for_time() {
+        return Ok(options.time.clone());
+    }
+    let [input] = frame.inputs.as_slice() else {
+        return Err(CliError::SeveralInputs { file: frame.file.clone(), found: frame.inputs.len() });
+    };
+    let period = |text: &str| -> Result<f64, String> {
+        if input.time.is_some() {
+            let duration = text.parse::<Duration>().map_err(|error| error.to_string())?;
+            return Ok(duration.seconds());
+        }
+        let number = text.trim().parse().ok().filter(|period: &f64| *period > 0.0 && period.is_finite());
+        number.ok_or_else(|| format!("{text:?} is not a number, but {} holds numbers, not times", input.name))
+    };
+    let spec = sum.map(|text| TimeSpec::parse(&text, &period)).transpose();
+    let spec = spec.map_err(|error| CliError::Period(error.to_string()))?;
+    let periods: Result<Vec<f64>, String> = asked.period.iter().map(|text| period(text)).collect();
+    let periods = periods.map_err(CliError::Period)?;
+    Ok(Some(TimeOptions { spec, periods, linear_mean: false }))
 }
 
 /// Fits a table with a progress bar; the first Ctrl-C keeps the best so far.

@@ -75,7 +75,8 @@ pub(crate) fn read(path: &Path) -> Result<GivenParameters, CliError> {
 
 /// Writes the parameters of a fit.
 pub(crate) fn write(fit: &Fit, path: &Path) -> Result<(), CliError> {
-    let GivenParameters { kernel, mixing, has_private, length_scales, noise } = fit.parameters();
+    let given = fit.parameters().ok_or(CliError::NoParametersToWrite)?;
+    let GivenParameters { kernel, mixing, has_private, length_scales, noise } = given;
     let parameters = ParameterFile {
         kernel: format!("{}/{}", kernel.shared.name(), kernel.private.name()),
         private: has_private,

@@ -31,7 +31,11 @@ impl Plan {
             Some(parameters) => parameters.length_scales.len(),
             None => options.latents.unwrap_or(USUAL_LATENTS.min(n_outputs)) + n_outputs,
         };
-        let state = 1.5 * n_latents as f64;
+        let state = match options.time {
+            // A level, an oscillator and four harmonics of a season in each of as many latents as outputs.
+            Some(_) => 11.0 * n_outputs as f64,
+            None => 1.5 * n_latents as f64,
+        };
         // The table in three units (text, user's, model's), then beliefs of every row while both passes run.
         let cells = (n_rows * (n_outputs + frame.inputs.len())) as f64;
         let rows = 8.0 * (6.0 * cells + n_rows as f64 * (state * state + 4.0 * state));

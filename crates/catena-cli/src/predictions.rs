@@ -7,13 +7,14 @@ use catena_io::write::{
     Interval, PredictedOutput, Target, long_prediction_table, prediction_table, write_table,
 };
 
+use crate::arguments::PredictionOptions;
 use crate::error::CliError;
 
 /// What a model says about every output, by row.
 pub(crate) fn predicted_outputs(
     names: &[String],
     predictive: &Predictive,
-    interval: Option<f64>,
+    options: &PredictionOptions,
 ) -> Vec<PredictedOutput> {
     let (n_rows, n_outputs) = (predictive.n_rows(), predictive.n_outputs());
     let column = |output: usize, value: &dyn Fn(usize) -> f64| -> Vec<f64> {
@@ -23,10 +24,15 @@ pub(crate) fn predicted_outputs(
         name: name.clone(),
         mean: column(output, &|at| predictive.mean(at)),
         std: column(output, &|at| predictive.deviation(at)),
-        interval: interval.map(|share| Interval {
+        interval: options.interval.map(|share| Interval {
             low: column(output, &|at| predictive.quantile(at, 0.5 - 0.5 * share)),
             high: column(output, &|at| predictive.quantile(at, 0.5 + 0.5 * share)),
         }),
+        quantiles: options
+            .quantiles
+            .iter()
+            .map(|&share| (share, column(output, &|at| predictive.quantile(at, share))))
+            .collect(),
     };
     names.iter().enumerate().map(predicted).collect()
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena::kernel::{Kernel, StateKind};
-use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::units::{LengthScale, Variance};
-use catena_auto::fit::{Fit, FitParts, MethodChoice, StructureOption, Summary};
+use catena::kernel::{Kernel, Piece, StateKind};
+use catena::model::{Latent, Lmc, MixingMatrix, Process};
+use catena::units::{LengthScale, Quality, Variance};
+use catena_auto::fit::{Fit, FitParts, FullScaleSize, MethodChoice, StructureOption, Summary};
 use catena_auto::preparation::Preparation;
 use catena_io::FileName;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError};
@@ -63,11 +63,14 @@ struct LatentHeader {
 struct Named {
     name: String,
     count: usize,
+    /// A second count, where there are two.
+    #[serde(default)]
+    neighbors: usize,
 }
 
 impl Named {
     fn new(name: &str, count: usize) -> Self {
-        Self { name: name.to_owned(), count }
+        Self { name: name.to_owned(), count, neighbors: 0 }
     }
 
     fn of_method(method: MethodChoice) -> Self {
@@ -77,6 +80,10 @@ impl Named {
             MethodChoice::Exact => Self::new("exact", 0),
             MethodChoice::Svgp { n_inducing } => Self::new("svgp", n_inducing),
             MethodChoice::Nngp { n_neighbors } => Self::new("nngp", n_neighbors),
+            MethodChoice::FullScale { size } => {
+                let FullScaleSize { n_inducing, n_neighbors } = size.unwrap_or_default();
+                Self { neighbors: n_neighbors, ..Self::new("fullscale", n_inducing) }
+            }
         }
     }
 
@@ -87,6 +94,9 @@ impl Named {
             "exact" => Some(MethodChoice::Exact),
             "svgp" => Some(MethodChoice::Svgp { n_inducing: self.count }),
             "nngp" => Some(MethodChoice::Nngp { n_neighbors: self.count }),
+            "fullscale" => Some(MethodChoice::FullScale {
+                size: Some(FullScaleSize { n_inducing: self.count, n_neighbors: self.neighbors }),
+            }),
             _ => None,
         }
     }
@@ -162,9 +172,12 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         style: style_name(input.style).to_owned(),
         time: input.time.as_ref().map(TimeAxis::to_json),
     };
-    let latent = |latent: &Latent| LatentHeader {
-        kernel: latent.kernel().name().to_owned(),
-        state: if latent.state() == StateKind::Derivative { "derivative" } else { "value" }.to_owned(),
+    let latent = |latent: &Latent| match latent.process() {
+        Process::Stationary(kernel, state) => LatentHeader {
+            kernel: kernel.name().to_owned(),
+            state: if state == StateKind::Derivative { "derivative" } else { "value" }.to_owned(),
+        },
+        Process::Piece(piece) => LatentHeader { kernel: piece.name().to_owned(), state: "piece".to_owned() },
     };
     let header = Header {
         catena: env!("CARGO_PKG_VERSION").to_owned(),
@@ -193,6 +206,10 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
     let private: Vec<f64> = outputs().filter_map(|output| model.mixing().private_weight(output)).collect();
     add("inputs", inputs);
     add("values", values);
+    if model.latents().iter().any(|latent| latent.shape().is_some()) {
+        let shape = |latent: &Latent| latent.shape().unwrap_or(f64::NAN);
+        add("shapes", Array::from_f64(model.latents().iter().map(shape).collect()));
+    }
     add(
         "length_scales",
         Array::from_f64(model.latents().iter().map(|latent| latent.length_scale().get()).collect()),
@@ -304,7 +321,12 @@ fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) 
     if lengths.len() != header.latents.len() {
         return None;
     }
-    let latent = |(latent, length): (&LatentHeader, f64)| -> Option<Latent> {
+    // Files without any piece for time have no shapes.
+    let shapes = numbers("shapes").unwrap_or_else(|_| vec![f64::NAN; lengths.len()]);
+    let latent = |(latent, (length, shape)): (&LatentHeader, (f64, &f64))| -> Option<Latent> {
+        if latent.state == "piece" {
+            return Some(Latent::piece(piece(&latent.kernel, *shape)?, LengthScale::new(length).ok()?));
+        }
         let kernel = Kernel::ALL.iter().copied().find(|kernel| kernel.name() == latent.kernel)?;
         let state = match latent.state.as_str() {
             "derivative" => StateKind::Derivative,
@@ -313,13 +335,25 @@ fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) 
         };
         Latent::new(kernel, state, LengthScale::new(length).ok()?).ok()
     };
-    let latents: Vec<Latent> = header.latents.iter().zip(lengths).map(latent).collect::<Option<_>>()?;
+    let latents: Vec<Latent> =
+        header.latents.iter().zip(lengths.into_iter().zip(&shapes)).map(latent).collect::<Option<_>>()?;
     let (shared, private) = (numbers("shared_weights").ok()?, numbers("private_weights").ok()?);
     let n_outputs = header.outputs.len();
     let mixing = MixingMatrix::with_private(n_outputs, shared.len() / n_outputs, shared, private).ok()?;
     let noise: Option<Vec<Variance>> =
         numbers("noise").ok()?.into_iter().map(|noise| Variance::new(noise).ok()).collect();
     Lmc::new(latents, mixing, noise?).ok()
+}
+
+/// A piece for time by its name.
+fn piece(name: &str, shape: f64) -> Option<Piece> {
+    match name {
+        "sho" => Some(Piece::Sho { quality: Quality::new(shape).ok()? }),
+        "qp" => Some(Piece::Cycle { period: LengthScale::new(shape).ok()? }),
+        "rw" => Some(Piece::RandomWalk),
+        "llt" => Some(Piece::LocalLinearTrend),
+        _ => None,
+    }
 }
 
 fn about_of(header: &Header) -> Option<About> {

@@ -158,15 +158,17 @@ fn model(fit: &Fit, about: &About) -> Model {
         Latent {
             name: if private_to.is_some() { "private".to_owned() } else { format!("shared {}", at + 1) },
             private_to,
-            kernel: latent.kernel.clone(),
+            kernel: latent.kernel_text(|length| length_text(is_time, length)),
             length_scales: lengths
                 .map(|length| LengthScale { value: *length, text: length_text(is_time, *length) })
                 .collect(),
         }
     };
+    let sizes = summary.deviations();
     let row = |output: usize| {
         let weights = &summary.mixing[output * n_latents..output * n_latents + n_shared];
-        weights.iter().map(|weight| weight / parts.preparation.outputs[output].scale).collect()
+        let scale = parts.preparation.outputs[output].scale;
+        weights.iter().zip(&sizes).map(|(weight, size)| size * weight / scale).collect()
     };
     let privates = if parts.model.mixing().has_private() { ", one private to each output" } else { "" };
     Model {

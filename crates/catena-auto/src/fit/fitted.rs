@@ -4,27 +4,26 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use catena::data::{Dataset, InputPoints};
-use catena::learning::{Family, Learned, Progress};
-use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::units::{DistanceScale, LengthScale, Variance};
+use catena::learning::Learned;
+use catena::model::{Latent, Lmc};
+use catena::units::DistanceScale;
 use catena_baselines::Problem;
-use catena_baselines::exact::ExactOptions;
-use catena_baselines::nngp::NngpOptions;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use catena_baselines::fullscale::FullScaleSize;
 
+use super::learn::{learn, rival, schedule};
 use super::summary::{self, HeldOut, Summary};
-use super::warnings::warnings;
+use super::warnings::{left_range, warnings};
 use super::{Event, FitError, FitMonitor, FitOptions, GivenParameters, MethodChoice, Stage, StructureOption};
 use crate::carry::carried;
-use crate::dense::{ExactMethod, NngpMethod, SvgpMethod};
+use crate::contest::contest;
 use crate::distinct::distinct;
 use crate::ensemble::EnsembleMethod;
-use crate::ground::{Course, Ground, some_rows};
+use crate::ground::{Course, Ground};
 use crate::message_passing::{CatenaMethod, States, Structure, with_candidates};
-use crate::method::{Differentiable, Fitted, Method, Quantity};
-use crate::preparation::{InputUnits, OutputTransform, Predictive, Preparation, Wanted};
-use crate::selection::{Choice, below, choose};
+use crate::method::{Fitted, Method, Quantity};
+use crate::preparation::{InputUnits, Predictive, Preparation};
+use crate::rows::appended;
+use crate::selection::{Choice, choose};
 
 /// A fitted model.
 pub struct Fit {
@@ -63,15 +62,21 @@ impl std::fmt::Debug for Fit {
 /// See [`super::fit`].
 pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Fit, FitError> {
     if let Some(given) = &options.parameters {
-        return with_given(table, given, options, monitor);
+        return super::given::fit(table, given, options, monitor);
+    }
+    if let Some(time) = &options.time {
+        return super::along_time::fit(table, time, options, monitor);
     }
     let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
     if options.latents == Some(0) && options.private == Some(false) {
         return Err(FitError::NoLatents { asked: 0 });
     }
     let (learned_from, n_copies) = distinct(table)?;
-    let Choice { family, wanted, tried, mut reasons, held_out, mut probabilities, plan, earlier } =
-        choose(&learned_from, options, units, monitor)?;
+    let mut choice = choose(&learned_from, options, units, monitor)?;
+    let verdict = contest(&learned_from, &choice, options, units, monitor)?;
+    let resolved = verdict.map(|verdict| choice.follow(verdict, options));
+    let options = resolved.as_ref().unwrap_or(options);
+    let Choice { family, wanted, tried, mut reasons, held_out, mut probabilities, plan, earlier } = choice;
     if n_copies > 0 {
         reasons.push(format!(
             "{n_copies} cells repeat another at the same place to the last digit; learning left them out"
@@ -89,19 +94,16 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
         _ => whole.with_observations(prepared(&learned_from)?.observations().clone())?,
     };
     let priors = options.priors.clone().unwrap_or_else(|| ground.priors());
-    // Where message passing led, a rival may have no evidence at all: it begins at the table.
-    let earlier = earlier.filter(|_| rival(options.method, options.seed).is_none());
+    // Where message passing led, a rival may have no evidence at all: it begins at the table. What a contest learned is the
+    // method's own.
+    let is_own = resolved.is_some() || rival(options.method, options.seed).is_none();
+    let earlier = earlier.filter(|_| is_own);
     let earlier = earlier.map(|(model, from)| carried(&model, &from, &preparation)).transpose()?;
-    let needs_start = earlier.is_none() && plan.final_multipliers.is_empty();
-    let course = Course {
-        family,
-        multipliers: if needs_start { &[1.0] } else { plan.final_multipliers },
-        earlier: earlier.into_iter().collect(),
-        settings: plan.race,
-        priors: &priors,
-        noise_floor: options.noise_floor,
-    };
-    let learned = learn(&ground, &course, options, monitor, &mut reasons)?;
+    let earlier: Vec<Lmc> = earlier.into_iter().collect();
+    let (multipliers, settings) = schedule(&family, &earlier, &plan, (table, options, is_own));
+    let noise_floor = options.noise_floor;
+    let course = Course { family, multipliers, earlier, settings, priors: &priors, noise_floor };
+    let learned = learn(&ground, &course, (options, is_own), monitor, &mut reasons)?;
     probabilities.truncate(4000);
     let held_out: Vec<HeldOut> =
         held_out.into_iter().map(|(name, scores)| HeldOut::new(name, scores)).collect();
@@ -110,70 +112,23 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
 }
 
 /// Announces a stage that is too short to be interrupted.
-fn tell(monitor: &FitMonitor<'_>, stage: Stage, done: f64) {
+pub(super) fn tell(monitor: &FitMonitor<'_>, stage: Stage, done: f64) {
     let (ControlFlow::Continue(()) | ControlFlow::Break(())) =
         monitor(Event { stage, done, log_posterior: None });
 }
 
-/// Learns the chosen family by the method's own evidence.
-fn learn(
-    ground: &Ground,
-    course: &Course<'_>,
-    options: &FitOptions,
-    monitor: &FitMonitor<'_>,
-    reasons: &mut Vec<String>,
-) -> Result<Learned, FitError> {
-    let limit = course.settings.ascent.max_iterations as f64;
-    let watch = |progress: Progress| {
-        let done = progress.iteration.iteration as f64 / limit;
-        let log_posterior = Some(progress.iteration.value);
-        monitor(Event { stage: Stage::Learning, done, log_posterior })
-    };
-    let Some(method) = rival(options.method, options.seed) else { return ground.learn(course, &watch) };
-    match options.learning_rows.filter(|&rows| rows < ground.dataset.n_rows()) {
-        None => ground.learn_by(method.as_ref(), course, &watch),
-        Some(count) => {
-            let mut generator = ChaCha8Rng::seed_from_u64(options.seed);
-            let mut rows: Vec<_> = ground.dataset.inputs().rows().collect();
-            for at in 0..count {
-                let other = at + below(&mut generator, rows.len() - at);
-                rows.swap(at, other);
-            }
-            rows.truncate(count);
-            rows.sort_unstable();
-            reasons.push(format!("parameters were learned from {count} random rows"));
-            let part = Ground::new(some_rows(&ground.dataset, &rows)?, &options.structure.learned_on())?;
-            part.learn_by(method.as_ref(), course, &watch)
-        }
-    }
-}
-
-/// The rival that was asked for; `None` for message passing.
-fn rival(method: MethodChoice, seed: u64) -> Option<Box<dyn Differentiable>> {
-    match method {
-        MethodChoice::Auto | MethodChoice::Catena => None,
-        MethodChoice::Exact => Some(Box::new(ExactMethod(ExactOptions::default()))),
-        MethodChoice::Svgp { n_inducing } => {
-            let mut method = SvgpMethod::new(n_inducing);
-            method.placement = crate::dense::Placement::KMeans { n_inducing, seed };
-            Some(Box::new(method))
-        }
-        MethodChoice::Nngp { n_neighbors } => Some(Box::new(NngpMethod(NngpOptions::new(n_neighbors)))),
-    }
-}
-
 /// What selection has to say.
 #[derive(Default)]
-struct Told {
-    tried: Vec<crate::selection::Tried>,
-    decisions: Vec<String>,
-    held_out: Vec<HeldOut>,
-    probabilities: Vec<f64>,
+pub(super) struct Told {
+    pub(super) tried: Vec<crate::selection::Tried>,
+    pub(super) decisions: Vec<String>,
+    pub(super) held_out: Vec<HeldOut>,
+    pub(super) probabilities: Vec<f64>,
 }
 
 /// Conditions the model on all cells and writes the summary.
 #[expect(clippy::too_many_arguments, reason = "the last step brings everything together")]
-fn finish(
+pub(super) fn finish(
     table: &Dataset,
     preparation: Preparation,
     ground: &Ground,
@@ -206,10 +161,10 @@ fn finish(
         method: method_name(options),
         n_rows: table.n_rows(),
         input_names: options.input_names.clone(),
-        latents: summary::latents(&model, &preparation, options),
-        outputs: summary::outputs(&model, &preparation, &counts, options),
+        latents: summary::latents(&model, &preparation, ground.extent, options),
+        outputs: summary::outputs(&model, &preparation, &counts, ground.extent, options),
         mixing: summary::mixing(&model, &preparation),
-        correlation: summary::correlation(&model),
+        correlation: summary::correlation(&model, ground.extent),
         log_evidence,
         path: learned.map(|learned| learned.path.clone()).unwrap_or_default(),
         ending: summary::ending(learned),
@@ -239,6 +194,10 @@ fn method_name(options: &FitOptions) -> String {
         (MethodChoice::Exact, _) => "exact".to_owned(),
         (MethodChoice::Svgp { n_inducing }, _) => format!("svgp with {n_inducing} inducing points"),
         (MethodChoice::Nngp { n_neighbors }, _) => format!("nngp with {n_neighbors} neighbors"),
+        (MethodChoice::FullScale { size }, _) => {
+            let FullScaleSize { n_inducing, n_neighbors } = size.unwrap_or_default();
+            format!("full-scale with {n_inducing} inducing points and {n_neighbors} neighbors")
+        }
         (_, StructureOption::Ensemble { n_chains }) => format!("catena on {n_chains} chains"),
         (_, StructureOption::Chain) => "catena on a chain".to_owned(),
         (_, StructureOption::Tree) => "catena on a spanning tree".to_owned(),
@@ -257,7 +216,7 @@ struct Conditioning {
     tree: Option<Arc<catena::structure::Tree>>,
 }
 
-fn scaled_candidates(
+pub(super) fn scaled_candidates(
     preparation: &Preparation,
     candidates: Option<&InputPoints>,
 ) -> Result<Option<InputPoints>, FitError> {
@@ -287,81 +246,6 @@ fn condition(
     let structure = tree.map_or_else(|| structure.learned_on(), Structure::Given);
     let method = CatenaMethod { structure, states: States::AsGiven, candidates };
     Ok(method.fit(problem)?)
-}
-
-/// A fit with parameters in the user's units.
-fn with_given(
-    table: &Dataset,
-    given: &GivenParameters,
-    options: &FitOptions,
-    monitor: &FitMonitor<'_>,
-) -> Result<Fit, FitError> {
-    let n_outputs = table.observations().n_outputs();
-    // With one input a length-scale follows its unit; with several, given length-scales are distances as they are.
-    let is_line = table.inputs().dim() == 1;
-    let units = if options.standardize && is_line { InputUnits::Scaled } else { InputUnits::AsGiven };
-    let preparation = if options.standardize {
-        Preparation::fitted(table, units, &Wanted::default())?
-    } else {
-        Preparation::identity(table.inputs(), n_outputs, units)
-    };
-    let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
-    let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
-    let ground = Ground::new(prepared, &options.structure.learned_on())?;
-    let model = given_model(given, &preparation, &ground, options)?;
-    let told = Told { decisions: vec!["parameters as given".to_owned()], ..Told::default() };
-    finish(table, preparation, &ground, model, None, told, options, monitor)
-}
-
-fn given_model(
-    given: &GivenParameters,
-    preparation: &Preparation,
-    ground: &Ground,
-    options: &FitOptions,
-) -> Result<Lmc, FitError> {
-    let n_outputs = preparation.outputs.len();
-    let n_latents = given.length_scales.len();
-    let check = |what: &'static str, expected: usize, found: usize| {
-        if expected == found { Ok(()) } else { Err(FitError::ParameterShape { what, expected, found }) }
-    };
-    check("the mixing matrix", n_outputs, given.mixing.len())?;
-    given.mixing.iter().try_for_each(|row| check("a row of the mixing matrix", n_latents, row.len()))?;
-    check("the noise", n_outputs, given.noise.len())?;
-    let n_private = if given.has_private { n_outputs } else { 0 };
-    let Some(n_shared) = n_latents.checked_sub(n_private) else {
-        return Err(FitError::ParameterShape {
-            what: "the length-scales",
-            expected: n_private,
-            found: n_latents,
-        });
-    };
-    let (mut shared, mut private, mut noise) = (vec![], vec![], vec![]);
-    for ((row, variance), (output, transform)) in
-        given.mixing.iter().zip(&given.noise).zip(preparation.outputs.iter().enumerate())
-    {
-        let OutputTransform { scale, .. } = transform;
-        shared.extend(row[..n_shared].iter().map(|weight| weight / scale));
-        if given.has_private {
-            private.push(row[n_shared + output] / scale);
-        }
-        noise.push(Variance::new(variance / (scale * scale)).map_err(catena::model::ModelError::from)?);
-    }
-    let state = options.state.unwrap_or_else(|| ground.suited_state());
-    let kernels = given.kernel;
-    let family = Family {
-        n_shared,
-        shared_kernel: kernels.shared,
-        private_kernel: given.has_private.then_some(kernels.private),
-        state,
-        tied: false,
-    };
-    let unit = if preparation.inputs.len() == 1 { preparation.inputs[0].1 } else { 1.0 };
-    let latent = |(at, length): (usize, &f64)| -> Result<Latent, catena::model::ModelError> {
-        let kernel = if at < n_shared { kernels.shared } else { kernels.private };
-        Ok(Latent::new(kernel, family.state_of(kernel), LengthScale::new(length / unit)?)?)
-    };
-    let latents: Result<Vec<Latent>, _> = given.length_scales.iter().enumerate().map(latent).collect();
-    Ok(Lmc::new(latents?, MixingMatrix::with_private(n_outputs, n_shared, shared, private)?, noise)?)
 }
 
 impl Fit {
@@ -430,7 +314,7 @@ impl Fit {
         Ok(self.parts.preparation.predictive(&prediction, &scaled))
     }
 
-    /// The same model and units with more rows.
+    /// The same model and units with more rows; a warning is added for outputs that leave the range they were learned on.
     ///
     /// # Errors
     /// When the new rows have other columns.
@@ -442,6 +326,8 @@ impl Fit {
         for (output, count) in parts.summary.outputs.iter_mut().zip(counts) {
             output.n_observed = count;
         }
+        let names: Vec<&str> = self.parts.summary.outputs.iter().map(|output| output.name.as_str()).collect();
+        parts.summary.warnings.extend(left_range(&self.parts.table, more, &names));
         let mut fit = Self::from_parts(parts)?;
         let evidence = fit.posterior.evidence()?.map_or(f64::NAN, crate::method::Evidence::get);
         fit.parts.summary.log_evidence = evidence;
@@ -449,49 +335,24 @@ impl Fit {
     }
 
     /// The parameters in the user's units, to be given to another fit. Exact for one input; for several, length-scales are
-    /// those of inputs that were brought to scale first.
-    pub fn parameters(&self) -> GivenParameters {
+    /// those of inputs that were brought to scale first. `None` for a model with pieces for time, which has more.
+    pub fn parameters(&self) -> Option<GivenParameters> {
+        if self.parts.model.latents().iter().any(|latent| latent.kernel().is_none()) {
+            return None;
+        }
         let Summary { latents, outputs, mixing, .. } = &self.parts.summary;
         let model = &self.parts.model;
         let n_shared = model.mixing().n_shared();
-        let kernel = |at: Option<&Latent>| at.map(Latent::kernel);
+        let kernel = |at: Option<&Latent>| at.and_then(Latent::kernel);
         let shared = kernel(model.latents().first());
         let private = kernel(model.latents().get(n_shared));
         let any = shared.or(private).unwrap_or(catena::kernel::Kernel::Matern12);
-        GivenParameters {
+        Some(GivenParameters {
             kernel: super::KernelPair { shared: shared.unwrap_or(any), private: private.unwrap_or(any) },
             mixing: mixing.chunks_exact(latents.len()).map(<[f64]>::to_vec).collect(),
             has_private: model.mixing().has_private(),
             length_scales: latents.iter().map(|latent| latent.length_scales[0]).collect(),
             noise: outputs.iter().map(|output| output.noise_deviation.powi(2)).collect(),
-        }
+        })
     }
-}
-
-fn appended(table: &Dataset, more: &Dataset) -> Result<Dataset, FitError> {
-    let n_outputs = table.observations().n_outputs();
-    let dense = |dataset: &Dataset| {
-        let mut values = vec![f64::NAN; dataset.n_rows() * n_outputs];
-        let mut noise = values.clone();
-        for (row, cell) in dataset.observations().cells() {
-            let place = row.get() * n_outputs + cell.output.get();
-            values[place] = cell.value;
-            noise[place] = cell.noise_variance.unwrap_or(f64::NAN);
-        }
-        (values, noise)
-    };
-    let found = more.observations().n_outputs();
-    if found != n_outputs {
-        return Err(FitError::ParameterShape { what: "a new row", expected: n_outputs, found });
-    }
-    let (before, after) = (dense(table), dense(more));
-    let n_rows = table.n_rows() + more.n_rows();
-    let inputs = [table.inputs().values(), more.inputs().values()].concat();
-    let inputs = InputPoints::new(n_rows, table.inputs().dim(), inputs)?;
-    let values = [before.0, after.0].concat();
-    let mut observations = catena::data::Observations::from_dense(n_rows, n_outputs, &values)?;
-    if table.observations().has_cell_noise() {
-        observations = observations.with_cell_noise(&[before.1, after.1].concat())?;
-    }
-    Ok(Dataset::new(inputs, observations)?)
 }

@@ -1,7 +1,10 @@
 //! From a table to a fitted model in one call: choose, learn, condition, summarize.
 
+mod along_time;
 mod fitted;
+mod given;
 mod joint;
+mod learn;
 mod options;
 mod summary;
 mod text;
@@ -18,6 +21,7 @@ use catena_baselines::BaselineError;
 use thiserror::Error;
 
 pub use crate::selection::Tried;
+pub use catena_baselines::fullscale::FullScaleSize;
 pub use fitted::{Fit, FitParts};
 pub use options::{
     Budget, FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, UnknownKernel,
@@ -67,6 +71,18 @@ pub enum FitError {
         expected: usize,
         /// Entries it has.
         found: usize,
+    },
+    /// Time is one input.
+    #[error("a model along time needs a single input, but the table has {found}; name one with --inputs")]
+    TimeNeedsOneInput {
+        /// Inputs of the table.
+        found: usize,
+    },
+    /// An option that models along time do not have.
+    #[error("a model along time {what}; leave that out, or name a kernel such as matern32")]
+    NotAlongTime {
+        /// What it cannot do.
+        what: &'static str,
     },
     /// Candidates are part of one structure.
     #[error(

@@ -5,14 +5,16 @@ use std::str::FromStr;
 use catena::data::InputPoints;
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::Priors;
+use catena_baselines::fullscale::FullScaleSize;
 use thiserror::Error;
 
 use crate::message_passing::Structure;
+use crate::time::TimeOptions;
 
 /// Which inference runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum MethodChoice {
-    /// Message passing on the structure that suits the inputs.
+    /// Along one input message passing, which is exact; above, what predicts hidden cells best.
     #[default]
     Auto,
     /// Message passing.
@@ -28,6 +30,11 @@ pub enum MethodChoice {
     Nngp {
         /// Their number.
         n_neighbors: usize,
+    },
+    /// Inducing points, and neighbors for what they leave.
+    FullScale {
+        /// How many of each; `None` to choose by hidden cells.
+        size: Option<FullScaleSize>,
     },
 }
 
@@ -134,6 +141,8 @@ pub struct FitOptions {
     pub private: Option<bool>,
     /// Kernels; `None` to choose.
     pub kernel: Option<KernelPair>,
+    /// A model along time instead: sums of level, season and oscillator in every latent. Needs a single input.
+    pub time: Option<TimeOptions>,
     /// Parameters that are given; `None` to learn them.
     pub parameters: Option<GivenParameters>,
     /// Priors of what is learned, for outputs of variance 1; `None` for the default.
@@ -151,10 +160,13 @@ pub struct FitOptions {
     pub candidates: Option<InputPoints>,
     /// How much may be spent.
     pub budget: Budget,
-    /// Learn neighbors, exact and sparse methods from this many random rows; `None` for all.
+    /// Learn neighbors, exact, sparse and full-scale methods from this many random rows; `None` for all, or for as many as
+    /// the budget allows where the method is full-scale.
     pub learning_rows: Option<usize>,
     /// The seed of everything random.
     pub seed: u64,
+    /// How a length along the only input is written: as a duration where it is a time.
+    pub length_text: fn(f64) -> String,
     /// What inputs are called.
     pub input_names: Vec<String>,
     /// What outputs are called.
@@ -170,6 +182,7 @@ impl Default for FitOptions {
             latents: None,
             private: None,
             kernel: None,
+            time: None,
             parameters: None,
             priors: None,
             noise_floor: 1e-6,
@@ -180,6 +193,7 @@ impl Default for FitOptions {
             budget: Budget::Default,
             learning_rows: None,
             seed: 0,
+            length_text: |length| length.to_string(),
             input_names: vec![],
             output_names: vec![],
         }

@@ -1,8 +1,9 @@
 //! What was learned, in the user's units, for a person or a program to read.
 
 use catena::index::OutputIndex;
-use catena::learning::{Learned, Stop};
-use catena::model::Lmc;
+use catena::kernel::{Dynamics, Piece, VisitDynamics};
+use catena::learning::{Extent, Learned, Stop};
+use catena::model::{Latent, Lmc, Process};
 use serde::{Deserialize, Serialize};
 
 use super::FitOptions;
@@ -17,10 +18,16 @@ pub struct LatentSummary {
     pub private_to: Option<String>,
     /// Its kernel.
     pub kernel: String,
+    /// The time after which it repeats, in units of the input.
+    #[serde(default)]
+    pub period: Option<f64>,
     /// Its length-scale along each input, in units of that input.
     pub length_scales: Vec<f64>,
     /// The share of the modelled variance of all outputs that it carries.
     pub share: f64,
+    /// The standard deviation that it shows over the data where its weight is 1: 1 unless it wanders.
+    #[serde(default = "one")]
+    pub deviation: f64,
 }
 
 /// One output.
@@ -57,6 +64,27 @@ pub struct HeldOut {
     pub mnll: f64,
     /// The share of cells in 95 % intervals.
     pub coverage: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+impl Summary {
+    /// By latent, the standard deviation that it shows over the data where its weight is 1.
+    pub fn deviations(&self) -> Vec<f64> {
+        self.latents.iter().map(|latent| latent.deviation).collect()
+    }
+}
+
+impl LatentSummary {
+    /// The kernel with its period, as `length` writes it.
+    pub fn kernel_text(&self, length: impl Fn(f64) -> String) -> String {
+        match self.period {
+            Some(period) => format!("{}({})", self.kernel, length(period)),
+            None => self.kernel.clone(),
+        }
+    }
 }
 
 impl HeldOut {
@@ -118,25 +146,37 @@ pub(super) fn ending(learned: Option<&Learned>) -> String {
 }
 
 /// The latents of a model in the user's units.
-pub(super) fn latents(model: &Lmc, preparation: &Preparation, options: &FitOptions) -> Vec<LatentSummary> {
+pub(super) fn latents(
+    model: &Lmc,
+    preparation: &Preparation,
+    extent: Extent,
+    options: &FitOptions,
+) -> Vec<LatentSummary> {
     let n_shared = model.mixing().n_shared();
+    let sizes = sizes(model, extent);
     let variance = |latent: usize| -> f64 {
         let outputs = (0..model.n_outputs()).map(OutputIndex::new);
-        outputs
-            .map(|output| model.mixing().weight(output, catena::index::LatentIndex::new(latent)).powi(2))
-            .sum()
+        let weight = |output| model.mixing().weight(output, catena::index::LatentIndex::new(latent));
+        sizes[latent] * outputs.map(|output| weight(output).powi(2)).sum::<f64>()
     };
     let noise: f64 = model.noise().iter().map(|noise| noise.get()).sum();
     let total: f64 = (0..model.n_latents()).map(variance).sum::<f64>() + noise;
     let summary = |(at, latent): (usize, &catena::model::Latent)| LatentSummary {
         private_to: (at >= n_shared).then(|| options.output_name(at - n_shared)),
-        kernel: latent.kernel().name().to_owned(),
+        kernel: process_name(latent),
+        period: match latent.process() {
+            Process::Piece(Piece::Cycle { period }) => {
+                Some(period.get() * preparation.inputs.first().map_or(1.0, |(_, unit)| *unit))
+            }
+            _ => None,
+        },
         length_scales: preparation
             .inputs
             .iter()
             .map(|(_, scale)| latent.length_scale().get() * scale)
             .collect(),
         share: variance(at) / total,
+        deviation: sizes[at].sqrt(),
     };
     model.latents().iter().enumerate().map(summary).collect()
 }
@@ -146,12 +186,15 @@ pub(super) fn outputs(
     model: &Lmc,
     preparation: &Preparation,
     counts: &[usize],
+    extent: Extent,
     options: &FitOptions,
 ) -> Vec<OutputSummary> {
+    let sizes = sizes(model, extent);
     let summary = |output: usize| {
         let index = OutputIndex::new(output);
         let mixing = model.mixing();
-        let shared: f64 = mixing.shared_row(index).iter().map(|weight| weight * weight).sum();
+        let shared: f64 =
+            mixing.shared_row(index).iter().zip(&sizes).map(|(weight, size)| size * weight * weight).sum();
         let private = mixing.private_weight(index).map_or(0.0, |weight| weight * weight);
         let noise = model.noise()[output].get();
         let total = shared + private + noise;
@@ -170,6 +213,38 @@ pub(super) fn outputs(
     (0..model.n_outputs()).map(summary).collect()
 }
 
+/// The variance that each latent shows over the data: 1 of a stationary one; of one that wanders, what is expected around its
+/// own mean, a sixth of what a walk gains over the span.
+fn sizes(model: &Lmc, extent: Extent) -> Vec<f64> {
+    let size = |latent: &Latent| {
+        if latent.is_stationary() {
+            return 1.0;
+        }
+        latent.visit_dynamics(Gained(extent.span)).map_or(1.0, |gained| gained / 6.0)
+    };
+    model.latents().iter().map(size).collect()
+}
+
+/// The variance that the value of a process gains over a distance.
+struct Gained(f64);
+
+impl VisitDynamics for Gained {
+    type Output = f64;
+
+    fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) -> f64 {
+        dynamics.step(self.0).noise[0][0]
+    }
+}
+
+/// What a latent is called.
+fn process_name(latent: &Latent) -> String {
+    match latent.process() {
+        Process::Stationary(kernel, _) => kernel.name().to_owned(),
+        Process::Piece(Piece::Sho { quality }) => format!("sho(q={:.3})", quality.get()),
+        Process::Piece(piece) => piece.name().to_owned(),
+    }
+}
+
 /// Weights in units of the outputs.
 pub(super) fn mixing(model: &Lmc, preparation: &Preparation) -> Vec<f64> {
     let n_latents = model.n_latents();
@@ -182,11 +257,11 @@ pub(super) fn mixing(model: &Lmc, preparation: &Preparation) -> Vec<f64> {
 }
 
 /// The correlation of the outputs implied by the weights; an output without signal correlates with itself alone.
-pub(super) fn correlation(model: &Lmc) -> Vec<f64> {
+pub(super) fn correlation(model: &Lmc, extent: Extent) -> Vec<f64> {
     let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
-    let weights = model.mixing().to_dense();
+    let (weights, sizes) = (model.mixing().to_dense(), sizes(model, extent));
     let product = |a: usize, b: usize| -> f64 {
-        (0..n_latents).map(|l| weights[a * n_latents + l] * weights[b * n_latents + l]).sum()
+        (0..n_latents).map(|l| sizes[l] * weights[a * n_latents + l] * weights[b * n_latents + l]).sum()
     };
     let entry = |at: usize| {
         let (a, b) = (at / n_outputs, at % n_outputs);

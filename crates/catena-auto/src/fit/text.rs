@@ -36,7 +36,7 @@ impl Summary {
     }
 
     fn latent_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
-        let mut lines = vec![format!("{:<28} {:<10} {:>9}  length-scale", "latent", "kernel", "variance")];
+        let mut lines = vec![format!("{:<28} {:<12} {:>9}  length-scale", "latent", "kernel", "variance")];
         let mut n_shared = 0;
         for latent in &self.latents {
             let name = match &latent.private_to {
@@ -54,7 +54,8 @@ impl Summary {
                 }
             };
             let percent = 100.0 * latent.share;
-            lines.push(format!("{name:<28} {:<10} {percent:>8.1}%  {}", latent.kernel, scales.join(", ")));
+            let kernel = latent.kernel_text(length);
+            lines.push(format!("{name:<28} {kernel:<12} {percent:>8.1}%  {}", scales.join(", ")));
         }
         lines
     }

@@ -1,5 +1,6 @@
 //! What a user should know before trusting a fit.
 
+use catena::data::Dataset;
 use catena::index::{LatentIndex, OutputIndex};
 use catena::learning::{Extent, Learned, Stop};
 use catena::model::Lmc;
@@ -60,6 +61,28 @@ fn lost_races(held_out: &[HeldOut]) -> Vec<String> {
     warnings
 }
 
+/// A warning for each output whose new values leave the range of those before by more than a quarter of it.
+pub(super) fn left_range(before: &Dataset, more: &Dataset, names: &[&str]) -> Vec<String> {
+    let ranges = |table: &Dataset| {
+        let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); names.len()];
+        for (_, cell) in table.observations().cells() {
+            let (low, high) = &mut ranges[cell.output.get()];
+            (*low, *high) = (low.min(cell.value), high.max(cell.value));
+        }
+        ranges
+    };
+    let (known, new) = (ranges(before), ranges(more));
+    let told = |(output, name): (usize, &&str)| {
+        let ((low, high), (least, most)) = (known[output], new[output]);
+        let margin = 0.25 * (high - low);
+        let far = if most > high + margin { most } else { least };
+        (most > high + margin || least < low - margin).then(|| {
+            format!("{name} reaches {far}, but was learned on values from {low} to {high}: fit again if that is to stay")
+        })
+    };
+    names.iter().enumerate().filter_map(told).collect()
+}
+
 fn of_learning(model: &Lmc, extent: Extent, learned: &Learned, options: &FitOptions) -> Vec<String> {
     let mut warnings = vec![];
     match learned.stop {
@@ -88,6 +111,10 @@ fn of_learning(model: &Lmc, extent: Extent, learned: &Learned, options: &FitOpti
             None => format!("shared latent {}", at + 1),
             Some(output) => format!("the private latent of {}", options.output_name(output)),
         };
+        // What wanders or repeats has no length-scale that should lie inside the data.
+        if latent.kernel().is_none() {
+            continue;
+        }
         let index = LatentIndex::new(at);
         let weights =
             (0..model.n_outputs()).map(|output| model.mixing().weight(OutputIndex::new(output), index));
@@ -109,4 +136,24 @@ fn of_learning(model: &Lmc, extent: Extent, learned: &Learned, options: &FitOpti
         }
     }
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use catena::data::{InputPoints, Observations};
+
+    #[test]
+    fn new_values_out_of_range_are_told() {
+        let table = |values: &[f64]| {
+            let inputs =
+                InputPoints::from_column((0..values.len() / 2).map(|row| row as f64).collect()).unwrap();
+            Dataset::new(inputs, Observations::from_dense(values.len() / 2, 2, values).unwrap()).unwrap()
+        };
+        let before = table(&[0.0, 5.0, 4.0, f64::NAN, 2.0, 9.0]);
+        assert!(left_range(&before, &table(&[4.9, 9.5]), &["a", "b"]).is_empty());
+        let told = left_range(&before, &table(&[-1.5, f64::NAN, 2.0, 7.0]), &["a", "b"]);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("a reaches -1.5, but was learned on values from 0 to 4"), "{told:?}");
+    }
 }

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use catena_baselines::fullscale::FullScaleSize;
+
 use super::{Budget, MethodChoice, StructureOption};
 
 /// A word that means nothing here, and the words that do.
@@ -53,6 +55,10 @@ impl fmt::Display for MethodChoice {
             Self::Exact => formatter.write_str("exact"),
             Self::Svgp { n_inducing } => write!(formatter, "svgp:{n_inducing}"),
             Self::Nngp { n_neighbors } => write!(formatter, "nngp:{n_neighbors}"),
+            Self::FullScale { size: None } => formatter.write_str("fullscale"),
+            Self::FullScale { size: Some(FullScaleSize { n_inducing, n_neighbors }) } => {
+                write!(formatter, "fullscale:{n_inducing},{n_neighbors}")
+            }
         }
     }
 }
@@ -60,21 +66,34 @@ impl fmt::Display for MethodChoice {
 impl FromStr for MethodChoice {
     type Err = UnknownWord;
 
-    /// `auto`, `catena`, `exact`, `svgp[:M]` or `nngp[:K]`.
+    /// `auto`, `catena`, `exact`, `fullscale[:M,K]`, `svgp[:M]` or `nngp[:K]`.
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        if let Some(size) = text.strip_prefix("fullscale:").and_then(full_scale_size) {
+            return Ok(Self::FullScale { size: Some(size) });
+        }
         let (name, count) = text.split_once(':').map_or((text, None), |(name, count)| (name, Some(count)));
         let count = count.map(|count| count.parse::<usize>().ok().filter(|count| *count > 0));
         match (name, count) {
             ("auto", None) => Ok(Self::Auto),
             ("catena", None) => Ok(Self::Catena),
             ("exact", None) => Ok(Self::Exact),
+            ("fullscale", None) => Ok(Self::FullScale { size: None }),
             ("svgp", None) => Ok(Self::Svgp { n_inducing: INDUCING }),
             ("svgp", Some(Some(n_inducing))) => Ok(Self::Svgp { n_inducing }),
             ("nngp", None) => Ok(Self::Nngp { n_neighbors: NEIGHBORS }),
             ("nngp", Some(Some(n_neighbors))) => Ok(Self::Nngp { n_neighbors }),
-            _ => Err(UnknownWord("auto, catena, exact, svgp, svgp:M, nngp or nngp:K")),
+            _ => Err(UnknownWord(
+                "auto, catena, exact, fullscale, fullscale:M,K (M inducing points, K neighbors), svgp, svgp:M, nngp or nngp:K",
+            )),
         }
     }
+}
+
+/// `M,K`: inducing points and neighbors, not both 0.
+fn full_scale_size(text: &str) -> Option<FullScaleSize> {
+    let (inducing, neighbors) = text.split_once(',')?;
+    let size = FullScaleSize::new(inducing.trim().parse().ok()?, neighbors.trim().parse().ok()?);
+    (size.n_inducing + size.n_neighbors > 0).then_some(size)
 }
 
 impl FromStr for Budget {
@@ -100,8 +119,13 @@ mod tests {
         for word in ["auto", "chain", "tree", "ensemble:8"] {
             assert_eq!(word.parse::<StructureOption>().unwrap().to_string(), word);
         }
-        for word in ["auto", "catena", "exact", "svgp:50", "nngp:8"] {
+        for word in
+            ["auto", "catena", "exact", "svgp:50", "nngp:8", "fullscale", "fullscale:64,10", "fullscale:0,20"]
+        {
             assert_eq!(word.parse::<MethodChoice>().unwrap().to_string(), word);
+        }
+        for word in ["fullscale:", "fullscale:0,0", "fullscale:5", "fullscale:-1,3"] {
+            assert!(word.parse::<MethodChoice>().is_err(), "{word}");
         }
     }
 }

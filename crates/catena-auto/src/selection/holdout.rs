@@ -1,14 +1,16 @@
-//! Cells hidden from learning, to judge models by: blocks along a line, single cells elsewhere.
+//! Cells hidden from learning, to judge models by: along a line in the shape of the table's own holes, or in blocks if it
+//! has none; single cells elsewhere.
 
 use catena::data::{Dataset, Observations};
-use catena::index::RowIndex;
+use catena::index::{OutputIndex, RowIndex};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use super::holes::Holes;
 use crate::fit::FitError;
 
-/// The share of an output's cells in its hidden block.
-const BLOCK: f64 = 0.15;
+/// The share of an output's cells that are hidden along a line.
+const LINE: f64 = 0.15;
 /// The share of cells that are hidden one by one.
 const SCATTERED: f64 = 0.2;
 /// Outputs with fewer cells are not hidden: nothing would be left to learn from.
@@ -22,8 +24,9 @@ pub(crate) struct Holdout {
     pub(crate) hidden: Vec<(usize, f64)>,
 }
 
-/// Hides cells of a table: along a single input one contiguous block of every output, since short holes do not expose
-/// overconfidence; else single cells at random.
+/// Hides cells of a table. Along a single input they lie as the table's own holes do, for those are what will be asked. If
+/// there are too few to tell, one contiguous block of every output is hidden, since short holes do not expose overconfidence.
+/// For several inputs single cells are hidden at random.
 pub(crate) fn holdout(dataset: &Dataset, seed: u64, mask: u64) -> Result<Holdout, FitError> {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
     generator.set_stream(mask + 1);
@@ -33,20 +36,29 @@ pub(crate) fn holdout(dataset: &Dataset, seed: u64, mask: u64) -> Result<Holdout
     if inputs.dim() == 1 {
         rows.sort_by(|&a, &b| inputs.point(a)[0].total_cmp(&inputs.point(b)[0]));
     }
-    let mut cells: Vec<Vec<(usize, f64)>> = vec![vec![]; n_outputs];
-    for row in rows {
-        for cell in observations.row(row) {
-            cells[cell.output.get()].push((row.get() * n_outputs + cell.output.get(), cell.value));
-        }
-    }
+    let holes = if inputs.dim() == 1 { Holes::along(&rows, observations) } else { None };
     let mut hidden = vec![];
-    for cells in cells.iter().filter(|cells| cells.len() >= FEWEST) {
-        if inputs.dim() == 1 {
-            let length = ((cells.len() as f64 * BLOCK) as usize).max(1);
-            let begin = below(&mut generator, cells.len() - length + 1);
-            hidden.extend_from_slice(&cells[begin..begin + length]);
-        } else {
-            hidden.extend(cells.iter().filter(|_| uniform(&mut generator) < SCATTERED));
+    if let Some(holes) = holes {
+        for (place, output) in holes.elsewhere(LINE, &mut generator, FEWEST) {
+            let (row, output) = (rows[place], OutputIndex::new(output));
+            let cell = observations.row(row).find(|cell| cell.output == output);
+            hidden.extend(cell.map(|cell| (row.get() * n_outputs + output.get(), cell.value)));
+        }
+    } else {
+        let mut cells: Vec<Vec<(usize, f64)>> = vec![vec![]; n_outputs];
+        for row in rows {
+            for cell in observations.row(row) {
+                cells[cell.output.get()].push((row.get() * n_outputs + cell.output.get(), cell.value));
+            }
+        }
+        for cells in cells.iter().filter(|cells| cells.len() >= FEWEST) {
+            if inputs.dim() == 1 {
+                let length = ((cells.len() as f64 * LINE) as usize).max(1);
+                let begin = below(&mut generator, cells.len() - length + 1);
+                hidden.extend_from_slice(&cells[begin..begin + length]);
+            } else {
+                hidden.extend(cells.iter().filter(|_| uniform(&mut generator) < SCATTERED));
+            }
         }
     }
     let mut is_hidden = vec![false; n_rows * n_outputs];

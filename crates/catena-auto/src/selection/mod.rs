@@ -2,6 +2,7 @@
 
 mod candidate;
 mod holdout;
+mod holes;
 mod plan;
 mod references;
 mod relevance;
@@ -21,11 +22,13 @@ use rayon::prelude::*;
 use candidate::Candidate;
 pub use candidate::Tried;
 pub(crate) use holdout::{Holdout, below, holdout};
-pub(crate) use plan::Plan;
+pub(crate) use plan::{Plan, cost_per_row};
+pub(crate) use rows::part;
 
 use crate::fit::{Event, FitError, FitMonitor, FitOptions, KernelPair, Stage};
-use crate::ground::{Course, Ground, some_rows};
+use crate::ground::{Course, Ground};
 use crate::preparation::{InputUnits, Preparation, Wanted};
+use crate::rows::some_rows;
 use crate::scores::{Scores, score};
 use references::references;
 use skew::{positive_outputs, skewed_outputs};

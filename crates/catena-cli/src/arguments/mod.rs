@@ -8,7 +8,7 @@ mod words;
 pub(crate) use columns::Columns;
 pub(crate) use model::ModelOptions;
 pub(crate) use output::{PredictionOptions, Speech, TableTarget};
-pub(crate) use words::{Bytes, Horizon, format, horizon, structure};
+pub(crate) use words::{Bytes, Horizon, KernelWord, format, horizon, probability, structure};
 
 use clap::{Parser, Subcommand};
 

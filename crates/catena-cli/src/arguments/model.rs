@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use catena::kernel::StateKind;
-use catena_auto::fit::{Budget, KernelPair, MethodChoice, StructureOption};
+use catena_auto::fit::{Budget, MethodChoice, StructureOption};
 use clap::Args;
 
-use super::words::{self, Bytes, Chosen};
+use super::words::{self, Bytes, Chosen, KernelWord};
 
 /// The model and how it is learned; everything that is not said is decided from the data.
 #[derive(Debug, Clone, Args)]
@@ -15,9 +15,13 @@ pub(crate) struct ModelOptions {
     /// Latent processes shared by the outputs: a number or auto.
     #[arg(long, default_value = "auto", value_parser = words::latents, value_name = "N|auto")]
     pub(crate) latents: Chosen<usize>,
-    /// Kernel, or shared/private kernels: matern12, matern32, matern52, matern32/matern12, ... or auto.
+    /// Kernel, shared/private kernels, a sum of pieces for time, time to choose one, or auto: matern32, matern32/matern12,
+    /// sho+rw+qp(24h), ...
     #[arg(long, default_value = "auto", value_parser = words::kernel, value_name = "SPEC")]
-    pub(crate) kernel: Chosen<KernelPair>,
+    pub(crate) kernel: Chosen<KernelWord>,
+    /// Seasons to model, such as 24h or 24h,7d (numbers along an input of numbers).
+    #[arg(long, value_name = "P", value_delimiter = ',')]
+    pub(crate) period: Vec<String>,
     /// Whether every output has a latent process of its own: yes, no or auto.
     #[arg(long, default_value = "auto", value_parser = words::yes_or_no, value_name = "yes|no")]
     pub(crate) private: Chosen<bool>,
@@ -27,7 +31,7 @@ pub(crate) struct ModelOptions {
     /// What joins the rows: auto, chain, tree or ensemble:K.
     #[arg(long, default_value = "auto", value_parser = words::structure)]
     pub(crate) structure: StructureOption,
-    /// Inference: auto, catena, exact, svgp[:M] or nngp[:K].
+    /// Inference: auto, catena, exact, fullscale[:M,K], svgp[:M] or nngp[:K].
     #[arg(long, default_value = "auto", value_parser = words::method)]
     pub(crate) method: MethodChoice,
     /// How latents are carried: auto, derivative or value.
@@ -51,4 +55,11 @@ pub(crate) struct ModelOptions {
     /// A JSON file with mixing, length_scales, noise and kernel, as `fit --parameters-out` writes it.
     #[arg(long, value_name = "FILE.json", requires = "no_learn")]
     pub(crate) parameters: Option<PathBuf>,
+}
+
+impl ModelOptions {
+    /// Whether a model of pieces for time is asked for.
+    pub(crate) fn asks_for_time(&self) -> bool {
+        matches!(self.kernel.given(), Some(KernelWord::Sum(_) | KernelWord::Time)) || !self.period.is_empty()
+    }
 }

@@ -55,12 +55,15 @@ impl TableTarget {
 }
 
 /// What is predicted.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PredictionOptions {
     /// Add NAME_lo and NAME_hi, the ends of this central interval, such as 0.95.
     #[arg(long, value_name = "P", value_parser = words::probability)]
     pub(crate) interval: Option<f64>,
+    /// Add NAME_q0.1 and so on, the values below which an observation lies with these probabilities.
+    #[arg(long, value_name = "Q,Q", value_delimiter = ',', value_parser = words::probability)]
+    pub(crate) quantiles: Vec<f64>,
     /// Predict the function itself, without the noise of an observation.
     #[arg(long)]
     pub(crate) latent: bool,

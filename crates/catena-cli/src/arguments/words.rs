@@ -4,6 +4,7 @@ use std::fmt;
 
 use catena::kernel::StateKind;
 use catena_auto::fit::{Budget, KernelPair, MethodChoice, StructureOption, UnknownWord};
+use catena_auto::time::TimeSpec;
 use catena_io::read::Format;
 use catena_io::select::LongColumns;
 use catena_io::units::Duration;
@@ -15,14 +16,25 @@ pub(crate) enum Chosen<T> {
     Given(T),
 }
 
-impl<T: Copy> Chosen<T> {
+impl<T: Clone> Chosen<T> {
     /// The value, if one was given.
-    pub(crate) fn given(self) -> Option<T> {
+    pub(crate) fn given(&self) -> Option<T> {
         match self {
             Self::Automatic => None,
-            Self::Given(value) => Some(value),
+            Self::Given(value) => Some(value.clone()),
         }
     }
+}
+
+/// What `--kernel` may say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum KernelWord {
+    /// Kernels of shared and private latents.
+    Pair(KernelPair),
+    /// A sum of pieces for time, to be read when the unit of the input is known.
+    Sum(String),
+    /// A sum of pieces for time that is chosen.
+    Time,
 }
 
 /// An amount of memory.
@@ -64,9 +76,29 @@ pub(super) fn latents(text: &str) -> Result<Chosen<usize>, String> {
     automatic(text, |text| text.parse().map_err(|_| "write a whole number or auto".to_owned()))
 }
 
-/// A kernel, two kernels or `auto`.
-pub(super) fn kernel(text: &str) -> Result<Chosen<KernelPair>, String> {
-    automatic(text, |text| text.parse().map_err(|error: catena_auto::fit::UnknownKernel| error.to_string()))
+/// A kernel, two kernels, a sum of pieces for time or `auto`.
+pub(super) fn kernel(text: &str) -> Result<Chosen<KernelWord>, String> {
+    automatic(text, |text| {
+        if text == "time" {
+            return Ok(KernelWord::Time);
+        }
+        if TimeSpec::is_meant_by(text) {
+            // A period is a duration or a number; which of them the input needs is seen with the table.
+            let any = |period: &str| match period.parse::<f64>() {
+                Ok(number) => Ok(number),
+                Err(_) => duration(period).map(Duration::seconds),
+            };
+            TimeSpec::parse(text, &any).map_err(|error| error.to_string())?;
+            return Ok(KernelWord::Sum(text.to_owned()));
+        }
+        let pair = text.parse().map_err(|error: catena_auto::fit::UnknownKernel| error.to_string());
+        pair.map(KernelWord::Pair)
+    })
+}
+
+/// A duration.
+fn duration(text: &str) -> Result<Duration, String> {
+    text.parse().map_err(|error: catena_io::units::DurationError| error.to_string())
 }
 
 /// `yes`, `no` or `auto`.
@@ -119,7 +151,7 @@ pub(crate) fn format(text: &str) -> Result<Format, String> {
 }
 
 /// A probability strictly between 0 and 1.
-pub(super) fn probability(text: &str) -> Result<f64, String> {
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
     let probability = text.parse().ok().filter(|value: &f64| *value > 0.0 && *value < 1.0);
     probability.ok_or_else(|| "write a number between 0 and 1, such as 0.95".to_owned())
 }
@@ -166,6 +198,8 @@ mod tests {
         let wrong = [
             latents("-1").is_err(),
             kernel("matern99").is_err(),
+            kernel("sho+rwx").is_err(),
+            kernel("sho+qp(24x)").is_err(),
             yes_or_no("maybe").is_err(),
             structure("ensemble:0").is_err(),
             method("exact:3").is_err(),

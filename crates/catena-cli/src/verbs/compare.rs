@@ -30,8 +30,9 @@ Examples:
   catena compare sensors.csv --budget quick --json
 
 Hides a tenth of the observed cells at random, or a block of every output, and never shows them to any method. Errors are
-in standard deviations of each output; MNLL is the mean negative log density per hidden cell. Structures and rivals use
-the parameters that catena learned; `outputs apart` learns its own.";
+in standard deviations of each output; MNLL is the mean negative log density per hidden cell. The first line is what
+`fit` would take. Structures use the parameters that message passing learned, other methods those of the first line if
+it is one of them; `outputs apart` and, above one input, `fullscale` learn their own.";
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
@@ -180,16 +181,26 @@ fn contest(
             .map_err(|error| error.to_string());
         Row { name: name.to_owned(), outcome }
     };
-    let mut rows = vec![judged("catena", seconds, &|| fit.predict_rows(Quantity::Observation))];
+    let is_message_passing = matches!(fit.parts().method, MethodChoice::Auto | MethodChoice::Catena);
+    let first =
+        if is_message_passing { "catena".to_owned() } else { format!("auto: {}", fit.parts().method) };
+    let mut rows = vec![judged(&first, seconds, &|| fit.predict_rows(Quantity::Observation))];
+    // Where another method won, message passing takes part with parameters of its own, and where it won, full-scale does.
+    let own = |method: MethodChoice| {
+        let begin = Instant::now();
+        let fitted = fit_watched(table, &FitOptions { method, ..options.clone() }, console);
+        (fitted, begin.elapsed().as_secs_f64())
+    };
+    let passing = (!is_message_passing).then(|| own(MethodChoice::Catena));
+    if let Some((passing, learn)) = &passing {
+        rows.push(judged("catena", *learn, &|| predict_rows(passing)));
+    }
     if table.observations().n_outputs() > 1 {
         let apart = FitOptions { latents: Some(0), private: Some(true), parameters: None, ..options.clone() };
         let begin = Instant::now();
         let apart = fit_watched(table, &apart, console);
         let learn = begin.elapsed().as_secs_f64();
-        rows.push(judged("outputs apart", learn, &|| match &apart {
-            Ok(apart) => apart.predict_rows(Quantity::Observation),
-            Err(error) => Err(error.clone()),
-        }));
+        rows.push(judged("outputs apart", learn, &|| predict_rows(&apart)));
     }
     let with = |method: MethodChoice, structure: StructureOption| {
         move || {
@@ -197,12 +208,28 @@ fn contest(
             Fit::from_parts(parts)?.predict_rows(Quantity::Observation)
         }
     };
+    let on = |structure: StructureOption| {
+        let base = passing.as_ref().and_then(|(passing, _)| passing.as_ref().ok()).unwrap_or(fit);
+        move || {
+            let parts = FitParts { method: MethodChoice::Catena, structure, ..base.parts().clone() };
+            Fit::from_parts(parts)?.predict_rows(Quantity::Observation)
+        }
+    };
     let n_cells = table.observations().n_observed();
     if table.inputs().dim() > 1 {
-        rows.push(judged("catena, chain", 0.0, &with(MethodChoice::Catena, StructureOption::Chain)));
-        rows.push(judged("catena, tree", 0.0, &with(MethodChoice::Catena, StructureOption::Tree)));
+        rows.push(judged("catena, chain", 0.0, &on(StructureOption::Chain)));
+        rows.push(judged("catena, tree", 0.0, &on(StructureOption::Tree)));
         let ensemble = StructureOption::Ensemble { n_chains: 8 };
-        rows.push(judged("catena, ensemble:8", 0.0, &with(MethodChoice::Catena, ensemble)));
+        rows.push(judged("catena, ensemble:8", 0.0, &on(ensemble)));
+        let is_full_scale = matches!(fit.parts().method, MethodChoice::FullScale { .. });
+        if !is_full_scale && options.parameters.is_none() {
+            let (fitted, learn) = own(MethodChoice::FullScale { size: None });
+            let name = match &fitted {
+                Ok(fitted) => fitted.parts().method.to_string(),
+                Err(_) => "fullscale".to_owned(),
+            };
+            rows.push(judged(&name, learn, &|| predict_rows(&fitted)));
+        }
     }
     let n_rows = table.n_rows();
     let neighbors = MethodChoice::Nngp { n_neighbors: 16.min(n_rows) };
@@ -229,6 +256,13 @@ fn contest(
         Ok(normal(&TrainingMean::fit(table.observations())?.predict(table.n_rows())?))
     }));
     rows
+}
+
+fn predict_rows(fitted: &Result<Fit, FitError>) -> Result<Predictive, FitError> {
+    match fitted {
+        Ok(fitted) => fitted.predict_rows(Quantity::Observation),
+        Err(error) => Err(error.clone()),
+    }
 }
 
 fn ridge(observations: &Observations) -> Result<Predictive, FitError> {

@@ -17,6 +17,7 @@ use catena_io::time::Instant;
 use catena_io::write::{Target, write_table};
 use catena_store::{About, page};
 use clap::Args;
+use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::arguments::Speech;
@@ -90,25 +91,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         ..FitOptions::default()
     };
     let failed = |error: FitError| source.in_user_terms(error);
-    let fit = fit_watched(&data, &options, console).map_err(failed)?;
+    // The last climb of the joint model keeps one core busy; the others learn the single outputs meanwhile.
+    let (fit, singles) = rayon::join(
+        || fit_watched(&data, &options, console),
+        || -> Result<Vec<Single>, FitError> {
+            let single = |(gap, place): (&Gap, &(usize, Range<usize>))| {
+                Single::learned(&source, place.0, &options, gap.output)
+            };
+            GAPS.par_iter().zip(&gaps).map(single).collect()
+        },
+    );
+    let (fit, singles) = (fit.map_err(failed)?, singles.map_err(failed)?);
     warn(&fit, console);
     let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
 
     let mut results = vec![];
-    for (gap, place) in GAPS.iter().zip(&gaps) {
+    for ((gap, place), single) in GAPS.iter().zip(&gaps).zip(&singles) {
         let judge = |name, predictive: &Predictive, n_outputs, output| {
             outcome(name, predictive, n_outputs, output, &place.1, &truth, place.0, source.frame.n_outputs())
         };
-        let alone = alone(&source, place.0);
-        let alone = alone.map_err(failed)?;
-        let (single, line) = (
-            predict_single(&alone, &options, gap.output).map_err(failed)?,
-            interpolated(&alone).map_err(failed)?,
-        );
         let outcomes = [
             judge("catena, all outputs together", &predictive, source.frame.n_outputs(), place.0),
-            judge("this output alone", &single, 1, 0),
-            judge("interpolation", &line, 1, 0),
+            judge("this output alone", &single.learned, 1, 0),
+            judge("interpolation", &single.line, 1, 0),
         ];
         results.push((gap, outcomes));
     }
@@ -171,6 +176,22 @@ fn outcome(
     Outcome { name, rmse: scores.rmse, coverage: scores.coverage }
 }
 
+/// What one output says of itself, without the others.
+struct Single {
+    learned: Predictive,
+    line: Predictive,
+}
+
+impl Single {
+    /// Learned the same way as all outputs together.
+    fn learned(source: &Source, output: usize, options: &FitOptions, name: &str) -> Result<Self, FitError> {
+        let alone = alone(source, output)?;
+        let options = FitOptions { output_names: vec![name.to_owned()], ..options.clone() };
+        let fit = fit_watched(&alone, &options, crate::console::Console::new(true))?;
+        Ok(Self { learned: fit.predict_rows(Quantity::Observation)?, line: interpolated(&alone)? })
+    }
+}
+
 /// One output as a table of its own.
 fn alone(source: &Source, output: usize) -> Result<Dataset, FitError> {
     let all = dataset(&source.frame)?;
@@ -178,12 +199,6 @@ fn alone(source: &Source, output: usize) -> Result<Dataset, FitError> {
     let values: Vec<f64> = source.frame.values.iter().skip(output).step_by(n_outputs).copied().collect();
     let inputs = InputPoints::from_column(all.inputs().values().to_vec())?;
     Ok(Dataset::new(inputs, Observations::from_dense(all.n_rows(), 1, &values)?)?)
-}
-
-/// What one output says about itself, learned the same way.
-fn predict_single(alone: &Dataset, options: &FitOptions, name: &str) -> Result<Predictive, FitError> {
-    let options = FitOptions { output_names: vec![name.to_owned()], ..options.clone() };
-    fit_watched(alone, &options, crate::console::Console::new(true))?.predict_rows(Quantity::Observation)
 }
 
 fn interpolated(alone: &Dataset) -> Result<Predictive, FitError> {

@@ -55,6 +55,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         return Plan::new(&source.frame, &options).show("fit", speech.json, console);
     }
     // A path that cannot be written must not cost minutes of learning.
+    if parameters_out.is_some() && arguments.model.asks_for_time() {
+        return Err(CliError::NoParametersToWrite);
+    }
     for path in [Some(output), parameters_out.as_ref()].into_iter().flatten() {
         drop(TargetFile::create_path(path)?);
     }

@@ -3,10 +3,13 @@
 use std::path::PathBuf;
 
 use catena::data::InputPoints;
-use catena_auto::fit::FitError;
+use catena_auto::fit::{FitError, FitOptions, MethodChoice, StructureOption};
 use catena_auto::preparation::median_gap;
+use catena_auto::time::{MOST_OUTPUTS, TimeOptions};
 use catena_io::select::{Frame, Input};
+use catena_io::table::{Column, Table};
 use catena_io::units::Duration;
+use catena_io::write::write_table;
 use catena_store::{About, length_text};
 use clap::Args;
 
@@ -24,9 +27,12 @@ Examples:
   catena forecast sensors.csv --horizon 48h -o next.csv
   catena forecast sensors.csv --horizon 24 --interval 0.9 -o next.csv      24 steps of the median gap
   catena forecast sensors.csv --horizon 7d --step 1h -o next.csv
+  catena forecast sensors.csv --horizon 48h --period 24h,7d --quantiles 0.1,0.5,0.9 -o next.csv
+  catena forecast sensors.csv --horizon 48h --kernel 'sho+rw+qp(24h)' -o next.csv
+  catena forecast sensors.csv --horizon 48h --paths 200 -o paths.csv       200 joint paths, one after the other
 
-The first row is one step after the last of the table. The latents are Mat\u{e9}rn processes: far ahead they return to the
-mean, and they know no seasons.";
+The first row is one step after the last of the table. Every output is a sum of a level, an oscillator or a rough process, and
+seasons; without --period they are looked for. A kernel such as matern32 alone returns to the mean.";
 
 /// Options of `forecast`.
 #[derive(Debug, Args)]
@@ -40,6 +46,9 @@ pub(crate) struct Arguments {
     /// The distance of two rows: a duration, or a number along an input of numbers; without it, the median gap.
     #[arg(long, value_name = "S")]
     step: Option<String>,
+    /// Write this many joint paths, drawn from the forecast, instead of its mean and spread.
+    #[arg(long, value_name = "N")]
+    paths: Option<usize>,
     #[command(flatten)]
     target: TableTarget,
     #[command(flatten)]
@@ -62,7 +71,7 @@ const MOST_STEPS: usize = 10_000_000;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, target, prediction, columns, speech, .. } = arguments;
     let console = speech.console();
-    let options = fit_options(&arguments.model)?;
+    let mut options = fit_options(&arguments.model)?;
     if arguments.dry_run {
         let source = open(data, columns, Text::Gone, console)?;
         times_ahead(arguments, &source.frame)?;
@@ -71,21 +80,52 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let target = target.checked(columns.format, *speech)?;
     let source = open(data, columns, Text::Gone, console)?;
     let times = times_ahead(arguments, &source.frame)?;
+    if options.time.is_none() && leaves_open(&options) {
+        if source.frame.n_outputs() <= MOST_OUTPUTS {
+            options.time = Some(TimeOptions::default());
+        } else {
+            console.say(format!(
+                "more than {MOST_OUTPUTS} outputs: latents are Mat\u{e9}rn processes, which return to the mean far ahead"
+            ));
+        }
+    }
     let fit = learn(&source, &options, &arguments.model, console)?;
     warn(&fit, console);
     let points = InputPoints::from_column(times.clone());
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;
     let about = About::new(&source.frame, columns.long.as_ref(), &[]);
     warn_outside(&fit, &about, &points, console);
-    let predictive =
-        fit.predict(&points, prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
-    let outputs = predicted_outputs(&source.frame.outputs, &predictive, prediction.interval);
-    let column = source.frame.inputs[0].column_of(&times);
-    write_predictions(vec![column], outputs, columns.long.as_ref(), &target)?;
+    let input = &source.frame.inputs[0];
+    if let Some(n_paths) = arguments.paths {
+        let paths = fit.draws(&points, prediction.quantity(), n_paths, arguments.model.seed);
+        let paths = paths.map_err(|error| source.in_user_terms(error))?;
+        let repeated: Vec<f64> = (0..n_paths).flat_map(|_| times.iter().copied()).collect();
+        let numbers = (0..n_paths).flat_map(|path| times.iter().map(move |_| (path + 1) as f64)).collect();
+        let mut table = vec![Column::numbers("path", numbers), input.column_of(&repeated)];
+        let n_outputs = source.frame.n_outputs();
+        for (output, name) in source.frame.outputs.iter().enumerate() {
+            let values = paths.iter().skip(output).step_by(n_outputs).copied().collect();
+            table.push(Column::numbers(name.clone(), values));
+        }
+        write_table(&Table::new(table), &target)?;
+    } else {
+        let predictive =
+            fit.predict(&points, prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
+        let outputs = predicted_outputs(&source.frame.outputs, &predictive, prediction);
+        write_predictions(vec![input.column_of(&times)], outputs, columns.long.as_ref(), &target)?;
+    }
     if speech.json {
         return print_json(&summary_json(fit.summary()));
     }
     Ok(())
+}
+
+/// Whether nothing was asked for that only a model of kernels has.
+fn leaves_open(options: &FitOptions) -> bool {
+    let by_messages = matches!(options.method, MethodChoice::Auto | MethodChoice::Catena);
+    let on_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
+    let nothing_given = options.kernel.is_none() && options.parameters.is_none() && options.state.is_none();
+    by_messages && on_chain && nothing_given && options.latents.is_none() && options.private.is_none()
 }
 
 /// The inputs of the rows to come.

@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
             (frame.to_input_columns(), fit.predict(&points, prediction.quantity()).map_err(failed)?)
         }
     };
-    let outputs = predicted_outputs(&about.outputs, &predictive, prediction.interval);
+    let outputs = predicted_outputs(&about.outputs, &predictive, prediction);
     write_predictions(columns, outputs, about.long.as_ref(), &target)?;
     if speech.json {
         return print_json(&summary_json(fit.summary()));

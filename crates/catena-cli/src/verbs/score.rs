@@ -2,25 +2,28 @@
 
 use std::path::PathBuf;
 
-use catena_auto::fit::FitError;
+use catena_auto::fit::{Fit, FitError};
 use catena_auto::method::Quantity;
-use catena_auto::preparation::Predictive;
+use catena_auto::preparation::{Predictive, median_gap};
 use catena_auto::scores::score;
+use catena_auto::time::{Rolling, later_rows, rolling};
 use catena_io::FileName;
 use catena_io::read::Format;
-use catena_store::{Model, load};
+use catena_store::{About, Model, length_text, load};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::arguments::{Speech, format};
+use crate::arguments::{Horizon, Speech, format, horizon, probability};
 use crate::error::CliError;
 use crate::model_table::{points, read_rows, warn_outside};
 use crate::scoreboard::{Line, heading, print_json, print_text};
+use crate::source::Source;
 
 const EXAMPLES: &str = "\
 Examples:
   catena score sensors.catena held_out.csv
   catena score sensors.catena held_out.csv --json
+  catena score sensors.catena later.csv --rolling --horizons 1h,6h,24h --season 24h
 
 Errors are in the units of each output; MNLL is the mean negative log density of an observation, in nats. `all outputs`
 counts each in standard deviations of the rows the model was made from. Rows the model was made from score too well.";
@@ -36,16 +39,35 @@ pub(crate) struct Arguments {
     /// The format where no suffix tells it, as on a pipe: csv, tsv, txt, parquet or arrow.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
+    /// Score forecasts from many origins among the rows after the model's last: parameters stay as they are, and every forecast
+    /// knows the rows up to its origin.
+    #[arg(long)]
+    rolling: bool,
+    /// How far ahead forecasts are scored: durations, or numbers of steps of the median gap.
+    #[arg(long, value_name = "H,H", value_delimiter = ',', value_parser = horizon, default_value = "1,6,24", requires = "rolling")]
+    horizons: Vec<Horizon>,
+    /// From one origin to the next, in rows.
+    #[arg(long, value_name = "ROWS", default_value_t = 1, requires = "rolling")]
+    every: usize,
+    /// The season of the rule that repeats the last one: a duration or a number of steps.
+    #[arg(long, value_name = "P", value_parser = horizon, requires = "rolling")]
+    season: Option<Horizon>,
+    /// The probability of the intervals whose coverage is counted.
+    #[arg(long, value_name = "P", value_parser = probability, default_value_t = 0.9, requires = "rolling")]
+    interval: f64,
     #[command(flatten)]
     speech: Speech,
 }
 
 /// Scores a model.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { model, truth, format, speech } = arguments;
+    let Arguments { model, truth, format, speech, .. } = arguments;
     let console = speech.console();
     let Model { fit, about } = load(model)?;
     let source = read_rows(truth, &about, *format, console)?;
+    if arguments.rolling {
+        return run_rolling(arguments, &fit, &about, &source);
+    }
     let points = points(&source.frame)?;
     warn_outside(&fit, &about, &points, console);
     let failed = |cause: FitError| CliError::Fit { file: FileName::from(model.as_path()), cause };
@@ -61,6 +83,56 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let mut text = vec![heading("output")];
     text.extend(lines.iter().map(Line::to_text));
+    print_text(&(text.join("\n") + "\n"))
+}
+
+/// Scores forecasts from many origins.
+fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source) -> Result<(), CliError> {
+    let [input] = about.inputs.as_slice() else {
+        let (file, found) = (source.frame.file.clone(), about.inputs.len());
+        return Err(CliError::SeveralInputs { file, found });
+    };
+    let in_user_terms = |error| source.in_user_terms(error);
+    let later = later_rows(fit, &source.dataset()?).map_err(in_user_terms)?;
+    let Some(later) = later else {
+        return Err(CliError::NothingLater { file: source.frame.file.clone() });
+    };
+    let step = median_gap(fit.table().inputs().values()).unwrap_or(1.0);
+    let length = |horizon: &Horizon| match horizon {
+        Horizon::Steps(steps) => Ok(*steps as f64 * step),
+        Horizon::Along(duration) if input.time.is_some() => Ok(duration.seconds()),
+        Horizon::Along(_) => {
+            Err(CliError::HorizonNeedsTime { file: source.frame.file.clone(), column: input.name.clone() })
+        }
+    };
+    let asked = Rolling {
+        first: fit.table().n_rows(),
+        every: arguments.every.max(1),
+        origins: usize::MAX,
+        horizons: arguments.horizons.iter().map(length).collect::<Result<_, _>>()?,
+        season: arguments.season.as_ref().map(length).transpose()?,
+        interval: arguments.interval,
+    };
+    let scores = rolling(fit, &later, &asked).map_err(in_user_terms)?;
+    if arguments.speech.json {
+        return print_json(&json!({"interval": arguments.interval, "rolling": scores}));
+    }
+    let share = format!("in {:.0} %", 100.0 * arguments.interval);
+    let mut text = vec![format!(
+        "{:<14} {:>10} {:>8} {:>10} {:>9} {share:>9}",
+        "predictor", "ahead", "cells", "RMSE sd", "MNLL"
+    )];
+    for score in &scores {
+        let ahead = length_text(input.time.is_some(), score.horizon);
+        text.push(format!(
+            "{:<14} {ahead:>10} {:>8} {:>10.4} {:>9.3} {:>8.1}%",
+            score.name,
+            score.n_cells,
+            score.rmse,
+            score.mnll,
+            100.0 * score.coverage
+        ));
+    }
     print_text(&(text.join("\n") + "\n"))
 }
 

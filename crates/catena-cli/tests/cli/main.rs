@@ -4,6 +4,7 @@
 mod bad_input;
 mod dense;
 mod filling;
+mod forecasting;
 mod harness;
 mod interrupts;
 mod models;

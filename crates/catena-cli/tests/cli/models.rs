@@ -28,10 +28,16 @@ fn a_loaded_model_predicts_to_the_bit_what_it_did_before_it_was_saved() {
 #[test]
 fn every_method_and_structure_survives_its_file() {
     let folder = prepared("methods");
-    for (at, words) in
-        ["--method exact", "--method nngp:5", "--method svgp:20", "--structure chain", "--structure tree"]
-            .iter()
-            .enumerate()
+    for (at, words) in [
+        "--method exact",
+        "--method nngp:5",
+        "--method svgp:20",
+        "--method fullscale:10,5",
+        "--structure chain",
+        "--structure tree",
+    ]
+    .iter()
+    .enumerate()
     {
         let learn = format!("--no-learn --parameters p.json {words}");
         folder.run(&format!("impute waves.csv {learn} -o filled{at}.csv")).succeeded();
@@ -151,7 +157,7 @@ fn several_inputs_work_from_fit_to_page() {
         text += &format!("{x},{y},{height:.4},{depth}\n");
     }
     folder.write("plane.csv", text);
-    folder.run("fit plane.csv --inputs x,y --budget quick -o m.catena").succeeded();
+    folder.run("fit plane.csv --inputs x,y --method catena --budget quick -o m.catena").succeeded();
     folder.run("predict m.catena --interval 0.5 -o rows.csv").succeeded();
     let rows = columns(&folder.read("rows.csv"));
     assert_eq!(rows["x"].len(), 80);

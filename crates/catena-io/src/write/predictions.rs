@@ -22,17 +22,23 @@ pub struct PredictedOutput {
     pub std: Vec<f64>,
     /// Bounds, if they were asked for.
     pub interval: Option<Interval>,
+    /// Probabilities, each with the values that lie above with the rest.
+    pub quantiles: Vec<(f64, Vec<f64>)>,
 }
 
-/// A row per input: the input columns, then `NAME_mean`, `NAME_std` and, with an interval, `NAME_lo`, `NAME_hi`.
+/// A row per input: the input columns, then `NAME_mean`, `NAME_std`, with an interval `NAME_lo`, `NAME_hi`, and `NAME_q0.1` for
+/// the quantile of probability 0.1.
 pub fn prediction_table(inputs: Vec<Column>, outputs: Vec<PredictedOutput>) -> Table {
     let mut columns = inputs;
-    for PredictedOutput { name, mean, std, interval } in outputs {
+    for PredictedOutput { name, mean, std, interval, quantiles } in outputs {
         columns.push(Column::numbers(format!("{name}_mean"), mean));
         columns.push(Column::numbers(format!("{name}_std"), std));
         if let Some(Interval { low, high }) = interval {
             columns.push(Column::numbers(format!("{name}_lo"), low));
             columns.push(Column::numbers(format!("{name}_hi"), high));
+        }
+        for (probability, values) in quantiles {
+            columns.push(Column::numbers(format!("{name}_q{probability}"), values));
         }
     }
     Table::new(columns)
@@ -62,6 +68,12 @@ pub fn long_prediction_table(
         };
         push("lo", &|output, row| bound(output, row, |interval| &interval.low));
         push("hi", &|output, row| bound(output, row, |interval| &interval.high));
+    }
+    let probabilities = outputs.first().map_or(&[][..], |output| &output.quantiles);
+    for (at, (probability, _)) in probabilities.iter().enumerate() {
+        let quantile =
+            |output: &PredictedOutput, row| output.quantiles.get(at).map(|(_, values)| cell(values, row));
+        push(&format!("q{probability}"), &|output, row| quantile(output, row).unwrap_or(f64::NAN));
     }
     Table::new(columns)
 }

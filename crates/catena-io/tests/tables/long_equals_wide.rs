@@ -105,6 +105,7 @@ fn predictions_are_laid_out_wide_and_long() {
         mean: vec![shift, shift + 1.0],
         std: vec![0.5, 0.25],
         interval: Some(Interval { low: vec![shift - 1.0; 2], high: vec![shift + 2.0; 2] }),
+        quantiles: vec![(0.25, vec![shift - 0.5; 2])],
     };
     let outputs = vec![output("a", 0.0), output("b", 10.0)];
     let target = |name: &str| Target::new(&folder.path(name), None).unwrap();
@@ -113,13 +114,13 @@ fn predictions_are_laid_out_wide_and_long() {
     write_table(&prediction_table(frame.to_input_columns(), outputs), &target("wide.csv")).unwrap();
     assert_eq!(
         std::fs::read_to_string(folder.path("wide.csv")).unwrap(),
-        "time,a_mean,a_std,a_lo,a_hi,b_mean,b_std,b_lo,b_hi\n\
-         2013-01-01,0,0.5,-1,2,10,0.5,9,12\n2013-01-02,1,0.25,-1,2,11,0.25,9,12\n"
+        "time,a_mean,a_std,a_lo,a_hi,a_q0.25,b_mean,b_std,b_lo,b_hi,b_q0.25\n\
+         2013-01-01,0,0.5,-1,2,-0.5,10,0.5,9,12,9.5\n2013-01-02,1,0.25,-1,2,-0.5,11,0.25,9,12,9.5\n"
     );
     assert_eq!(
         std::fs::read_to_string(folder.path("long.csv")).unwrap(),
-        "time,series,value_mean,value_std,value_lo,value_hi\n\
-         2013-01-01,a,0,0.5,-1,2\n2013-01-01,b,10,0.5,9,12\n\
-         2013-01-02,a,1,0.25,-1,2\n2013-01-02,b,11,0.25,9,12\n"
+        "time,series,value_mean,value_std,value_lo,value_hi,value_q0.25\n\
+         2013-01-01,a,0,0.5,-1,2,-0.5\n2013-01-01,b,10,0.5,9,12,9.5\n\
+         2013-01-02,a,1,0.25,-1,2,-0.5\n2013-01-02,b,11,0.25,9,12,9.5\n"
     );
 }

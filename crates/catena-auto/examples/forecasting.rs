@@ -1,0 +1,172 @@
+//! Forecasts and outages on a table of hourly rows (the first column is the time and is taken as one row an hour):
+//! `cargo run --release -p catena-auto --example forecasting -- FILE.csv [SPEC] [quick|default|thorough] [outages]`.
+//!
+//! Learns on the first 4000 rows, then forecasts from 400 origins every 11 hours with parameters frozen. SPEC is such as
+//! `sho+rw+qp(24)`; `24` stands for `auto` with that period, `auto` for a model that looks for periods itself. With `outages`:
+//! rows 4501 to 8500 with twelve outages of 24 hours in each output, learned with the gaps in it.
+
+#![allow(clippy::print_stdout, reason = "an example prints")]
+
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use catena::data::{Dataset, InputPoints, Observations};
+use catena_auto::fit::{Budget, FitOptions, fit};
+use catena_auto::method::Quantity;
+use catena_auto::time::{Rolling, TimeOptions, TimeSpec, rolling};
+use catena_baselines::trivial::{LinearInterpolation, RidgeRegression};
+use catena_studies::gap_table::GapTable;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+struct Hours {
+    names: Vec<String>,
+    values: Vec<f64>,
+}
+
+impl Hours {
+    fn read(path: &str) -> Result<Self, Box<dyn Error>> {
+        let text = std::fs::read_to_string(path)?;
+        let mut lines = text.lines();
+        let names: Vec<String> =
+            lines.next().ok_or("an empty file")?.split(',').skip(1).map(str::to_owned).collect();
+        let cell = |cell: &str| cell.trim().parse().unwrap_or(f64::NAN);
+        let values = lines.flat_map(|line| line.split(',').skip(1).map(cell).collect::<Vec<_>>()).collect();
+        Ok(Self { names, values })
+    }
+
+    fn rows(&self, rows: std::ops::Range<usize>) -> Result<Dataset, Box<dyn Error>> {
+        let n_outputs = self.names.len();
+        let inputs = InputPoints::from_column(rows.clone().map(|row| row as f64).collect())?;
+        let values = &self.values[rows.start * n_outputs..rows.end * n_outputs];
+        Ok(Dataset::new(inputs, Observations::from_dense(rows.len(), n_outputs, values)?)?)
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let hours = Hours::read(arguments.first().ok_or("give the path of a table of hourly rows")?)?;
+    let spec = arguments.get(1).map_or("24", String::as_str);
+    let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is not a number of hours"));
+    let time = match spec {
+        "auto" => TimeOptions::default(),
+        period if number(period).is_ok() => {
+            TimeOptions { periods: vec![number(period)?], ..TimeOptions::default() }
+        }
+        text => TimeOptions { spec: Some(TimeSpec::parse(text, &number)?), ..TimeOptions::default() },
+    };
+    let budget = match arguments.get(2).map(String::as_str) {
+        Some("quick") => Budget::Quick,
+        Some("thorough") => Budget::Thorough,
+        _ => Budget::Default,
+    };
+    let options =
+        FitOptions { time: Some(time), budget, output_names: hours.names.clone(), ..FitOptions::default() };
+    if arguments.iter().any(|word| word == "outages") {
+        outages(&hours, &options)
+    } else {
+        forecasts(&hours, &options)
+    }
+}
+
+fn forecasts(hours: &Hours, options: &FitOptions) -> Result<(), Box<dyn Error>> {
+    let n_rows = hours.values.len() / hours.names.len();
+    let begin = Instant::now();
+    let fitted = fit(&hours.rows(0..4000)?, options, &|_| ControlFlow::Continue(()))?;
+    println!("{}", fitted.summary().decisions.join("\n"));
+    println!("{}\n{}", fitted.summary().ending, fitted.summary().warnings.join("\n"));
+    println!(
+        "learned in {:.1} s, {} evaluations",
+        begin.elapsed().as_secs_f64(),
+        fitted.summary().n_evaluations
+    );
+    let begin = Instant::now();
+    let asked = Rolling {
+        first: 4000,
+        every: 11,
+        origins: 400,
+        horizons: vec![1.0, 6.0, 24.0, 96.0, 168.0],
+        season: Some(24.0),
+        interval: 0.9,
+    };
+    let scores = rolling(&fitted, &hours.rows(0..n_rows)?, &asked)?;
+    println!("400 origins in {:.1} s", begin.elapsed().as_secs_f64());
+    println!("{:<12} {:>7} {:>8} {:>8} {:>8} {:>7}", "predictor", "horizon", "cells", "RMSE", "MNLL", "90 %");
+    for score in scores {
+        println!(
+            "{:<12} {:>7} {:>8} {:>8.3} {:>8.3} {:>6.1}%",
+            score.name,
+            score.horizon,
+            score.n_cells,
+            score.rmse,
+            score.mnll,
+            100.0 * score.coverage
+        );
+    }
+    Ok(())
+}
+
+/// Twelve outages of 24 hours per output, never two at once, at starts drawn once.
+fn outages(hours: &Hours, options: &FitOptions) -> Result<(), Box<dyn Error>> {
+    const OUTAGE: usize = 24;
+    let (n_outputs, first, n_rows) = (hours.names.len(), 4500, 4000);
+    let mut generator = ChaCha8Rng::seed_from_u64(0);
+    let mut starts: Vec<(usize, usize)> = vec![];
+    for output in 0..n_outputs {
+        let mut count = 0;
+        while count < 12 {
+            let start = (generator.next_u64() % (n_rows - OUTAGE) as u64) as usize;
+            if starts.iter().all(|(other, _)| other.abs_diff(start) >= OUTAGE) {
+                starts.push((start, output));
+                count += 1;
+            }
+        }
+    }
+    let hide: Vec<usize> = starts
+        .iter()
+        .flat_map(|&(start, output)| (start..start + OUTAGE).map(move |row| row * n_outputs + output))
+        .collect();
+    let inputs = InputPoints::from_column((0..n_rows).map(|row| row as f64).collect())?;
+    let values = hours.values[first * n_outputs..(first + n_rows) * n_outputs].to_vec();
+    let mut table = GapTable::new("outages", inputs, n_outputs, values, hide)?;
+    table.deviations = GapTable::new(
+        "first rows",
+        table.inputs.clone(),
+        n_outputs,
+        hours.values[..4000 * n_outputs].to_vec(),
+        [],
+    )?
+    .deviations;
+    let gapped = table.dataset()?;
+    println!("{} hidden cells", table.hidden.len());
+    let rmse = |predicted: &dyn Fn(usize) -> f64| {
+        let square = |&(at, truth): &(usize, f64)| {
+            ((predicted(at) - truth) / table.deviations[at % n_outputs]).powi(2)
+        };
+        (table.hidden.iter().map(square).sum::<f64>() / table.hidden.len() as f64).sqrt()
+    };
+    let straight = LinearInterpolation::fit(&gapped)?.predict(gapped.inputs())?;
+    println!("interpolation        {:.4}", rmse(&|at| straight.means()[at]));
+    let others = RidgeRegression::fit(gapped.observations(), 1.0)?.predict(gapped.observations())?;
+    println!("ridge on the others  {:.4}", rmse(&|at| others.means()[at]));
+    let begin = Instant::now();
+    let joint = fit(&gapped, options, &|_| ControlFlow::Continue(()))?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let found = joint.predict_rows(Quantity::Observation)?;
+    let mut alone = vec![f64::NAN; n_rows * n_outputs];
+    for output in 0..n_outputs {
+        let column: Vec<f64> = (0..n_rows).map(|row| table.values[row * n_outputs + output]).collect();
+        let single = Dataset::new(table.inputs.clone(), Observations::from_dense(n_rows, 1, &column)?)?;
+        let options = FitOptions { output_names: vec![hours.names[output].clone()], ..options.clone() };
+        let means = fit(&single, &options, &|_| ControlFlow::Continue(()))?
+            .predict_rows(Quantity::Observation)?
+            .means();
+        (0..n_rows).for_each(|row| alone[row * n_outputs + output] = means[row]);
+    }
+    let (single, ours) = (rmse(&|at| alone[at]), rmse(&|at| found.mean(at)));
+    println!("each output alone    {single:.4}");
+    println!("catena               {ours:.4}   {:.2} of alone, in {seconds:.1} s", ours / single);
+    println!("{}", joint.summary().decisions.join("\n"));
+    Ok(())
+}

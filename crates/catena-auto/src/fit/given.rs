@@ -1,0 +1,87 @@
+//! A fit with parameters in the user's units: nothing is learned.
+
+use catena::data::Dataset;
+use catena::learning::Family;
+use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::units::{LengthScale, Variance};
+
+use super::fitted::{Told, finish, scaled_candidates};
+use super::{Fit, FitError, FitMonitor, FitOptions, GivenParameters};
+use crate::ground::Ground;
+use crate::message_passing::with_candidates;
+use crate::preparation::{InputUnits, OutputTransform, Preparation, Wanted};
+
+/// A fit with parameters in the user's units.
+pub(super) fn fit(
+    table: &Dataset,
+    given: &GivenParameters,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<Fit, FitError> {
+    let n_outputs = table.observations().n_outputs();
+    // With one input a length-scale follows its unit; with several, given length-scales are distances as they are.
+    let is_line = table.inputs().dim() == 1;
+    let units = if options.standardize && is_line { InputUnits::Scaled } else { InputUnits::AsGiven };
+    let preparation = if options.standardize {
+        Preparation::fitted(table, units, &Wanted::default())?
+    } else {
+        Preparation::identity(table.inputs(), n_outputs, units)
+    };
+    let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
+    let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
+    let ground = Ground::new(prepared, &options.structure.learned_on())?;
+    let model = given_model(given, &preparation, &ground, options)?;
+    let told = Told { decisions: vec!["parameters as given".to_owned()], ..Told::default() };
+    finish(table, preparation, &ground, model, None, told, options, monitor)
+}
+
+fn given_model(
+    given: &GivenParameters,
+    preparation: &Preparation,
+    ground: &Ground,
+    options: &FitOptions,
+) -> Result<Lmc, FitError> {
+    let n_outputs = preparation.outputs.len();
+    let n_latents = given.length_scales.len();
+    let check = |what: &'static str, expected: usize, found: usize| {
+        if expected == found { Ok(()) } else { Err(FitError::ParameterShape { what, expected, found }) }
+    };
+    check("the mixing matrix", n_outputs, given.mixing.len())?;
+    given.mixing.iter().try_for_each(|row| check("a row of the mixing matrix", n_latents, row.len()))?;
+    check("the noise", n_outputs, given.noise.len())?;
+    let n_private = if given.has_private { n_outputs } else { 0 };
+    let Some(n_shared) = n_latents.checked_sub(n_private) else {
+        return Err(FitError::ParameterShape {
+            what: "the length-scales",
+            expected: n_private,
+            found: n_latents,
+        });
+    };
+    let (mut shared, mut private, mut noise) = (vec![], vec![], vec![]);
+    for ((row, variance), (output, transform)) in
+        given.mixing.iter().zip(&given.noise).zip(preparation.outputs.iter().enumerate())
+    {
+        let OutputTransform { scale, .. } = transform;
+        shared.extend(row[..n_shared].iter().map(|weight| weight / scale));
+        if given.has_private {
+            private.push(row[n_shared + output] / scale);
+        }
+        noise.push(Variance::new(variance / (scale * scale)).map_err(catena::model::ModelError::from)?);
+    }
+    let state = options.state.unwrap_or_else(|| ground.suited_state());
+    let kernels = given.kernel;
+    let family = Family {
+        n_shared,
+        shared_kernel: kernels.shared,
+        private_kernel: given.has_private.then_some(kernels.private),
+        state,
+        tied: false,
+    };
+    let unit = if preparation.inputs.len() == 1 { preparation.inputs[0].1 } else { 1.0 };
+    let latent = |(at, length): (usize, &f64)| -> Result<Latent, catena::model::ModelError> {
+        let kernel = if at < n_shared { kernels.shared } else { kernels.private };
+        Ok(Latent::new(kernel, family.state_of(kernel), LengthScale::new(length / unit)?)?)
+    };
+    let latents: Result<Vec<Latent>, _> = given.length_scales.iter().enumerate().map(latent).collect();
+    Ok(Lmc::new(latents?, MixingMatrix::with_private(n_outputs, n_shared, shared, private)?, noise)?)
+}

@@ -1,0 +1,123 @@
+//! Every output alone: cheap fits that choose the terms and start the joint model.
+
+use std::sync::Arc;
+
+use catena::data::{Dataset, InputPoints, Observations};
+use catena::graph::FactorGraph;
+use catena::index::{OutputIndex, Position, RowIndex};
+use catena::inference::{Outlook, Workspace};
+use catena::learning::{Extent, GraphEvidence, Learned, Priors, RaceSettings, Settings, race};
+use catena::model::Lmc;
+use catena::structure::{Tree, sorted_chain};
+use rayon::prelude::*;
+
+use super::spec::TimeSpec;
+use super::sums::alone;
+use crate::fit::FitError;
+
+/// The cells of one output on their own chain.
+pub(super) struct Series {
+    tree: Arc<Tree>,
+    observations: Observations,
+    extent: Extent,
+    /// The table's row of each of its own.
+    rows: Vec<RowIndex>,
+    values: Vec<f64>,
+}
+
+impl Series {
+    /// The series of an output of a table in the model's units; `None` if it has no cell or never varies.
+    pub(super) fn of(table: &Dataset, output: OutputIndex) -> Result<Option<Self>, FitError> {
+        let cells = table.observations().cells().filter(|(_, cell)| cell.output == output);
+        let (rows, values): (Vec<RowIndex>, Vec<f64>) = cells.map(|(row, cell)| (row, cell.value)).unzip();
+        let varies = values.iter().any(|value| *value != values[0]);
+        if !varies {
+            return Ok(None);
+        }
+        let places = rows.iter().map(|&row| table.inputs().point(row)[0]).collect();
+        let inputs = InputPoints::new(rows.len(), 1, places)?;
+        let tree = sorted_chain(&inputs)?;
+        let extent = Extent::of(&inputs, &tree);
+        let observations = Observations::from_dense(rows.len(), 1, &values)?;
+        Ok(Some(Self { tree: Arc::new(tree), observations, extent, rows, values }))
+    }
+
+    fn graph(&self, model: Lmc) -> Result<FactorGraph<'static>, FitError> {
+        let graph = FactorGraph::new(Arc::new(model), Arc::clone(&self.tree), &self.observations);
+        Ok(graph.map_err(crate::method::MethodError::from)?)
+    }
+
+    /// Learns the sum from two starts, one quicker than the other, or goes on from a model learned before.
+    fn learn(&self, spec: &TimeSpec, effort: Effort, noise_floor: f64) -> Result<Learned, FitError> {
+        let (start, parameters) = alone(spec, 1.0, noise_floor)?;
+        let quick = alone(spec, 4.0, noise_floor)?.0;
+        let graph = self.graph(start.clone())?;
+        let priors = Priors::for_points(self.extent.spacing, self.extent.span);
+        let settings = RaceSettings {
+            heat: effort.heat,
+            ascent: Settings { max_iterations: effort.iterations, ..Settings::default() },
+        };
+        let evidence = || GraphEvidence::new(graph.clone());
+        let go_on = |_| std::ops::ControlFlow::Continue(());
+        Ok(race(&evidence, &parameters, &priors, &[start, quick], settings, &go_on)?)
+    }
+
+    /// One-step-ahead errors in predictive standard deviations, with the table's row of each.
+    pub(super) fn surprises(&self, model: &Lmc) -> Result<Vec<(RowIndex, f64)>, FitError> {
+        let graph = self.graph(model.clone())?;
+        let tree = &self.tree;
+        let outlook = |at: usize| Outlook {
+            origin: tree.row_at(Position::new(at - 1)),
+            distance: tree.step_into(Position::new(at)),
+        };
+        let outlooks: Vec<Outlook> = (1..tree.len()).map(outlook).collect();
+        let ahead =
+            Workspace::new().predict_ahead(&graph, &outlooks).map_err(crate::method::MethodError::from)?;
+        let noise = model.noise()[0].get();
+        let surprise = |at: usize| {
+            let own = tree.row_at(Position::new(at)).get();
+            let error = self.values[own] - ahead.means()[at - 1];
+            (self.rows[own], error / (ahead.variances()[at - 1] + noise).sqrt())
+        };
+        Ok((1..tree.len()).map(surprise).collect())
+    }
+}
+
+/// How long single outputs are learned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Effort {
+    /// Iterations of both starts.
+    pub(super) heat: usize,
+    /// Iterations of the better one.
+    pub(super) iterations: usize,
+}
+
+/// All outputs, each alone, under one sum.
+pub(super) struct Singles {
+    /// By output; `None` where an output never varies.
+    pub(super) models: Vec<Option<Lmc>>,
+    /// The parsimony score, lower is better: −2 log evidence + (free numbers)·log(cells), summed over outputs.
+    pub(super) score: f64,
+}
+
+/// Learns every series alone.
+pub(super) fn learn_singles(
+    series: &[Option<Series>],
+    spec: &TimeSpec,
+    effort: Effort,
+    noise_floor: f64,
+) -> Result<Singles, FitError> {
+    let n_free = alone(spec, 1.0, noise_floor)?.1.n_free() as f64;
+    let learned: Result<Vec<Option<Learned>>, FitError> = series
+        .par_iter()
+        .map(|series| series.as_ref().map(|series| series.learn(spec, effort, noise_floor)).transpose())
+        .collect();
+    let learned = learned?;
+    let mut score = 0.0;
+    for (series, learned) in series.iter().zip(&learned) {
+        if let (Some(series), Some(learned)) = (series, learned) {
+            score += -2.0 * learned.log_evidence + n_free * (series.values.len() as f64).ln();
+        }
+    }
+    Ok(Singles { models: learned.into_iter().map(|found| found.map(|found| found.model)).collect(), score })
+}

@@ -1,0 +1,315 @@
+//! Models along time: level, season and oscillator, learned output by output and then together.
+//!
+//! A latent is a sum of terms ([`TimeSpec`]); there are as many latents as outputs. Each output is first fitted alone, which is
+//! cheap and chooses the terms by a parsimony score. The joint model starts where the single ones ended, with weights from the
+//! correlation of their one-step errors, and is climbed for a few iterations more.
+
+mod alone;
+mod drift;
+mod periodogram;
+mod rolling;
+mod spec;
+mod sums;
+
+pub use rolling::{Horizon, Rolling, later_rows, rolling};
+pub use spec::{SpecError, Term, TimeSpec};
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use catena::data::Dataset;
+use catena::index::{OutputIndex, RowIndex};
+use catena::inference::{Form, Workspace};
+use catena::kernel::Kernel;
+use catena::learning::{
+    GraphEvidence, Learned, OutputMoments, Parameters, Priors, Progress, RaceSettings, Settings, race,
+};
+use catena::model::Lmc;
+use catena::structure::sorted_chain;
+
+use crate::fit::{Budget, Event, FitError, FitMonitor, FitOptions, Stage};
+use crate::ground::Ground;
+use crate::rows::some_rows;
+use alone::{Effort, Series, learn_singles};
+
+/// With more outputs the joint state is too large to be carried along the rows.
+pub const MOST_OUTPUTS: usize = 16;
+
+/// What is asked of a model along time.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TimeOptions {
+    /// The sum; `None` for a level, an oscillator or a rough process, and what seasons there are.
+    pub spec: Option<TimeSpec>,
+    /// Periods of seasons, in units of the input; empty to look for them, unless the sum is given.
+    pub periods: Vec<f64>,
+    /// Whether outputs have a mean that is linear in time, rather than constant.
+    pub linear_mean: bool,
+}
+
+/// How much is spent on what.
+struct Plan {
+    /// Rows, the latest ones, that models are learned from.
+    rows: usize,
+    /// While terms are compared.
+    comparing: Effort,
+    /// For the start of the joint model.
+    starting: Effort,
+    /// Iterations of the joint model.
+    joint: usize,
+    /// Numbers of harmonics to choose from, the first one while periods are compared.
+    harmonics: &'static [usize],
+}
+
+impl Plan {
+    fn new(budget: Budget) -> Self {
+        match budget {
+            Budget::Quick => Self {
+                rows: 2000,
+                comparing: Effort { heat: 8, iterations: 8 },
+                starting: Effort { heat: 12, iterations: 30 },
+                joint: 10,
+                harmonics: &[3],
+            },
+            Budget::Default => Self {
+                rows: 4000,
+                comparing: Effort { heat: 12, iterations: 20 },
+                starting: Effort { heat: 15, iterations: 60 },
+                joint: 40,
+                harmonics: &[3, 2, 4],
+            },
+            Budget::Thorough => Self {
+                rows: usize::MAX,
+                comparing: Effort { heat: 15, iterations: 40 },
+                starting: Effort { heat: 20, iterations: 150 },
+                joint: 150,
+                harmonics: &[3, 2, 4, 1, 6],
+            },
+        }
+    }
+}
+
+/// A learned model along time, and what there is to say of it.
+pub(crate) struct TimeModel {
+    pub(crate) learned: Learned,
+    pub(crate) reasons: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Learns a model along time on a table in the model's units, of which one is `unit` of the user's input.
+pub(crate) fn learn(
+    table: &Dataset,
+    unit: f64,
+    asked: &TimeOptions,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<TimeModel, FitError> {
+    let plan = Plan::new(options.budget);
+    let mut reasons = vec![];
+    let part = latest_rows(table, plan.rows, &mut reasons)?;
+    let table = part.as_ref().unwrap_or(table);
+    let bench = Bench::new(table, unit, &plan, options)?;
+    let mut step = 0.0;
+    let mut tell = |steps: f64| {
+        let done = step / steps;
+        step += 1.0;
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) =
+            monitor(Event { stage: Stage::Candidates, done, log_posterior: None });
+    };
+    tell(3.0);
+    let specs = bench.candidates(asked, &mut reasons)?;
+    tell(3.0);
+    let mut best: Option<(f64, TimeSpec, Start)> = None;
+    for spec in &specs {
+        let start = bench.start(spec)?;
+        let evidence = start.log_evidence;
+        let name = spec.text(|period| (options.length_text)(period * unit));
+        if specs.len() > 1 {
+            reasons.push(format!("{name} starts at a log evidence of {evidence:.0}"));
+        }
+        if best.as_ref().is_none_or(|(highest, ..)| evidence > *highest) {
+            best = Some((evidence, spec.clone(), start));
+        }
+        tell(3.0);
+    }
+    let Some((_, spec, start)) = best else { return Err(FitError::NoStart) };
+    let priors = options.priors.clone().unwrap_or_else(|| bench.ground.priors());
+    let learned = climb(&bench.ground, start, &priors, plan.joint, monitor)?;
+    let n_outputs = table.observations().n_outputs();
+    reasons.push(format!(
+        "each of {n_outputs} latents is the sum {}: its motion as learned from one output, weights and noise from all",
+        spec.text(|period| (options.length_text)(period * unit))
+    ));
+    let warnings = drift::warnings(table, &bench.ground.tree, &learned.model, options)?;
+    Ok(TimeModel { learned, reasons, warnings })
+}
+
+/// A joint model to climb from.
+struct Start {
+    model: Lmc,
+    parameters: Parameters,
+    log_evidence: f64,
+}
+
+/// The table and its outputs one by one, where sums are compared.
+struct Bench<'a> {
+    ground: Ground,
+    series: Vec<Option<Series>>,
+    unit: f64,
+    plan: &'a Plan,
+    noise_floor: f64,
+    length_text: fn(f64) -> String,
+}
+
+impl<'a> Bench<'a> {
+    fn new(table: &Dataset, unit: f64, plan: &'a Plan, options: &FitOptions) -> Result<Self, FitError> {
+        let n_outputs = table.observations().n_outputs();
+        let series: Result<Vec<Option<Series>>, FitError> =
+            (0..n_outputs).map(|output| Series::of(table, OutputIndex::new(output))).collect();
+        let series = series?;
+        if series.iter().all(Option::is_none) {
+            return Err(FitError::Learning("no output varies, so there is nothing to learn".to_owned()));
+        }
+        let ground = Ground::on(table.clone(), Arc::new(sorted_chain(table.inputs())?));
+        let FitOptions { noise_floor, length_text, .. } = *options;
+        Ok(Self { ground, series, unit, plan, noise_floor, length_text })
+    }
+
+    /// The parsimony score of a sum, each output alone; lower is better.
+    fn score(&self, spec: &TimeSpec) -> Result<f64, FitError> {
+        Ok(learn_singles(&self.series, spec, self.plan.comparing, self.noise_floor)?.score)
+    }
+
+    /// The sums to choose from, with every number of harmonics decided: the one asked for, or one with an oscillator and one
+    /// without.
+    fn candidates(&self, asked: &TimeOptions, reasons: &mut Vec<String>) -> Result<Vec<TimeSpec>, FitError> {
+        let season = |period: f64| Term::Season { period, harmonics: None };
+        let given: Vec<Term> = asked.periods.iter().map(|period| season(period / self.unit)).collect();
+        if let Some(spec) = &asked.spec {
+            let spec = given.into_iter().fold(spec.in_units(self.unit), |spec, term| spec.with(term));
+            return Ok(vec![self.with_harmonics(spec, reasons)?]);
+        }
+        let oscillator = TimeSpec::of(Term::Oscillator).with(Term::Level);
+        let spec = match given.is_empty() {
+            true => self.with_seasons_found(oscillator, reasons)?,
+            false => given.into_iter().fold(oscillator, |spec, term| spec.with(term)),
+        };
+        let spec = self.with_harmonics(spec, reasons)?;
+        let rough = spec.beginning_with(Term::Kernel(Kernel::Matern12));
+        Ok(vec![spec, rough])
+    }
+
+    /// The sum with those periods of the periodogram that lower the parsimony score.
+    fn with_seasons_found(
+        &self,
+        mut spec: TimeSpec,
+        reasons: &mut Vec<String>,
+    ) -> Result<TimeSpec, FitError> {
+        let mut lowest = self.score(&spec)?;
+        for period in periodogram::strong_periods(&self.ground.dataset) {
+            let trial = spec.with(Term::Season { period, harmonics: None });
+            let reached = self.score(&trial.with_harmonics(self.plan.harmonics[0]))?;
+            let (named, gain) = ((self.length_text)(period * self.unit), lowest - reached);
+            if gain > 0.0 {
+                reasons
+                    .push(format!("a season of {named} is kept: it lowers the parsimony score by {gain:.0}"));
+                (lowest, spec) = (reached, trial);
+            } else {
+                reasons.push(format!(
+                    "a season of {named} stands out and is not kept: the parsimony score rises"
+                ));
+            }
+        }
+        Ok(spec)
+    }
+
+    /// The sum with the number of harmonics that has the best parsimony score.
+    fn with_harmonics(&self, spec: TimeSpec, reasons: &mut Vec<String>) -> Result<TimeSpec, FitError> {
+        let counts = self.plan.harmonics;
+        if !spec.is_open() || counts.len() == 1 {
+            return Ok(spec.with_harmonics(counts[0]));
+        }
+        let mut best = (f64::INFINITY, counts[0]);
+        for &count in counts {
+            let reached = self.score(&spec.with_harmonics(count))?;
+            if reached < best.0 {
+                best = (reached, count);
+            }
+        }
+        reasons.push(format!("{} harmonics have the best parsimony score among {counts:?}", best.1));
+        Ok(spec.with_harmonics(best.1))
+    }
+
+    /// The joint model under a sum: motion from each output alone, weights from the correlation of their one-step errors.
+    fn start(&self, spec: &TimeSpec) -> Result<Start, FitError> {
+        let singles = learn_singles(&self.series, spec, self.plan.starting, self.noise_floor)?.models;
+        let any = singles.iter().flatten().next().cloned().ok_or(FitError::NoStart)?;
+        // An output that never varies takes part in no latent; any motion will do for its own.
+        let models: Vec<Lmc> =
+            singles.iter().map(|model| model.clone().unwrap_or_else(|| any.clone())).collect();
+        let loadings = loadings(&self.series, &models, self.ground.dataset.n_rows())?;
+        let (model, parameters) = sums::together(spec, &models, &loadings, self.noise_floor)?;
+        // Motion is what single outputs tell best. Freed, levels wander off while weights find their places, and forecasts
+        // with them: docs/decisions/0008.
+        let mut parameters = parameters.with_fixed_length_scales().with_fixed_qualities();
+        for (output, _) in &self.ground.constant {
+            parameters = parameters.with_fixed_weights_of(*output).with_fixed_noise_of(*output);
+        }
+        let model = self.ground.silenced(model)?;
+        let graph = self.ground.graph(model.clone())?;
+        let log_evidence = Workspace::with_form(Form::Covariance).log_evidence(&graph);
+        let log_evidence = log_evidence.map_err(crate::method::MethodError::from)?;
+        Ok(Start { model, parameters, log_evidence })
+    }
+}
+
+/// Climbs the joint model.
+fn climb(
+    ground: &Ground,
+    start: Start,
+    priors: &Priors,
+    iterations: usize,
+    monitor: &FitMonitor<'_>,
+) -> Result<Learned, FitError> {
+    let Start { model, parameters, .. } = start;
+    let graph = ground.graph(model.clone())?;
+    let ascent = Settings { max_iterations: iterations, ..Settings::default() };
+    let settings = RaceSettings { heat: iterations, ascent };
+    let watch = |progress: Progress| -> ControlFlow<()> {
+        let done = progress.iteration.iteration as f64 / iterations as f64;
+        monitor(Event { stage: Stage::Learning, done, log_posterior: Some(progress.iteration.value) })
+    };
+    Ok(race(&|| GraphEvidence::new(graph.clone()), &parameters, priors, &[model], settings, &watch)?)
+}
+
+/// The latest rows of a table, if it has more than are wanted.
+fn latest_rows(
+    table: &Dataset,
+    count: usize,
+    reasons: &mut Vec<String>,
+) -> Result<Option<Dataset>, FitError> {
+    if table.n_rows() <= count {
+        return Ok(None);
+    }
+    let mut rows: Vec<RowIndex> = table.inputs().rows().collect();
+    rows.sort_by(|&a, &b| table.inputs().point(a)[0].total_cmp(&table.inputs().point(b)[0]));
+    let mut kept = rows.split_off(rows.len() - count);
+    kept.sort_unstable();
+    reasons.push(format!("learned from the latest {count} of {} rows", table.n_rows()));
+    Ok(Some(some_rows(table, &kept)?))
+}
+
+/// The symmetric square root of the correlation of one-step errors, row-major D×D.
+fn loadings(series: &[Option<Series>], models: &[Lmc], n_rows: usize) -> Result<Vec<f64>, FitError> {
+    let n_outputs = series.len();
+    let mut errors = vec![f64::NAN; n_rows * n_outputs];
+    for (output, (series, model)) in series.iter().zip(models).enumerate() {
+        if let Some(series) = series {
+            for (row, surprise) in series.surprises(model)? {
+                // One wild error must not decide a correlation.
+                errors[row.get() * n_outputs + output] = surprise.clamp(-4.0, 4.0);
+            }
+        }
+    }
+    let moments = OutputMoments::of(&catena::data::Observations::from_dense(n_rows, n_outputs, &errors)?);
+    Ok(moments.correlation_root())
+}

@@ -1,0 +1,117 @@
+//! Models along time: sums and periods as words, forecasts with quantiles and paths, files, rolling scores.
+
+use crate::harness::{Folder, columns, numbers, time_of};
+
+/// Two outputs with a level and a daily cycle, one row an hour.
+fn daily(hours: std::ops::Range<usize>) -> String {
+    let wobble = |hour: usize, salt: usize| ((hour * 7919 + salt * 104_729) % 1009) as f64 / 1009.0 - 0.5;
+    let line = |hour: usize| {
+        let angle = std::f64::consts::TAU * (hour % 24) as f64 / 24.0;
+        let level = 5.0 * (hour as f64 / 400.0).sin();
+        let hole = if hour % 17 == 5 {
+            String::new()
+        } else {
+            format!("{:.3}", 10.0 + level + 3.0 * angle.sin() + wobble(hour, 1))
+        };
+        format!("{},{hole},{:.3}\n", time_of(hour), 20.0 - level + 2.0 * angle.cos() + wobble(hour, 2))
+    };
+    format!("time,load,flow\n{}", hours.map(line).collect::<String>())
+}
+
+fn folder(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("first.csv", daily(0..480));
+    folder.write("all.csv", daily(0..720));
+    folder
+}
+
+#[test]
+fn forecasts_follow_the_season_with_bands_quantiles_and_paths() {
+    let folder = folder("forecast_season");
+    let words = "forecast first.csv --horizon 48h --period 24h --budget quick";
+    let told =
+        folder.run(&format!("{words} --interval 0.9 --quantiles 0.05,0.5,0.95 -o next.csv")).succeeded();
+    assert!(!told.stderr.contains("warning: some points"), "{}", told.stderr);
+    let next = columns(&folder.read("next.csv"));
+    assert_eq!(next["time"].len(), 48);
+    assert_eq!(next["load_q0.05"], next["load_lo"]);
+    assert_eq!(next["load_q0.95"], next["load_hi"]);
+    let truth = columns(&daily(480..528));
+    let (mean, low, high) =
+        (numbers(&next, "flow_mean"), numbers(&next, "flow_lo"), numbers(&next, "flow_hi"));
+    let (mut squares, mut inside) = (0.0, 0);
+    for (at, value) in numbers(&truth, "flow").into_iter().enumerate() {
+        squares += (value - mean[at]).powi(2);
+        inside += usize::from((low[at]..=high[at]).contains(&value));
+    }
+    // The cycle has an amplitude of 2 and the noise a deviation of 0.29.
+    assert!((squares / 48.0).sqrt() < 0.6, "{}", (squares / 48.0).sqrt());
+    assert!(inside >= 38, "{inside} of 48 inside 90 % bands");
+    folder.run(&format!("{words} --paths 3 -o paths.csv")).succeeded();
+    let paths = columns(&folder.read("paths.csv"));
+    assert_eq!(paths["path"].len(), 3 * 48);
+    assert_eq!(paths["time"][48..96], next["time"][..]);
+    assert_ne!(paths["flow"][..48], paths["flow"][48..96]);
+}
+
+#[test]
+fn a_sum_is_kept_in_its_file_and_rolled_over_later_rows() {
+    let folder = folder("rolling");
+    let learn = "--kernel sho+rw+qp(24h,2) --budget quick";
+    folder.run(&format!("fit first.csv {learn} -o m.catena")).succeeded();
+    folder.run(&format!("impute first.csv {learn} -o filled.csv")).succeeded();
+    folder.run("predict m.catena -o rows.csv").succeeded();
+    let (filled, rows) = (columns(&folder.read("filled.csv")), columns(&folder.read("rows.csv")));
+    let holes: Vec<usize> = (0..480).filter(|hour| hour % 17 == 5).collect();
+    assert!(holes.iter().all(|&row| filled["load"][row] == rows["load_mean"][row]), "to the bit");
+    let words = "score m.catena all.csv --rolling --horizons 1h,24h --season 24h --every 7";
+    let scores = folder.run(&format!("{words} --json")).succeeded().json();
+    let scores = scores["rolling"].as_array().unwrap();
+    assert_eq!(scores.len(), 8, "four predictors at two horizons");
+    for horizon in [3600.0, 86_400.0] {
+        let rmse = |name: &str| {
+            let line =
+                scores.iter().find(|score| score["name"] == name && score["horizon"] == horizon).unwrap();
+            line["rmse"].as_f64().unwrap()
+        };
+        assert!(
+            ["last value", "last season", "mean"].iter().all(|rule| rmse("catena") < rmse(rule)),
+            "{scores:?}"
+        );
+    }
+    let text = folder.run(words).succeeded();
+    assert!(text.text().contains("catena") && text.text().contains("1d"), "{}", text.text());
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_its_letter() {
+    let folder = folder("bad_sums");
+    folder.write("numbers.csv", "x,y\n1,2\n2,3\n3,5\n4,1\n");
+    folder.write("plane.csv", "a,b,y\n1,2,1\n2,3,0\n3,5,2\n");
+    folder.run("fit first.csv --kernel rw --budget quick -o m.catena").succeeded();
+    for (words, sentences) in [
+        ("fit first.csv --kernel sho+rwx -o out", &["letter 5", "rwx"][..]),
+        ("fit first.csv --kernel sho+qp -o out", &["letter 7", "qp(24h)"]),
+        ("fit first.csv --kernel sho+qp(24) -o out", &["no unit"]),
+        ("fit numbers.csv --kernel sho+qp(24h) -o out", &["x holds numbers"]),
+        ("fit first.csv --period 24 -o out", &["no unit"]),
+        ("fit first.csv --period never -o out", &["number"]),
+        ("fit plane.csv --inputs a,b --period 24h -o out", &["one input"]),
+        ("fit first.csv --kernel sho+rw --latents 2 -o out", &["one shared latent per output"]),
+        ("fit first.csv --kernel sho+rw --method exact -o out", &["message passing"]),
+        (
+            "fit first.csv --kernel rw --budget quick --parameters-out p.json -o out",
+            &["no parameters to write"],
+        ),
+        ("score m.catena first.csv --rolling", &["rows after the last"]),
+        ("score m.catena all.csv --every 3", &["--rolling"]),
+        ("forecast first.csv --horizon 3 --quantiles 2 -o out", &["between 0 and 1"]),
+    ] {
+        let outcome = folder.run(words);
+        assert_eq!(outcome.code, 2, "{words}: {}", outcome.stderr);
+        for sentence in sentences {
+            assert!(outcome.stderr.contains(sentence), "{words}: {}", outcome.stderr);
+        }
+        assert!(!folder.names().contains(&"out".to_owned()), "{words} wrote a file");
+    }
+}
