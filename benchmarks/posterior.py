@@ -2,7 +2,7 @@
 
 Two contests. All outputs with holes, by catena (one sweep, and the estimator with all it keeps and summarizes) and by
 statsmodels' Kalman smoother with the state-space matrices of the same model. One complete output, by catena, scikit-learn's
-Gaussian process and tinygp: they read no holes. Processor time of all threads, so that a busy machine changes little.
+Gaussian process, GPyTorch and tinygp: they read no holes. Processor time of all threads, so that a busy machine changes little.
 """
 
 import argparse
@@ -112,6 +112,37 @@ def by_tinygp(X, Y, weights, lengths):
     return time.process_time() - begin, mean[:, np.newaxis], std[:, np.newaxis]
 
 
+def by_gpytorch(X, Y, weights, lengths):
+    import gpytorch
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    x, y = torch.from_numpy(X), torch.from_numpy(Y[:, 0].copy())
+
+    class Model(gpytorch.models.ExactGP):
+        def __init__(self, x, y, likelihood):
+            super().__init__(x, y, likelihood)
+            self.mean_module = gpytorch.means.ZeroMean()
+            self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.MaternKernel(nu=1.5))
+
+        def forward(self, x):
+            return gpytorch.distributions.MultivariateNormal(self.mean_module(x), self.covar_module(x))
+
+    begin = time.process_time()
+    likelihood = gpytorch.likelihoods.GaussianLikelihood()
+    model = Model(x, y, likelihood)
+    model.covar_module.base_kernel.lengthscale = lengths[0]
+    model.covar_module.outputscale = weights[0, 0] ** 2
+    likelihood.noise = NOISE
+    model.eval()
+    # Cholesky instead of conjugate gradients: the same posterior as the others, not an estimate of it.
+    exact = gpytorch.settings.fast_computations(covar_root_decomposition=False, log_prob=False, solves=False)
+    with torch.no_grad(), exact, gpytorch.settings.max_cholesky_size(len(x) + 1):
+        found = model(x)
+        mean, std = found.mean.numpy(), found.variance.sqrt().numpy()
+    return time.process_time() - begin, mean[:, np.newaxis], std[:, np.newaxis]
+
+
 def measured(way, *problem):
     """The fastest of several runs in a fresh process, since the first may compile and others share the machine; and the memory
     in MB that they took beside the table."""
@@ -175,6 +206,7 @@ def main():
             "catena.sweep": ("catena", by_sweep),
             "catena.MultiOutputGP": ("catena", by_estimator),
             "scikit-learn": ("sklearn", by_scikit_learn),
+            "GPyTorch, Cholesky": ("gpytorch", by_gpytorch),
             "tinygp, quasiseparable": ("tinygp", by_tinygp),
         },
         (X[:MOST_ROWS_DENSE], whole[:MOST_ROWS_DENSE], *single),

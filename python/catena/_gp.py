@@ -40,12 +40,19 @@ class MultiOutputGP(Estimator):
         How many latent processes the outputs share.
     kernel : str
         ``"matern12"``, ``"matern32"``, ``"matern52"``, or ``"matern32/matern12"`` for shared and private latents.
+        Along a single input also a sum of pieces for time, such as ``"sho+rw+qp(24h)"``: oscillator, level and season in every
+        latent, for forecasts; ``"time"`` chooses the pieces. Periods are durations along a time, else numbers.
     structure : str
         What the messages travel on: ``"auto"``, ``"chain"``, ``"tree"`` or ``"ensemble:K"``.
     method : str
-        ``"auto"`` or ``"catena"``, or a rival: ``"exact"``, ``"svgp:M"`` (M inducing points), ``"nngp:K"`` (K neighbors).
+        ``"auto"``, ``"catena"`` (message passing), ``"exact"``, ``"fullscale"`` or ``"fullscale:M,K"`` (M inducing points,
+        and K neighbors for what they leave), or a rival: ``"svgp:M"`` (M inducing points), ``"nngp:K"`` (K neighbors).
+        ``"auto"`` is message passing along one input, and above one what predicts hidden cells best; the summary says what
+        was compared.
     private : "auto" or bool
         Whether each output has a latent process of its own beside the shared ones.
+    periods : str, float, timedelta or a list of them, optional
+        Seasons of a model for time, such as ``["24h", "7d"]``; with ``kernel="time"`` and none given they are looked for.
     budget : str
         What may be spent on choosing and learning: ``"quick"``, ``"default"`` or ``"thorough"``.
     learn : bool
@@ -110,6 +117,7 @@ class MultiOutputGP(Estimator):
         method: str = "auto",
         *,
         private: bool | str = "auto",
+        periods: Any = None,
         budget: str = "default",
         learn: bool = True,
         mixing: ArrayLike | None = None,
@@ -125,6 +133,7 @@ class MultiOutputGP(Estimator):
         self.structure = structure
         self.method = method
         self.private = private
+        self.periods = periods
         self.budget = budget
         self.learn = learn
         self.mixing = mixing
@@ -160,7 +169,7 @@ class MultiOutputGP(Estimator):
             raise InputError(
                 "n_samples = 1: one row is too few to learn from; give more, or parameters with learn=False."
             )
-        wanted = asked(self, values.shape[1])
+        wanted = asked(self, values.shape[1], points.clocks[0] if len(points.clocks) == 1 else None)
         if candidates is not None:
             together = points.names if notes["together"] else None
             others = _frames.read_points(candidates, together, points.clocks)

@@ -17,14 +17,14 @@ def points_ahead(inputs, names, clocks, horizon, step=None):
     if inputs.shape[1] != 1:
         raise InputError(f"a forecast needs one input, but the model has {inputs.shape[1]}; use predict.")
     places, clock = np.ascontiguousarray(inputs[:, 0]), clocks[0]
-    size = _length(step, clock, "step") if step is not None else _catena.median_gap(places)
+    size = length(step, clock, "step") if step is not None else _catena.median_gap(places)
     if size is None:
         raise InputError(f"all rows have the same {names[0]}, so there is no step to go on with; give step.")
     if isinstance(horizon, (int, np.integer)) and not isinstance(horizon, bool):
         count = int(horizon)
     else:
         # A horizon of whole steps is not lost to rounding.
-        count = int(_length(horizon, clock, "horizon") / size * (1 + 1e-12))
+        count = int(length(horizon, clock, "horizon") / size * (1 + 1e-12))
     if count < 1:
         raise InputError(
             f"horizon={horizon!r} is shorter than one step; give a longer one or a smaller step."
@@ -37,7 +37,7 @@ def points_ahead(inputs, names, clocks, horizon, step=None):
     return Points(ahead[:, np.newaxis], names, clocks)
 
 
-def _length(given, clock, name):
+def length(given, clock, name):
     """A length along the input: a number, or along a time a duration, in seconds."""
     if isinstance(given, (datetime.timedelta, np.timedelta64)) or hasattr(given, "total_seconds"):
         seconds = (

@@ -3,13 +3,14 @@
 import numpy as np
 
 from . import _check
+from ._horizon import length
 from ._random import seed_of
 from ._sweep import mixing_of
 from .errors import InputError
 
 
-def asked(gp, n_outputs):
-    """What is asked of a fit; None is decided from the data."""
+def asked(gp, n_outputs, clock=None):
+    """What is asked of a fit; None is decided from the data. The clock is that of a single input which is a time."""
     words = {"structure": gp.structure, "method": gp.method, "budget": gp.budget, "kernel": gp.kernel}
     for name, word in words.items():
         if not isinstance(word, str):
@@ -22,8 +23,11 @@ def asked(gp, n_outputs):
     private = _unless_auto(gp.private)
     if private not in (None, True, False):
         raise InputError(f"private={private!r} is unknown; write 'auto', True or False.")
+    periods = gp.periods if isinstance(gp.periods, (list, tuple)) else [gp.periods]
     return {
         **words,
+        "periods": [length(period, clock, "periods") for period in periods if period is not None],
+        "is_time": clock is not None,
         "kernel": _unless_auto(gp.kernel),
         "latents": None if latents is None else int(latents),
         "private": None if private is None else bool(private),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use catena_auto::fit::{Fit, GivenParameters};
+use catena_auto::fit::{Fit, GivenParameters, Summary};
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
 use catena_store::{About, length_text};
@@ -68,7 +68,7 @@ impl Model {
         include_noise: bool,
     ) -> PyResult<(Table<'py>, Table<'py>)> {
         let predictive = self.predictive(py, at, include_noise)?;
-        let (means, deviations) = py.detach(|| (predictive.means(), predictive.deviations()));
+        let (means, deviations) = py.detach(|| predictive.into_means_and_deviations());
         Ok((table(py, means, self.n_outputs())?, table(py, deviations, self.n_outputs())?))
     }
 
@@ -152,13 +152,22 @@ impl Model {
 
     /// Mixing, length-scales, noise and kernels in the user's units.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let GivenParameters { kernel, mixing, has_private, length_scales, noise } = self.fit.parameters();
+        let Summary { latents, outputs, mixing, .. } = self.fit.summary();
+        let length_scales: Vec<f64> = latents.iter().map(|latent| latent.length_scales[0]).collect();
+        let noise = outputs.iter().map(|output| output.noise_deviation.powi(2)).collect();
+        let kernel = match self.fit.parameters() {
+            Some(GivenParameters { kernel, .. }) => {
+                format!("{}/{}", kernel.shared.name(), kernel.private.name())
+            }
+            // The pieces of each latent, in the order of the columns.
+            None => latents.iter().map(|latent| latent.kernel.as_str()).collect::<Vec<_>>().join(","),
+        };
         let parameters = PyDict::new(py);
-        parameters.set_item("mixing", table(py, mixing.concat(), length_scales.len())?)?;
+        parameters.set_item("mixing", table(py, mixing.clone(), length_scales.len())?)?;
         parameters.set_item("length_scales", vector(py, length_scales))?;
         parameters.set_item("noise", vector(py, noise))?;
-        parameters.set_item("kernel", format!("{}/{}", kernel.shared.name(), kernel.private.name()))?;
-        parameters.set_item("has_private", has_private)?;
+        parameters.set_item("kernel", kernel)?;
+        parameters.set_item("has_private", self.fit.parts().model.mixing().has_private())?;
         Ok(parameters)
     }
 

@@ -4,6 +4,9 @@ use catena::data::InputPoints;
 use catena_auto::fit::{
     Budget, FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, UnknownWord,
 };
+use catena_auto::time::{TimeOptions, TimeSpec};
+use catena_io::units::Duration;
+use catena_store::length_text;
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
@@ -19,6 +22,12 @@ pub(crate) struct Asked<'py> {
     private: Option<bool>,
     #[pyo3(item)]
     kernel: Option<String>,
+    /// Seasons, in units of the input.
+    #[pyo3(item)]
+    periods: Vec<f64>,
+    /// Whether the input is a time, in seconds.
+    #[pyo3(item)]
+    is_time: bool,
     #[pyo3(item)]
     structure: String,
     #[pyo3(item)]
@@ -63,19 +72,25 @@ impl Asked<'_> {
         let method: MethodChoice =
             self.method.parse().map_err(|error| word("method", &self.method, error))?;
         let budget: Budget = self.budget.parse().map_err(|error| word("budget", &self.budget, error))?;
-        let kernel: Option<KernelPair> =
-            self.kernel.as_deref().map(str::parse).transpose().map_err(Failure::input)?;
+        let time = self.time()?;
+        let kernel: Option<KernelPair> = match (&self.kernel, &time) {
+            (Some(kernel), None) => Some(kernel.parse().map_err(Failure::input)?),
+            _ => None,
+        };
         let parameters = match self.parameters {
             None => None,
             Some(given) => Some(given.into_parameters(kernel)?),
         };
         let candidates: Option<InputPoints> = self.candidates.as_ref().map(arrays::points).transpose()?;
+        let plain = FitOptions::default().length_text;
         Ok(FitOptions {
+            length_text: if self.is_time { |length| length_text(true, length) } else { plain },
             method,
             structure,
             latents: self.latents,
             private: self.private,
             kernel,
+            time,
             parameters,
             standardize: self.standardize,
             transforms: self.transforms,
@@ -86,6 +101,30 @@ impl Asked<'_> {
             output_names: outputs.to_vec(),
             ..FitOptions::default()
         })
+    }
+}
+
+impl Asked<'_> {
+    /// The model along time, if one is asked for: by its pieces, by `time`, or by seasons.
+    fn time(&self) -> Result<Option<TimeOptions>, Failure> {
+        let spec = match self.kernel.as_deref() {
+            Some(text) if TimeSpec::is_meant_by(text) => {
+                let period = |text: &str| -> Result<f64, String> {
+                    if self.is_time {
+                        return text
+                            .parse::<Duration>()
+                            .map(Duration::seconds)
+                            .map_err(|error| error.to_string());
+                    }
+                    text.parse().map_err(|_| format!("{text:?} is not a number, but the input holds numbers"))
+                };
+                Some(TimeSpec::parse(text, &period).map_err(Failure::input)?)
+            }
+            Some("time") => None,
+            None if !self.periods.is_empty() => None,
+            _ => return Ok(None),
+        };
+        Ok(Some(TimeOptions { spec, periods: self.periods.clone(), linear_mean: false }))
     }
 }
 

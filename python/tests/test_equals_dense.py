@@ -109,7 +109,7 @@ def test_update_equals_a_fit_to_all_rows():
     assert gp.log_marginal_likelihood() == whole.log_marginal_likelihood()
 
 
-@pytest.mark.parametrize("method", ["exact", "svgp:15", "nngp:15"])
+@pytest.mark.parametrize("method", ["exact", "svgp:15", "nngp:15", "fullscale:5,15"])
 def test_rivals_know_the_same_parameters(method):
     X, Y = line(n_rows=15)
     gp = catena.MultiOutputGP(method=method, **GIVEN).fit(X, Y)

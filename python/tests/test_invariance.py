@@ -30,7 +30,7 @@ def test_catena_to_the_bit(structure, dim):
     assert (np.concatenate([_all(gp, asked[row : row + 1]) for row in range(len(asked))]) == whole).all()
 
 
-@pytest.mark.parametrize("method", ["exact", "svgp:10", "nngp:8"])
+@pytest.mark.parametrize("method", ["exact", "svgp:10", "nngp:8", "fullscale:10,5"])
 def test_rivals_to_rounding(method):
     X, Y = plane(n_outputs=3)
     gp = catena.MultiOutputGP(method=method, **GIVEN).fit(X, Y)
@@ -55,6 +55,20 @@ def test_draws_have_the_marginals_of_predictions(structure, dim):
     # Five standard errors; a mixture of chains has heavier tails than a normal number.
     assert (np.abs(draws.mean(2) - mean) < 5 * std / np.sqrt(n_samples)).all()
     np.testing.assert_allclose(draws.std(2), std, rtol=5 / np.sqrt(n_samples))
+
+
+@pytest.mark.parametrize("method", ["exact", "fullscale:10,5"])
+def test_dense_draws_have_the_marginals_of_predictions(method):
+    X, Y = plane(n_outputs=3)
+    gp = catena.MultiOutputGP(method=method, **GIVEN).fit(X, Y)
+    asked, n_samples = _asked(2)[:8], 8000
+    mean, std = gp.predict(asked, return_std=True)
+    draws = gp.sample_y(asked, n_samples)
+    assert (np.abs(draws.mean(2) - mean) < 5 * std / np.sqrt(n_samples)).all()
+    np.testing.assert_allclose(draws.std(2), std, rtol=5 / np.sqrt(n_samples))
+    _, cov = gp.predict(asked, return_cov=True)
+    with_noise = np.sqrt(np.diagonal(cov, axis1=1, axis2=2))
+    np.testing.assert_allclose(with_noise, std, rtol=1e-9)
 
 
 def test_covariances_of_an_ensemble_are_those_of_its_draws():

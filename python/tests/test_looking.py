@@ -36,7 +36,7 @@ def test_plot_shows_what_was_observed_predicted_and_hidden():
 
 def test_plots_over_several_inputs_and_times():
     X, Y = plane()
-    gp = catena.MultiOutputGP(budget="quick", latents=1).fit(X, Y)
+    gp = catena.MultiOutputGP(budget="quick", latents=1, method="catena").fit(X, Y)
     gp.plot(X[:10])[0].figure.canvas.draw()
     ax = gp.plot_structure()
     assert ax.get_title() == "spanning tree, 40 points" and len(ax.lines) == 39 + 1

@@ -1,0 +1,67 @@
+"""Models along time: seasons as words, forecasts that follow them, and clear refusals."""
+
+import numpy as np
+import pytest
+
+import catena
+
+
+def seasonal(rows):
+    """Two outputs with a level and a daily cycle, an hour a row, a tenth of the cells missing."""
+    generator = np.random.default_rng(3)
+    hours = np.arange(float(rows))
+    level = np.cumsum(generator.normal(scale=0.04, size=rows))
+    angle = 2 * np.pi * hours / 24
+    Y = np.column_stack([level + 2 * np.sin(angle), 5 - level + np.cos(angle)]) + generator.normal(
+        scale=0.2, size=(rows, 2)
+    )
+    known = Y.copy()
+    known[generator.uniform(size=Y.shape) < 0.1] = np.nan
+    return hours[:, np.newaxis], known, Y
+
+
+def test_forecasts_follow_a_season():
+    X, Y, truth = seasonal(424)
+    gp = catena.MultiOutputGP(periods=24.0, budget="quick").fit(X[:400], Y[:400])
+    mean, std = gp.forecast(24, return_std=True)
+    naive = truth[376:400]
+    assert np.sqrt(np.mean((mean - truth[400:]) ** 2)) < np.sqrt(np.mean((naive - truth[400:]) ** 2))
+    assert np.mean(np.abs(mean - truth[400:]) < 2 * std) > 0.8
+    assert "qp(24" in gp.kernel_ or "qp" in gp.kernel_
+    again = catena.MultiOutputGP(kernel="matern12+rw+qp(24,2)", budget="quick").fit(X[:400], Y[:400])
+    assert np.isfinite(again.forecast(3)).all()
+    draws = gp.sample_y(X[400:], n_samples=5)
+    assert draws.shape == (24, 2, 5)
+
+
+def test_a_time_index_has_periods_that_are_durations(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, Y, _ = seasonal(240)
+    frame = pandas.DataFrame(
+        Y, columns=["load", "flow"], index=pandas.date_range("2024-01-01", periods=len(X), freq="h")
+    )
+    gp = catena.MultiOutputGP(kernel="sho+rw+qp(1d,2)", budget="quick").fit(frame)
+    ahead = gp.forecast("6h")
+    assert list(ahead.columns) == ["load", "flow"] and len(ahead) == 6
+    gp.save(tmp_path / "m.catena")
+    pandas.testing.assert_frame_equal(catena.load(tmp_path / "m.catena").forecast("6h"), ahead)
+    with pytest.raises(ValueError, match="unit"):
+        catena.MultiOutputGP(kernel="sho+qp(24)").fit(frame)
+    with pytest.raises(ValueError, match="no unit"):
+        catena.MultiOutputGP(periods=24).fit(frame)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"kernel": "sho+rwx"}, "letter 5"),
+        ({"kernel": "sho+qp(1d)"}, "not a number"),
+        ({"periods": "24h"}, "holds numbers"),
+        ({"kernel": "time", "latents": 2}, "one shared latent per output"),
+        ({"kernel": "sho", "method": "exact"}, "message passing"),
+    ],
+)
+def test_what_is_refused(arguments, sentence):
+    X, Y, _ = seasonal(30)
+    with pytest.raises(ValueError, match=sentence):
+        catena.MultiOutputGP(**arguments).fit(X, Y)
