@@ -20,7 +20,6 @@ const MARKERS: [Marker; 5] =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stroke {
     Solid,
-    Dotted,
     Dashed,
     None,
 }
@@ -46,9 +45,10 @@ impl Look {
         }
     }
 
-    /// The paper's numbers for the same method: larger and hollow, so that both are seen where they coincide.
+    /// The paper's numbers for the same method: larger and hollow, so that both are seen where they coincide; not joined,
+    /// since what lies between is not printed.
     pub(crate) fn paper(at: usize) -> Self {
-        Self { is_hollow: true, stroke: Stroke::Dotted, ..Self::method(at) }
+        Self { is_hollow: true, stroke: Stroke::None, ..Self::method(at) }
     }
 
     /// Markers only.

@@ -159,7 +159,6 @@ fn stroke(shapes: &mut String, places: &[(f64, f64)], look: Look) {
     let dashes = match look.stroke {
         Stroke::None => return,
         Stroke::Solid => "",
-        Stroke::Dotted => " stroke-dasharray=\"1.5 3\"",
         Stroke::Dashed => " stroke-dasharray=\"5 3\"",
     };
     let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();

@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use catena::data::{Dataset, InputPoints, Observations};
-use catena::index::RowIndex;
+use catena::data::{Dataset, InputPoints};
 use catena_auto::fit::{Budget, FitOptions, MethodChoice, StructureOption, fit};
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
+use catena_auto::rows::rows_with_a_cell;
 use catena_auto::scores::score;
 use catena_baselines::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
 use catena_studies::ett_study::ett_random_rows;
@@ -158,12 +158,16 @@ fn name(task: Task, contender: Contender, extent: Extent) -> String {
 pub(super) fn jobs(context: &Context) -> Vec<Job<'_>> {
     let (csv, extent) = (context.electricity.as_deref(), context.extent);
     let mut jobs = vec![];
-    for seed in 0..context.n_seeds(SEEDS) {
+    // Rivals cost most: an interrupted run has message passing on all seeds first.
+    let turns = [false, true]
+        .into_iter()
+        .flat_map(|of_rivals| (0..context.n_seeds(SEEDS)).map(move |seed| (of_rivals, seed)));
+    for (of_rivals, seed) in turns {
         for task in tasks(extent) {
             if csv.is_none() && !matches!(task, Task::Sensor { .. }) {
                 continue;
             }
-            for &contender in task.contenders() {
+            for &contender in task.contenders().iter().filter(|contender| contender.is_rival() == of_rivals) {
                 let weight = if contender.options(extent).is_some() { 20.0 } else { 0.1 };
                 let key = (STUDY, name(task, contender, extent), seed);
                 jobs.push(Job::new(key, weight, move || run(task, contender, csv, seed, extent)));
@@ -202,7 +206,8 @@ struct Question<'a> {
 fn on_rows(study: &Study, contender: Contender, extent: Extent) -> Result<Record, ExperimentError> {
     // Cells are on the standardized scale: a unit of 1/scale counts errors in original units.
     let units: Vec<f64> = study.output_scaling.iter().map(|(_, scale)| scale.recip()).collect();
-    let observed = if contender.is_rival() { observed_rows(&study.dataset)? } else { study.dataset.clone() };
+    let observed =
+        if contender.is_rival() { rows_with_a_cell(&study.dataset)? } else { study.dataset.clone() };
     let at = study.test_inputs()?;
     answer(
         &Question { table: &observed, at: Some(&at), cells: study.test_cells(), units: &units },
@@ -258,19 +263,6 @@ fn simple(question: &Question<'_>, contender: Contender) -> Result<Predictive, E
 
 /// As much as one row without signal.
 const RIDGE_PENALTY: f64 = 1.0;
-
-fn observed_rows(dataset: &Dataset) -> Result<Dataset, ExperimentError> {
-    let (inputs, observations) = (dataset.inputs(), dataset.observations());
-    let rows: Vec<RowIndex> = inputs.rows().filter(|&row| observations.row(row).len() > 0).collect();
-    let n_outputs = observations.n_outputs();
-    let points = rows.iter().flat_map(|&row| inputs.point(row)).copied().collect();
-    let mut values = vec![f64::NAN; rows.len() * n_outputs];
-    for (at, &row) in rows.iter().enumerate() {
-        observations.row(row).for_each(|cell| values[at * n_outputs + cell.output.get()] = cell.value);
-    }
-    let inputs = InputPoints::new(rows.len(), inputs.dim(), points)?;
-    Ok(Dataset::new(inputs, Observations::from_dense(rows.len(), n_outputs, &values)?)?)
-}
 
 pub(super) fn chapter(ledger: &Ledger, extent: Extent) -> Result<Option<Chapter>, ExperimentError> {
     let mut chapter =

@@ -134,7 +134,8 @@ fn learned(study: &Study) -> Result<Record, ExperimentError> {
         ..FitOptions::default()
     };
     let fitted = fit(&study.dataset, &options, &|_| ControlFlow::Continue(()))?;
-    let parameters = fitted.parameters();
+    // A model of kernels has parameters to give.
+    let Some(parameters) = fitted.parameters() else { return Ok(Record::default()) };
     let (inputs, chain) = (study.dataset.inputs(), study.scaled_chain()?);
     let distortion = distortion(inputs, &chain, PairSampling::default()).upper_bound();
     let fixed_bound = covariance_gap_bound(&study.model, chain.len(), distortion);
