@@ -88,11 +88,16 @@ mod tests {
 
     #[test]
     fn waiting_takes_wall_seconds_and_no_others() {
-        let (_, seconds) = timed(|| {
-            std::thread::sleep(Duration::from_millis(30));
-            Ok(())
-        })
-        .unwrap();
+        let wait = || {
+            let waited = timed(|| {
+                std::thread::sleep(Duration::from_millis(30));
+                Ok(())
+            });
+            waited.unwrap().1
+        };
+        // The clock is that of the whole process, and other tests may be at work in it: they can only add.
+        let quietest = |a: Seconds, b: Seconds| if b.processor < a.processor { b } else { a };
+        let seconds = (0..20).map(|_| wait()).reduce(quietest).unwrap();
         assert!(seconds.wall >= 0.03);
         assert!(cfg!(not(unix)) || seconds.processor < 0.015, "{seconds:?}");
     }
