@@ -1,11 +1,12 @@
-//! One Cholesky factor and what is asked of it; the only file, with `channel` and `svgp`, that speaks to `faer`.
+//! One Cholesky factor and what is asked of it, and a product; the only file, with `channel` and `svgp`, that speaks to `faer`.
 //!
 //! Matrices are column-major slices; only the lower triangle of a symmetric matrix is read.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
+use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
-use faer::{MatMut, MatRef, Par};
+use faer::{Accum, MatMut, MatRef, Par};
 
 /// The parts into which dense algebra divides its work. A constant, not the number of threads: the division decides the
 /// order of additions, and results must not depend on the machine's cores.
@@ -119,6 +120,21 @@ impl Cholesky {
         }
         inverse
     }
+}
+
+/// `S Uᵀ` for two column-major matrices of `count` rows.
+pub(crate) fn product_with_transposed(slopes: &[f64], features: &[f64], count: usize) -> Vec<f64> {
+    let n = slopes.len() / count;
+    let mut product = vec![0.0; count * count];
+    matmul(
+        MatMut::from_column_major_slice_mut(&mut product, count, count),
+        Accum::Replace,
+        MatRef::from_column_major_slice(slopes, count, n),
+        MatRef::from_column_major_slice(features, count, n).transpose(),
+        1.0,
+        Par::Seq,
+    );
+    product
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix, Process};
-use catena::units::{LengthScale, Quality, Variance};
+use catena::units::{LengthScale, Variance};
 use catena_auto::fit::{Fit, FitParts, FullScaleSize, MethodChoice, StructureOption, Summary};
 use catena_auto::preparation::Preparation;
 use catena_io::FileName;
@@ -325,7 +325,10 @@ fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) 
     let shapes = numbers("shapes").unwrap_or_else(|_| vec![f64::NAN; lengths.len()]);
     let latent = |(latent, (length, shape)): (&LatentHeader, (f64, &f64))| -> Option<Latent> {
         if latent.state == "piece" {
-            return Some(Latent::piece(piece(&latent.kernel, *shape)?, LengthScale::new(length).ok()?));
+            return Some(Latent::piece(
+                Piece::named(&latent.kernel, *shape)?,
+                LengthScale::new(length).ok()?,
+            ));
         }
         let kernel = Kernel::ALL.iter().copied().find(|kernel| kernel.name() == latent.kernel)?;
         let state = match latent.state.as_str() {
@@ -343,17 +346,6 @@ fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) 
     let noise: Option<Vec<Variance>> =
         numbers("noise").ok()?.into_iter().map(|noise| Variance::new(noise).ok()).collect();
     Lmc::new(latents, mixing, noise?).ok()
-}
-
-/// A piece for time by its name.
-fn piece(name: &str, shape: f64) -> Option<Piece> {
-    match name {
-        "sho" => Some(Piece::Sho { quality: Quality::new(shape).ok()? }),
-        "qp" => Some(Piece::Cycle { period: LengthScale::new(shape).ok()? }),
-        "rw" => Some(Piece::RandomWalk),
-        "llt" => Some(Piece::LocalLinearTrend),
-        _ => None,
-    }
 }
 
 fn about_of(header: &Header) -> Option<About> {

@@ -1,7 +1,7 @@
 //! What was learned, in the user's units, for a person or a program to read.
 
 use catena::index::OutputIndex;
-use catena::kernel::{Dynamics, Piece, VisitDynamics};
+use catena::kernel::Piece;
 use catena::learning::{Extent, Learned, Stop};
 use catena::model::{Latent, Lmc, Process};
 use serde::{Deserialize, Serialize};
@@ -217,23 +217,9 @@ pub(super) fn outputs(
 /// own mean, a sixth of what a walk gains over the span.
 fn sizes(model: &Lmc, extent: Extent) -> Vec<f64> {
     let size = |latent: &Latent| {
-        if latent.is_stationary() {
-            return 1.0;
-        }
-        latent.visit_dynamics(Gained(extent.span)).map_or(1.0, |gained| gained / 6.0)
+        if latent.is_stationary() { 1.0 } else { latent.gained_variance(extent.span) / 6.0 }
     };
     model.latents().iter().map(size).collect()
-}
-
-/// The variance that the value of a process gains over a distance.
-struct Gained(f64);
-
-impl VisitDynamics for Gained {
-    type Output = f64;
-
-    fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) -> f64 {
-        dynamics.step(self.0).noise[0][0]
-    }
 }
 
 /// What a latent is called.

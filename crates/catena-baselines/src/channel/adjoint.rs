@@ -3,7 +3,7 @@
 use catena::index::OutputIndex;
 use catena::model::Lmc;
 
-use super::Channels;
+use super::{Block, Channels};
 use crate::Gradient;
 
 /// Derivatives of a log evidence F, a sum of log densities of sets of channels.
@@ -23,6 +23,15 @@ pub(crate) struct Adjoint {
     pub(crate) length_scales: Vec<f64>,
 }
 
+/// The same derivatives of one block's share, by its own channels and locations.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockSlopes<'a> {
+    pub(crate) loadings: &'a [f64],
+    pub(crate) values: &'a [f64],
+    pub(crate) means: &'a [f64],
+    pub(crate) length_scales: &'a [f64],
+}
+
 impl Adjoint {
     pub(crate) fn zero(channels: &Channels) -> Self {
         let n_latents = channels.n_latents();
@@ -31,6 +40,25 @@ impl Adjoint {
             values: vec![0.0; channels.n_channels()],
             means: vec![0.0; channels.n_locations() * n_latents],
             length_scales: vec![0.0; n_latents],
+        }
+    }
+
+    /// Adds what one block of channels says.
+    pub(crate) fn add(&mut self, block: &Block, slopes: BlockSlopes<'_>) {
+        let n_latents = self.length_scales.len();
+        for (at, &channel) in block.channels.iter().enumerate() {
+            self.values[channel] += slopes.values[at];
+            for latent in 0..n_latents {
+                self.loadings[channel * n_latents + latent] += slopes.loadings[at * n_latents + latent];
+            }
+        }
+        for (number, run) in block.runs.iter().enumerate() {
+            for latent in 0..n_latents {
+                self.means[run.location * n_latents + latent] += slopes.means[number * n_latents + latent];
+            }
+        }
+        for (total, slope) in self.length_scales.iter_mut().zip(slopes.length_scales) {
+            *total += slope;
         }
     }
 

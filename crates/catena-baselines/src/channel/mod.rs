@@ -23,7 +23,7 @@ use catena::index::{OutputIndex, RowIndex};
 
 use crate::correlation::Correlations;
 use crate::{BaselineError, Jitter, Problem};
-pub(crate) use adjoint::Adjoint;
+pub(crate) use adjoint::{Adjoint, BlockSlopes};
 pub(crate) use block::{Block, Run};
 use pattern::Pattern;
 

@@ -19,8 +19,8 @@ use rayon::prelude::*;
 use super::features::Basis;
 use super::innovation::Innovation;
 use super::{CHUNK, CHUNKS_IN_FLIGHT, FullScale, chunks_of};
-use crate::channel::{Adjoint, Block};
-use crate::cholesky::Threads;
+use crate::channel::{Adjoint, Block, BlockSlopes};
+use crate::cholesky::{Threads, product_with_transposed};
 use crate::target::dot;
 use crate::{BaselineError, Gradient};
 
@@ -52,7 +52,7 @@ impl FullScale {
                 chunks.par_iter().map(|chunk| self.shares(&inverse, chunk.clone())).collect();
             let shares = shares.into_iter().collect::<Result<Vec<_>, _>>()?;
             for share in shares.iter().flatten() {
-                share.add_to(&mut adjoint, self.model.n_latents());
+                share.add_to(&mut adjoint);
             }
             in_features.par_iter_mut().enumerate().for_each(|(number, sums)| {
                 let shares = shares.iter().flatten();
@@ -328,7 +328,7 @@ impl FullScale {
         let count = basis.count();
         let chunks = || slopes.par_chunks(count * CHUNK).zip(basis.at.par_chunks(count * CHUNK));
         let products: Vec<Vec<f64>> =
-            chunks().map(|(slopes, features)| product(slopes, features, count)).collect();
+            chunks().map(|(slopes, features)| product_with_transposed(slopes, features, count)).collect();
         let mut among = vec![0.0; count * count];
         for product in products {
             among.iter_mut().zip(product).for_each(|(sum, term)| *sum += term);
@@ -369,37 +369,10 @@ impl FullScale {
     }
 }
 
-/// `S Uᵀ` for two column-major matrices of `count` rows.
-fn product(slopes: &[f64], features: &[f64], count: usize) -> Vec<f64> {
-    let n = slopes.len() / count;
-    let mut product = vec![0.0; count * count];
-    matmul(
-        MatMut::from_column_major_slice_mut(&mut product, count, count),
-        Accum::Replace,
-        MatRef::from_column_major_slice(slopes, count, n),
-        MatRef::from_column_major_slice(features, count, n).transpose(),
-        1.0,
-        Par::Seq,
-    );
-    product
-}
-
 impl Share {
-    fn add_to(&self, adjoint: &mut Adjoint, n_latents: usize) {
-        for (at, &channel) in self.block.channels.iter().enumerate() {
-            adjoint.values[channel] += self.values[at];
-            for latent in 0..n_latents {
-                adjoint.loadings[channel * n_latents + latent] += self.loadings[at * n_latents + latent];
-            }
-        }
-        for (number, run) in self.block.runs.iter().enumerate() {
-            for latent in 0..n_latents {
-                adjoint.means[run.location * n_latents + latent] += self.means[number * n_latents + latent];
-            }
-        }
-        for (total, slope) in adjoint.length_scales.iter_mut().zip(&self.length_scales) {
-            *total += slope;
-        }
+    fn add_to(&self, adjoint: &mut Adjoint) {
+        let Self { block, loadings, values, means, length_scales, .. } = self;
+        adjoint.add(block, BlockSlopes { loadings, values, means, length_scales });
     }
 
     fn add_features(&self, number: usize, count: usize, sums: &mut [f64]) {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::Nngp;
 use super::neighbor::{Places, points_of};
-use crate::channel::{Adjoint, Block};
+use crate::channel::{Adjoint, Block, BlockSlopes};
 use crate::cholesky::{Cholesky, Threads};
 use crate::exact::not_positive_definite;
 use crate::maxmin::maxmin_order;
@@ -72,7 +72,7 @@ impl Nngp {
             for share in shares {
                 let share = share?;
                 total += share.value;
-                share.add_to(&mut adjoint, self.model.n_latents());
+                share.add_to(&mut adjoint);
             }
         }
         Ok(adjoint.pull_back(&self.channels, &self.model, total))
@@ -194,20 +194,8 @@ impl Weights<'_> {
 }
 
 impl Share {
-    fn add_to(&self, adjoint: &mut Adjoint, n_latents: usize) {
-        for (at, &channel) in self.block.channels.iter().enumerate() {
-            adjoint.values[channel] += self.values[at];
-            for latent in 0..n_latents {
-                adjoint.loadings[channel * n_latents + latent] += self.loadings[at * n_latents + latent];
-            }
-        }
-        for (number, run) in self.block.runs.iter().enumerate() {
-            for latent in 0..n_latents {
-                adjoint.means[run.location * n_latents + latent] += self.means[number * n_latents + latent];
-            }
-        }
-        for (total, slope) in adjoint.length_scales.iter_mut().zip(&self.length_scales) {
-            *total += slope;
-        }
+    fn add_to(&self, adjoint: &mut Adjoint) {
+        let Self { block, loadings, values, means, length_scales, .. } = self;
+        adjoint.add(block, BlockSlopes { loadings, values, means, length_scales });
     }
 }

@@ -19,7 +19,7 @@ use super::sums::{LocationSums, location_sums, points_of, unexplained_of};
 use super::{Approximation, CHUNKS_IN_FLIGHT, Svgp, chunks_of};
 use crate::Gradient;
 use crate::channel::Adjoint;
-use crate::cholesky::Threads;
+use crate::cholesky::{Threads, product_with_transposed};
 use crate::target::dot;
 
 /// The derivatives that a chunk of locations contributes.
@@ -94,7 +94,11 @@ impl Svgp {
         }
         for latent in 0..n_latents {
             let slopes = self.feature_slopes(latent, (&at, &carried), &sums, &in_squares);
-            share.products.push(product(&slopes, &at.by_latent[latent], self.features.count(latent)));
+            share.products.push(product_with_transposed(
+                &slopes,
+                &at.by_latent[latent],
+                self.features.count(latent),
+            ));
             share.length_scales[latent] += self.slope_with_points(latent, slopes, &points);
         }
         share
@@ -223,19 +227,4 @@ impl Svgp {
         let slopes = cross(places, places, |distance| correlations.slope(latent, distance), correlations);
         -0.5 * dot(&transposed, &slopes)
     }
-}
-
-/// `S Uᵀ` for two column-major matrices of `count` rows.
-fn product(slopes: &[f64], features: &[f64], count: usize) -> Vec<f64> {
-    let n = slopes.len() / count;
-    let mut product = vec![0.0; count * count];
-    matmul(
-        MatMut::from_column_major_slice_mut(&mut product, count, count),
-        Accum::Replace,
-        MatRef::from_column_major_slice(slopes, count, n),
-        MatRef::from_column_major_slice(features, count, n).transpose(),
-        1.0,
-        Par::Seq,
-    );
-    product
 }

@@ -14,6 +14,7 @@ use catena_store::{About, length_text};
 use clap::Args;
 
 use crate::arguments::{Columns, Horizon, ModelOptions, PredictionOptions, Speech, TableTarget, horizon};
+use crate::console::Console;
 use crate::error::CliError;
 use crate::learning::{fit_options, learn, warn};
 use crate::model_table::warn_outside;
@@ -75,20 +76,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.dry_run {
         let source = open(data, columns, Text::Gone, console)?;
         times_ahead(arguments, &source.frame)?;
+        choose_time(&mut options, &source.frame, console);
         return Plan::new(&source.frame, &options).show("forecast", speech.json, console);
     }
     let target = target.checked(columns.format, *speech)?;
     let source = open(data, columns, Text::Gone, console)?;
     let times = times_ahead(arguments, &source.frame)?;
-    if options.time.is_none() && leaves_open(&options) {
-        if source.frame.n_outputs() <= MOST_OUTPUTS {
-            options.time = Some(TimeOptions::default());
-        } else {
-            console.say(format!(
-                "more than {MOST_OUTPUTS} outputs: latents are Mat\u{e9}rn processes, which return to the mean far ahead"
-            ));
-        }
-    }
+    choose_time(&mut options, &source.frame, console);
     let fit = learn(&source, &options, &arguments.model, console)?;
     warn(&fit, console);
     let points = InputPoints::from_column(times.clone());
@@ -118,6 +112,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         return print_json(&summary_json(fit.summary()));
     }
     Ok(())
+}
+
+/// Forecasts are of models along time, unless something else was asked for or there are too many outputs.
+fn choose_time(options: &mut FitOptions, frame: &Frame, console: Console) {
+    if options.time.is_some() || !leaves_open(options) {
+        return;
+    }
+    if frame.n_outputs() <= MOST_OUTPUTS {
+        options.time = Some(TimeOptions::default());
+    } else {
+        console.say(format!(
+            "more than {MOST_OUTPUTS} outputs: latents are Mat\u{e9}rn processes, which return to the mean far ahead"
+        ));
+    }
 }
 
 /// Whether nothing was asked for that only a model of kernels has.

@@ -3,7 +3,6 @@
 use super::Marginals;
 use crate::graph::FactorGraph;
 use crate::index::{LatentIndex, OutputIndex};
-use crate::kernel::{Dynamics, VisitDynamics};
 use crate::model::Latent;
 
 /// Three forms of one sweep. They agree to rounding; they differ in cost, and in how they round.
@@ -126,24 +125,12 @@ fn signal_variances(graph: &FactorGraph<'_>) -> Vec<f64> {
 fn sizes(graph: &FactorGraph<'_>) -> Vec<f64> {
     let tree = graph.tree();
     let n_edges = tree.len().saturating_sub(1).max(1) as f64;
-    let gained = Gained(tree.total_length() / n_edges);
+    let step = tree.total_length() / n_edges;
     let size = |latent: &Latent| {
         let wanders = !latent.is_stationary() && tree.len() > 1;
-        if wanders { latent.visit_dynamics(gained).unwrap_or(1.0).min(1.0) } else { 1.0 }
+        if wanders { latent.gained_variance(step).min(1.0) } else { 1.0 }
     };
     graph.model().latents().iter().map(size).collect()
-}
-
-/// The variance that the value of a process gains over a step of this length.
-#[derive(Clone, Copy)]
-struct Gained(f64);
-
-impl VisitDynamics for Gained {
-    type Output = f64;
-
-    fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) -> f64 {
-        dynamics.step(self.0).noise[0][0]
-    }
 }
 
 /// s: one over the largest eigenvalue of `R^-½ W Wᵀ R^-½` over observed outputs; infinite when nothing is observed.

@@ -1,6 +1,6 @@
 //! One latent process g_l: unit variance, a kernel or a piece for time, a length-scale, and the state that carries it.
 
-use crate::kernel::{Kernel, KernelError, Piece, StateKind, VisitDynamics};
+use crate::kernel::{Dynamics, Kernel, KernelError, Piece, StateKind, VisitDynamics};
 use crate::units::{LengthScale, UnitError};
 
 /// What a latent process is.
@@ -121,6 +121,22 @@ impl Latent {
             Process::Stationary(kernel, state) => kernel.visit_dynamics(state, self.length_scale, visitor),
             Process::Piece(piece) => Ok(piece.visit_dynamics(self.length_scale, visitor)),
         }
+    }
+
+    /// The variance that its value gains over a distance, given all that was known of it before: Q₁₁.
+    pub fn gained_variance(&self, distance: f64) -> f64 {
+        struct Gained(f64);
+
+        impl VisitDynamics for Gained {
+            type Output = f64;
+
+            fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) -> f64 {
+                dynamics.step(self.0).noise[0][0]
+            }
+        }
+
+        // A latent's state was checked when it was made.
+        self.visit_dynamics(Gained(distance)).unwrap_or(0.0)
     }
 
     /// The correlation of two values a distance Δ apart: κ_l(Δ). `None` for pieces for time.

@@ -48,6 +48,16 @@ impl Piece {
         }
     }
 
+    /// The piece of this name and shape, if there is one; pieces without a shape ignore it.
+    pub fn named(name: &str, shape: f64) -> Option<Self> {
+        let first = |quality: Quality, period: LengthScale| {
+            [Self::Sho { quality }, Self::Cycle { period }, Self::RandomWalk, Self::LocalLinearTrend]
+        };
+        let any = first(Quality::new(1.0).ok()?, LengthScale::new(1.0).ok()?);
+        let found = any.into_iter().find(|piece| piece.name() == name)?;
+        found.with_shape(shape).ok()
+    }
+
     /// The number of state components.
     pub fn state_dim(self) -> usize {
         match self {
