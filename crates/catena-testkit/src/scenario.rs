@@ -21,6 +21,8 @@ pub enum Shape {
     Line,
     /// One input column, sorted; latents that are pieces for time, and kernels among them.
     Time,
+    /// The same, with cycles among the shared latents that are read at both components.
+    Phases,
     /// A chain in random order over one to four input columns; derivative and value states.
     Chain,
     /// A random rooted tree over one to four input columns; value states.
@@ -77,7 +79,8 @@ impl Scenario {
             _ => 1 + draws.below(limits.rows),
         };
         let n_outputs = 1 + draws.below(limits.outputs);
-        let dim = if matches!(shape, Shape::Line | Shape::Time) { 1 } else { 1 + draws.below(4) };
+        let dim =
+            if matches!(shape, Shape::Line | Shape::Time | Shape::Phases) { 1 } else { 1 + draws.below(4) };
         let inputs = draw_inputs(&mut draws, shape, n_rows, dim);
         let tree = draw_structure(&mut draws, shape, &inputs);
         let model = draw_model(&mut draws, shape, limits, n_outputs);
@@ -140,7 +143,7 @@ enum Gaps {
 fn draw_inputs(draws: &mut SeededDraws, shape: Shape, n_rows: usize, dim: usize) -> InputPoints {
     let gaps: &[Gaps] = match shape {
         // What wanders is lost after a gap of a billion length-scales.
-        Shape::Time => &[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Tiny],
+        Shape::Time | Shape::Phases => &[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Tiny],
         _ => &[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Any, Gaps::Tiny, Gaps::Huge],
     };
     let gaps = draws.pick(gaps);
@@ -169,7 +172,7 @@ fn draw_inputs(draws: &mut SeededDraws, shape: Shape, n_rows: usize, dim: usize)
 fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -> Tree {
     let n_rows = inputs.n_rows();
     match shape {
-        Shape::Line | Shape::Time => sorted_chain(inputs).unwrap(),
+        Shape::Line | Shape::Time | Shape::Phases => sorted_chain(inputs).unwrap(),
         Shape::Chain => {
             // The order of the walk keeps its step lengths; a shuffle does not look at them.
             let mut order: Vec<usize> = (0..n_rows).collect();
@@ -199,7 +202,7 @@ fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -
 /// A latent that its structure can carry.
 fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
-    if shape == Shape::Time && draws.chance(0.85) {
+    if matches!(shape, Shape::Time | Shape::Phases) && draws.chance(0.85) {
         let piece = match draws.below(4) {
             0 => Piece::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
             1 => Piece::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
@@ -210,7 +213,7 @@ fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     }
     let (kernel, state) = match shape {
         Shape::Line if draws.chance(0.1) => (Kernel::Matern12, StateKind::Value),
-        Shape::Line | Shape::Time => (draws.pick(&materns), StateKind::Derivative),
+        Shape::Line | Shape::Time | Shape::Phases => (draws.pick(&materns), StateKind::Derivative),
         Shape::Chain if draws.chance(0.5) => (draws.pick(&materns), StateKind::Derivative),
         Shape::Chain | Shape::Tree => (draws.pick(Kernel::ALL), StateKind::Value),
     };
@@ -227,7 +230,20 @@ fn draw_model(draws: &mut SeededDraws, shape: Shape, limits: Limits, n_outputs: 
     let shared = weights(draws, n_outputs * n_shared);
     let private = if has_private { weights(draws, n_outputs) } else { vec![] };
     let mixing = MixingMatrix::with_private(n_outputs, n_shared, shared, private).unwrap();
-    let latents = (0..mixing.n_latents()).map(|_| draw_latent(draws, shape)).collect();
+    let mut latents: Vec<Latent> = (0..mixing.n_latents()).map(|_| draw_latent(draws, shape)).collect();
+    if shape == Shape::Phases {
+        let mut at = 0;
+        while at + 1 < n_shared {
+            if draws.chance(0.6) {
+                let period = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
+                let length_scale = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
+                latents[at] = Latent::piece(Piece::Cycle { period }, length_scale);
+                latents[at + 1] = Latent::quarter_turn_of(&latents[at]).unwrap();
+                at += 1;
+            }
+            at += 1;
+        }
+    }
     let (low, high) = limits.noise;
     let noise = (0..n_outputs).map(|_| Variance::new(draws.log_uniform(low, high)).unwrap()).collect();
     Lmc::new(latents, mixing, noise).unwrap()

@@ -47,6 +47,7 @@
 //! - [`graph`]: the factor graph, compact for sweeps and explicit for reading;
 //! - [`inference`]: three forms of one sweep: evidence, marginals, gradient;
 //! - [`posterior`]: states, covariances, samples, new inputs;
+//! - [`live`]: a posterior that takes edits;
 //! - [`learning`]: hyperparameters from data;
 //! - [`prediction`]: means and variances in the table's order;
 //! - [`diagnostics`]: what a structure does to distances, and what follows from it.
@@ -61,6 +62,7 @@ pub mod inference;
 pub mod kernel;
 pub mod learning;
 mod linalg;
+pub mod live;
 pub mod model;
 pub mod posterior;
 pub mod prediction;

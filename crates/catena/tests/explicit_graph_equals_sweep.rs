@@ -24,7 +24,7 @@ fn with_first_row(scenario: &Scenario, mask: usize) -> Observations {
 fn on_every_state_edge_for_every_mask() {
     let limits = Limits { rows: 6, outputs: 4, shared_latents: 5, noise: (0.3, 3.0) };
     let mut n_masks = 0;
-    for shape in [Shape::Line, Shape::Chain, Shape::Tree] {
+    for shape in [Shape::Line, Shape::Phases, Shape::Chain, Shape::Tree] {
         for scenario in Scenario::drawn(shape, limits, 3000..3012) {
             for mask in 0..1 << scenario.model.n_outputs() {
                 let observations = with_first_row(&scenario, mask);

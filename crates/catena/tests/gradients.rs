@@ -126,6 +126,17 @@ fn equal_the_dense_gradient_for_pieces_of_time() {
 }
 
 #[test]
+fn equal_the_dense_gradient_with_a_phase_per_output() {
+    let many = Limits { outputs: 12, shared_latents: 9, ..Limits::NOISY };
+    Scenario::drawn(Shape::Phases, Limits::NOISY, 888..912)
+        .for_each(|scenario| check_against_dense(&scenario));
+    Scenario::drawn(Shape::Phases, Limits::MODERATE, 912..936)
+        .for_each(|scenario| check_against_dense(&scenario));
+    Scenario::drawn(Shape::Phases, Limits { rows: 12, ..many }, 936..952)
+        .for_each(|scenario| check_against_dense(&scenario));
+}
+
+#[test]
 fn equal_differences_for_pieces_of_time() {
     Scenario::drawn(Shape::Time, Limits::MODERATE, 864..888)
         .for_each(|scenario| check_against_differences(&scenario));

@@ -14,7 +14,7 @@ const LAYERS: &[&[&str]] = &[
     &["prediction", "structure", "model"],
     &["graph"],
     &["inference"],
-    &["posterior"],
+    &["posterior", "live"],
     &["learning", "diagnostics"],
 ];
 

@@ -65,6 +65,9 @@ fn pieces_for_time_are_processes_with_their_own_covariance_functions() {
         check(&scenario, DistanceScale::new(0.37).unwrap());
     }
     check(&Scenario::draw(Shape::Time, Limits::LONG, 2), DistanceScale::ONE);
+    for scenario in Scenario::drawn(Shape::Phases, Limits::MODERATE, 960..980) {
+        check(&scenario, DistanceScale::ONE);
+    }
 }
 
 #[test]

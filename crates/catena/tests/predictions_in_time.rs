@@ -76,6 +76,7 @@ fn check_between(scenario: &Scenario, seed: u64) {
 fn new_inputs_along_a_line_equal_the_dense_process() {
     for seed in 1200..1230 {
         check_between(&Scenario::draw(Shape::Time, Limits::NOISY, seed), seed);
+        check_between(&Scenario::draw(Shape::Phases, Limits::NOISY, seed), seed);
         check_between(&Scenario::draw(Shape::Line, Limits::NOISY, seed), seed);
     }
 }
@@ -84,7 +85,8 @@ fn new_inputs_along_a_line_equal_the_dense_process() {
 #[test]
 fn outlooks_know_nothing_of_what_comes_after() {
     for seed in 1300..1330 {
-        let scenario = Scenario::draw(Shape::Time, Limits::NOISY, seed);
+        let shape = if seed < 1320 { Shape::Time } else { Shape::Phases };
+        let scenario = Scenario::draw(shape, Limits::NOISY, seed);
         let n_outputs = scenario.model.n_outputs();
         let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
         let last = scenario.tree.len() - 1;
@@ -133,12 +135,13 @@ fn outlooks_know_nothing_of_what_comes_after() {
 #[test]
 fn paths_are_draws_from_the_joint_forecast() {
     let length = |value: f64| LengthScale::new(value).unwrap();
-    let latents = vec![
+    let latents = [
         Latent::piece(Piece::Sho { quality: Quality::new(2.0).unwrap() }, length(1.5)),
         Latent::piece(Piece::RandomWalk, length(9.0)),
         Latent::piece(Piece::Cycle { period: length(3.0) }, length(20.0)),
     ];
-    let mixing = MixingMatrix::shared(2, 3, vec![1.0, 0.5, 0.7, -0.4, 0.8, 0.1]).unwrap();
+    let latents = [&latents[..], &[Latent::quarter_turn_of(&latents[2]).unwrap()]].concat();
+    let mixing = MixingMatrix::shared(2, 4, vec![1.0, 0.5, 0.7, -0.3, -0.4, 0.8, 0.1, 0.6]).unwrap();
     let model = Lmc::new(latents, mixing, vec![Variance::new(0.1).unwrap(); 2]).unwrap();
     let inputs = InputPoints::new(8, 1, (0..8).map(f64::from).collect()).unwrap();
     let tree = sorted_chain(&inputs).unwrap();

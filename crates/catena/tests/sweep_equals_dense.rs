@@ -107,6 +107,17 @@ fn on_the_line() {
 }
 
 #[test]
+fn with_a_phase_per_output() {
+    Scenario::drawn(Shape::Phases, Limits::MODERATE, 0..48).for_each(|scenario| check(&scenario));
+    Scenario::drawn(Shape::Phases, Limits::NOISY, 48..96).for_each(|scenario| check(&scenario));
+    // Many outputs of few values, whose observations are rotated, and states of several lanes.
+    let many = Limits { rows: 10, outputs: 12, shared_latents: 3, noise: (0.3, 3.0) };
+    Scenario::drawn(Shape::Phases, many, 96..128).for_each(|scenario| check(&scenario));
+    let large = Limits { shared_latents: 14, outputs: 3, ..many };
+    Scenario::drawn(Shape::Phases, large, 128..144).for_each(|scenario| check(&scenario));
+}
+
+#[test]
 fn on_long_structures() {
     for seed in [2, 10] {
         check(&Scenario::draw(Shape::Tree, Limits::LONG, seed));

@@ -27,6 +27,8 @@ impl StateCovariance {
         let (kernel, state) = match latent.process() {
             Process::Stationary(kernel, state) => (kernel, state),
             Process::Piece(piece) => return Self::of_piece(piece, metric, (length_scale, shape)),
+            // Its cycle has the state.
+            Process::QuarterTurn => return Self { dim: 0, n_rows: 0, values: vec![] },
         };
         let rate = rate(kernel, length_scale);
         match metric {
@@ -98,7 +100,9 @@ impl StateCovariance {
             }
         };
         let (dim, n_rows) = (piece.state_dim(), times.len());
-        let dim = if matches!(metric, Metric::Euclidean(..)) { 1 } else { dim };
+        // Of a cycle both components may be read.
+        let is_value_alone = matches!(metric, Metric::Euclidean(..)) && !matches!(piece, Piece::Cycle { .. });
+        let dim = if is_value_alone { 1 } else { dim };
         let mut covariance = Self { dim, n_rows, values: vec![DoubleDouble::ZERO; (n_rows * dim).pow(2)] };
         for later in 0..n_rows {
             for earlier in (0..n_rows).filter(|&row| (times[later] - times[row]).to_f64() >= 0.0) {

@@ -1,5 +1,7 @@
 //! The gradient of the dense log evidence, `½ tr((ααᵀ − K⁻¹) ∂K/∂θ)` with `α = K⁻¹y`.
 
+use catena::index::LatentIndex;
+
 use super::posterior::DensePosterior;
 use super::{DensePrior, StateCovariance};
 use crate::double_double::DoubleDouble;
@@ -31,18 +33,23 @@ pub(super) fn dense_gradient(prior: &DensePrior<'_>, posterior: &DensePosterior<
     let mut length_scales = vec![DoubleDouble::ZERO; n_latents];
     let mut shapes = length_scales.clone();
     let mut noise = vec![DoubleDouble::ZERO; n_outputs];
+    let readings: Vec<(LatentIndex, usize)> = model.readings().collect();
     for l in 0..n_latents {
-        let slope = slope_in(prior, l, 0);
-        let shape_slope = model.latents()[l].shape().map(|_| slope_in(prior, l, 1));
-        for (at, a) in cells.iter().enumerate() {
-            for (other, b) in cells.iter().enumerate() {
-                let share = sensitivity[at * n + other] * prior.weight(b.output, l);
-                // K is symmetric in the two cells, so the ½ goes with counting only the first one's weight.
-                mixing[a.output * n_latents + l] += share * prior.latents[l].get((a.row, 0), (b.row, 0));
-                let (share, at) = (share * prior.weight(a.output, l), a.row * prior.n_rows + b.row);
-                length_scales[l] += share * slope[at];
-                if let Some(slope) = &shape_slope {
-                    shapes[l] += share * slope[at];
+        for m in prior.kin(l) {
+            let (owner, p) = (readings[l].0.get(), readings[l].1);
+            let components = (p, readings[m].1);
+            let slope = slope_in(prior, owner, 0, components);
+            let shape_slope = model.latents()[owner].shape().map(|_| slope_in(prior, owner, 1, components));
+            for (at, a) in cells.iter().enumerate() {
+                for (other, b) in cells.iter().enumerate() {
+                    let share = sensitivity[at * n + other] * prior.weight(b.output, m);
+                    // K is symmetric in the two cells, so the ½ goes with counting only the first one's weight.
+                    mixing[a.output * n_latents + l] += share * prior.between((l, a.row), (m, b.row));
+                    let (share, at) = (share * prior.weight(a.output, l), a.row * prior.n_rows + b.row);
+                    length_scales[owner] += share * slope[at];
+                    if let Some(slope) = &shape_slope {
+                        shapes[owner] += share * slope[at];
+                    }
                 }
             }
         }
@@ -66,9 +73,9 @@ pub(super) fn dense_gradient(prior: &DensePrior<'_>, posterior: &DensePosterior<
     }
 }
 
-/// The slope of κ_l in its length-scale (`which` = 0) or shape (1) for every pair of rows, by five-point differences of the covariance itself: with a relative step of 1e-5
-/// they are off by 1e-20 from the missing terms, and by 1e-25 from rounding in 32 digits.
-fn slope_in(prior: &DensePrior<'_>, l: usize, which: usize) -> Vec<DoubleDouble> {
+/// The slope of the covariance of two components of latent l, in its length-scale (`which` = 0) or shape (1), for every pair of
+/// rows, by five-point differences of the covariance itself: with a relative step of 1e-5 they are off by 1e-20 from the missing terms, and by 1e-25 from rounding in 32 digits.
+fn slope_in(prior: &DensePrior<'_>, l: usize, which: usize, (p, q): (usize, usize)) -> Vec<DoubleDouble> {
     let latent = &prior.model.latents()[l];
     let numbers = [latent.length_scale().get(), latent.shape().unwrap_or(1.0)];
     // A power of two, so that the displaced numbers are the ones meant.
@@ -80,7 +87,7 @@ fn slope_in(prior: &DensePrior<'_>, l: usize, which: usize) -> Vec<DoubleDouble>
     });
     let divisor = DoubleDouble::new(12.0) * DoubleDouble::new(step);
     let entry = |i: usize, j: usize| {
-        let [two_less, less, more, two_more] = [0, 1, 2, 3].map(|at| displaced[at].get((i, 0), (j, 0)));
+        let [two_less, less, more, two_more] = [0, 1, 2, 3].map(|at| displaced[at].get((i, p), (j, q)));
         let eight = DoubleDouble::new(8.0);
         (two_less - two_more + eight * (more - less)) / divisor
     };

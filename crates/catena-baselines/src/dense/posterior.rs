@@ -189,15 +189,30 @@ impl DensePrior<'_> {
 
     /// H: for each output, its weights on the components of the joint state.
     fn readout(&self) -> Vec<Vec<DoubleDouble>> {
+        let starts: Vec<usize> = (0..self.latents.len())
+            .map(|at| self.latents[..at].iter().map(|latent| latent.dim).sum())
+            .collect();
         let row = |output: usize| {
-            let mut row = vec![];
-            for (at, latent) in self.latents.iter().enumerate() {
-                row.push(self.weight(output, at));
-                row.resize(row.len() + latent.dim - 1, DoubleDouble::ZERO);
+            let mut row = vec![DoubleDouble::ZERO; self.state_dim()];
+            for (at, (owner, component)) in self.model.readings().enumerate() {
+                row[starts[owner.get()] + component] = self.weight(output, at);
             }
             row
         };
         (0..self.model.n_outputs()).map(row).collect()
+    }
+
+    /// The covariance of what columns l and m of the mixing matrix read at two rows.
+    pub(super) fn between(&self, (l, i): (usize, usize), (m, j): (usize, usize)) -> DoubleDouble {
+        let readings: Vec<(LatentIndex, usize)> = self.model.readings().collect();
+        let ((owner, p), (other, q)) = (readings[l], readings[m]);
+        if owner == other { self.latents[owner.get()].get((i, p), (j, q)) } else { DoubleDouble::ZERO }
+    }
+
+    /// The columns that read the same latent's state as this one.
+    pub(super) fn kin(&self, l: usize) -> Vec<usize> {
+        let owners: Vec<LatentIndex> = self.model.readings().map(|(owner, _)| owner).collect();
+        (0..owners.len()).filter(|&m| owners[m] == owners[l]).collect()
     }
 
     /// The prior `Cov(z_row, z_other)`, block diagonal over the latents.
@@ -218,24 +233,30 @@ impl DensePrior<'_> {
 
     /// The covariance of the observed cells' functions, without noise.
     fn cell_covariance(&self, cells: &[ObservedCell]) -> Vec<DoubleDouble> {
+        let kin: Vec<Vec<usize>> = (0..self.latents.len()).map(|l| self.kin(l)).collect();
         let entry = |a: &ObservedCell, b: &ObservedCell| {
-            let share = |l: usize| {
-                self.weight(a.output, l)
-                    * self.weight(b.output, l)
-                    * self.latents[l].get((a.row, 0), (b.row, 0))
+            let share = |l: usize| -> DoubleDouble {
+                let with = |m: usize| self.weight(b.output, m) * self.between((l, a.row), (m, b.row));
+                self.weight(a.output, l) * kin[l].iter().map(|&m| with(m)).sum::<DoubleDouble>()
             };
             (0..self.latents.len()).map(share).sum()
         };
-        cells.iter().flat_map(|a| cells.iter().map(move |b| entry(a, b))).collect()
+        cells.iter().flat_map(|a| cells.iter().map(|b| entry(a, b)).collect::<Vec<_>>()).collect()
     }
 
     /// For each component of the joint state at `row`, its prior covariance with the observed cells.
     fn cross_covariance(&self, row: usize, cells: &[ObservedCell]) -> Vec<Vec<DoubleDouble>> {
         let mut columns = vec![];
+        let readings: Vec<(LatentIndex, usize)> = self.model.readings().collect();
         for (at, latent) in self.latents.iter().enumerate() {
+            let kin = self.kin(at);
             for p in 0..latent.dim {
-                let entry =
-                    |cell: &ObservedCell| self.weight(cell.output, at) * latent.get((row, p), (cell.row, 0));
+                let entry = |cell: &ObservedCell| -> DoubleDouble {
+                    let read = |m: usize| {
+                        self.weight(cell.output, m) * latent.get((row, p), (cell.row, readings[m].1))
+                    };
+                    kin.iter().map(|&m| read(m)).sum()
+                };
                 columns.push(cells.iter().map(entry).collect());
             }
         }

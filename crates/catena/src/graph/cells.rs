@@ -16,6 +16,9 @@ pub(crate) struct Cells {
     mask_of: Vec<u32>,
     /// The outputs of each mask, ascending.
     masks: Vec<Vec<usize>>,
+    /// By mask, the first position that has it, and how many have it.
+    first_of_mask: Vec<usize>,
+    positions_of_mask: Vec<usize>,
 }
 
 impl Cells {
@@ -28,6 +31,8 @@ impl Cells {
             noise_variances: observations.has_cell_noise().then(Vec::new),
             mask_of: Vec::with_capacity(tree.len()),
             masks: vec![],
+            first_of_mask: vec![],
+            positions_of_mask: vec![],
         };
         cells.start.push(0);
         let mut known_masks: HashMap<Vec<usize>, u32> = HashMap::new();
@@ -47,9 +52,12 @@ impl Cells {
                     let mask = cells.masks.len() as u32;
                     known_masks.insert(outputs.clone(), mask);
                     cells.masks.push(outputs.clone());
+                    cells.first_of_mask.push(position.get());
+                    cells.positions_of_mask.push(0);
                     mask
                 }
             };
+            cells.positions_of_mask[mask as usize] += 1;
             cells.mask_of.push(mask);
             cells.start.push(cells.values.len());
         }
@@ -66,12 +74,17 @@ impl Cells {
         self.mask_of.len()
     }
 
-    /// The masks that occur, each the ascending list of its outputs.
-    pub(crate) fn masks(&self) -> &[Vec<usize>] {
-        &self.masks
+    /// By mask, the first position that has it.
+    pub(crate) fn first_of_mask(&self) -> &[usize] {
+        &self.first_of_mask
     }
 
-    /// The mask of a position, as an index into [`Cells::masks`].
+    /// By mask, how many positions have it.
+    pub(crate) fn positions_of_mask(&self) -> &[usize] {
+        &self.positions_of_mask
+    }
+
+    /// The mask of a position.
     #[inline(always)]
     pub(crate) fn mask_of(&self, position: usize) -> usize {
         self.mask_of[position] as usize
@@ -116,10 +129,8 @@ impl Cells {
 
     /// How many cells of each output are observed.
     pub(crate) fn counts_by_output(&self) -> Vec<usize> {
-        let mut positions_of_mask = vec![0; self.masks.len()];
-        self.mask_of.iter().for_each(|&mask| positions_of_mask[mask as usize] += 1);
         let mut counts = vec![0; self.n_outputs];
-        for (mask, positions) in self.masks.iter().zip(positions_of_mask) {
+        for (mask, positions) in self.masks.iter().zip(&self.positions_of_mask) {
             mask.iter().for_each(|&output| counts[output] += positions);
         }
         counts

@@ -31,6 +31,12 @@ impl Edges {
         self.step_of[position] as usize
     }
 
+    /// The steps into all positions.
+    #[inline(always)]
+    pub(crate) fn steps(&self) -> &[u32] {
+        &self.step_of
+    }
+
     /// The length of each step.
     pub(crate) fn lengths(&self) -> &[f64] {
         &self.lengths

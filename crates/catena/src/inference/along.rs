@@ -5,7 +5,7 @@
 //! asked for.
 
 use super::InferenceError;
-use super::buffers::{Dual, Moments};
+use super::buffers::{Dual, DualMemory, Moments};
 use super::covariance::{Chain, Observed, posterior_of_output};
 use super::sink::Sink;
 use super::steps::StepTable;
@@ -13,7 +13,7 @@ use crate::data::InputPoints;
 use crate::graph::FactorGraph;
 use crate::index::RowIndex;
 use crate::linalg::{
-    Arithmetic, Innovation, Layout, Shape, StateAlgebra, transition_transposed_times_vector,
+    Arithmetic, Innovation, Layout, ReadoutRow, Shape, StateAlgebra, transition_transposed_times_vector,
 };
 use crate::model::Lmc;
 use crate::prediction::Prediction;
@@ -37,7 +37,7 @@ pub(super) struct Along<'a> {
     mean: Vec<f64>,
     covariance: Vec<f64>,
     /// The dual at the new input.
-    dual: Dual,
+    dual: DualMemory,
 }
 
 impl<'a> Along<'a> {
@@ -63,8 +63,7 @@ impl<'a> Along<'a> {
         asked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         let shape = layout.dynamic();
         let (size, n_outputs) = (shape.size(), graph.model().n_outputs());
-        let mut dual = Dual::default();
-        dual.reset(size, shape.width(), shape.n_parts());
+        let dual = DualMemory::for_shape(shape);
         Ok(Self {
             model: graph.model(),
             layout,
@@ -98,25 +97,29 @@ impl<'a> Along<'a> {
         chain: &Chain<'_>,
         gap: Gap,
         moments: Moments<'_>,
-        later: Option<&Dual>,
+        later: Option<&Dual<'_>>,
     ) {
         while let Some(&(_, row, before, after)) = self.asked.get(self.done).filter(|asked| asked.0 == gap) {
             self.done += 1;
             let steps = StepTable::for_lengths(&[before, after], self.model, self.layout);
             let step = steps.step(1);
             shape.advance::<A>(step.transition, moments.mean, &mut self.mean);
-            let (dynamics, scratch) = ((step.transition, step.noise), &mut self.dual.scratch);
-            shape.predict::<A>(dynamics, moments.covariance, &mut self.covariance, scratch);
+            let Dual { vector, matrix, scratch, .. } = self.dual.dual(shape);
+            shape.predict::<A>(
+                (step.transition, step.noise),
+                moments.covariance,
+                &mut self.covariance,
+                scratch,
+            );
             match later {
                 Some(later) => {
-                    self.dual.vector.copy_from_slice(&later.vector);
-                    self.dual.matrix.copy_from_slice(&later.matrix);
-                    let Dual { vector, matrix, scratch, .. } = &mut self.dual;
+                    vector.copy_from_slice(later.vector);
+                    matrix.copy_from_slice(later.matrix);
                     shape.retreat::<A>(steps.step(2).transition, (vector, matrix), scratch);
                 }
                 None => {
-                    self.dual.vector.fill(0.0);
-                    self.dual.matrix.fill(0.0);
+                    vector.fill(0.0);
+                    matrix.fill(0.0);
                 }
             }
             self.read::<A, S>(shape, chain, row);
@@ -127,10 +130,11 @@ impl<'a> Along<'a> {
     #[inline(always)]
     fn read<A: Arithmetic, S: StateAlgebra>(&mut self, shape: S, chain: &Chain<'_>, row: usize) {
         let n_outputs = self.n_outputs;
+        let mut dual = self.dual.dual(shape);
         for output in 0..n_outputs {
             let moments = Moments { mean: &self.mean, covariance: &self.covariance };
             let (mean, variance) =
-                posterior_of_output::<A, S>(shape, chain.readout, output, moments, &mut self.dual);
+                posterior_of_output::<A, S>(shape, chain.readout, output, moments, &mut dual);
             self.means[row * n_outputs + output] = mean;
             self.variances[row * n_outputs + output] = variance;
             if let Some(covariances) = &mut self.covariances {
@@ -140,8 +144,8 @@ impl<'a> Along<'a> {
                 let mut other_column = vec![0.0; shape.size()];
                 for other in 0..output {
                     shape.read::<A>(chain.readout.row(other), &self.covariance, &mut other_column);
-                    let prior = shape.read_vector::<A>(chain.readout.row(other), &self.dual.scratch);
-                    let entry = prior - shape.inner::<A>(&other_column, &self.dual.pulled);
+                    let prior = shape.read_vector::<A>(chain.readout.row(other), dual.scratch);
+                    let entry = prior - shape.inner::<A>(&other_column, dual.pulled);
                     block[output * n_outputs + other] = entry;
                     block[other * n_outputs + output] = entry;
                 }
@@ -157,7 +161,7 @@ impl<'a> Along<'a> {
         shape: S,
         chain: &Chain<'_>,
         moments: Moments<'_>,
-        later: &Dual,
+        later: &Dual<'_>,
     ) {
         while let Some(&(_, row, _, distance)) = self.asked.get(self.done).filter(|asked| asked.0 == 0) {
             self.done += 1;
@@ -165,30 +169,26 @@ impl<'a> Along<'a> {
             let (transition, noise) = steps.step(1).backward_in_time(shape);
             let n_outputs = self.n_outputs;
             // Of the root's posterior only products with Aᵀh are needed.
-            let (size, width) = (shape.size(), shape.width());
+            let (size, readable) = (shape.size(), shape.readable());
             let mut loadings = vec![vec![0.0; size]; n_outputs];
             for (output, loading) in loadings.iter_mut().enumerate() {
                 let mut readout = vec![0.0; size];
-                readout[..width].copy_from_slice(&chain.readout.row(output).weights[..width]);
+                readout[..readable].copy_from_slice(&chain.readout.row(output).weights[..readable]);
                 transition_transposed_times_vector::<A, S>(shape, &transition, &readout, loading);
             }
             let mut spreads = vec![vec![0.0; size]; n_outputs];
             let mut pulled = vec![vec![0.0; size]; n_outputs];
             for output in 0..n_outputs {
-                shape.product::<A>(&loadings[output], moments.covariance, &mut spreads[output]);
-                shape.product::<A>(&spreads[output], &later.matrix, &mut pulled[output]);
+                shape.covariance_times::<A>(&loadings[output], moments.covariance, &mut spreads[output]);
+                shape.product::<A>(&spreads[output], later.matrix, &mut pulled[output]);
             }
             for output in 0..n_outputs {
                 let mean = shape.inner::<A>(&loadings[output], moments.mean)
-                    + shape.inner::<A>(&spreads[output], &later.vector);
+                    + shape.inner::<A>(&spreads[output], later.vector);
                 self.means[row * n_outputs + output] = mean;
                 for other in 0..=output {
-                    let added: f64 = (0..width)
-                        .map(|slot| {
-                            let weight = |of: usize| chain.readout.row(of).weights[slot];
-                            weight(output) * weight(other) * noise[slot]
-                        })
-                        .sum();
+                    let rows = [output, other].map(|of| chain.readout.row(of).weights);
+                    let added = read_noise(shape, &noise, rows);
                     let entry = shape.inner::<A>(&loadings[output], &spreads[other])
                         - shape.inner::<A>(&spreads[output], &pulled[other])
                         + added;
@@ -206,6 +206,18 @@ impl<'a> Along<'a> {
     }
 }
 
+/// `hᵀQk` of a step's noise Q for two rows of weights.
+fn read_noise<S: Shape>(shape: S, noise: &[f64], [first, second]: [&[f64]; 2]) -> f64 {
+    let (width, readable) = (shape.width(), shape.readable());
+    let mut sum: f64 = (0..width).map(|slot| first[slot] * second[slot] * noise[slot]).sum();
+    // A second component that is read stands with its slot's first.
+    for (slot, place) in (shape.width()..readable).enumerate() {
+        let both = first[slot] * second[place] + first[place] * second[slot];
+        sum += both * noise[width + slot] + first[place] * second[place] * noise[2 * width + slot];
+    }
+    sum
+}
+
 impl Sink for &mut Along<'_> {
     const WITH_SLOPES: bool = false;
 
@@ -216,7 +228,7 @@ impl Sink for &mut Along<'_> {
         chain: &Chain<'_>,
         position: usize,
         moments: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     ) {
         if position + 1 == chain.cells.n_positions() {
             self.answer::<A, S>(shape, chain, position + 1, moments, None);
@@ -232,10 +244,10 @@ impl Sink for &mut Along<'_> {
         &mut self,
         _shape: S,
         _chain: &Chain<'_>,
-        _observed: Observed,
+        _observed: (Observed, ReadoutRow<'_>),
         _later: (&[f64], &[Innovation]),
         _moments: Moments<'_>,
-        _dual: &mut Dual,
+        _dual: &mut Dual<'_>,
     ) {
     }
 
@@ -246,7 +258,7 @@ impl Sink for &mut Along<'_> {
         chain: &Chain<'_>,
         position: usize,
         before: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     ) {
         self.answer::<A, S>(shape, chain, position, before, Some(dual));
         let transition = chain.steps.step(chain.edges.step_of(position)).transition;

@@ -1,6 +1,7 @@
 //! Memory of the covariance form, kept between sweeps.
 
-use crate::linalg::{Arithmetic, Innovation};
+use crate::linalg::{Arithmetic, Innovation, Shape, StateAlgebra};
+use std::ops::Range;
 
 /// Filtered moments of every position, and what each observation brought.
 #[derive(Debug, Default)]
@@ -10,7 +11,43 @@ pub(super) struct Filtered {
     /// The gain of every observation, in the order of the sweep.
     gains: Vec<f64>,
     innovations: Vec<Innovation>,
+    /// The values of one position's observations.
+    values: Vec<f64>,
     scratch: Vec<f64>,
+    room: Room,
+}
+
+/// What a sweep keeps of a part of a chain.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Room {
+    /// The position whose moments the second state holds; the first holds those before it.
+    pub(super) first_position: usize,
+    pub(super) states: usize,
+    pub(super) observations: usize,
+}
+
+/// The mean and covariance of a state, in memory of their own: the covariance as a row-major square, whatever the sweep made of
+/// it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct KeptMoments {
+    pub(crate) mean: Vec<f64>,
+    pub(crate) covariance: Vec<f64>,
+}
+
+impl KeptMoments {
+    /// A state that is exactly zero.
+    pub(super) fn zero(size: usize) -> Self {
+        Self { mean: vec![0.0; size], covariance: vec![0.0; size * size] }
+    }
+
+    /// Takes over the moments that a sweep has found.
+    #[inline(always)]
+    pub(super) fn set<S: StateAlgebra>(&mut self, shape: S, moments: Moments<'_>) {
+        self.mean.clear();
+        self.mean.extend_from_slice(moments.mean);
+        self.covariance.resize(shape.size() * shape.size(), 0.0);
+        shape.unpack_covariance(moments.covariance, &mut self.covariance);
+    }
 }
 
 /// The mean and covariance of a state.
@@ -20,114 +57,279 @@ pub(super) struct Moments<'a> {
     pub(super) covariance: &'a [f64],
 }
 
-/// The mean and covariance of a state, to be changed.
-pub(super) struct MomentsMut<'a> {
-    pub(super) mean: &'a mut [f64],
-    pub(super) covariance: &'a mut [f64],
+/// States of at most so many numbers are worked on in a place of their own and copied to where they are kept: there the
+/// compiler can hold them in registers, and nothing waits for numbers to return from memory.
+const FEW: usize = 12;
+
+/// Goes from state to state: the one before is read, the one after written. Without keeping them, two take turns. All states
+/// have the same number `len` of numbers, which is handed in each time: the compiler may know it.
+pub(super) struct Walk<'a> {
+    /// The state that was written last.
+    last: &'a mut [f64],
+    rest: &'a mut [f64],
+    few_last: [f64; FEW],
+    few: [f64; FEW],
+}
+
+impl<'a> Walk<'a> {
+    /// Stands at the first of these states, which is written here.
+    #[inline(always)]
+    fn new(states: &'a mut [f64], len: usize, write: impl FnOnce(&mut [f64])) -> Self {
+        let (last, rest) = states.split_at_mut(len);
+        write(last);
+        let mut few_last = [0.0; FEW];
+        if len <= FEW {
+            few_last[..len].copy_from_slice(last);
+        }
+        Self { last, rest, few_last, few: [0.0; FEW] }
+    }
+
+    /// The state that was written last.
+    #[inline(always)]
+    pub(super) fn last(&self, len: usize) -> &[f64] {
+        if len <= FEW { &self.few_last[..len] } else { &self.last[..len] }
+    }
+
+    /// The state that was written last, and the next one.
+    #[inline(always)]
+    pub(super) fn next<const KEEP: bool>(&mut self, len: usize) -> (&[f64], &mut [f64]) {
+        if len <= FEW {
+            return (&self.few_last[..len], &mut self.few[..len]);
+        }
+        let (next, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+        let before = std::mem::replace(&mut self.last, next);
+        if KEEP {
+            self.rest = rest;
+            (before, self.last)
+        } else {
+            self.rest = before;
+            (&self.rest[..len], self.last)
+        }
+    }
+
+    /// The next state is written.
+    #[inline(always)]
+    pub(super) fn keep<const KEEP: bool>(&mut self, len: usize) {
+        if len > FEW {
+            return;
+        }
+        self.few_last[..len].copy_from_slice(&self.few[..len]);
+        if KEEP {
+            let (next, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+            next.copy_from_slice(&self.few[..len]);
+            self.rest = rest;
+        }
+    }
+}
+
+/// Goes from observation to observation, and writes what they bring.
+pub(super) struct Brought<'a> {
+    gains: &'a mut [f64],
+    innovations: &'a mut [Innovation],
+}
+
+impl Brought<'_> {
+    /// Room for the gain of the next one, and for the rest; without keeping them, the same again and again.
+    #[inline(always)]
+    pub(super) fn next<const KEEP: bool>(&mut self, size: usize) -> (&mut [f64], &mut Innovation) {
+        if KEEP {
+            let (gain, gains) = std::mem::take(&mut self.gains).split_at_mut(size);
+            let (innovation, innovations) = std::mem::take(&mut self.innovations).split_at_mut(1);
+            (self.gains, self.innovations) = (gains, innovations);
+            (gain, &mut innovation[0])
+        } else {
+            (&mut self.gains[..size], &mut self.innovations[0])
+        }
+    }
+}
+
+/// What the forward pass writes.
+pub(super) struct Forth<'a> {
+    pub(super) means: Walk<'a>,
+    pub(super) covariances: Walk<'a>,
+    pub(super) observations: Brought<'a>,
+    pub(super) values: &'a mut [f64],
+    pub(super) scratch: &'a mut [f64],
 }
 
 impl Filtered {
-    /// Room for so many states of this size, and for so many observations; the first state is exactly zero.
-    pub(super) fn reset(&mut self, size: usize, (states, observations): (usize, usize), n_parts: usize) {
+    /// Says what is kept from the next pass on.
+    pub(super) fn reset(&mut self, room: Room) {
+        self.room = room;
+    }
+
+    /// Everything that a pass forward from a position writes, which begins with the moments before it; its observations are kept
+    /// from this one on.
+    #[inline(always)]
+    pub(super) fn begin<const KEEP: bool, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        (position, observation): (usize, usize),
+        n_outputs: usize,
+        before: &KeptMoments,
+    ) -> Forth<'_> {
+        let (size, covariance_len) = (shape.size(), shape.covariance_len());
+        let Room { first_position, states, observations } = self.room;
         self.means.resize(states * size, 0.0);
-        self.covariances.resize(states * size * size, 0.0);
-        self.means[..size].fill(0.0);
-        self.covariances[..size * size].fill(0.0);
+        self.covariances.resize(states * covariance_len, 0.0);
         self.gains.resize(observations * size, 0.0);
         self.innovations.resize(observations, Innovation { surprise: 0.0, signal: 0.0, inverse: 1.0 });
+        self.values.resize(n_outputs.next_multiple_of(4), 0.0);
         self.scratch.clear();
-        self.scratch.resize(n_parts.max(2) * size, 0.0);
+        self.scratch.resize(shape.n_parts().max(2) * size, 0.0);
+        let (state, first) = if KEEP { (position - first_position, observation) } else { (0, 0) };
+        let means = &mut self.means[state * size..];
+        let covariances = &mut self.covariances[state * covariance_len..];
+        Forth {
+            means: Walk::new(means, size, |mean| mean.copy_from_slice(&before.mean)),
+            covariances: Walk::new(covariances, covariance_len, |covariance| {
+                shape.pack_covariance(&before.covariance, covariance);
+            }),
+            observations: Brought {
+                gains: &mut self.gains[first * size..],
+                innovations: &mut self.innovations[first..],
+            },
+            values: &mut self.values,
+            scratch: &mut self.scratch,
+        }
     }
 
-    /// The filtered moments of a position.
+    /// The first position whose moments are kept.
     #[inline(always)]
-    pub(super) fn at(&self, size: usize, position: usize) -> Moments<'_> {
+    pub(super) fn first_position(&self) -> usize {
+        self.room.first_position
+    }
+
+    /// The moments of a state: the first is the one before the first position.
+    #[inline(always)]
+    pub(super) fn at<S: StateAlgebra>(&self, shape: S, state: usize) -> Moments<'_> {
+        let (size, covariance_len) = (shape.size(), shape.covariance_len());
         Moments {
-            mean: &self.means[position * size..][..size],
-            covariance: &self.covariances[position * size * size..][..size * size],
+            mean: &self.means[state * size..][..size],
+            covariance: &self.covariances[state * covariance_len..][..covariance_len],
         }
     }
 
-    /// The gains of `count` observations, beginning with the `first`, and the rest of what they brought.
+    /// The gains and the rest of what these observations brought.
     #[inline(always)]
-    pub(super) fn observations(&self, size: usize, first: usize, count: usize) -> (&[f64], &[Innovation]) {
-        (&self.gains[first * size..][..count * size], &self.innovations[first..][..count])
+    pub(super) fn observations(&self, size: usize, these: Range<usize>) -> (&[f64], &[Innovation]) {
+        (&self.gains[these.start * size..these.end * size], &self.innovations[these])
     }
 
-    /// Says that a state, and the `count` observations before the `first`, will soon be read: on the way back the machine
-    /// does not guess that by itself.
+    /// Says that a state will soon be read: on the way back the machine does not guess that by itself.
     #[inline(always)]
-    pub(super) fn prefetch<A: Arithmetic>(&self, size: usize, state: usize, first: usize, count: usize) {
-        if size >= 8 {
-            A::prefetch(self.at(size, state).covariance);
-            A::prefetch(&self.gains[first.saturating_sub(count) * size..first * size]);
+    pub(super) fn prefetch<A: Arithmetic, S: StateAlgebra>(&self, shape: S, state: usize) {
+        if shape.size() >= 8 {
+            A::prefetch(self.at(shape, state).covariance);
         }
-    }
-
-    /// The moments kept at `from`, to be read, those at `to`, to be written, room for observations from `first` on, and
-    /// scratch.
-    #[inline(always)]
-    #[expect(clippy::type_complexity, reason = "four parts of one structure, borrowed apart from each other")]
-    pub(super) fn pair(
-        &mut self,
-        size: usize,
-        (from, to): (usize, usize),
-        first: usize,
-    ) -> (Moments<'_>, MomentsMut<'_>, (&mut [f64], &mut [Innovation]), &mut [f64]) {
-        let (mean_before, mean) = two_of(&mut self.means, size, from, to);
-        let (covariance_before, covariance) = two_of(&mut self.covariances, size * size, from, to);
-        let before = Moments { mean: mean_before, covariance: covariance_before };
-        let after = MomentsMut { mean, covariance };
-        let observations = (&mut self.gains[first * size..], &mut self.innovations[first..]);
-        (before, after, observations, &mut self.scratch)
     }
 }
 
-/// Two different pieces of `len` numbers each: one to be read, one to be written.
-#[inline(always)]
-fn two_of(numbers: &mut [f64], len: usize, from: usize, to: usize) -> (&[f64], &mut [f64]) {
-    if from < to {
-        let (low, high) = numbers.split_at_mut(to * len);
-        (&low[from * len..][..len], &mut high[..len])
-    } else {
-        let (low, high) = numbers.split_at_mut(from * len);
-        (&high[..len], &mut low[to * len..][..len])
+/// The dual of what lies after a position, in memory of its own: its precision as a row-major square.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct KeptDual {
+    pub(crate) vector: Vec<f64>,
+    pub(crate) matrix: Vec<f64>,
+}
+
+impl KeptDual {
+    /// A dual that says nothing.
+    pub(super) fn zero(size: usize) -> Self {
+        Self { vector: vec![0.0; size], matrix: vec![0.0; size * size] }
     }
 }
 
 /// The dual of what lies after a position, and scratch for the position itself.
-#[derive(Debug, Default)]
-pub(super) struct Dual {
+pub(super) struct Dual<'a> {
     /// r, the dual mean.
-    pub(super) vector: Vec<f64>,
+    pub(super) vector: &'a mut [f64],
     /// N, the dual precision.
-    pub(super) matrix: Vec<f64>,
+    pub(super) matrix: &'a mut [f64],
     /// N k of the last observation, or another product with N.
-    pub(super) pulled: Vec<f64>,
+    pub(super) pulled: &'a mut [f64],
     /// The posterior mean of the whole state, when slopes are wanted.
-    pub(super) smoothed: Vec<f64>,
+    pub(super) smoothed: &'a mut [f64],
     /// The posterior mean and covariance of the latents' values, and scratch to find them.
-    pub(super) value_mean: Vec<f64>,
-    pub(super) value_covariance: Vec<f64>,
-    pub(super) products: Vec<f64>,
-    pub(super) scratch: Vec<f64>,
+    pub(super) value_mean: &'a mut [f64],
+    pub(super) value_covariance: &'a mut [f64],
+    pub(super) products: &'a mut [f64],
+    pub(super) scratch: &'a mut [f64],
 }
 
-impl Dual {
-    /// A dual that says nothing.
-    pub(super) fn reset(&mut self, size: usize, width: usize, n_parts: usize) {
-        for (buffer, len) in [
-            (&mut self.vector, size),
-            (&mut self.matrix, size * size),
-            (&mut self.pulled, size),
-            (&mut self.smoothed, size),
-            (&mut self.value_mean, width),
-            (&mut self.value_covariance, width * width),
-            (&mut self.products, 4 * size),
-            (&mut self.scratch, (n_parts + 2) * size),
-        ] {
-            buffer.clear();
-            buffer.resize(len, 0.0);
-        }
+/// How many numbers a dual of states of this shape takes.
+#[inline(always)]
+fn dual_len<S: Shape>(shape: S) -> usize {
+    let (size, width) = (shape.size(), shape.readable());
+    (size + 9 + shape.n_parts()) * size + (width + 1) * width
+}
+
+impl<'a> Dual<'a> {
+    /// The parts of a dual.
+    #[inline(always)]
+    fn new<S: Shape>(shape: S, numbers: &'a mut [f64]) -> Self {
+        let (size, width) = (shape.size(), shape.readable());
+        let (vector, rest) = numbers.split_at_mut(size);
+        let (matrix, rest) = rest.split_at_mut(size * size);
+        let (pulled, rest) = rest.split_at_mut(size);
+        let (smoothed, rest) = rest.split_at_mut(size);
+        let (value_mean, rest) = rest.split_at_mut(width);
+        let (value_covariance, rest) = rest.split_at_mut(width * width);
+        let (products, rest) = rest.split_at_mut(4 * size);
+        let scratch = &mut rest[..(shape.n_parts() + 2) * size];
+        Dual { vector, matrix, pulled, smoothed, value_mean, value_covariance, products, scratch }
+    }
+
+    /// Copies what lies after.
+    #[inline(always)]
+    pub(super) fn keep<S: StateAlgebra>(&self, shape: S) -> KeptDual {
+        let mut kept = KeptDual::zero(shape.size());
+        kept.vector.copy_from_slice(self.vector);
+        shape.unpack_dual(self.matrix, &mut kept.matrix);
+        kept
+    }
+}
+
+/// Room for a dual of few numbers, which the compiler can hold in registers.
+pub(super) struct FewForDual([f64; 68]);
+
+impl FewForDual {
+    pub(super) const ZERO: Self = Self([0.0; 68]);
+}
+
+/// Memory of a dual.
+#[derive(Debug, Default)]
+pub(super) struct DualMemory(Vec<f64>);
+
+impl DualMemory {
+    /// The dual of what lies after: here, or if it is small enough among the `few`.
+    #[inline(always)]
+    pub(super) fn reset<'a, S: StateAlgebra>(
+        &'a mut self,
+        shape: S,
+        few: &'a mut FewForDual,
+        after: &KeptDual,
+    ) -> Dual<'a> {
+        let len = dual_len(shape);
+        let dual = if len <= few.0.len() {
+            Dual::new(shape, &mut few.0)
+        } else {
+            self.0.clear();
+            self.0.resize(len, 0.0);
+            self.dual(shape)
+        };
+        dual.vector.copy_from_slice(&after.vector);
+        shape.pack_dual(&after.matrix, dual.matrix);
+        dual
+    }
+
+    /// Memory for a dual of states of this shape.
+    pub(super) fn for_shape<S: Shape>(shape: S) -> Self {
+        Self(vec![0.0; dual_len(shape)])
+    }
+
+    /// The dual as it was left.
+    #[inline(always)]
+    pub(super) fn dual<S: Shape>(&mut self, shape: S) -> Dual<'_> {
+        Dual::new(shape, &mut self.0)
     }
 }

@@ -34,7 +34,7 @@ pub(super) struct Branches<'a> {
     pub(super) steps: &'a StepTable,
     pub(super) readout: &'a Readout,
     pub(super) information: &'a Information,
-    pub(super) n_latents: usize,
+    pub(super) n_values: usize,
 }
 
 impl<'a> Branches<'a> {
@@ -45,9 +45,9 @@ impl<'a> Branches<'a> {
         readout: &'a Readout,
         information: &'a Information,
     ) -> Self {
-        let n_latents = graph.model().n_latents();
+        let n_values = readout.n_values();
         let (tree, cells, edges) = (graph.tree(), graph.cells(), graph.edges());
-        Self { tree, cells, edges, steps, readout, information, n_latents }
+        Self { tree, cells, edges, steps, readout, information, n_values }
     }
 }
 
@@ -282,7 +282,7 @@ impl Job for Down<'_, '_> {
                 if branches.readout.is_sparse() {
                     predictions.set_from_touched_values(branches.readout, position, values);
                 } else {
-                    predictions.set_from_values::<A>(branches.readout, branches.n_latents, position, values);
+                    predictions.set_from_values::<A>(branches.readout, branches.n_values, position, values);
                 }
             }
         }

@@ -4,7 +4,8 @@
 
 use super::readout::Readout;
 use crate::graph::{Cells, FactorGraph};
-use crate::linalg::{ReadoutRow, eliminate};
+use crate::linalg::{Arithmetic, eliminate};
+use std::ops::Range;
 
 /// The precision matrix of the message that one position's cells send into the chain (message 4 of Fig. 2).
 #[derive(Debug, Default)]
@@ -20,14 +21,13 @@ fn shared_index(cells: &Cells, position: usize) -> usize {
     if cells.has_own_noise() { position } else { cells.mask_of(position) }
 }
 
-/// For every mask, or every position when cells carry their own noise: a position that has it.
-fn representatives(cells: &Cells) -> Vec<usize> {
+/// For every mask, or every position when cells carry their own noise: a position that has it, and how many do.
+fn representatives(cells: &Cells) -> Vec<(usize, usize)> {
     if cells.has_own_noise() {
-        return (0..cells.n_positions()).collect();
+        return (0..cells.n_positions()).map(|position| (position, 1)).collect();
     }
-    let mut representative = vec![0; cells.masks().len()];
-    (0..cells.n_positions()).for_each(|position| representative[cells.mask_of(position)] = position);
-    representative
+    let first = cells.first_of_mask().iter().copied();
+    first.zip(cells.positions_of_mask().iter().copied()).collect()
 }
 
 impl Information {
@@ -40,7 +40,7 @@ impl Information {
         if readout.is_sparse() {
             return;
         }
-        for position in representatives(cells) {
+        for (position, _) in representatives(cells) {
             let start = self.matrices.len();
             self.matrices.resize(start + width * width, 0.0);
             let matrix = &mut self.matrices[start..];
@@ -105,8 +105,8 @@ impl Information {
 
 /// Each position's cells as scalar observations of unit noise, at most as many as there are values to learn about.
 ///
-/// Where more outputs are observed than there are latents, an orthogonal rotation of the whitened cells leaves one
-/// observation per latent that says the same; the rest only adds a constant to the evidence.
+/// Where more outputs are observed than there are values, an orthogonal rotation of the whitened cells leaves one
+/// observation per value that says the same; the rest only adds a constant to the evidence.
 #[derive(Debug, Default)]
 pub(super) struct WhitenedCells {
     width: usize,
@@ -114,7 +114,8 @@ pub(super) struct WhitenedCells {
     groups: Vec<Group>,
     /// Readout rows, `width` weights each.
     rows: Vec<f64>,
-    /// What turns observed numbers into whitened ones: a factor per cell, or a square rotation.
+    /// What turns observed numbers into whitened ones: a factor per cell, or the columns of a square rotation, one per cell,
+    /// padded to whole vector lanes.
     rotations: Vec<f64>,
     n_observations: usize,
 }
@@ -125,29 +126,46 @@ struct Group {
     first_row: usize,
     first_rotation: usize,
     count: usize,
-    is_rotated: bool,
+    n_cells: usize,
+}
+
+impl Group {
+    /// Whether observations mix cells.
+    #[inline(always)]
+    fn is_rotated(self) -> bool {
+        self.n_cells > self.count
+    }
+
+    /// The length of a column of the rotation.
+    #[inline(always)]
+    fn column_len(self) -> usize {
+        self.n_cells.next_multiple_of(4)
+    }
 }
 
 impl WhitenedCells {
     /// Whitens the cells of every mask, and reduces where that leaves fewer of them.
     pub(super) fn set(&mut self, graph: &FactorGraph<'_>, readout: &Readout) {
         let cells = graph.cells();
-        let n_latents = graph.model().n_latents();
+        let n_values = readout.n_values();
         self.width = readout.width();
         self.groups.clear();
         self.rows.clear();
         self.rotations.clear();
-        for position in representatives(cells) {
+        self.n_observations = 0;
+        for (position, n_positions) in representatives(cells) {
             let outputs = cells.outputs(position);
-            let count = outputs.len().min(n_latents);
-            let is_rotated = outputs.len() > n_latents;
+            let (count, n_cells) = (outputs.len().min(n_values), outputs.len());
             let first_row = self.rows.len() / self.width;
-            self.groups.push(Group { first_row, first_rotation: self.rotations.len(), count, is_rotated });
+            self.rotations.resize(self.rotations.len().next_multiple_of(4), 0.0);
+            let group = Group { first_row, first_rotation: self.rotations.len(), count, n_cells };
+            self.groups.push(group);
+            self.n_observations += count * n_positions;
             let noise = |(at, &output)| readout.cell_noise(cells, position, at, output);
             let whitening: Vec<f64> =
                 outputs.iter().enumerate().map(noise).map(|noise| noise.sqrt().recip()).collect();
-            if is_rotated {
-                self.add_rotated(readout, outputs, &whitening, count);
+            if group.is_rotated() {
+                self.add_rotated(readout, outputs, &whitening, group);
             } else {
                 for (&output, factor) in outputs.iter().zip(&whitening) {
                     self.rows.extend(readout.row(output).weights.iter().map(|weight| weight * factor));
@@ -155,14 +173,11 @@ impl WhitenedCells {
                 self.rotations.extend(whitening);
             }
         }
-        let counts = (0..cells.n_positions()).map(|position| {
-            if cells.outputs(position).is_empty() {
-                0
-            } else {
-                self.groups[shared_index(cells, position)].count
-            }
-        });
-        self.n_observations = counts.sum();
+    }
+
+    /// How many observations the cells of these positions amount to.
+    pub(super) fn count(&self, cells: &Cells, positions: Range<usize>) -> usize {
+        positions.map(|position| self.groups[shared_index(cells, position)].count).sum()
     }
 
     /// How many observations all cells amount to.
@@ -172,7 +187,7 @@ impl WhitenedCells {
 
     /// [R^-½ H, R^-½] becomes [triangle, rotation]: the first `width` columns carry the readout, the others record
     /// what was done to the cells.
-    fn add_rotated(&mut self, readout: &Readout, outputs: &[usize], whitening: &[f64], count: usize) {
+    fn add_rotated(&mut self, readout: &Readout, outputs: &[usize], whitening: &[f64], group: Group) {
         let columns = self.width + outputs.len();
         let mut tall = vec![0.0; outputs.len() * columns];
         for (at, (&output, factor)) in outputs.iter().zip(whitening).enumerate() {
@@ -183,92 +198,90 @@ impl WhitenedCells {
             row[self.width + at] = *factor;
         }
         eliminate(&mut tall, outputs.len(), columns, self.width.min(outputs.len()));
+        self.rotations.resize(group.first_rotation + group.n_cells * group.column_len(), 0.0);
+        let rotation = &mut self.rotations[group.first_rotation..];
         for (at, row) in tall.chunks_exact(columns).enumerate() {
-            if at < count {
-                self.rows.extend_from_slice(&row[..self.width]);
+            let (weights, factors) = row.split_at(self.width);
+            if at < group.count {
+                self.rows.extend_from_slice(weights);
             }
-            self.rotations.extend_from_slice(&row[self.width..]);
+            for (cell, factor) in factors.iter().enumerate() {
+                rotation[cell * group.column_len() + at] = *factor;
+            }
         }
     }
 
     /// The observations that a position's cells amount to.
     #[inline(always)]
-    pub(super) fn at<'a>(&'a self, cells: &'a Cells, position: usize) -> Whitened<'a> {
-        let observed = cells.values(position);
-        if observed.is_empty() {
-            return Whitened { count: 0, rows: &[], rotations: &[], observed, is_rotated: false };
-        }
-        let group = self.groups[shared_index(cells, position)];
-        let rotations = if group.is_rotated { observed.len() * observed.len() } else { observed.len() };
-        Whitened {
-            count: group.count,
-            rows: &self.rows[group.first_row * self.width..][..group.count * self.width],
-            rotations: &self.rotations[group.first_rotation..][..rotations],
-            observed,
-            is_rotated: group.is_rotated,
-        }
+    pub(super) fn at(&self, cells: &Cells, position: usize) -> Whitened<'_> {
+        Whitened { all: self, group: self.groups[shared_index(cells, position)] }
     }
 }
 
 /// The whitened cells of one position.
 #[derive(Clone, Copy)]
 pub(super) struct Whitened<'a> {
-    /// How many observations there are.
-    pub(super) count: usize,
-    rows: &'a [f64],
-    rotations: &'a [f64],
-    observed: &'a [f64],
-    is_rotated: bool,
+    all: &'a WhitenedCells,
+    group: Group,
 }
 
 impl<'a> Whitened<'a> {
-    /// The readout row of an observation; `touched` as for the output it observes.
+    /// How many observations there are.
     #[inline(always)]
-    pub(super) fn row(&self, readout: &'a Readout, outputs: &[usize], at: usize) -> ReadoutRow<'a> {
-        let width = readout.width();
-        // A rotated row mixes outputs; private latents outnumber the outputs, so rotation never meets sparse rows.
-        let touched = if self.is_rotated { None } else { readout.touched_by(outputs[at]) };
-        ReadoutRow { weights: &self.rows[at * width..][..width], touched }
+    pub(super) fn count(self) -> usize {
+        self.group.count
+    }
+
+    /// The weights of all observations, `width` each.
+    #[inline(always)]
+    pub(super) fn weights(self, width: usize) -> &'a [f64] {
+        &self.all.rows[self.group.first_row * width..][..self.group.count * width]
     }
 
     /// The standard deviation of the noise of an observation's cell. Only without a rotation.
     #[inline(always)]
-    pub(super) fn deviation(&self, at: usize) -> f64 {
-        self.rotations[at].recip()
+    pub(super) fn deviation(self, at: usize) -> f64 {
+        self.all.rotations[self.group.first_rotation + at].recip()
     }
 
-    /// How an observation mixes the position's cells, as factors of their observed numbers; `None` when it is one of them.
+    /// Whether observations mix the position's cells.
     #[inline(always)]
-    pub(super) fn rotation(&self, at: usize) -> Option<&'a [f64]> {
-        let len = self.observed.len();
-        self.is_rotated.then(|| &self.rotations[at * len..][..len])
+    pub(super) fn is_rotated(self) -> bool {
+        self.group.is_rotated()
     }
 
-    /// The value of an observation.
+    /// How observations mix the position's cells: by cell, the factor of its observed number in each. Only with a rotation.
     #[inline(always)]
-    pub(super) fn value(&self, at: usize) -> f64 {
-        if self.is_rotated { self.rotated(at) } else { self.rotations[at] * self.observed[at] }
+    pub(super) fn rotation(self) -> impl Iterator<Item = &'a [f64]> {
+        let Group { first_rotation, n_cells, .. } = self.group;
+        let len = self.group.column_len();
+        self.all.rotations[first_rotation..][..n_cells * len].chunks_exact(len)
     }
 
+    /// Writes down the values of the observations, from the position's observed numbers; `values` has room for all cells of
+    /// a position, in whole lanes. Returns the sum of squares of what a rotation set apart.
     #[inline(always)]
-    fn rotated(&self, at: usize) -> f64 {
-        let len = self.observed.len();
-        let mut value = 0.0;
-        for (factor, observed) in self.rotations[at * len..][..len].iter().zip(self.observed) {
-            value += factor * observed;
-        }
-        value
-    }
-
-    /// The sum of squares of what a rotation set apart.
-    #[inline(always)]
-    pub(super) fn squares_apart(&self) -> f64 {
-        let mut squares = 0.0;
-        if self.is_rotated {
-            for at in self.count..self.observed.len() {
-                let value = self.rotated(at);
-                squares += value * value;
+    pub(super) fn find_values<A: Arithmetic>(self, observed: &[f64], values: &mut [f64]) -> f64 {
+        let Group { first_rotation, count, n_cells, .. } = self.group;
+        if !self.group.is_rotated() {
+            let factors = &self.all.rotations[first_rotation..][..count];
+            for ((value, factor), observed) in values.iter_mut().zip(factors).zip(observed) {
+                *value = factor * observed;
             }
+            return 0.0;
+        }
+        let lanes = self.group.column_len() / 4;
+        let columns = &self.all.rotations.as_chunks::<4>().0[first_rotation / 4..][..n_cells * lanes];
+        for (lane, values) in values.as_chunks_mut::<4>().0[..lanes].iter_mut().enumerate() {
+            let mut sum = A::splat(0.0);
+            for (column, &observed) in columns.chunks_exact(lanes).zip(observed) {
+                sum = A::mul_add_lanes(A::splat(observed), A::load(&column[lane]), sum);
+            }
+            A::store(sum, values);
+        }
+        let mut squares = 0.0;
+        for value in &values[count..n_cells] {
+            squares += value * value;
         }
         squares
     }

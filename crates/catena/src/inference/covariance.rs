@@ -16,14 +16,15 @@
 //!
 //! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::Form`] says when it is used.
 
-use super::buffers::{Dual, Filtered, Moments};
+use super::buffers::{Dual, DualMemory, FewForDual, Filtered, KeptDual, KeptMoments, Moments};
 use super::cells::WhitenedCells;
 use super::log_product::LogProduct;
 use super::readout::Readout;
 use super::sink::Sink;
 use super::steps::StepTable;
 use crate::graph::{Cells, Edges};
-use crate::linalg::{Arithmetic, Job, Reduction, StateAlgebra, copy_upper_to_lower};
+use crate::linalg::{Arithmetic, Job, ReadoutRow, Reduction, StateAlgebra, add_scaled};
+use std::ops::Range;
 
 /// After so many points the rounding difference between the two triangles of P and N is removed: the recursions do
 /// not damp it, and over a long chain it would grow.
@@ -37,15 +38,40 @@ pub(super) struct Chain<'a> {
     pub(super) steps: &'a StepTable,
     pub(super) readout: &'a Readout,
     pub(super) whitened: &'a WhitenedCells,
-    pub(super) n_latents: usize,
+    pub(super) n_values: usize,
+    /// Whether results are read from the posterior of the values rather than from that of the outputs, which are fewer.
+    pub(super) reads_values: bool,
 }
 
 impl Chain<'_> {
-    /// Whether results are read from the posterior of the latents' values rather than from that of the outputs, which
-    /// are fewer.
+    /// The row of a position's `at`-th observation, with these weights.
     #[inline(always)]
-    pub(super) fn reads_values(&self) -> bool {
-        !self.readout.is_sparse() && self.n_latents <= self.readout.n_outputs()
+    pub(super) fn row<'r, S: StateAlgebra>(
+        &'r self,
+        shape: S,
+        weights: &'r [f64],
+        position: usize,
+        at: usize,
+    ) -> ReadoutRow<'r> {
+        // A rotated row mixes outputs; private latents outnumber the outputs, so rotation never meets sparse rows.
+        let is_sparse = shape.skips_untouched() && self.readout.is_sparse();
+        let touched =
+            if is_sparse { self.readout.touched_by(self.cells.outputs(position)[at]) } else { None };
+        ReadoutRow { weights, touched }
+    }
+}
+
+/// Positions of a chain in a row, and where what their observations bring stands in the memory that is kept of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) positions: Range<usize>,
+    pub(super) observations: Range<usize>,
+}
+
+impl Part {
+    /// A whole chain, kept in one memory.
+    pub(super) fn whole(chain: &Chain<'_>) -> Self {
+        Self { positions: 0..chain.cells.n_positions(), observations: 0..chain.whitened.n_observations() }
     }
 }
 
@@ -67,12 +93,16 @@ impl Watch for () {
     fn filtered<A: Arithmetic, S: StateAlgebra>(&mut self, _: S, _: &Chain<'_>, _: usize, _: Moments<'_>) {}
 }
 
-/// The forward pass; keeps the filtered moments of all positions if `KEEP`. Returns the log evidence.
+/// The forward pass over a part; keeps the filtered moments of all its positions if `KEEP`. Returns the log evidence but for
+/// the constants `−½ Σ log 2πr` of the cells.
 pub(super) struct Forward<'a, const KEEP: bool, W = ()> {
     pub(super) chain: Chain<'a>,
+    pub(super) part: Part,
     pub(super) filtered: &'a mut Filtered,
-    /// `−½ Σ log 2πr` over all cells.
-    pub(super) log_noise: f64,
+    /// The moments before the part.
+    pub(super) before: &'a KeptMoments,
+    /// Where those of its last position are wanted.
+    pub(super) after: Option<&'a mut KeptMoments>,
     pub(super) watch: W,
 }
 
@@ -81,51 +111,56 @@ impl<const KEEP: bool, W: Watch> Job for Forward<'_, KEEP, W> {
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> f64 {
-        let Self { chain, filtered, log_noise, mut watch } = self;
-        let (size, n_positions) = (shape.size(), chain.cells.n_positions());
-        // One state more than positions: the root follows a state that is exactly zero.
-        let kept = if KEEP { (n_positions + 1, chain.whitened.n_observations()) } else { (2, 1) };
-        filtered.reset(size, kept, shape.n_parts());
+        let Self { chain, part: Part { positions, observations }, filtered, before, after, mut watch } = self;
+        let (size, width, covariance_len) = (shape.size(), shape.readable(), shape.covariance_len());
+        let first = (positions.start, observations.start);
+        let mut forth = filtered.begin::<KEEP, S>(shape, first, chain.readout.n_outputs(), before);
         let mut scale = LogProduct::ONE;
         let mut squares = 0.0;
-        let mut n_observations = 0;
-        for position in 0..n_positions {
-            // Without `KEEP` two states take turns.
-            let (from, to) = if KEEP { (position, position + 1) } else { (position % 2, 1 - position % 2) };
-            let step = chain.steps.step(chain.edges.step_of(position));
+        for (position, &step) in positions.clone().zip(&chain.edges.steps()[positions]) {
+            let step = chain.steps.step_of_shape(shape, step as usize);
             let whitened = chain.whitened.at(chain.cells, position);
-            let place = if KEEP { n_observations } else { 0 };
-            let (before, after, (gains, innovations), scratch) = filtered.pair(size, (from, to), place);
-            shape.advance::<A>(step.transition, before.mean, after.mean);
+            squares += whitened.find_values::<A>(chain.cells.values(position), forth.values);
+            let (mean_before, mean) = forth.means.next::<KEEP>(size);
+            let (covariance_before, covariance) = forth.covariances.next::<KEEP>(covariance_len);
+            shape.advance::<A>(step.transition, mean_before, mean);
             let dynamics = (step.transition, step.noise);
-            shape.predict::<A>(dynamics, before.covariance, after.covariance, scratch);
-            for at in 0..whitened.count {
-                let row = whitened.row(chain.readout, chain.cells.outputs(position), at);
-                let moments = (&mut *after.mean, &mut *after.covariance);
-                let slot = if KEEP { at } else { 0 };
-                let gain = &mut gains[slot * size..][..size];
-                let innovation = shape.condition::<A>(row, whitened.value(at), moments, gain);
-                innovations[slot] = innovation;
+            shape.predict::<A>(dynamics, covariance_before, covariance, forth.scratch);
+            let mut later = whitened.weights(width);
+            for at in 0..whitened.count() {
+                let (weights, rest) = later.split_at(width);
+                later = rest;
+                let row = chain.row(shape, weights, position, at);
+                let (gain, kept) = forth.observations.next::<KEEP>(size);
+                let innovation = shape.condition::<A>(row, forth.values[at], (mean, covariance), gain);
+                *kept = innovation;
                 scale.multiply(1.0 + innovation.signal);
                 squares += innovation.surprise * innovation.surprise * innovation.inverse;
             }
-            n_observations += whitened.count;
-            squares += whitened.squares_apart();
             if position % SYMMETRIZE_EVERY == SYMMETRIZE_EVERY - 1 {
-                copy_upper_to_lower(size, after.covariance);
+                shape.symmetrize_covariance(covariance);
             }
-            let moments = Moments { mean: after.mean, covariance: after.covariance };
-            watch.filtered::<A, S>(shape, &chain, position, moments);
+            watch.filtered::<A, S>(shape, &chain, position, Moments { mean, covariance });
+            forth.means.keep::<KEEP>(size);
+            forth.covariances.keep::<KEEP>(covariance_len);
         }
-        log_noise - 0.5 * (scale.ln() + squares)
+        if let Some(after) = after {
+            let (mean, covariance) = (forth.means.last(size), forth.covariances.last(covariance_len));
+            after.set(shape, Moments { mean, covariance });
+        }
+        -0.5 * (scale.ln() + squares)
     }
 }
 
-/// The backward pass: delivers the posterior at every position, last to first.
+/// The backward pass over a part: delivers the posterior at every position, last to first. Returns the sink, and what lies after
+/// the position before the part.
 pub(super) struct Backward<'a, K> {
     pub(super) chain: Chain<'a>,
+    pub(super) part: Part,
     pub(super) filtered: &'a Filtered,
-    pub(super) dual: &'a mut Dual,
+    /// What lies after the part.
+    pub(super) after: &'a KeptDual,
+    pub(super) dual: &'a mut DualMemory,
     pub(super) sink: K,
 }
 
@@ -141,45 +176,60 @@ pub(super) struct Observed {
 }
 
 impl<K: Sink> Job for Backward<'_, K> {
-    type Output = K;
+    type Output = (K, KeptDual);
 
     #[inline(always)]
-    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> K {
-        let Self { chain, filtered, dual, mut sink } = self;
-        let size = shape.size();
-        dual.reset(size, shape.width(), shape.n_parts());
-        let n_positions = chain.cells.n_positions();
+    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> (K, KeptDual) {
+        let Self { chain, part: Part { positions, observations }, filtered, after, dual, mut sink } = self;
+        let (size, width) = (shape.size(), shape.readable());
+        let zeroth = filtered.first_position();
+        let mut few = FewForDual::ZERO;
+        let dual = &mut dual.reset(shape, &mut few, after);
+        let mut moments = filtered.at(shape, positions.end - zeroth);
         if K::WITH_SLOPES {
-            // After the last position nothing is known: its posterior mean is the filtered one.
-            dual.smoothed.copy_from_slice(filtered.at(size, n_positions).mean);
+            shape.covariance_times::<A>(dual.vector, moments.covariance, dual.smoothed);
+            add_scaled::<A>(1.0, &moments.mean[..size], &mut dual.smoothed[..size]);
         }
-        let mut first = chain.whitened.n_observations();
-        for position in (0..n_positions).rev() {
-            let moments = filtered.at(size, position + 1);
+        let (mut gains, mut innovations) = filtered.observations(size, 0..observations.end);
+        for position in positions.rev() {
+            let state_before = position - zeroth;
+            let before = filtered.at(shape, state_before);
+            filtered.prefetch::<A, S>(shape, state_before.saturating_sub(1));
             let whitened = chain.whitened.at(chain.cells, position);
-            first -= whitened.count;
-            let (gains, innovations) = filtered.observations(size, first, whitened.count);
-            filtered.prefetch::<A>(size, position, first, whitened.count);
+            // Up to here stand the gains and innovations of this position and those before it.
+            let kept = (gains, innovations);
             sink.position::<A, S>(shape, &chain, position, moments, dual);
-            for at in (0..whitened.count).rev() {
-                let row = whitened.row(chain.readout, chain.cells.outputs(position), at);
-                let gain = &gains[at * size..][..size];
-                let innovation = innovations[at];
+            let mut earlier = whitened.weights(width);
+            for at in (0..whitened.count()).rev() {
+                let (rest, weights) = earlier.split_at(earlier.len() - width);
+                earlier = rest;
+                let (rest, gain) = gains.split_at(gains.len() - size);
+                gains = rest;
+                let (rest, innovation) = innovations.split_at(innovations.len() - 1);
+                innovations = rest;
+                let innovation = innovation[0];
+                let row = chain.row(shape, weights, position, at);
                 let Dual { vector, matrix, pulled, scratch, .. } = &mut *dual;
                 let reduction = shape.reduce::<A>(row, (gain, innovation), (vector, matrix), pulled, scratch);
                 let filtered_variance = innovation.signal * innovation.inverse;
                 let observed = Observed { position, at, filtered_variance, reduction };
-                let later = (&gains[at * size..], &innovations[at..]);
-                sink.observation::<A, S>(shape, &chain, observed, later, moments, dual);
+                let later = if K::WITH_SLOPES {
+                    (&kept.0[gains.len()..], &kept.1[innovations.len()..])
+                } else {
+                    (&[][..], &[][..])
+                };
+                sink.observation::<A, S>(shape, &chain, (observed, row), later, moments, dual);
             }
             if position % SYMMETRIZE_EVERY == 0 {
-                copy_upper_to_lower(size, &mut dual.matrix);
+                shape.symmetrize_dual(dual.matrix);
             }
             if position > 0 {
-                sink.step::<A, S>(shape, &chain, position, filtered.at(size, position), dual);
+                sink.step::<A, S>(shape, &chain, position, before, dual);
             }
+            moments = before;
         }
-        sink
+        let before = dual.keep(shape);
+        (sink, before)
     }
 }
 
@@ -191,7 +241,7 @@ pub(super) fn posterior_of_output<A: Arithmetic, S: StateAlgebra>(
     readout: &Readout,
     output: usize,
     moments: Moments<'_>,
-    dual: &mut Dual,
+    dual: &mut Dual<'_>,
 ) -> (f64, f64) {
     let row = readout.row(output);
     let Dual { vector, matrix, pulled, scratch, .. } = dual;

@@ -309,7 +309,7 @@ fn add_cell_slopes(rooted: Rooted<'_>, position: usize, belief: (&[f64], &[f64])
         let (mean, variance) = read_output(rooted.readout, output, belief, &mut pulled);
         let residual = value - mean;
         sums.add_noise_slope(rooted.cells, output, residual, variance, noise);
-        for slot in 0..rooted.shape.width() {
+        for slot in 0..rooted.shape.readable() {
             let with_output = dot::<Separate>(&belief.1[slot * size..][..size], &pulled);
             sums.add_weight_slope(output, slot, (residual * belief.0[slot] - with_output) / noise);
         }

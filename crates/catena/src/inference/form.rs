@@ -1,6 +1,5 @@
 //! Which of the three forms of the sweep runs, decided in one place.
 
-use super::Marginals;
 use crate::graph::FactorGraph;
 use crate::index::{LatentIndex, OutputIndex};
 use crate::model::Latent;
@@ -65,6 +64,11 @@ impl Form {
         }
     }
 
+    /// The form to try first for marginals.
+    pub(super) fn for_marginals(graph: &FactorGraph<'_>) -> Self {
+        Self::for_purpose(graph, Purpose::Marginals)
+    }
+
     /// The form to use where the covariance form cannot be.
     pub(super) fn for_any_tree(graph: &FactorGraph<'_>) -> Self {
         if noise_ratio(graph) >= ENOUGH_FOR_CANONICAL { Self::Canonical } else { Self::Factored }
@@ -88,19 +92,41 @@ fn smallest_digit(graph: &FactorGraph<'_>) -> f64 {
 /// A variance `P − PNP` is the difference of two numbers of at most the prior's size w². Where a row's information 1/s
 /// meets the prior, the filtered variance is rounded at ε·w², the gain of the next observation therefore at ε/s of its
 /// size, and so is N: an error of about ε·w²/s. That is too much only if all variances of an output are small, as when many
-/// cells crowd into one place.
-pub(super) fn keeps_digits(graph: &FactorGraph<'_>, marginals: &Marginals) -> bool {
-    let n_outputs = graph.model().n_outputs();
-    let mut largest = vec![0.0_f64; n_outputs];
-    for row in marginals.prediction.variances().chunks_exact(n_outputs) {
-        for (largest, &variance) in largest.iter_mut().zip(row) {
-            *largest = largest.max(variance);
-        }
+/// cells crowd into one place. `largest` are the largest variances found, by output.
+pub(super) fn keeps_digits(graph: &FactorGraph<'_>, largest: &[f64]) -> bool {
+    let mut digits = Digits::default();
+    digits.add(graph, largest);
+    digits.are_kept()
+}
+
+/// The same for marginals that come in blocks.
+#[derive(Debug, Default)]
+pub(super) struct Digits {
+    /// By output, the largest variance and that of the signal.
+    largest: Vec<f64>,
+    signals: Vec<f64>,
+    /// What one is allowed to lose, and what the smallest noise may cost.
+    smallest_digit: f64,
+    cost: f64,
+}
+
+impl Digits {
+    /// Takes note of a block, by the largest variances found in it.
+    pub(super) fn add(&mut self, graph: &FactorGraph<'_>, largest: &[f64]) {
+        self.largest.resize(largest.len(), 0.0);
+        self.largest.iter_mut().zip(largest).for_each(|(largest, &own)| *largest = largest.max(own));
+        self.signals = signal_variances(graph);
+        self.smallest_digit = smallest_digit(graph);
+        self.cost = self.cost.max(f64::EPSILON / noise_ratio(graph));
     }
-    // An output without any weight has nothing to lose: 0/0 is no share, and `min` passes over it.
-    let shares = largest.iter().zip(signal_variances(graph)).map(|(left, signal)| left / signal);
-    let smallest_share = shares.fold(f64::INFINITY, f64::min);
-    f64::EPSILON / noise_ratio(graph) <= smallest_digit(graph) * smallest_share
+
+    /// Whether so many digits are left as they should.
+    pub(super) fn are_kept(&self) -> bool {
+        // An output without any weight has nothing to lose: 0/0 is no share, and `min` passes over it.
+        let shares = self.largest.iter().zip(&self.signals).map(|(left, signal)| left / signal);
+        let smallest_share = shares.fold(f64::INFINITY, f64::min);
+        self.cost <= self.smallest_digit * smallest_share
+    }
 }
 
 /// Whether a gradient found in the covariance form has kept eight digits, with a unit per cell as its natural size.

@@ -10,8 +10,11 @@ use super::covariance::{Chain, Observed};
 use super::readout::Readout;
 use super::steps::{StepView, n_slopes};
 use crate::graph::{Cells, FactorGraph};
-use crate::linalg::{Arithmetic, Innovation, Layout, Shape, StateAlgebra, add_noise_slopes, add_scaled, dot};
+use crate::linalg::{
+    Arithmetic, Innovation, Layout, ReadoutRow, Shape, StateAlgebra, add_noise_slopes, add_scaled, dot,
+};
 use crate::model::Latent;
+use std::ops::Range;
 
 /// The log evidence and its slopes in every parameter of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,14 +50,18 @@ pub(super) struct Values<'a> {
 /// Slopes being summed over positions.
 #[derive(Debug, Default)]
 pub(super) struct GradientSums {
+    /// How many slots there are, padding included.
+    n_slots: usize,
+    /// How much of the state is read.
     width: usize,
-    /// By output and slot.
+    /// By output and entry of the state.
     weights: Vec<f64>,
     noise: Vec<f64>,
     /// By slot: the slope in the logarithm of the length-scale and then, if any latent has one, of the shape.
     log_parameters: Vec<f64>,
-    /// By position, if wanted: the slope in the logarithm of the length of the edge above it.
+    /// By position from the first on, if wanted: the slope in the logarithm of the length of the edge above it.
     edges: Option<Vec<f64>>,
+    first_position: usize,
     /// What the length-scales' part of `log_parameters` added up to when the last edge was done.
     total: f64,
     /// Scratch for one row of a product.
@@ -65,26 +72,47 @@ pub(super) struct GradientSums {
 }
 
 impl GradientSums {
-    /// Sets all sums to zero for this graph.
-    pub(super) fn reset(&mut self, graph: &FactorGraph<'_>, layout: &Layout) {
+    /// Sets all sums to zero for these positions of a graph.
+    pub(super) fn reset(&mut self, graph: &FactorGraph<'_>, layout: &Layout, positions: Range<usize>) {
         let shape = layout.dynamic();
-        let (width, parts) = (shape.width(), shape.n_parts());
-        self.width = width;
+        let (width, parts) = (shape.readable(), shape.n_parts());
+        (self.width, self.n_slots) = (width, shape.width());
         self.doubt = 0.0;
         self.total = 0.0;
+        self.first_position = positions.start;
         if let Some(edges) = &mut self.edges {
             edges.clear();
-            edges.resize(graph.tree().len(), 0.0);
+            edges.resize(positions.len(), 0.0);
         }
         let n_outputs = graph.model().n_outputs();
         for (buffer, len) in [
             (&mut self.weights, n_outputs * width),
             (&mut self.noise, n_outputs),
-            (&mut self.log_parameters, n_slopes(graph.model()) * width),
-            (&mut self.rows, (parts + 1) * shape.size()),
+            (&mut self.log_parameters, n_slopes(graph.model()) * shape.width()),
+            (&mut self.rows, (parts + 1) * shape.size() + (layout.n_values() + 1) * width),
         ] {
             buffer.clear();
             buffer.resize(len, 0.0);
+        }
+    }
+
+    /// Sums for some of these positions, with all that is wanted of these.
+    pub(super) fn for_part(&self) -> Self {
+        Self { edges: self.edges.as_ref().map(|_| vec![]), ..Self::default() }
+    }
+
+    /// Adds the sums of some of these positions.
+    pub(super) fn add(&mut self, part: &Self) {
+        for (sums, parts) in [
+            (&mut self.weights, &part.weights),
+            (&mut self.noise, &part.noise),
+            (&mut self.log_parameters, &part.log_parameters),
+        ] {
+            sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
+        }
+        self.doubt += part.doubt;
+        if let (Some(edges), Some(parts)) = (&mut self.edges, &part.edges) {
+            edges[part.first_position - self.first_position..][..parts.len()].copy_from_slice(parts);
         }
     }
 
@@ -103,8 +131,8 @@ impl GradientSums {
     #[inline(always)]
     pub(super) fn end_edge(&mut self, position: usize) {
         if let Some(edges) = &mut self.edges {
-            let total = self.log_parameters[..self.width].iter().sum();
-            edges[position] = self.total - total;
+            let total = self.log_parameters[..self.n_slots].iter().sum();
+            edges[position - self.first_position] = self.total - total;
             self.total = total;
         }
     }
@@ -173,25 +201,6 @@ impl GradientSums {
         self.weights[output * self.width + slot] += slope;
     }
 
-    /// Adds what the posterior mean says of the cells of a position whose observations are rotated; what its covariance
-    /// says comes with the observations.
-    #[inline(always)]
-    pub(super) fn add_rotated_means<A: Arithmetic>(
-        &mut self,
-        chain: &Chain<'_>,
-        position: usize,
-        mean: &[f64],
-    ) {
-        let width = self.width;
-        let outputs = chain.cells.outputs(position);
-        for (at, (&output, &value)) in outputs.iter().zip(chain.cells.values(position)).enumerate() {
-            let noise = chain.readout.cell_noise(chain.cells, position, at, output);
-            let residual = value - dot::<A>(&chain.readout.row(output).weights[..width], &mean[..width]);
-            add_scaled::<A>(residual / noise, &mean[..width], &mut self.weights[output * width..][..width]);
-            self.add_noise_slope(chain.cells, output, residual, 0.0, noise);
-        }
-    }
-
     /// Adds what one observation says of weights and noise. In units of its noise, with `b = N k` and the filtered P⁺ of
     /// just after it, `c = V h = k − P⁺b`; P⁺ is the position's filtered P and `k kᵀS` of each later observation. The slope
     /// in h is `u·mean − c`, and that in the noise `½(u² − 1/S − kᵀb)`: nothing is divided by a small noise that was not
@@ -201,44 +210,72 @@ impl GradientSums {
         &mut self,
         shape: S,
         chain: &Chain<'_>,
-        observed: Observed,
+        (observed, row): (Observed, ReadoutRow<'_>),
         (gains, innovations): (&[f64], &[Innovation]),
         moments: Moments<'_>,
-        dual: &Dual,
+        dual: &Dual<'_>,
     ) {
         let Observed { position, at, reduction, .. } = observed;
-        let (size, width) = (shape.size(), shape.width());
-        let (outputs, whitened) = (chain.cells.outputs(position), chain.whitened.at(chain.cells, position));
-        let explained = &mut self.rows[..width];
-        shape.product_with_values::<A>(&dual.pulled, moments.covariance, explained);
+        let (size, width) = (shape.size(), shape.readable());
+        let whitened = chain.whitened.at(chain.cells, position);
+        let place = if whitened.is_rotated() { at * width } else { 0 };
+        let explained = &mut self.rows[place..][..width];
+        shape.product_with_values::<A>(dual.pulled, moments.covariance, explained);
         add_scaled::<A>(-1.0, &gains[..width], explained);
         for (gain, innovation) in gains.chunks_exact(size).zip(innovations).skip(1) {
-            let factor = (1.0 + innovation.signal) * shape.inner::<A>(gain, &dual.pulled);
+            let factor = (1.0 + innovation.signal) * shape.inner::<A>(gain, dual.pulled);
             add_scaled::<A>(factor, &gain[..width], explained);
         }
         // −c from here on; hᵀc is also what the filter left of the variance without what the dual explains.
-        let explained = &self.rows[..width];
-        let row = whitened.row(chain.readout, outputs, at);
         let variance = observed.filtered_variance - reduction.explained;
         self.doubt += (shape.read_vector::<A>(row, explained) + variance).abs();
-        let Some(rotation) = whitened.rotation(at) else {
-            let (output, precision) = (outputs[at], whitened.deviation(at).recip());
-            let sums = &mut self.weights[output * width..][..width];
-            add_scaled::<A>(precision * reduction.residual, &dual.smoothed[..width], sums);
-            add_scaled::<A>(precision, explained, sums);
-            if !chain.cells.has_own_noise() {
-                let square = reduction.residual * reduction.residual;
-                let excess = square - innovations[0].inverse - reduction.explained;
-                self.noise[output] += 0.5 * precision * precision * excess;
+        if whitened.is_rotated() {
+            if at == 0 {
+                self.add_rotated_cells::<A, S>(shape, chain, position, dual.smoothed);
             }
             return;
-        };
-        for (cell, (&output, &factor)) in outputs.iter().zip(rotation).enumerate() {
-            add_scaled::<A>(factor, explained, &mut self.weights[output * width..][..width]);
+        }
+        let (output, precision) = (chain.cells.outputs(position)[at], whitened.deviation(at).recip());
+        let sums = &mut self.weights[output * width..][..width];
+        add_scaled::<A>(precision * reduction.residual, &dual.smoothed[..width], sums);
+        add_scaled::<A>(precision, explained, sums);
+        if !chain.cells.has_own_noise() {
+            let square = reduction.residual * reduction.residual;
+            let excess = square - innovations[0].inverse - reduction.explained;
+            self.noise[output] += 0.5 * precision * precision * excess;
+        }
+    }
+
+    /// Adds what the cells of a position say whose observations mix them, when −c of all of these is known: a cell's own is
+    /// their sum, each times how it mixes that cell.
+    #[inline(always)]
+    fn add_rotated_cells<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        mean: &[f64],
+    ) {
+        let width = shape.readable();
+        let whitened = chain.whitened.at(chain.cells, position);
+        let (explained, own) = self.rows.split_at_mut(whitened.count() * width);
+        let own = &mut own[..width];
+        let cells = chain.cells.outputs(position).iter().zip(chain.cells.values(position));
+        for (at, ((&output, &value), mixed)) in cells.zip(whitened.rotation()).enumerate() {
+            own.fill(0.0);
+            for (factor, explained) in mixed.iter().zip(explained.chunks_exact(width)) {
+                add_scaled::<A>(*factor, explained, own);
+            }
+            let noise = chain.readout.cell_noise(chain.cells, position, at, output);
+            let row = chain.readout.row(output);
+            let residual = value - shape.read_vector::<A>(row, mean);
+            let variance = -shape.read_vector::<A>(row, own);
+            let precision = noise.recip();
+            add_scaled::<A>(residual * precision, &mean[..width], own);
+            add_scaled::<A>(1.0, own, &mut self.weights[output * width..][..width]);
             if !chain.cells.has_own_noise() {
-                let variance = -factor * shape.read_vector::<A>(chain.readout.row(output), explained);
-                let noise = chain.readout.cell_noise(chain.cells, position, cell, output);
-                self.noise[output] += 0.5 * variance / noise;
+                let square = residual * residual * precision;
+                self.noise[output] += 0.5 * precision * (square + variance - 1.0);
             }
         }
     }
@@ -297,18 +334,19 @@ impl GradientSums {
         let mut mixing = vec![0.0; model.n_outputs() * n_latents];
         for output in 0..model.n_outputs() {
             for (latent, _) in model.mixing().row_entries(crate::index::OutputIndex::new(output)) {
-                let slot = layout.slot_of(latent.get());
-                mixing[output * n_latents + latent.get()] = self.weights[output * self.width + slot];
+                let place = layout.place_read(latent.get());
+                mixing[output * n_latents + latent.get()] = self.weights[output * self.width + place];
             }
         }
-        let by_length_scale = |(latent, process): (usize, &Latent)| {
-            self.log_parameters[layout.slot_of(latent)] / process.length_scale().get()
+        let by_length_scale = |(latent, process): (usize, &Latent)| match process.state_dim() {
+            0 => 0.0,
+            _ => self.log_parameters[layout.slot_of(latent)] / process.length_scale().get(),
         };
         let length_scales = model.latents().iter().enumerate().map(by_length_scale).collect();
         let by_shape = |(latent, process): (usize, &Latent)| {
             process
                 .shape()
-                .map_or(0.0, |shape| self.log_parameters[self.width + layout.slot_of(latent)] / shape)
+                .map_or(0.0, |shape| self.log_parameters[self.n_slots + layout.slot_of(latent)] / shape)
         };
         let shapes = model.latents().iter().enumerate().map(by_shape).collect();
         Gradient { log_evidence, mixing, length_scales, shapes, noise: self.noise.clone() }

@@ -6,6 +6,7 @@
 mod ahead;
 mod along;
 mod beliefs;
+mod blocks;
 mod buffers;
 mod canonical;
 mod cells;
@@ -15,15 +16,20 @@ mod form;
 mod gradient;
 mod log_product;
 mod readout;
+mod segment;
 mod sink;
 mod steps;
 mod steps_in_lanes;
+mod stretch;
 mod workspace;
 
 pub use ahead::Outlook;
 pub(crate) use beliefs::{Beliefs, NewSteps, StateBelief, Transition};
+pub use blocks::{BlockSweep, Future, Past};
 pub use form::Form;
 pub use gradient::Gradient;
+pub use segment::{Begins, SegmentError, Summary};
+pub(crate) use segment::{Element, Fold, OwnedRows, StepAt};
 pub use workspace::{Marginals, Workspace};
 
 use crate::graph::FactorGraph;
@@ -50,26 +56,26 @@ pub enum InferenceError {
     },
 }
 
-/// The log evidence of the observed cells. See [`Workspace::log_evidence`].
+/// The log evidence of the observed cells, on all threads. See [`Workspace::log_evidence`].
 ///
 /// # Errors
 /// When numbers overflow.
 pub fn log_evidence(graph: &FactorGraph<'_>) -> Result<f64, InferenceError> {
-    Workspace::new().log_evidence(graph)
+    Workspace::new().on_all_threads().log_evidence(graph)
 }
 
-/// Mean and variance of every output at every row. See [`Workspace::marginals`].
+/// Mean and variance of every output at every row, on all threads. See [`Workspace::marginals`].
 ///
 /// # Errors
 /// When numbers overflow.
 pub fn marginals(graph: &FactorGraph<'_>) -> Result<Marginals, InferenceError> {
-    Workspace::new().marginals(graph)
+    Workspace::new().on_all_threads().marginals(graph)
 }
 
-/// The log evidence and its gradient. See [`Workspace::gradient`].
+/// The log evidence and its gradient, on all threads. See [`Workspace::gradient`].
 ///
 /// # Errors
 /// When numbers overflow.
 pub fn gradient(graph: &FactorGraph<'_>) -> Result<Gradient, InferenceError> {
-    Workspace::new().gradient(graph)
+    Workspace::new().on_all_threads().gradient(graph)
 }

@@ -1,21 +1,26 @@
 //! What the outputs read from the state: the mixing factor H, and the noise of the cells.
 
 use super::gradient::Values;
-use crate::graph::{Cells, FactorGraph};
+use crate::graph::Cells;
 use crate::index::OutputIndex;
 use crate::linalg::{Layout, ReadoutRow, Shape};
+use crate::model::Lmc;
 use std::f64::consts::TAU;
+use std::ops::Range;
 
 /// The rows of H and the noise of each cell, in the layout of the state.
 ///
-/// Only the first part of the state, the values, is read; a row of H has `width` entries.
-#[derive(Debug, Default)]
+/// Only the beginning of the state is read: the values and, of cycles with a phase per output, a second component. A row of
+/// H has `width` entries.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Readout {
     n_outputs: usize,
     width: usize,
+    /// All that is read stands before this, padding left out.
+    n_values: usize,
     /// H by output, dense: D×width.
     rows: Vec<f64>,
-    /// H by output, as the slots it touches, when each output has a private latent.
+    /// H by output, as the entries it touches, when each output has a private latent.
     touched: Option<Vec<Vec<u32>>>,
     /// The noise variance of each output.
     noise: Vec<f64>,
@@ -26,10 +31,10 @@ pub(super) struct Readout {
 
 impl Readout {
     /// The readout of a model.
-    pub(super) fn set(&mut self, graph: &FactorGraph<'_>, layout: &Layout) {
-        let model = graph.model();
+    pub(super) fn set(&mut self, model: &Lmc, layout: &Layout) {
         self.n_outputs = model.n_outputs();
-        self.width = layout.dynamic().width();
+        self.width = layout.dynamic().readable();
+        self.n_values = layout.n_values();
         self.rows.clear();
         self.rows.resize(self.n_outputs * self.width, 0.0);
         self.noise.clear();
@@ -40,10 +45,10 @@ impl Readout {
         let mut touched = vec![vec![]; self.n_outputs];
         for output in 0..self.n_outputs {
             for (latent, weight) in model.mixing().row_entries(OutputIndex::new(output)) {
-                let slot = layout.slot_of(latent.get());
-                self.rows[output * self.width + slot] = weight;
-                self.columns[slot * self.output_lanes + output] = weight;
-                touched[output].push(slot as u32);
+                let place = layout.place_read(latent.get());
+                self.rows[output * self.width + place] = weight;
+                self.columns[place * self.output_lanes + output] = weight;
+                touched[output].push(place as u32);
             }
         }
         self.touched = model.mixing().has_private().then_some(touched);
@@ -59,6 +64,12 @@ impl Readout {
     #[inline(always)]
     pub(super) fn width(&self) -> usize {
         self.width
+    }
+
+    /// How many entries at the beginning of the state hold all that is read.
+    #[inline(always)]
+    pub(super) fn n_values(&self) -> usize {
+        self.n_values
     }
 
     /// What four outputs (padded), beginning at `first`, read from the value in a slot.
@@ -88,6 +99,12 @@ impl Readout {
         self.touched.is_some()
     }
 
+    /// The noise variance of an output.
+    #[inline(always)]
+    pub(super) fn noise(&self, output: usize) -> f64 {
+        self.noise[output]
+    }
+
     /// The noise variance of a position's `at`-th cell, which observes `output`.
     #[inline(always)]
     pub(super) fn cell_noise(&self, cells: &Cells, position: usize, at: usize, output: usize) -> f64 {
@@ -113,6 +130,19 @@ impl Readout {
             None => (0..self.width).for_each(|slot| add(slot, &mut (0..self.width))),
         }
         (mean, variance)
+    }
+
+    /// `−½ Σ log 2πr` over the cells of some positions.
+    pub(super) fn log_noise_of(&self, cells: &Cells, positions: Range<usize>) -> f64 {
+        let half_log = |noise: f64| -0.5 * (TAU * noise).ln();
+        let by_output: Vec<f64> = self.noise.iter().copied().map(half_log).collect();
+        let at = |position: usize| -> f64 {
+            match cells.noise_variances(position) {
+                Some(own) => own.iter().copied().map(half_log).sum(),
+                None => cells.outputs(position).iter().map(|&output| by_output[output]).sum(),
+            }
+        };
+        positions.map(at).sum()
     }
 
     /// `−½ Σ log 2πr` over all cells.

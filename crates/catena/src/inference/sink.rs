@@ -4,7 +4,7 @@ use super::buffers::{Dual, Moments};
 use super::covariance::{Chain, Observed, posterior_of_output};
 use super::gradient::{GradientSums, Values};
 use super::readout::Readout;
-use crate::linalg::{Arithmetic, Innovation, StateAlgebra, StepSlopes};
+use crate::linalg::{Arithmetic, Innovation, ReadoutRow, StateAlgebra, StepSlopes};
 use crate::structure::Tree;
 
 /// Takes what the covariance form finds at each position, on the way back.
@@ -18,17 +18,17 @@ pub(super) trait Sink {
         chain: &Chain<'_>,
         position: usize,
         moments: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     );
-    /// An observation that was just taken out; `later` are gains and innovations from this one to the position's last.
+    /// An observation that was just taken out, and its row; `later` are gains and innovations from this one to the position's last.
     fn observation<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
-        observed: Observed,
+        observed: (Observed, ReadoutRow<'_>),
         later: (&[f64], &[Innovation]),
         moments: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     );
     /// Takes the dual back over the step into a position; `before` are the filtered moments at its near end.
     fn step<A: Arithmetic, S: StateAlgebra>(
@@ -37,7 +37,7 @@ pub(super) trait Sink {
         chain: &Chain<'_>,
         position: usize,
         before: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     );
 }
 
@@ -45,39 +45,103 @@ pub(super) trait Sink {
 #[inline(always)]
 fn find_values<A: Arithmetic, S: StateAlgebra>(
     shape: S,
-    n_latents: usize,
+    n_values: usize,
     moments: Moments<'_>,
-    dual: &mut Dual,
+    dual: &mut Dual<'_>,
 ) {
     let Dual { vector, matrix, products, value_mean, value_covariance, .. } = dual;
-    let (moments, dual) = ((moments.mean, moments.covariance), (&vector[..], &matrix[..]));
-    shape.posterior_of_values::<A>(n_latents, moments, dual, products, (value_mean, value_covariance));
+    let (moments, dual) = ((moments.mean, moments.covariance), (&**vector, &**matrix));
+    shape.posterior_of_values::<A>(n_values, moments, dual, products, (value_mean, value_covariance));
 }
 
-/// Means and variances of all outputs, in row order.
+/// Writes the first numbers of a lane, as many as there is room for.
+#[inline(always)]
+fn put<A: Arithmetic>(lane: A::Lane, numbers: &mut [f64]) {
+    if let Ok(four) = numbers.try_into() {
+        A::store(lane, four);
+        return;
+    }
+    let mut four = [0.0; 4];
+    A::store(lane, &mut four);
+    match numbers {
+        [a] => [*a, ..] = four,
+        [a, b] => [*a, *b, ..] = four,
+        [a, b, c] => [*a, *b, *c, _] = four,
+        _ => {}
+    }
+}
+
+/// Means and variances of all outputs.
 pub(super) struct Predictions<'a> {
-    tree: &'a Tree,
+    order: Order<'a>,
     n_outputs: usize,
-    pub(super) means: Vec<f64>,
-    pub(super) variances: Vec<f64>,
+    means: &'a mut [f64],
+    variances: &'a mut [f64],
+    seen: Seen,
+}
+
+/// What is to be known of all predictions together, seen while they are written down.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// By output, padded to whole lanes, the largest variance.
+    pub(super) largest: Vec<f64>,
+    /// Zeros, as long as all means and variances are numbers.
+    zeros: [f64; 4],
+}
+
+impl Seen {
+    /// Adds what was seen of other predictions.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.largest.resize(other.largest.len(), 0.0);
+        self.largest
+            .iter_mut()
+            .zip(&other.largest)
+            .for_each(|(largest, &other)| *largest = largest.max(other));
+        self.zeros.iter_mut().zip(other.zeros).for_each(|(zero, other)| *zero += other);
+    }
+
+    /// The first of these predictions, row by row, that is not a number.
+    pub(super) fn first_not_finite(&self, means: &[f64], variances: &[f64]) -> Option<usize> {
+        if self.zeros == [0.0; 4] {
+            return None;
+        }
+        means.iter().zip(variances).position(|(mean, variance)| !(mean.is_finite() && variance.is_finite()))
+    }
+}
+
+/// The order in which predictions are written down.
+#[derive(Clone, Copy)]
+pub(super) enum Order<'a> {
+    /// That of the rows.
+    Rows(&'a Tree),
+    /// That of the positions, from this one on.
+    PositionsFrom(usize),
 }
 
 impl<'a> Predictions<'a> {
-    /// Room for every row of a structure, in memory that may have been used before.
+    /// Predictions that are written into `means` and `variances`, which have room for them.
     pub(super) fn new(
-        tree: &'a Tree,
+        order: Order<'a>,
         n_outputs: usize,
-        (mut means, mut variances): (Vec<f64>, Vec<f64>),
+        (means, variances): (&'a mut [f64], &'a mut [f64]),
     ) -> Self {
-        means.resize(tree.len() * n_outputs, 0.0);
-        variances.resize(tree.len() * n_outputs, 0.0);
-        Self { tree, n_outputs, means, variances }
+        let seen = Seen { largest: vec![0.0; n_outputs.next_multiple_of(4)], zeros: [0.0; 4] };
+        Self { order, n_outputs, means, variances, seen }
+    }
+
+    /// What was seen of all predictions so far.
+    pub(super) fn seen(self) -> Seen {
+        self.seen
     }
 
     /// Where the outputs of a position stand.
     #[inline(always)]
     fn place(&self, position: usize) -> usize {
-        self.tree.row_at(crate::index::Position::new(position)).get() * self.n_outputs
+        let row = match self.order {
+            Order::Rows(tree) => tree.row_at(crate::index::Position::new(position)).get(),
+            Order::PositionsFrom(first) => position - first,
+        };
+        row * self.n_outputs
     }
 
     /// The outputs at a position from the moments of the values there: `Hm` and the diagonal of `H V Hᵀ`.
@@ -85,31 +149,50 @@ impl<'a> Predictions<'a> {
     pub(super) fn set_from_values<A: Arithmetic>(
         &mut self,
         readout: &Readout,
-        n_latents: usize,
+        n_values: usize,
         position: usize,
         values: Values<'_>,
     ) {
         let Values { mean, covariance, stride } = values;
+        let (mean, covariance) = (&mean[..n_values], &covariance[..n_values * stride]);
+        if self.n_outputs == 1 {
+            let weights = &readout.row(0).weights[..n_values];
+            let (mut output_mean, mut half) = (0.0, 0.0);
+            for i in 0..n_values {
+                let mut with_output = 0.5 * covariance[i * stride + i] * weights[i];
+                for j in i + 1..n_values {
+                    with_output = A::mul_add(covariance[i * stride + j], weights[j], with_output);
+                }
+                output_mean = A::mul_add(mean[i], weights[i], output_mean);
+                half = A::mul_add(weights[i], with_output, half);
+            }
+            self.set(position, 0, output_mean, 2.0 * half);
+            return;
+        }
         let place = self.place(position);
         for first in (0..self.n_outputs).step_by(4) {
-            let (mut means, mut variances) = (A::splat(0.0), A::splat(0.0));
-            for i in 0..n_latents {
+            // Of V the diagonal and what lies above it, with half the diagonal: half the variance.
+            let (mut means, mut halves) = (A::splat(0.0), A::splat(0.0));
+            for i in 0..n_values {
                 let weights = A::load(readout.column_lanes(i, first));
-                let mut with_output = A::splat(0.0);
-                for j in 0..n_latents {
+                let mut with_output = A::times(A::splat(0.5 * covariance[i * stride + i]), weights);
+                for j in i + 1..n_values {
                     let covariance = A::splat(covariance[i * stride + j]);
                     with_output =
                         A::mul_add_lanes(covariance, A::load(readout.column_lanes(j, first)), with_output);
                 }
                 means = A::mul_add_lanes(A::splat(mean[i]), weights, means);
-                variances = A::mul_add_lanes(weights, with_output, variances);
+                halves = A::mul_add_lanes(weights, with_output, halves);
             }
+            let variances = A::plus(halves, halves);
+            let largest = &mut self.seen.largest.as_chunks_mut::<4>().0[first / 4];
+            let so_far = A::load(largest);
+            A::store(A::where_less(so_far, variances, variances, so_far), largest);
+            let zero = A::times(A::plus(means, variances), A::splat(0.0));
+            A::store(A::plus(A::load(&self.seen.zeros), zero), &mut self.seen.zeros);
             let count = (self.n_outputs - first).min(4);
-            let mut lane = [0.0; 4];
-            A::store(means, &mut lane);
-            self.means[place + first..][..count].copy_from_slice(&lane[..count]);
-            A::store(variances, &mut lane);
-            self.variances[place + first..][..count].copy_from_slice(&lane[..count]);
+            put::<A>(means, &mut self.means[place + first..][..count]);
+            put::<A>(variances, &mut self.variances[place + first..][..count]);
         }
     }
 
@@ -128,6 +211,10 @@ impl<'a> Predictions<'a> {
         let place = self.place(position) + output;
         self.means[place] = mean;
         self.variances[place] = variance;
+        if variance > self.seen.largest[output] {
+            self.seen.largest[output] = variance;
+        }
+        self.seen.zeros[0] += 0.0 * (mean + variance);
     }
 }
 
@@ -141,13 +228,14 @@ impl Sink for Predictions<'_> {
         chain: &Chain<'_>,
         position: usize,
         moments: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     ) {
-        if chain.reads_values() {
-            find_values::<A, S>(shape, chain.n_latents, moments, dual);
+        if chain.reads_values {
+            let n_values = shape.n_values(chain.n_values);
+            find_values::<A, S>(shape, n_values, moments, dual);
             let (mean, covariance) = (&dual.value_mean[..], &dual.value_covariance[..]);
-            let values = Values { mean, covariance, stride: shape.width() };
-            self.set_from_values::<A>(chain.readout, chain.n_latents, position, values);
+            let values = Values { mean, covariance, stride: shape.readable() };
+            self.set_from_values::<A>(chain.readout, n_values, position, values);
         } else {
             // Observed outputs follow with their observations.
             let mut observed = chain.cells.outputs(position).iter().copied().peekable();
@@ -166,12 +254,12 @@ impl Sink for Predictions<'_> {
         &mut self,
         _shape: S,
         chain: &Chain<'_>,
-        observed: Observed,
+        (observed, _): (Observed, ReadoutRow<'_>),
         _later: (&[f64], &[Innovation]),
         _moments: Moments<'_>,
-        _dual: &mut Dual,
+        _dual: &mut Dual<'_>,
     ) {
-        if !chain.reads_values() {
+        if !chain.reads_values {
             let Observed { position, at, filtered_variance, reduction } = observed;
             let output = chain.cells.outputs(position)[at];
             let deviation = chain.whitened.at(chain.cells, position).deviation(at);
@@ -188,9 +276,9 @@ impl Sink for Predictions<'_> {
         chain: &Chain<'_>,
         position: usize,
         _before: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     ) {
-        let transition = chain.steps.step(chain.edges.step_of(position)).transition;
+        let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
         let Dual { vector, matrix, scratch, .. } = dual;
         shape.retreat::<A>(transition, (vector, matrix), scratch);
     }
@@ -203,14 +291,11 @@ impl Sink for &mut GradientSums {
     fn position<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         _shape: S,
-        chain: &Chain<'_>,
-        position: usize,
+        _chain: &Chain<'_>,
+        _position: usize,
         _moments: Moments<'_>,
-        dual: &mut Dual,
+        _dual: &mut Dual<'_>,
     ) {
-        if chain.whitened.at(chain.cells, position).rotation(0).is_some() {
-            self.add_rotated_means::<A>(chain, position, &dual.smoothed);
-        }
     }
 
     #[inline(always)]
@@ -218,10 +303,10 @@ impl Sink for &mut GradientSums {
         &mut self,
         shape: S,
         chain: &Chain<'_>,
-        observed: Observed,
+        observed: (Observed, ReadoutRow<'_>),
         later: (&[f64], &[Innovation]),
         moments: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     ) {
         self.add_observation::<A, S>(shape, chain, observed, later, moments, dual);
     }
@@ -233,12 +318,12 @@ impl Sink for &mut GradientSums {
         chain: &Chain<'_>,
         position: usize,
         before: Moments<'_>,
-        dual: &mut Dual,
+        dual: &mut Dual<'_>,
     ) {
         let step = chain.edges.step_of(position);
         let slopes = chain.steps.slopes(step);
         let step = StepSlopes {
-            transition: chain.steps.step(step).transition,
+            transition: chain.steps.step_of_shape(shape, step).transition,
             transition_slopes: slopes.transition,
             noise_slopes: slopes.noise,
         };

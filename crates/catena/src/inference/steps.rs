@@ -1,14 +1,15 @@
 //! The transitions of every edge, and their slopes in length-scales and shapes, in the layout of the state.
 
-use super::steps_in_lanes::{FillAll, Law};
+use super::steps_in_lanes::{FillAll, Law, Rates};
 use crate::kernel::{Dynamics, Step, VisitDynamics};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, dispatch_machine};
 use crate::model::Lmc;
+use rayon::prelude::*;
 
 /// A transition and a process noise per step, by slices of one number per slot.
 ///
 /// Step 0 is the root's: it comes from nowhere (`A = 0`) with `Q = P₀`, so that no sweep has to treat it apart.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct StepTable {
     /// Per step the transition, K·K slices.
     transitions: Vec<f64>,
@@ -50,8 +51,15 @@ impl StepView<'_> {
 }
 
 impl StepTable {
-    /// Computes the steps of these lengths for the latents of a model, the first one as the root's.
-    pub(super) fn set<const SLOPES: bool>(&mut self, lengths: &[f64], model: &Lmc, layout: &Layout) {
+    /// Computes the steps of these lengths for the latents of a model, the first one as the root's; if there are more than
+    /// `at_once`, on several threads.
+    pub(super) fn set<const SLOPES: bool>(
+        &mut self,
+        lengths: &[f64],
+        model: &Lmc,
+        layout: &Layout,
+        at_once: usize,
+    ) {
         let shape = layout.dynamic();
         let (width, parts) = (shape.width(), shape.n_parts());
         self.transition_len = parts * parts * width;
@@ -72,46 +80,70 @@ impl StepTable {
             }
             buffer.resize(len, 0.0);
         }
-        let law = Law::shared_by(model);
-        // Where all steps are found at once, only the root's is left to each latent.
-        let own = if law.is_some() { &lengths[..lengths.len().min(1)] } else { lengths };
-        self.fill_by_latent::<SLOPES>(own, model, layout);
-        if let Some(law) = law {
-            dispatch_machine(layout, FillAll::<SLOPES>::new(law, self, lengths, model, layout));
+        self.fill_root(model, layout);
+        let law = Law::shared_by(model).map(|law| (law, Rates::new(law, model, layout)));
+        let fill = |(rows, lengths): (StepRows<'_>, &[f64])| match &law {
+            // Where latents share a law, their steps are found at once.
+            Some((law, rates)) => {
+                dispatch_machine(layout, FillAll::<SLOPES> { law: *law, rates, rows, lengths });
+            }
+            None => fill_by_latent::<SLOPES>(rows, lengths, model, layout),
+        };
+        let lengths = lengths.get(1..).unwrap_or_default();
+        let mut parts = self.rows::<SLOPES>(at_once).into_iter().zip(lengths.chunks(at_once));
+        if lengths.len() <= at_once {
+            parts.for_each(fill);
+        } else {
+            parts.by_ref().collect::<Vec<_>>().into_par_iter().for_each(fill);
         }
     }
 
-    /// The steps of one latent after the other, by its kernel's own code.
-    fn fill_by_latent<const SLOPES: bool>(&mut self, lengths: &[f64], model: &Lmc, layout: &Layout) {
+    /// The first step: from nowhere.
+    fn fill_root(&mut self, model: &Lmc, layout: &Layout) {
         let shape = layout.dynamic();
-        let (width, parts) = (shape.width(), shape.n_parts());
         for (latent, process) in model.latents().iter().enumerate() {
-            let fill =
-                Fill::<SLOPES> { table: self, lengths, slot: layout.slot_of(latent), width, parts, layout };
-            let visited = process.visit_dynamics(fill);
+            let place = Place { slot: layout.slot_of(latent), width: shape.width(), parts: shape.n_parts() };
+            let (transitions, noises) = (&mut self.transitions[..], &mut self.noises[..]);
+            let visited = process.visit_dynamics(FillRoot { place, transitions, noises });
             // A latent's state was checked when it was made.
             debug_assert!(visited.is_ok());
         }
     }
 
-    /// All transitions and noises, to be written.
-    #[inline(always)]
-    pub(super) fn values_mut(&mut self) -> (&mut [f64], &mut [f64]) {
-        (&mut self.transitions, &mut self.noises)
-    }
-
-    /// All slopes of transitions and noises, to be written.
-    #[inline(always)]
-    pub(super) fn slopes_mut(&mut self) -> (&mut [f64], &mut [f64]) {
-        (&mut self.transition_slopes, &mut self.noise_slopes)
+    /// All steps but the root's, to be written, `at_once` of them together.
+    fn rows<const SLOPES: bool>(&mut self, at_once: usize) -> Vec<StepRows<'_>> {
+        let Self { transition_len, noise_len, n_slopes, .. } = *self;
+        let n_steps = (self.transitions.len() / transition_len.max(1)).saturating_sub(1);
+        let mut transitions = &mut self.transitions[transition_len..];
+        let mut noises = &mut self.noises[noise_len..];
+        let slopes = if SLOPES { n_slopes } else { 0 };
+        let mut transition_slopes = &mut self.transition_slopes[slopes * transition_len..];
+        let mut noise_slopes = &mut self.noise_slopes[slopes * noise_len..];
+        let mut rows = vec![];
+        for first in (0..n_steps).step_by(at_once) {
+            let count = at_once.min(n_steps - first);
+            rows.push(StepRows {
+                transitions: first_of(&mut transitions, count * transition_len),
+                noises: first_of(&mut noises, count * noise_len),
+                transition_slopes: first_of(&mut transition_slopes, count * slopes * transition_len),
+                noise_slopes: first_of(&mut noise_slopes, count * slopes * noise_len),
+                n_slopes,
+            });
+        }
+        rows
     }
 
     /// The root's step, then one step of each of these lengths.
     pub(super) fn for_lengths(lengths: &[f64], model: &Lmc, layout: &Layout) -> Self {
         let mut table = Self::default();
-        let with_root: Vec<f64> = std::iter::once(0.0).chain(lengths.iter().copied()).collect();
-        table.set::<false>(&with_root, model, layout);
+        table.set_lengths(lengths, model, layout);
         table
+    }
+
+    /// The same, in the memory of this table.
+    pub(super) fn set_lengths(&mut self, lengths: &[f64], model: &Lmc, layout: &Layout) {
+        let with_root: Vec<f64> = std::iter::once(0.0).chain(lengths.iter().copied()).collect();
+        self.set::<false>(&with_root, model, layout, usize::MAX);
     }
 
     /// A step.
@@ -120,6 +152,17 @@ impl StepTable {
         StepView {
             transition: &self.transitions[step * self.transition_len..][..self.transition_len],
             noise: &self.noises[step * self.noise_len..][..self.noise_len],
+        }
+    }
+
+    /// A step, for a sweep whose code knows the shape of the table's states.
+    #[inline(always)]
+    pub(super) fn step_of_shape<S: Shape>(&self, shape: S, step: usize) -> StepView<'_> {
+        let (width, parts) = (shape.width(), shape.n_parts());
+        let (transition_len, noise_len) = (parts * parts * width, parts * (parts + 1) / 2 * width);
+        StepView {
+            transition: &self.transitions[step * transition_len..][..transition_len],
+            noise: &self.noises[step * noise_len..][..noise_len],
         }
     }
 
@@ -143,17 +186,58 @@ fn slopes_of(slopes: &[f64], step: usize, len: usize) -> &[f64] {
     &slopes[step * len..][..len]
 }
 
-/// Writes one latent's steps into the table.
-struct Fill<'a, const SLOPES: bool> {
-    table: &'a mut StepTable,
+/// Takes so many numbers from the front of what is left.
+fn first_of<'a>(left: &mut &'a mut [f64], count: usize) -> &'a mut [f64] {
+    let (first, rest) = std::mem::take(left).split_at_mut(count);
+    *left = rest;
+    first
+}
+
+/// Steps of a table in a row, to be written.
+pub(super) struct StepRows<'a> {
+    pub(super) transitions: &'a mut [f64],
+    pub(super) noises: &'a mut [f64],
+    /// Empty unless slopes are wanted.
+    pub(super) transition_slopes: &'a mut [f64],
+    pub(super) noise_slopes: &'a mut [f64],
+    n_slopes: usize,
+}
+
+/// The steps of one latent after the other, by its kernel's own code.
+fn fill_by_latent<const SLOPES: bool>(mut rows: StepRows<'_>, lengths: &[f64], model: &Lmc, layout: &Layout) {
+    let shape = layout.dynamic();
+    for (latent, process) in model.latents().iter().enumerate() {
+        let place = Place { slot: layout.slot_of(latent), width: shape.width(), parts: shape.n_parts() };
+        let visited = process.visit_dynamics(Fill::<SLOPES> { rows: &mut rows, lengths, place, layout });
+        debug_assert!(visited.is_ok());
+    }
+}
+
+/// Writes one latent's part of the root's step.
+struct FillRoot<'a> {
+    place: Place,
+    transitions: &'a mut [f64],
+    noises: &'a mut [f64],
+}
+
+impl VisitDynamics for FillRoot<'_> {
+    type Output = ();
+
+    fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) {
+        let root = Step { transition: [[0.0; K]; K], noise: dynamics.root_covariance() };
+        self.place.write(self.transitions, self.noises, 0, &root);
+    }
+}
+
+/// Writes one latent's steps.
+struct Fill<'a, 'b, const SLOPES: bool> {
+    rows: &'a mut StepRows<'b>,
     lengths: &'a [f64],
-    slot: usize,
-    width: usize,
-    parts: usize,
+    place: Place,
     layout: &'a Layout,
 }
 
-impl<const SLOPES: bool> VisitDynamics for Fill<'_, SLOPES> {
+impl<const SLOPES: bool> VisitDynamics for Fill<'_, '_, SLOPES> {
     type Output = ();
 
     fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) {
@@ -163,42 +247,36 @@ impl<const SLOPES: bool> VisitDynamics for Fill<'_, SLOPES> {
 }
 
 /// The same, for known dynamics and for the machine's instruction set.
-struct FillWith<'a, D, const K: usize, const SLOPES: bool> {
-    fill: Fill<'a, SLOPES>,
+struct FillWith<'a, 'b, D, const K: usize, const SLOPES: bool> {
+    fill: Fill<'a, 'b, SLOPES>,
     dynamics: D,
 }
 
-impl<D: Dynamics<K>, const K: usize, const SLOPES: bool> Job for FillWith<'_, D, K, SLOPES> {
+impl<D: Dynamics<K>, const K: usize, const SLOPES: bool> Job for FillWith<'_, '_, D, K, SLOPES> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, _shape: S) {
-        let Fill { table, lengths, slot, width, parts, .. } = self.fill;
-        let place =
-            Place { transition_len: table.transition_len, noise_len: table.noise_len, slot, width, parts };
-        let root = Step { transition: [[0.0; K]; K], noise: self.dynamics.root_covariance() };
-        place.write(&mut table.transitions, &mut table.noises, 0, &root);
-        for (at, &length) in lengths.iter().enumerate().skip(1) {
+        let Fill { rows, lengths, place, .. } = self.fill;
+        for (at, &length) in lengths.iter().enumerate() {
             let step = self.dynamics.step(length);
-            place.write(&mut table.transitions, &mut table.noises, at, &step);
+            place.write(rows.transitions, rows.noises, at, &step);
             if SLOPES {
-                let (first, n_slopes) = (at * table.n_slopes, table.n_slopes);
+                let (first, n_slopes) = (at * rows.n_slopes, rows.n_slopes);
                 let slope = self.dynamics.slope(length);
-                place.write(&mut table.transition_slopes, &mut table.noise_slopes, first, &slope);
+                place.write(rows.transition_slopes, rows.noise_slopes, first, &slope);
                 if n_slopes > 1 {
                     let slope = self.dynamics.shape_slope(length);
-                    place.write(&mut table.transition_slopes, &mut table.noise_slopes, first + 1, &slope);
+                    place.write(rows.transition_slopes, rows.noise_slopes, first + 1, &slope);
                 }
             }
         }
     }
 }
 
-/// Where a slot's numbers stand in the table.
+/// Where a slot's numbers stand among those of a step.
 #[derive(Clone, Copy)]
 struct Place {
-    transition_len: usize,
-    noise_len: usize,
     slot: usize,
     width: usize,
     parts: usize,
@@ -207,7 +285,8 @@ struct Place {
 impl Place {
     #[inline(always)]
     fn write<const K: usize>(self, transitions: &mut [f64], noises: &mut [f64], at: usize, step: &Step<K>) {
-        let Self { transition_len, noise_len, slot, width, parts } = self;
+        let Self { slot, width, parts } = self;
+        let (transition_len, noise_len) = (parts * parts * width, parts * (parts + 1) / 2 * width);
         let transition = &mut transitions[at * transition_len..][..transition_len];
         let noise = &mut noises[at * noise_len..][..noise_len];
         for c in 0..K {
@@ -256,9 +335,12 @@ mod tests {
                 let model = Lmc::new(latents, mixing, vec![Variance::new(1.0).unwrap()]).unwrap();
                 assert!(Law::shared_by(&model).is_some());
                 let (mut lanes, mut plain) = (StepTable::default(), StepTable::default());
-                lanes.set::<true>(&lengths, &model, &layout);
-                plain.set::<true>(&lengths, &model, &layout);
-                plain.fill_by_latent::<true>(&lengths, &model, &layout);
+                lanes.set::<true>(&lengths, &model, &layout, 100);
+                plain.set::<true>(&lengths, &model, &layout, usize::MAX);
+                assert_eq!(lanes.noise_slopes, plain.noise_slopes, "whatever is done at once");
+                for rows in plain.rows::<true>(usize::MAX) {
+                    fill_by_latent::<true>(rows, &lengths[1..], &model, &layout);
+                }
                 // The exponential is right to an ulp, a difference near the switch to half a hundred of them; 1 − u passes 0.
                 let named = format!("{kernel:?} {kind:?} {n_latents}");
                 assert!(difference(&lanes.noises, &plain.noises) < 3e-14, "{named}: noises");

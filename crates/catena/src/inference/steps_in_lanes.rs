@@ -1,9 +1,10 @@
 //! Steps of all latents at once, in vector lanes, where they share a kernel; the same closed forms as in `kernel/`.
 
-use super::steps::StepTable;
+use super::steps::StepRows;
 use crate::kernel::{Correlation, Kernel, Matern12, Matern32, StateKind};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, exp_of_negative, poisson_tail};
 use crate::model::Lmc;
+use std::slice::ChunksExactMut;
 
 /// From this u on every transition is exactly 0.
 const VANISHED: f64 = 1e4;
@@ -35,25 +36,23 @@ impl Law {
     }
 }
 
-/// Fills a table but for its first step, the root's.
+/// Fills steps of these lengths for the latents of a model that share a law.
 pub(super) struct FillAll<'a, const SLOPES: bool> {
-    law: Law,
-    table: &'a mut StepTable,
-    lengths: &'a [f64],
-    /// By slot, what multiplies a length; and 1 where the slot has a latent, else 0.
+    pub(super) law: Law,
+    pub(super) rates: &'a Rates,
+    pub(super) rows: StepRows<'a>,
+    pub(super) lengths: &'a [f64],
+}
+
+/// By slot, what multiplies a length; and 1 where the slot has a latent, else 0.
+pub(super) struct Rates {
     rates: Vec<f64>,
     present: Vec<f64>,
 }
 
-impl<'a, const SLOPES: bool> FillAll<'a, SLOPES> {
-    /// Steps of these lengths for the latents of a model that share a law.
-    pub(super) fn new(
-        law: Law,
-        table: &'a mut StepTable,
-        lengths: &'a [f64],
-        model: &Lmc,
-        layout: &Layout,
-    ) -> Self {
+impl Rates {
+    /// The rates of the latents of a model.
+    pub(super) fn new(law: Law, model: &Lmc, layout: &Layout) -> Self {
         let width = layout.dynamic().width();
         let (mut rates, mut present) = (vec![0.0; width], vec![0.0; width]);
         for (latent, process) in model.latents().iter().enumerate() {
@@ -64,7 +63,7 @@ impl<'a, const SLOPES: bool> FillAll<'a, SLOPES> {
                 Law::Smooth | Law::SmoothValue => Matern32::rate(process.length_scale()),
             };
         }
-        Self { law, table, lengths, rates, present }
+        Self { rates, present }
     }
 }
 
@@ -72,6 +71,22 @@ impl<'a, const SLOPES: bool> FillAll<'a, SLOPES> {
 struct StepLanes<A: Arithmetic, const K: usize> {
     transition: [[A::Lane; K]; K],
     noise: [[A::Lane; K]; K],
+}
+
+impl<A: Arithmetic, const K: usize> StepLanes<A, K> {
+    /// Writes the step of four slots.
+    #[inline(always)]
+    fn store(&self, transition: &mut [[f64; 4]], noise: &mut [[f64; 4]]) {
+        let (transition, noise) = (&mut transition[..K * K], &mut noise[..K * (K + 1) / 2]);
+        for c in 0..K {
+            for d in 0..K {
+                A::store(self.transition[c][d], &mut transition[c * K + d]);
+            }
+            for d in 0..=c {
+                A::store(self.noise[c][d], &mut noise[c * (c + 1) / 2 + d]);
+            }
+        }
+    }
 }
 
 /// How states of K components move.
@@ -180,11 +195,15 @@ impl<const SLOPES: bool> Job for FillAll<'_, SLOPES> {
 /// Four slots of a step at a time, or several steps of fewer slots.
 #[inline(always)]
 fn fill<A: Arithmetic, M: Motion<K>, const K: usize, const SLOPES: bool>(job: FillAll<'_, SLOPES>) {
-    let FillAll { table, lengths, rates, present, .. } = job;
+    let FillAll { rates: Rates { rates, present }, mut rows, lengths, .. } = job;
     let width = rates.len();
     let vanished = A::splat(VANISHED);
+    if width == 4 {
+        fill_lane::<A, M, K, SLOPES>(rows, lengths, first_lane::<A>(rates), first_lane::<A>(present));
+        return;
+    }
     if width.is_multiple_of(4) {
-        for (step, &length) in lengths.iter().enumerate().skip(1) {
+        for (step, &length) in lengths.iter().enumerate() {
             let length = A::splat(length);
             for (lane, (rate, present)) in
                 rates.as_chunks::<4>().0.iter().zip(present.as_chunks::<4>().0).enumerate()
@@ -192,33 +211,66 @@ fn fill<A: Arithmetic, M: Motion<K>, const K: usize, const SLOPES: bool>(job: Fi
                 let u = A::min(A::times(A::load(rate), length), vanished);
                 let (values, slopes) = M::step::<A, SLOPES>(u, A::load(present));
                 let place = Place { step, width, slot: 4 * lane };
-                let (transitions, noises) = table.values_mut();
-                place.store::<A, K>(transitions, noises, &values);
+                place.store::<A, K>(rows.transitions, rows.noises, &values);
                 if SLOPES {
-                    let (transitions, noises) = table.slopes_mut();
-                    place.store::<A, K>(transitions, noises, &slopes);
+                    place.store::<A, K>(rows.transition_slopes, rows.noise_slopes, &slopes);
                 }
             }
         }
         return;
     }
     if width == 1 {
-        fill_few::<A, M, K, 1, SLOPES>(table, lengths, &rates);
+        fill_few::<A, M, K, 1, SLOPES>(&mut rows, lengths, rates);
     } else {
-        fill_few::<A, M, K, 2, SLOPES>(table, lengths, &rates);
+        fill_few::<A, M, K, 2, SLOPES>(&mut rows, lengths, rates);
     }
+}
+
+/// The first four numbers.
+#[inline(always)]
+fn first_lane<A: Arithmetic>(numbers: &[f64]) -> A::Lane {
+    numbers.first_chunk().map_or(A::splat(0.0), A::load)
+}
+
+/// One step after the other of up to four latents.
+#[inline(always)]
+fn fill_lane<A: Arithmetic, M: Motion<K>, const K: usize, const SLOPES: bool>(
+    rows: StepRows<'_>,
+    lengths: &[f64],
+    rates: A::Lane,
+    present: A::Lane,
+) {
+    let triangle = K * (K + 1) / 2;
+    let mut steps = in_lanes(rows.transitions, K * K).zip(in_lanes(rows.noises, triangle));
+    let mut slopes = in_lanes(rows.transition_slopes, K * K).zip(in_lanes(rows.noise_slopes, triangle));
+    for &length in lengths {
+        let u = A::min(A::times(rates, A::splat(length)), A::splat(VANISHED));
+        let (values, slope) = M::step::<A, SLOPES>(u, present);
+        if let Some((transition, noise)) = steps.next() {
+            values.store(transition, noise);
+        }
+        if SLOPES && let Some((transition, noise)) = slopes.next() {
+            slope.store(transition, noise);
+        }
+    }
+}
+
+/// Steps of so many lanes each.
+#[inline(always)]
+fn in_lanes(numbers: &mut [f64], len: usize) -> ChunksExactMut<'_, [f64; 4]> {
+    numbers.as_chunks_mut::<4>().0.chunks_exact_mut(len)
 }
 
 /// Several steps at a time of W latents, one or two; their slots are never empty.
 #[inline(always)]
 fn fill_few<A: Arithmetic, M: Motion<K>, const K: usize, const W: usize, const SLOPES: bool>(
-    table: &mut StepTable,
+    rows: &mut StepRows<'_>,
     lengths: &[f64],
     rates: &[f64],
 ) {
     let at_once = 4 / W;
     let rates = &rates[..W];
-    for (group, lengths) in lengths[1..].chunks(at_once).enumerate() {
+    for (group, lengths) in lengths.chunks(at_once).enumerate() {
         let mut u = [0.0; 4];
         for (i, &length) in lengths.iter().enumerate() {
             for slot in 0..W {
@@ -226,12 +278,10 @@ fn fill_few<A: Arithmetic, M: Motion<K>, const K: usize, const W: usize, const S
             }
         }
         let (values, slopes) = M::step::<A, SLOPES>(A::min(A::load(&u), A::splat(VANISHED)), A::splat(1.0));
-        let first = 1 + group * at_once;
-        let (transitions, noises) = table.values_mut();
-        scatter::<A, K, W>((first, lengths.len()), transitions, noises, &values);
+        let place = (group * at_once, lengths.len());
+        scatter::<A, K, W>(place, rows.transitions, rows.noises, &values);
         if SLOPES {
-            let (transitions, noises) = table.slopes_mut();
-            scatter::<A, K, W>((first, lengths.len()), transitions, noises, &slopes);
+            scatter::<A, K, W>(place, rows.transition_slopes, rows.noise_slopes, &slopes);
         }
     }
 }

@@ -3,24 +3,28 @@
 use super::ahead::{Ahead, LastMoments, Outlook};
 use super::along::Along;
 use super::beliefs::{Beliefs, Kind};
-use super::buffers::{Dual, Filtered};
 use super::canonical::{Branches, Down, Messages, Up};
 use super::cells::{Information, WhitenedCells};
-use super::covariance::{Backward, Chain, Forward};
+use super::covariance::Chain;
 use super::factored::{self, Factors, Rooted};
 use super::form::{Purpose, keeps_digits, keeps_slopes};
 use super::gradient::{Gradient, GradientSums};
 use super::readout::Readout;
-use super::sink::Predictions;
+use super::sink::{Order, Predictions};
 use super::steps::StepTable;
+use super::stretch::{Cut, Stretches, predict_stretches};
 use super::{Form, InferenceError};
 use crate::data::InputPoints;
 use crate::graph::FactorGraph;
 use crate::index::{Position, RowIndex};
-use crate::linalg::{Layout, dispatch, dispatch_once, dispatch_small};
+use crate::linalg::{Layout, dispatch_small};
 use crate::model::Latent;
 use crate::prediction::Prediction;
 use crate::structure::Attachment;
+use std::num::NonZeroUsize;
+
+/// So many steps a thread computes together.
+const STEPS_AT_ONCE: usize = 8192;
 
 /// Means and variances of all outputs at all rows, and the log evidence they come with.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,26 +40,30 @@ pub struct Marginals {
 /// Runs sweeps and keeps their memory for the next one.
 ///
 /// With N the state size n padded to whole vector lanes, a sweep keeps per point about 8 bytes times
-/// - covariance form: N² + N, and N + 3 for each observed cell;
+/// - covariance form: N² + N, and N + 3 for each observed cell; with at most four latents of K ≤ 2 components, about half of N²;
 /// - canonical form: 3N² + 3N, and N² more for the gradient;
 /// - factored form: 5N² + 4N;
 ///
 /// and, for each latent of K components, K² + K(K + 1)/2 for the step into it, twice that for the gradient; on a regular
-/// grid there is one step in all. 10⁶ points with n = 6 (three Matérn-3/2 latents, N = 8) take 0.8 GB in the covariance
-/// form, without the table and the predictions.
+/// grid there is one step in all. 10⁶ points with n = 6 (three Matérn-3/2 latents, N = 8, 36 numbers for N²) take 0.7 GB in
+/// the covariance form with 1.3 observed cells per point, without the table and the predictions.
 #[derive(Debug, Default)]
 pub struct Workspace {
     form: Option<Form>,
+    cut: Cut,
     steps: StepTable,
     readout: Readout,
     log_noise: f64,
     information: Information,
     whitened: WhitenedCells,
-    filtered: Filtered,
-    dual: Dual,
+    stretches: Stretches,
+    /// By output, the largest variance of the last marginals.
+    largest_variances: Vec<f64>,
     messages: Messages,
     factors: Factors,
     slopes: GradientSums,
+    /// The slopes of each stretch, where there are several.
+    slopes_of_stretches: Vec<GradientSums>,
 }
 
 impl Workspace {
@@ -69,6 +77,23 @@ impl Workspace {
         Self { form: Some(form), ..Self::default() }
     }
 
+    /// The same workspace, with its sweeps on all threads of the current `rayon` pool: evidence, marginals and gradient of
+    /// chains of 32 768 points and more in the covariance form; all else runs on one thread.
+    ///
+    /// Such a chain is cut into at most 32 stretches that are swept side by side. Results are the same to the bit on any
+    /// number of threads; from a workspace that does not cut they differ by rounding. A chain that remembers its past for longer than half
+    /// a stretch, as one with few observations and long length-scales can, gains little.
+    #[must_use]
+    pub fn on_all_threads(self) -> Self {
+        Self { cut: Cut::ByLength, ..self }
+    }
+
+    /// The same with stretches of this many points, whatever the length of the chain.
+    #[must_use]
+    pub fn in_stretches_of(self, points: NonZeroUsize) -> Self {
+        Self { cut: Cut::Every(points), ..self }
+    }
+
     /// The log evidence of the observed cells: log p(Y) under the model on its structure.
     ///
     /// # Errors
@@ -79,8 +104,8 @@ impl Workspace {
         let log_noise = self.log_noise;
         let log_evidence = match form {
             Form::Covariance => {
-                let (chain, filtered, _, _) = self.chain(graph);
-                dispatch(&layout, Forward::<false> { chain, filtered, log_noise, watch: () })
+                let (chain, stretches, cut) = self.chain(graph);
+                log_noise + stretches.forward::<false>(&layout, chain, cut)
             }
             Form::Canonical => {
                 let (branches, messages, _) = self.branches(graph);
@@ -117,7 +142,7 @@ impl Workspace {
             return self.marginals_by(form, graph, marginals);
         }
         match self.marginals_by(form, graph, marginals) {
-            Ok(()) if keeps_digits(graph, marginals) => Ok(()),
+            Ok(()) if keeps_digits(graph, &self.largest_variances) => Ok(()),
             _ => self.marginals_by(Form::for_any_tree(graph), graph, marginals),
         }
     }
@@ -131,37 +156,41 @@ impl Workspace {
         let layout = self.prepare::<false>(graph, form);
         let log_noise = self.log_noise;
         let n_outputs = graph.model().n_outputs();
-        let mut predictions = Predictions::new(graph.tree(), n_outputs, marginals.prediction.take_arrays());
-        let log_evidence = match form {
+        let (mut means, mut variances) = marginals.prediction.take_arrays();
+        for numbers in [&mut means, &mut variances] {
+            numbers.resize(graph.tree().len() * n_outputs, 0.0);
+        }
+        let (order, numbers) = (Order::Rows(graph.tree()), (&mut means[..], &mut variances[..]));
+        let (log_evidence, seen) = match form {
             Form::Covariance => {
-                let (chain, filtered, dual, _) = self.chain(graph);
-                let log_evidence =
-                    dispatch(&layout, Forward::<true> { chain, filtered, log_noise, watch: () });
-                let backward = Backward { chain, filtered, dual, sink: predictions };
-                predictions = dispatch(&layout, backward);
-                log_evidence
+                let (chain, stretches, cut) = self.chain(graph);
+                let log_evidence = log_noise + stretches.forward::<true>(&layout, chain, cut);
+                let seen = predict_stretches(&layout, chain, stretches, graph.tree(), numbers);
+                (log_evidence, seen)
             }
             Form::Factored => {
+                let mut predictions = Predictions::new(order, n_outputs, numbers);
                 let log_evidence = self.factored_up(graph, &layout)?;
                 let (rooted, factors, _) = self.rooted(graph, &layout);
                 factored::down(rooted, factors, None);
                 factored::predict(rooted, factors, &mut predictions);
-                log_evidence
+                (log_evidence, predictions.seen())
             }
             Form::Canonical => {
+                let mut predictions = Predictions::new(order, n_outputs, numbers);
                 let (branches, messages, _) = self.branches(graph);
                 let up = Up::<true> { branches, messages, with_slopes: false, log_noise };
                 let log_evidence =
                     dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?;
                 let sink = Some(&mut predictions);
                 dispatch_small(&layout, Down { branches, messages, predictions: sink, slopes: None });
-                log_evidence
+                (log_evidence, predictions.seen())
             }
         };
-        let Predictions { means, variances, .. } = predictions;
-        if let Some(at) = means.iter().zip(&variances).position(|(m, v)| !(m.is_finite() && v.is_finite())) {
+        if let Some(at) = seen.first_not_finite(&means, &variances) {
             return Err(InferenceError::Overflow { row: RowIndex::new(at / n_outputs) });
         }
+        self.largest_variances = seen.largest;
         marginals.log_evidence = finite(graph, log_evidence)?;
         marginals.form = form;
         marginals.prediction = Prediction::from_checked(n_outputs, means, variances);
@@ -207,13 +236,12 @@ impl Workspace {
     fn gradient_by(&mut self, form: Form, graph: &FactorGraph<'_>) -> Result<Gradient, InferenceError> {
         let layout = self.prepare::<true>(graph, form);
         let log_noise = self.log_noise;
-        self.slopes.reset(graph, &layout);
+        self.slopes.reset(graph, &layout, 0..graph.tree().len());
         let log_evidence = match form {
             Form::Covariance => {
-                let (chain, filtered, dual, slopes) = self.chain(graph);
-                let log_evidence =
-                    dispatch(&layout, Forward::<true> { chain, filtered, log_noise, watch: () });
-                dispatch(&layout, Backward { chain, filtered, dual, sink: slopes });
+                let (chain, stretches, cut) = self.chain(graph);
+                let log_evidence = log_noise + stretches.forward::<true>(&layout, chain, cut);
+                self.add_slopes_of_stretches(graph, &layout);
                 log_evidence
             }
             Form::Factored => {
@@ -250,11 +278,10 @@ impl Workspace {
         graph: &FactorGraph<'_>,
         outlooks: &[Outlook],
     ) -> Result<Prediction, InferenceError> {
-        let layout = self.prepare_chain(graph)?;
+        let layout = self.prepare_chain::<false>(graph)?;
         let mut ahead = Ahead::new(graph, &layout, outlooks);
-        let log_noise = self.log_noise;
-        let (chain, filtered, _, _) = self.chain(graph);
-        dispatch_once(&layout, Forward::<false, _> { chain, filtered, log_noise, watch: &mut ahead });
+        let (chain, stretches, _) = self.chain(graph);
+        stretches.watch_once(&layout, chain, &mut ahead);
         ahead.finish(graph)
     }
 
@@ -274,12 +301,10 @@ impl Workspace {
         inputs: &InputPoints,
         with_covariances: bool,
     ) -> Result<(Prediction, Vec<f64>), InferenceError> {
-        let layout = self.prepare_chain(graph)?;
+        let layout = self.prepare_chain::<false>(graph)?;
         let mut along = Along::new(graph, &layout, attachment, inputs, with_covariances)?;
-        let log_noise = self.log_noise;
-        let (chain, filtered, dual, _) = self.chain(graph);
-        dispatch_once(&layout, Forward::<true> { chain, filtered, log_noise, watch: () });
-        dispatch_once(&layout, Backward { chain, filtered, dual, sink: &mut along });
+        let (chain, stretches, _) = self.chain(graph);
+        stretches.pass_once(&layout, chain, &mut along);
         along.finish()
     }
 
@@ -294,20 +319,22 @@ impl Workspace {
         n_paths: usize,
         seed: u64,
     ) -> Result<Vec<Vec<f64>>, InferenceError> {
-        let layout = self.prepare_chain(graph)?;
+        let layout = self.prepare_chain::<false>(graph)?;
         let mut last = LastMoments::default();
-        let log_noise = self.log_noise;
-        let (chain, filtered, _, _) = self.chain(graph);
-        dispatch_once(&layout, Forward::<false, _> { chain, filtered, log_noise, watch: &mut last });
+        let (chain, stretches, _) = self.chain(graph);
+        stretches.watch_once(&layout, chain, &mut last);
         last.paths(graph, &layout, (distances, &self.readout), n_paths, seed)
     }
 
     /// Computes what the covariance form needs.
-    fn prepare_chain(&mut self, graph: &FactorGraph<'_>) -> Result<Layout, InferenceError> {
+    pub(super) fn prepare_chain<const SLOPES: bool>(
+        &mut self,
+        graph: &FactorGraph<'_>,
+    ) -> Result<Layout, InferenceError> {
         if !graph.tree().is_chain() {
             return Err(InferenceError::NotAChain);
         }
-        Ok(self.prepare::<false>(graph, Form::Covariance))
+        Ok(self.prepare::<SLOPES>(graph, Form::Covariance))
     }
 
     /// Messages and beliefs of every position, kept whole, with the log evidence. The covariance form keeps neither,
@@ -350,8 +377,9 @@ impl Workspace {
     fn prepare<const SLOPES: bool>(&mut self, graph: &FactorGraph<'_>, form: Form) -> Layout {
         let dims: Vec<usize> = graph.model().latents().iter().map(Latent::state_dim).collect();
         let layout = Layout::new(&dims);
-        self.steps.set::<SLOPES>(graph.edges().lengths(), graph.model(), &layout);
-        self.readout.set(graph, &layout);
+        let at_once = if self.cut == Cut::Never { usize::MAX } else { STEPS_AT_ONCE };
+        self.steps.set::<SLOPES>(graph.edges().lengths(), graph.model(), &layout, at_once);
+        self.readout.set(graph.model(), &layout);
         self.log_noise = self.readout.log_noise(graph.cells());
         if form == Form::Canonical {
             self.information.set(graph, &self.readout);
@@ -362,20 +390,46 @@ impl Workspace {
         layout
     }
 
+    /// `−½ Σ log 2πr` over all cells of the graph it was last prepared for.
+    pub(super) fn log_noise(&self) -> f64 {
+        self.log_noise
+    }
+
     /// The parts of the covariance form.
-    fn chain<'a>(
-        &'a mut self,
-        graph: &'a FactorGraph<'_>,
-    ) -> (Chain<'a>, &'a mut Filtered, &'a mut Dual, &'a mut GradientSums) {
+    pub(super) fn chain<'a>(&'a mut self, graph: &'a FactorGraph<'_>) -> (Chain<'a>, &'a mut Stretches, Cut) {
+        let n_values = self.readout.n_values();
         let chain = Chain {
             cells: graph.cells(),
             edges: graph.edges(),
             steps: &self.steps,
             readout: &self.readout,
             whitened: &self.whitened,
-            n_latents: graph.model().n_latents(),
+            n_values,
+            reads_values: !self.readout.is_sparse() && n_values <= self.readout.n_outputs(),
         };
-        (chain, &mut self.filtered, &mut self.dual, &mut self.slopes)
+        (chain, &mut self.stretches, self.cut)
+    }
+
+    /// The way back of the covariance form, for slopes: those of each stretch, added up in their order.
+    fn add_slopes_of_stretches(&mut self, graph: &FactorGraph<'_>, layout: &Layout) {
+        let mut slopes = std::mem::take(&mut self.slopes);
+        let mut parts = std::mem::take(&mut self.slopes_of_stretches);
+        let (chain, stretches, _) = self.chain(graph);
+        match &stretches.positions()[..] {
+            [_] => {
+                stretches.backward(layout, chain, vec![&mut slopes]);
+            }
+            several => {
+                parts.clear();
+                parts.resize_with(several.len(), || slopes.for_part());
+                for (part, positions) in parts.iter_mut().zip(several) {
+                    part.reset(graph, layout, positions.clone());
+                }
+                stretches.backward(layout, chain, parts.iter_mut().collect());
+                parts.iter().for_each(|part| slopes.add(part));
+            }
+        }
+        (self.slopes, self.slopes_of_stretches) = (slopes, parts);
     }
 
     /// The upward pass of the factored form.

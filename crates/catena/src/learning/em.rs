@@ -81,8 +81,10 @@ impl OutputSums {
                 Some(start)
             })
             .collect();
+        let readings: Vec<usize> =
+            model.readings().map(|(owner, component)| starts[owner.get()] + component).collect();
         let places: Vec<usize> =
-            model.mixing().row_entries(output).map(|(latent, _)| starts[latent.get()]).collect();
+            model.mixing().row_entries(output).map(|(latent, _)| readings[latent.get()]).collect();
         let (n, zeros) = (places.len(), vec![0.0; places.len()]);
         let square = vec![0.0; n * n];
         Self {

@@ -44,7 +44,9 @@ impl<'a> GraphEvidence<'a> {
 
 /// See [`GraphEvidence::new`].
 pub(super) fn workspace_for(graph: &FactorGraph<'_>) -> Workspace {
-    if graph.tree().is_chain() { Workspace::with_form(Form::Covariance) } else { Workspace::new() }
+    let workspace =
+        if graph.tree().is_chain() { Workspace::with_form(Form::Covariance) } else { Workspace::new() };
+    workspace.on_all_threads()
 }
 
 impl Evidence for GraphEvidence<'_> {

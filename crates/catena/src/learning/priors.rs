@@ -131,7 +131,8 @@ impl Priors {
                 slopes.mixing[output.get() * n_latents + latent.get()] -= self.weight_precision * weight;
             }
         }
-        for (latent, slope) in model.latents().iter().zip(&mut slopes.length_scales) {
+        let with_states = model.latents().iter().zip(&mut slopes.length_scales);
+        for (latent, slope) in with_states.filter(|(latent, _)| latent.state_dim() > 0) {
             let length_scale = latent.length_scale().get();
             let beliefs = if latent.is_stationary() {
                 [self.length_scale.at(length_scale), self.shortness.at(length_scale)]

@@ -1,9 +1,15 @@
 //! Four numbers at a time: fused arithmetic on vector registers where the machine has them, plain arrays elsewhere.
 
+use super::registers::{Plain, Row};
+
 /// How products are added: one number at a time, or a *lane* of four.
 pub(crate) trait Arithmetic: Copy {
     /// Four numbers.
     type Lane: Copy;
+    /// Two numbers, as a row of a small state.
+    type Two: Row;
+    /// Four numbers, as a row of a small state.
+    type Four: Row;
     /// `a·b + c`.
     fn mul_add(a: f64, b: f64, c: f64) -> f64;
     /// Four numbers from memory.
@@ -42,6 +48,8 @@ pub(crate) trait Arithmetic: Copy {
 macro_rules! lanes_as_arrays {
     () => {
         type Lane = [f64; 4];
+        type Two = Plain<Self, 2>;
+        type Four = Plain<Self, 4>;
         #[inline(always)]
         fn load(numbers: &[f64; 4]) -> [f64; 4] {
             *numbers
@@ -125,6 +133,7 @@ pub(crate) use avx2::Avx2;
 #[expect(unsafe_code, reason = "vector instructions; a whole sweep is 2–3 times faster")]
 mod avx2 {
     use super::Arithmetic;
+    use crate::linalg::avx2_rows::{FourInRegister, TwoInRegister};
     use std::arch::x86_64::{
         __m256d, _CMP_LT_OQ, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_prefetch,
         _mm_unpackhi_pd, _mm256_add_epi64, _mm256_add_pd, _mm256_blendv_pd, _mm256_castpd_si256,
@@ -140,6 +149,8 @@ mod avx2 {
 
     impl Arithmetic for Avx2 {
         type Lane = __m256d;
+        type Two = TwoInRegister;
+        type Four = FourInRegister;
 
         #[inline(always)]
         fn mul_add(a: f64, b: f64, c: f64) -> f64 {

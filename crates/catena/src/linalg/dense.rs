@@ -98,6 +98,25 @@ pub(crate) fn cholesky(size: usize, matrix: &mut [f64]) {
     }
 }
 
+/// A lower-triangular X with X Xᵀ = P, for a covariance P that may be singular but for rounding: where a pivot has vanished, so has
+/// its column.
+pub(crate) fn root_of_covariance(size: usize, matrix: &[f64]) -> Vec<f64> {
+    let mut root = vec![0.0; size * size];
+    for j in 0..size {
+        let known =
+            |root: &[f64], i: usize| -> f64 { (0..j).map(|k| root[i * size + k] * root[j * size + k]).sum() };
+        let square = matrix[j * size + j] - known(&root, j);
+        if square <= f64::EPSILON * matrix[j * size + j] {
+            continue;
+        }
+        root[j * size + j] = square.sqrt();
+        for i in j + 1..size {
+            root[i * size + j] = (matrix[i * size + j] - known(&root, i)) / root[j * size + j];
+        }
+    }
+    root
+}
+
 /// An LU factorization with partial pivoting, kept in the matrix it was made from.
 pub(crate) struct Lu<'a> {
     size: usize,

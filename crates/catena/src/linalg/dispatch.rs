@@ -1,6 +1,8 @@
 //! The only place where a run-time size picks compiled code, and a machine its instruction set.
 
 use super::arithmetic::Arithmetic;
+use super::packed::Packed;
+use super::registers::{Four, One, Two};
 use super::shape::{Fixed, InLanes, Layout};
 use super::state_algebra::StateAlgebra;
 
@@ -25,11 +27,19 @@ macro_rules! try_shapes {
 /// Runs the job in the version compiled for this layout, if there is one, and for this machine.
 pub(crate) fn dispatch<J: Job>(layout: &Layout, job: J) -> J::Output {
     let dynamic = layout.dynamic();
-    try_shapes!(dynamic, job, InLanes => (8, 1), (16, 1), (16, 2));
-    if dynamic.is_in_lanes() && !dynamic.is_uniform(4, 1) && !dynamic.is_uniform(4, 2) {
-        return with_instruction_set(InLanes(dynamic), job);
+    match (layout.n_slots(), dynamic.uniform_parts()) {
+        (1, Some(1)) => return with_instruction_set(Packed::<One, 1, 1>::SHAPE, job),
+        (1, Some(2)) => return with_instruction_set(Packed::<One, 1, 2>::SHAPE, job),
+        (2, Some(1)) => return with_instruction_set(Packed::<Two, 2, 1>::SHAPE, job),
+        (2, Some(2)) => return with_instruction_set(Packed::<Two, 2, 2>::SHAPE, job),
+        (3, Some(1)) => return with_instruction_set(Packed::<Four, 3, 1>::SHAPE, job),
+        (3, Some(2)) => return with_instruction_set(Packed::<Four, 3, 2>::SHAPE, job),
+        (4, Some(1)) => return with_instruction_set(Packed::<Four, 4, 1>::SHAPE, job),
+        (4, Some(2)) => return with_instruction_set(Packed::<Four, 4, 2>::SHAPE, job),
+        _ => {}
     }
-    dispatch_small(layout, job)
+    try_shapes!(dynamic, job, InLanes => (8, 1), (16, 1), (16, 2));
+    dispatch_once(layout, job)
 }
 
 /// The same for jobs that gain little from it: versions for small states only.
@@ -38,6 +48,14 @@ pub(crate) fn dispatch_small<J: Job>(layout: &Layout, job: J) -> J::Output {
     try_shapes!(dynamic, job, std::convert::identity => (1, 1), (1, 2), (2, 1), (2, 2));
     try_shapes!(dynamic, job, InLanes => (4, 1), (4, 2));
     with_instruction_set(dynamic, job)
+}
+
+/// Runs the job in one of four versions: for a vector lane of latents with one or two components, for whole lanes, and for the
+/// rest.
+pub(crate) fn dispatch_lanes<J: Job>(layout: &Layout, job: J) -> J::Output {
+    let dynamic = layout.dynamic();
+    try_shapes!(dynamic, job, InLanes => (4, 1), (4, 2));
+    dispatch_once(layout, job)
 }
 
 /// Runs the job in one of two versions, for whole lanes and for the rest: for work that is done once.
@@ -87,19 +105,26 @@ mod tests {
     use crate::linalg::arithmetic::Separate;
     use crate::linalg::state_algebra::{ReadoutRow, StepSlopes};
 
-    /// Runs every operation of the state algebra once on made-up numbers and returns all that came out.
+    /// Runs every operation of the state algebra once on made-up numbers and returns all that came out, matrices by their
+    /// products with vectors.
     #[derive(Clone, Copy)]
-    struct EveryOperation;
-
-    /// Numbers between −1 and 1 without pattern.
-    fn numbers(count: usize, seed: usize) -> Vec<f64> {
-        (0..count).map(|at| ((at * 37 + seed * 101) as f64).sin()).collect()
+    struct EveryOperation {
+        n_latents: usize,
     }
 
-    /// A symmetric matrix that is well positive definite.
-    fn positive(size: usize, seed: usize) -> Vec<f64> {
-        let root = numbers(size * size, seed);
+    /// Numbers between −1 and 1 without pattern; zero where a slot has no latent.
+    fn numbers(count: usize, seed: usize, (width, n_latents): (usize, usize)) -> Vec<f64> {
+        let number = |at: usize| ((at * 37 + seed * 101) as f64).sin();
+        (0..count).map(|at| if at % width < n_latents { number(at) } else { 0.0 }).collect()
+    }
+
+    /// A symmetric matrix that is well positive definite, but for slots without a latent.
+    fn positive(size: usize, seed: usize, slots: (usize, usize)) -> Vec<f64> {
+        let root: Vec<f64> = (0..size).flat_map(|i| numbers(size, seed * 50 + i, slots)).collect();
         let entry = |i: usize, j: usize| -> f64 {
+            if i % slots.0 >= slots.1 || j % slots.0 >= slots.1 {
+                return 0.0;
+            }
             let product: f64 = (0..size).map(|k| root[i * size + k] * root[j * size + k]).sum();
             if i == j { product + 1.0 } else { product }
         };
@@ -112,20 +137,24 @@ mod tests {
         #[inline(always)]
         fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> Vec<f64> {
             let (size, width, parts) = (shape.size(), shape.width(), shape.n_parts());
+            let slots = (width, self.n_latents);
+            let numbers = |count: usize, seed: usize| numbers(count, seed, slots);
             let transition = numbers(parts * parts * width, 1);
             let noise = numbers(parts * (parts + 1) / 2 * width, 2);
-            let (mut mean, mut covariance) = (numbers(size, 3), vec![0.0; size * size]);
+            let mut mean = numbers(size, 3);
+            let mut covariance = vec![0.0; shape.covariance_len()];
+            shape.pack_covariance(&positive(size, 4, slots), &mut covariance);
+            let mut predicted = vec![0.0; shape.covariance_len()];
             let mut scratch = vec![0.0; (parts + 2) * size];
-            shape.predict::<A>((&transition, &noise), &positive(size, 4), &mut covariance, &mut scratch);
-            let predicted = covariance.clone();
-            covariance.copy_from_slice(&positive(size, 4));
+            shape.predict::<A>((&transition, &noise), &covariance, &mut predicted, &mut scratch);
             let weights = numbers(width, 5);
             let touched: Vec<u32> = (0..width as u32).filter(|slot| slot % 3 != 1).collect();
             let mut sparse = vec![0.0; width];
             touched.iter().for_each(|&slot| sparse[slot as usize] = weights[slot as usize]);
             let dense = ReadoutRow { weights: &weights, touched: None };
             let sparse = ReadoutRow { weights: &sparse, touched: Some(&touched) };
-            let (mut vector, mut matrix) = (numbers(size, 6), positive(size, 7));
+            let (mut vector, mut matrix) = (numbers(size, 6), vec![0.0; size * size]);
+            shape.pack_dual(&positive(size, 7, slots), &mut matrix);
             let (mut gain, mut pulled) = (vec![0.0; size], vec![0.0; size]);
             let mut all = vec![];
             for row in [dense, sparse] {
@@ -139,32 +168,53 @@ mod tests {
             let (mut value_mean, mut value_covariance) = (vec![0.0; width], vec![0.0; width * width]);
             let mut products = vec![0.0; 4 * size];
             shape.posterior_of_values::<A>(
-                width,
+                self.n_latents,
                 (&mean, &covariance),
                 (&vector, &matrix),
                 &mut products,
                 (&mut value_mean, &mut value_covariance),
             );
-            let (transition_slopes, noise_slopes) = (numbers(transition.len(), 9), numbers(noise.len(), 10));
+            all.extend(value_mean.into_iter().chain(value_covariance));
+            let (transition_slopes, noise_slopes) =
+                (numbers(2 * transition.len(), 9), numbers(2 * noise.len(), 10));
             let step = StepSlopes {
                 transition: &transition,
                 transition_slopes: &transition_slopes,
                 noise_slopes: &noise_slopes,
             };
-            let (mut sums, mut smoothed) = (vec![0.0; width], vec![0.0; size]);
-            shape.retreat_with_slopes::<A>(
-                step,
-                (&mut vector, &mut matrix),
-                (&mean, &covariance),
-                (&mut smoothed, &mut sums),
-                &mut scratch,
-            );
-            let once = [vector.clone(), matrix.clone()];
+            let (mut sums, mut smoothed) = (vec![0.0; 2 * width], vec![0.0; size]);
+            for _ in 0..2 {
+                shape.symmetrize_covariance(&mut covariance);
+                shape.symmetrize_dual(&mut matrix);
+                shape.retreat_with_slopes::<A>(
+                    step,
+                    (&mut vector, &mut matrix),
+                    (&mean, &covariance),
+                    (&mut smoothed, &mut sums),
+                    &mut scratch,
+                );
+            }
+            let x = numbers(size, 11);
+            shape.product::<A>(&x, &matrix, &mut pulled);
+            all.extend(&pulled);
             shape.retreat::<A>(&transition, (&mut vector, &mut matrix), &mut scratch);
-            shape.product_with_values::<A>(&vector, &matrix, &mut pulled);
-            let moments = [predicted, mean, covariance, value_mean, value_covariance];
-            let rest = [vector, matrix, sums, smoothed, pulled];
-            all.into_iter().chain(moments.into_iter().chain(once).chain(rest).flatten()).collect()
+            shape.product::<A>(&x, &matrix, &mut pulled);
+            all.extend(&pulled);
+            for covariance in [&predicted, &covariance] {
+                shape.covariance_times::<A>(&x, covariance, &mut pulled);
+                all.extend(&pulled);
+                shape.product_with_values::<A>(&x, covariance, &mut pulled);
+                all.extend(&pulled[..width]);
+                shape.read::<A>(dense, covariance, &mut pulled);
+                all.extend(&pulled);
+            }
+            let mut square = vec![0.0; size * size];
+            shape.unpack_covariance(&covariance, &mut square);
+            all.extend(&square);
+            shape.unpack_dual(&matrix, &mut square);
+            all.extend(&square);
+            all.extend([shape.inner::<A>(&x, &vector), shape.read_vector::<A>(dense, &x)]);
+            all.into_iter().chain([mean, vector, sums, smoothed].into_iter().flatten()).collect()
         }
     }
 
@@ -174,8 +224,12 @@ mod tests {
         for dims in [
             &[1][..],
             &[2],
+            &[3],
             &[1; 2],
             &[2; 2],
+            &[1; 3],
+            &[2; 3],
+            &[3; 3],
             &[1; 4],
             &[2; 4],
             &[3; 4],
@@ -188,8 +242,9 @@ mod tests {
             &[3; 20],
         ] {
             let layout = Layout::new(dims);
-            let expected = EveryOperation.run::<Separate, _>(layout.dynamic());
-            let actual = dispatch(&layout, EveryOperation);
+            let job = EveryOperation { n_latents: dims.len() };
+            let expected = job.run::<Separate, _>(layout.dynamic());
+            let actual = dispatch(&layout, job);
             assert_eq!(actual.len(), expected.len());
             let scale = expected.iter().fold(1.0_f64, |largest, number| largest.max(number.abs()));
             for (at, (a, b)) in actual.iter().zip(&expected).enumerate() {

@@ -23,14 +23,19 @@ const INVERSE_FACTORIALS: [f64; 20] = {
     table
 };
 
-/// Horner's rule.
+/// Horner's rule in x², for even and odd terms side by side.
 #[inline(always)]
 fn polynomial<A: Arithmetic, const TERMS: usize>(x: A::Lane, coefficients: &[f64; TERMS]) -> A::Lane {
-    let mut sum = A::splat(coefficients[TERMS - 1]);
-    for j in (0..TERMS - 1).rev() {
-        sum = A::mul_add_lanes(sum, x, A::splat(coefficients[j]));
+    let square = A::times(x, x);
+    let mut sums = [A::splat(coefficients[TERMS - 2]), A::splat(coefficients[TERMS - 1])];
+    // The last two terms, in the order in which the others follow.
+    for j in (0..TERMS - 2).rev() {
+        let sum = (TERMS - 2 - j) % 2;
+        sums[sum] = A::mul_add_lanes(sums[sum], square, A::splat(coefficients[j]));
     }
-    sum
+    // The last index handled is 0; its sum holds the even terms.
+    let even = TERMS % 2;
+    A::mul_add_lanes(sums[1 - even], x, sums[even])
 }
 
 /// e^x for x ≤ 0, to about one unit in the last place, and 0 below −700.

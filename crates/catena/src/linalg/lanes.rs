@@ -179,7 +179,7 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
     fn read<A: Arithmetic>(self, row: ReadoutRow<'_>, matrix: &[f64], out: &mut [f64]) {
         let (size, stride) = (self.size(), self.size() / 4);
         let (rows, out) = (lanes(matrix, size * stride), lanes_mut(out, stride));
-        let weights = &row.weights[..self.width()];
+        let weights = &row.weights[..self.readable()];
         match row.touched {
             None => by_columns!(stride, sum_rows::<A>(weights, rows, stride, out)),
             Some(slots) => by_columns!(stride, sum_some_rows::<A>((weights, slots), rows, stride, out)),
@@ -195,7 +195,7 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
 
     #[inline(always)]
     fn product_with_values<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
-        let (size, stride, width) = (self.size(), self.size() / 4, self.width() / 4);
+        let (size, stride, width) = (self.size(), self.size() / 4, self.readable() / 4);
         let (rows, out, x) = (lanes(matrix, size * stride), lanes_mut(out, width), &x[..size]);
         by_columns!(width, sum_rows::<A>(x, rows, stride, out));
     }
@@ -207,7 +207,7 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
 
     #[inline(always)]
     fn read_vector<A: Arithmetic>(self, row: ReadoutRow<'_>, x: &[f64]) -> f64 {
-        inner_lanes::<A>(lanes(row.weights, self.width() / 4), lanes(x, self.width() / 4))
+        inner_lanes::<A>(lanes(row.weights, self.readable() / 4), lanes(x, self.readable() / 4))
     }
 
     #[inline(always)]
@@ -243,7 +243,7 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
         scratch: &mut [f64],
     ) -> Reduction {
         let (size, stride) = (self.size(), self.size() / 4);
-        let (slots, width) = (self.width(), self.width() / 4);
+        let (slots, width) = (self.readable(), self.readable() / 4);
         self.product::<A>(gain, matrix, pulled);
         let explained = self.inner::<A>(gain, pulled);
         let residual = innovation.surprise * innovation.inverse - self.inner::<A>(gain, vector);
@@ -334,11 +334,11 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
         products: &mut [f64],
         (value_mean, value_covariance): (&mut [f64], &mut [f64]),
     ) {
-        let (size, stride, width) = (self.size(), self.size() / 4, self.width() / 4);
+        let (size, stride, width) = (self.size(), self.size() / 4, self.readable() / 4);
         self.product_with_values::<A>(vector, covariance, value_mean);
         add_lanes::<A>(1.0, lanes(mean, width), lanes_mut(value_mean, width));
         let (p, n) = (lanes(covariance, size * stride), lanes(matrix, size * stride));
-        let v = lanes_mut(value_covariance, self.width() * width);
+        let v = lanes_mut(value_covariance, self.readable() * width);
         // Four values at once, so that sums run side by side; slots without a latent hold zeros.
         for first in (0..n_values).step_by(4) {
             let columns = &covariance[first * size..][..4 * size];

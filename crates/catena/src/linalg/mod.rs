@@ -5,10 +5,13 @@
 //! of the parts, so that `A P Aᵀ` is a handful of entrywise products that the compiler turns into vector code, and the
 //! readout of an output touches a prefix of the state. Padding entries are exact zeros and stay so.
 //!
-//! Matrices are row-major slices of `size²` numbers. [`dispatch`] compiles a sweep for the common shapes and for the
-//! instruction set found at run time.
+//! Matrices are row-major slices of `size²` numbers, but for the covariance form on states of up to four latents: there the
+//! operations of [`StateAlgebra`] keep them as blocks in an order of their own. [`dispatch`] compiles a sweep for the common
+//! shapes and for the instruction set found at run time.
 
 mod arithmetic;
+#[cfg(target_arch = "x86_64")]
+mod avx2_rows;
 mod blocks;
 mod dense;
 mod dispatch;
@@ -16,7 +19,10 @@ mod eigen;
 mod exponential;
 mod lane_steps;
 mod lanes;
+mod packed;
+mod packed_blocks;
 mod qr;
+mod registers;
 mod shape;
 mod state_algebra;
 
@@ -25,11 +31,13 @@ pub(crate) use blocks::{
     conjugate_transposed, noise_as_transition, noise_factor, times_transition, transition_times_matrix,
     transition_times_vector, transition_transposed_times_vector,
 };
-pub(crate) use dense::{Lu, add_scaled, cholesky, copy_upper_to_lower, dot, vector_times_matrix};
-pub(crate) use dispatch::{Job, dispatch, dispatch_machine, dispatch_once, dispatch_small};
+pub(crate) use dense::{
+    Lu, add_scaled, cholesky, copy_upper_to_lower, dot, root_of_covariance, vector_times_matrix,
+};
+pub(crate) use dispatch::{Job, dispatch, dispatch_lanes, dispatch_machine, dispatch_once, dispatch_small};
 pub(crate) use eigen::symmetric_eigen;
 pub(crate) use exponential::{exp_of_negative, poisson_tail};
-pub(crate) use qr::eliminate;
+pub(crate) use qr::{Elimination, eliminate};
 pub(crate) use shape::{Dynamic, Layout, Shape};
 pub(crate) use state_algebra::{
     Innovation, ReadoutRow, Reduction, StateAlgebra, StepSlopes, add_noise_slopes,

@@ -1,58 +1,131 @@
-//! Householder elimination on tall row-major matrices, for the factored form and for the reduction of readouts.
+//! Householder elimination on tall row-major matrices, for the factored form, for segments and for the reduction of
+//! readouts.
 
-/// Makes the first `pivots` columns of a `rows`×`columns` matrix upper triangular, in place, by Householder
-/// reflections of its rows. The sum of squares of every column is kept.
-///
-/// Rows are first put in descending order of their largest entry: with rows of very different size this is what keeps
-/// the small ones accurate. Norms are taken on scaled entries, so nothing overflows or vanishes on the way.
+use super::arithmetic::{Arithmetic, Separate};
+use super::dense::add_scaled;
+
+/// Eliminates once; see [`Elimination::run`].
 pub(crate) fn eliminate(matrix: &mut [f64], rows: usize, columns: usize, pivots: usize) {
-    let matrix = &mut matrix[..rows * columns];
-    sort_rows(matrix, columns, pivots);
-    let mut combined = vec![0.0; columns];
-    for k in 0..pivots.min(rows) {
-        let (above, below) = matrix.split_at_mut((k + 1) * columns);
-        let pivot_row = &mut above[k * columns..];
-        let entries = || below.chunks_exact(columns).map(|row| row[k]);
-        let largest = entries().fold(pivot_row[k].abs(), |largest, entry| largest.max(entry.abs()));
-        if largest == 0.0 {
-            continue;
+    Elimination::default().run::<Separate>(matrix, rows, columns, pivots);
+}
+
+/// Scratch of eliminations, kept from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Elimination {
+    combined: Vec<f64>,
+    order: Vec<(f64, usize)>,
+    unsorted: Vec<f64>,
+}
+
+/// Rows are put in order of size only where a later one is larger than an earlier one by more than this factor.
+const OF_OTHER_SIZE: f64 = 8.0;
+
+/// So few columns are cheaper to go through whole than to begin in their midst.
+const FEW_COLUMNS: usize = 20;
+
+impl Elimination {
+    /// Makes the first `pivots` columns of a `rows`×`columns` matrix upper triangular, in place, by Householder
+    /// reflections of its rows. The sum of squares of every column is kept.
+    ///
+    /// Rows of very different size are first put in descending order of their largest entry: this is what keeps the small ones
+    /// accurate. Norms are taken on scaled entries, so nothing overflows or vanishes on the way. Rows with a zero in the pivot's column
+    /// cost nothing.
+    #[inline(always)]
+    pub(crate) fn run<A: Arithmetic>(
+        &mut self,
+        matrix: &mut [f64],
+        rows: usize,
+        columns: usize,
+        pivots: usize,
+    ) {
+        let matrix = &mut matrix[..rows * columns];
+        self.sort_rows(matrix, columns, pivots);
+        self.combined.clear();
+        self.combined.resize(columns, 0.0);
+        for k in 0..pivots.min(rows) {
+            let (above, below) = matrix.split_at_mut((k + 1) * columns);
+            let pivot_row = &mut above[k * columns..];
+            let entries = || below.chunks_exact(columns).map(|row| row[k]);
+            let largest = entries().fold(pivot_row[k].abs(), |largest, entry| largest.max(entry.abs()));
+            if largest == 0.0 {
+                continue;
+            }
+            let scaled = Scaled::by(largest);
+            let squares: f64 = entries().map(|entry| scaled.apply(entry).powi(2)).sum();
+            // In units of the largest entry, so that a column of subnormal numbers gives an orthogonal reflector too.
+            let pivot = scaled.apply(pivot_row[k]);
+            let norm = (squares + pivot.powi(2)).sqrt();
+            let reflected = if pivot > 0.0 { -norm } else { norm };
+            // The reflector is (1, v) with v_i = a_ik/(a_kk − reflected), and τ = (reflected − a_kk)/reflected.
+            let head = pivot - reflected;
+            let (tau, inverse_head) = (-head / reflected, head.recip());
+            // Whole vector lanes, and all of them where there are few: what comes before column k + 1 is zero, or is set afterwards.
+            let first = if columns <= FEW_COLUMNS { 0 } else { (k + 1) & !3 };
+            let combined = &mut self.combined[first..];
+            combined.copy_from_slice(&pivot_row[first..]);
+            for row in below.chunks_exact_mut(columns) {
+                if row[k] != 0.0 {
+                    row[k] = scaled.apply(row[k]) * inverse_head;
+                    add_scaled::<A>(row[k], &row[first..], combined);
+                }
+            }
+            add_scaled::<A>(-tau, combined, &mut pivot_row[first..]);
+            pivot_row[k] = reflected * largest;
+            for row in below.chunks_exact_mut(columns) {
+                if row[k] != 0.0 {
+                    add_scaled::<A>(-tau * row[k], combined, &mut row[first..]);
+                    row[k] = 0.0;
+                }
+            }
         }
-        let squares: f64 = entries().map(|entry| (entry / largest).powi(2)).sum();
-        // In units of the largest entry, so that a column of subnormal numbers gives an orthogonal reflector too.
-        let pivot = pivot_row[k] / largest;
-        let norm = (squares + pivot.powi(2)).sqrt();
-        let reflected = if pivot > 0.0 { -norm } else { norm };
-        // The reflector is (1, v) with v_i = a_ik/(a_kk − reflected), and τ = (reflected − a_kk)/reflected.
-        let head = pivot - reflected;
-        let tau = -head / reflected;
-        let combined = &mut combined[k + 1..];
-        combined.copy_from_slice(&pivot_row[k + 1..]);
-        for row in below.chunks_exact_mut(columns) {
-            row[k] = row[k] / largest / head;
-            let (v, rest) = (row[k], &row[k + 1..]);
-            combined.iter_mut().zip(rest).for_each(|(sum, entry)| *sum += v * entry);
+    }
+
+    /// Puts rows in descending order of their largest entry in the first `pivots` columns, if they are far from it; equal rows keep
+    /// their order.
+    #[inline(always)]
+    fn sort_rows(&mut self, matrix: &mut [f64], columns: usize, pivots: usize) {
+        let size =
+            |row: &[f64]| row[..pivots].iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
+        self.order.clear();
+        let (mut smallest, mut is_in_order) = (f64::INFINITY, true);
+        for (at, row) in matrix.chunks_exact(columns).enumerate() {
+            let size = size(row);
+            // A row of zeros has nothing to lose.
+            is_in_order &= size <= OF_OTHER_SIZE * smallest;
+            smallest = if size > 0.0 { smallest.min(size) } else { smallest };
+            self.order.push((size, at));
         }
-        pivot_row[k] = reflected * largest;
-        pivot_row[k + 1..].iter_mut().zip(&*combined).for_each(|(entry, sum)| *entry -= tau * sum);
-        for row in below.chunks_exact_mut(columns) {
-            let factor = tau * row[k];
-            row[k] = 0.0;
-            row[k + 1..].iter_mut().zip(&*combined).for_each(|(entry, sum)| *entry -= factor * sum);
+        if is_in_order {
+            return;
+        }
+        self.order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.unsorted.clear();
+        self.unsorted.extend_from_slice(matrix);
+        for (target, &(_, source)) in matrix.chunks_exact_mut(columns).zip(&self.order) {
+            target.copy_from_slice(&self.unsorted[source * columns..][..columns]);
         }
     }
 }
 
-/// Puts rows in descending order of their largest entry in the first `pivots` columns; equal rows keep their order.
-fn sort_rows(matrix: &mut [f64], columns: usize, pivots: usize) {
-    let size = |row: &[f64]| row[..pivots].iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
-    let sizes = matrix.chunks_exact(columns).map(size);
-    let mut order: Vec<(f64, usize)> = sizes.zip(0..).collect();
-    if order.is_sorted_by(|a, b| a.0 >= b.0) {
-        return;
+/// Numbers in units of the largest of them: by a product, or by a quotient where the inverse would lose digits.
+#[derive(Clone, Copy)]
+struct Scaled {
+    unit: f64,
+    inverse: Option<f64>,
+}
+
+impl Scaled {
+    #[inline(always)]
+    fn by(unit: f64) -> Self {
+        let is_ordinary = (1e-290..1e290).contains(&unit);
+        Self { unit, inverse: is_ordinary.then(|| unit.recip()) }
     }
-    order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    let unsorted = matrix.to_vec();
-    for (target, &(_, source)) in matrix.chunks_exact_mut(columns).zip(&order) {
-        target.copy_from_slice(&unsorted[source * columns..][..columns]);
+
+    #[inline(always)]
+    fn apply(self, number: f64) -> f64 {
+        match self.inverse {
+            Some(inverse) => number * inverse,
+            None => number / self.unit,
+        }
     }
 }

@@ -15,6 +15,12 @@ pub(crate) struct Layout {
     slot_of: Vec<usize>,
     /// The number of components of each slot's latent.
     dims: Vec<usize>,
+    /// Where in the state each column of the mixing matrix reads.
+    places_read: Vec<usize>,
+    /// All that is read stands before this.
+    readable: usize,
+    /// What is read stands before this; without pairs, padding left out.
+    n_values: usize,
 }
 
 /// Whole vector lanes, except for states of so few latents that padding would cost more than it saves.
@@ -23,10 +29,12 @@ const fn padded(len: usize, n_latents: usize) -> usize {
 }
 
 impl Layout {
-    /// The layout of latents with these numbers of components.
+    /// The layout of latents with these numbers of components. One without any reads the second component of the latent
+    /// before it; such pairs stand first among their kind, so that all that is read is the beginning of the state.
     pub(crate) fn new(state_dims: &[usize]) -> Self {
+        let is_pair = |latent: usize| state_dims.get(latent + 1) == Some(&0);
         let mut by_dim: Vec<usize> = (0..state_dims.len()).collect();
-        by_dim.sort_by_key(|&latent| std::cmp::Reverse(state_dims[latent]));
+        by_dim.sort_by_key(|&latent| std::cmp::Reverse((state_dims[latent], is_pair(latent))));
         let mut slot_of = vec![0; state_dims.len()];
         for (slot, &latent) in by_dim.iter().enumerate() {
             slot_of[latent] = slot;
@@ -38,7 +46,27 @@ impl Layout {
             let len = dims.iter().filter(|&&dim| dim > part).count();
             offsets[part + 1] = offsets[part] + padded(len, dims.len());
         }
-        Self { n_parts, offsets, slot_of, dims }
+        let place_read = |latent: usize| match state_dims[latent] {
+            0 => offsets[1] + slot_of[latent - 1],
+            _ => slot_of[latent],
+        };
+        let places_read: Vec<usize> = (0..state_dims.len()).map(place_read).collect();
+        let last_read = places_read.iter().copied().max().unwrap_or(0);
+        let has_pairs = last_read >= offsets[1];
+        let readable =
+            if has_pairs { offsets[1] + padded(last_read + 1 - offsets[1], dims.len()) } else { offsets[1] };
+        let n_values = if has_pairs { readable } else { dims.len() };
+        Self { n_parts, offsets, slot_of, dims, places_read, readable, n_values }
+    }
+
+    /// The padded size of states with these numbers of components, if there can be such states.
+    pub(crate) fn checked_size(state_dims: &[usize]) -> Option<usize> {
+        // One without components reads the second component of the one before it.
+        let can_follow = |pair: &[usize]| pair[1] > 0 || pair[0] > 1;
+        let can_be = state_dims.first().is_some_and(|&first| first > 0)
+            && state_dims.iter().all(|&dim| dim <= MAX_PARTS)
+            && state_dims.windows(2).all(can_follow);
+        can_be.then(|| Self::new(state_dims).dynamic().size())
     }
 
     /// The number of latents.
@@ -49,6 +77,16 @@ impl Layout {
     /// Whether some latents have fewer components than others.
     pub(crate) fn has_mixed_dims(&self) -> bool {
         self.dims.first() != self.dims.last()
+    }
+
+    /// Where in the padded state a column of the mixing matrix reads.
+    pub(crate) fn place_read(&self, column: usize) -> usize {
+        self.places_read[column]
+    }
+
+    /// How many entries at the beginning of the state hold all that is read, padding at their end left out.
+    pub(crate) fn n_values(&self) -> usize {
+        self.n_values
     }
 
     /// The slot of a latent.
@@ -64,7 +102,7 @@ impl Layout {
 
     /// The same layout for code compiled for any shape.
     pub(crate) fn dynamic(&self) -> Dynamic {
-        Dynamic { n_parts: self.n_parts, offsets: self.offsets }
+        Dynamic { n_parts: self.n_parts, offsets: self.offsets, readable: self.readable }
     }
 }
 
@@ -82,6 +120,12 @@ pub(crate) trait Shape: Copy {
     #[inline(always)]
     fn width(self) -> usize {
         self.len(0)
+    }
+    /// How much of the state, from its beginning, outputs can read: the first part, and of the second one as far as cycles go
+    /// that are read at two components.
+    #[inline(always)]
+    fn readable(self) -> usize {
+        self.width()
     }
 }
 
@@ -131,6 +175,10 @@ impl<S: Shape> Shape for InLanes<S> {
     fn size(self) -> usize {
         self.0.size()
     }
+    #[inline(always)]
+    fn readable(self) -> usize {
+        self.0.readable()
+    }
 }
 
 /// Any layout.
@@ -138,19 +186,25 @@ impl<S: Shape> Shape for InLanes<S> {
 pub(crate) struct Dynamic {
     n_parts: usize,
     offsets: [usize; MAX_PARTS + 1],
+    readable: usize,
 }
 
 impl super::StateAlgebra for Dynamic {}
 
 impl Dynamic {
-    /// Whether this is `parts` parts of `width` entries each.
+    /// Whether this is `parts` parts of `width` entries each, of which the first is read.
     pub(super) fn is_uniform(self, width: usize, parts: usize) -> bool {
-        self.n_parts == parts && (0..parts).all(|part| self.len(part) == width)
+        self.n_parts == parts && self.readable == width && (0..parts).all(|part| self.len(part) == width)
     }
 
-    /// Whether all parts are whole vector lanes.
+    /// The number of parts, if all are equally long and the first is all that is read.
+    pub(super) fn uniform_parts(self) -> Option<usize> {
+        self.is_uniform(self.width(), self.n_parts).then_some(self.n_parts)
+    }
+
+    /// Whether all parts, and what is read of them, are whole vector lanes.
     pub(super) fn is_in_lanes(self) -> bool {
-        self.offsets.iter().all(|offset| offset % 4 == 0)
+        self.readable.is_multiple_of(4) && self.offsets.iter().all(|offset| offset % 4 == 0)
     }
 }
 
@@ -170,5 +224,9 @@ impl Shape for Dynamic {
     #[inline(always)]
     fn size(self) -> usize {
         self.offsets[self.n_parts]
+    }
+    #[inline(always)]
+    fn readable(self) -> usize {
+        self.readable
     }
 }

@@ -4,15 +4,15 @@ use super::arithmetic::Arithmetic;
 use super::blocks::{
     add_noise, conjugate, conjugate_transposed, transition_times_vector, transition_transposed_times_vector,
 };
-use super::dense::{add_scaled, dot, vector_times_columns, vector_times_matrix};
+use super::dense::{add_scaled, copy_upper_to_lower, dot, vector_times_columns, vector_times_matrix};
 use super::shape::Shape;
 
 /// A row of weights h that reads the values of the latents.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadoutRow<'a> {
-    /// One weight per slot, zeros included.
+    /// One weight per entry of the state that can be read, zeros included.
     pub(crate) weights: &'a [f64],
-    /// The slots whose weight can differ from zero; `None` when all can.
+    /// The entries whose weight can differ from zero; `None` when all can.
     pub(crate) touched: Option<&'a [u32]>,
 }
 
@@ -48,6 +48,61 @@ pub(crate) struct StepSlopes<'a> {
 /// Operations on states of one shape. What is written here serves every shape; shapes of whole lanes have their own
 /// version of it ([`super::lanes`]).
 pub(crate) trait StateAlgebra: Shape {
+    /// How many numbers a covariance is kept in. Only the operations here know how it lies in them, and only dual precisions lie
+    /// alike: for small states neither is a row-major square.
+    #[inline(always)]
+    fn covariance_len(self) -> usize {
+        self.size() * self.size()
+    }
+
+    /// How many values are read, given how many there are: known when compiling for small states.
+    #[inline(always)]
+    fn n_values(self, n_values: usize) -> usize {
+        n_values
+    }
+
+    /// Whether a readout row's list of touched slots is looked at.
+    #[inline(always)]
+    fn skips_untouched(self) -> bool {
+        true
+    }
+
+    /// Removes the rounding difference between the two triangles of a covariance.
+    #[inline(always)]
+    fn symmetrize_covariance(self, covariance: &mut [f64]) {
+        copy_upper_to_lower(self.size(), covariance);
+    }
+
+    /// The same for a dual precision.
+    #[inline(always)]
+    fn symmetrize_dual(self, matrix: &mut [f64]) {
+        copy_upper_to_lower(self.size(), matrix);
+    }
+
+    /// Writes a row-major square as a covariance.
+    #[inline(always)]
+    fn pack_covariance(self, square: &[f64], covariance: &mut [f64]) {
+        covariance[..self.covariance_len()].copy_from_slice(square);
+    }
+
+    /// Writes a covariance as a row-major square.
+    #[inline(always)]
+    fn unpack_covariance(self, covariance: &[f64], square: &mut [f64]) {
+        square.copy_from_slice(&covariance[..self.covariance_len()]);
+    }
+
+    /// Writes a row-major square as a dual precision.
+    #[inline(always)]
+    fn pack_dual(self, square: &[f64], matrix: &mut [f64]) {
+        matrix[..self.size() * self.size()].copy_from_slice(square);
+    }
+
+    /// Writes a dual precision as a row-major square.
+    #[inline(always)]
+    fn unpack_dual(self, matrix: &[f64], square: &mut [f64]) {
+        square.copy_from_slice(&matrix[..self.size() * self.size()]);
+    }
+
     /// `out = A P Aᵀ + Q`.
     #[inline(always)]
     fn predict<A: Arithmetic>(
@@ -73,7 +128,7 @@ pub(crate) trait StateAlgebra: Shape {
         let size = self.size();
         let out = &mut out[..size];
         match row.touched {
-            None => vector_times_matrix::<A>(&row.weights[..self.width()], matrix, out),
+            None => vector_times_matrix::<A>(&row.weights[..self.readable()], matrix, out),
             Some(slots) => {
                 out.fill(0.0);
                 for &slot in slots {
@@ -84,16 +139,22 @@ pub(crate) trait StateAlgebra: Shape {
         }
     }
 
-    /// `out = xᵀ M` for a vector of the state's size.
+    /// `out = xᵀN` for a vector of the state's size and a dual precision.
     #[inline(always)]
     fn product<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
         vector_times_matrix::<A>(&x[..self.size()], matrix, &mut out[..self.size()]);
     }
 
-    /// The first `width` entries of the same.
+    /// `out = xᵀP` for a vector of the state's size and a covariance.
+    #[inline(always)]
+    fn covariance_times<A: Arithmetic>(self, x: &[f64], covariance: &[f64], out: &mut [f64]) {
+        self.product::<A>(x, covariance, out);
+    }
+
+    /// The entries of the same that can be read.
     #[inline(always)]
     fn product_with_values<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
-        vector_times_columns::<A>(&x[..self.size()], matrix, self.size(), &mut out[..self.width()]);
+        vector_times_columns::<A>(&x[..self.size()], matrix, self.size(), &mut out[..self.readable()]);
     }
 
     /// `xᵀy` for vectors of the state's size.
@@ -105,7 +166,7 @@ pub(crate) trait StateAlgebra: Shape {
     /// `hᵀx`.
     #[inline(always)]
     fn read_vector<A: Arithmetic>(self, row: ReadoutRow<'_>, x: &[f64]) -> f64 {
-        dot::<A>(&row.weights[..self.width()], &x[..self.width()])
+        dot::<A>(&row.weights[..self.readable()], &x[..self.readable()])
     }
 
     /// Conditions (m, P) on `value = hᵀz + ε` of unit noise; leaves the gain `k = P h/S` in `gain`.
@@ -150,7 +211,7 @@ pub(crate) trait StateAlgebra: Shape {
         pulled: &mut [f64],
         scratch: &mut [f64],
     ) -> Reduction {
-        let (size, width) = (self.size(), self.width());
+        let (size, width) = (self.size(), self.readable());
         let pulled = &mut pulled[..size];
         self.product::<A>(gain, matrix, pulled);
         let explained = self.inner::<A>(gain, pulled);
@@ -233,7 +294,7 @@ pub(crate) trait StateAlgebra: Shape {
     }
 
     /// The posterior of the first `n_values` values from filtered moments (m, P) and the dual (r, N): the mean `m + Xᵀr`
-    /// and `V = P − XᵀNX` in rows of `width`; X is the first rows of P.
+    /// and `V = P − XᵀNX` in rows as long as what can be read; X is the first rows of P.
     #[inline(always)]
     fn posterior_of_values<A: Arithmetic>(
         self,
@@ -243,7 +304,7 @@ pub(crate) trait StateAlgebra: Shape {
         products: &mut [f64],
         (value_mean, value_covariance): (&mut [f64], &mut [f64]),
     ) {
-        let (size, width) = (self.size(), self.width());
+        let (size, width) = (self.size(), self.readable());
         let value_mean = &mut value_mean[..width];
         vector_times_columns::<A>(&vector[..size], covariance, size, value_mean);
         for b in 0..width {

@@ -1,6 +1,6 @@
 //! One latent process g_l: unit variance, a kernel or a piece for time, a length-scale, and the state that carries it.
 
-use crate::kernel::{Dynamics, Kernel, KernelError, Piece, StateKind, VisitDynamics};
+use crate::kernel::{Block, Dynamics, Kernel, KernelError, Piece, StateKind, Step, VisitDynamics};
 use crate::units::{LengthScale, UnitError};
 
 /// What a latent process is.
@@ -10,6 +10,9 @@ pub enum Process {
     Stationary(Kernel, StateKind),
     /// A process for time.
     Piece(Piece),
+    /// The second state of the cycle in the column before, a quarter turn behind the first: no process of its own. An output
+    /// with a weight for each has the cycle with an amplitude and a phase of its own.
+    QuarterTurn,
 }
 
 /// A latent process of unit variance; the paper's γ_l² is absorbed in its column of the mixing matrix.
@@ -34,6 +37,12 @@ impl Latent {
         Self { process: Process::Piece(piece), length_scale }
     }
 
+    /// The second state of a cycle, for the column after it; see [`Process::QuarterTurn`]. `None` of anything but a cycle.
+    pub fn quarter_turn_of(cycle: &Self) -> Option<Self> {
+        let is_cycle = matches!(cycle.process, Process::Piece(Piece::Cycle { .. }));
+        is_cycle.then_some(Self { process: Process::QuarterTurn, length_scale: cycle.length_scale })
+    }
+
     /// What it is.
     pub fn process(&self) -> Process {
         self.process
@@ -43,7 +52,7 @@ impl Latent {
     pub fn kernel(&self) -> Option<Kernel> {
         match self.process {
             Process::Stationary(kernel, _) => Some(kernel),
-            Process::Piece(_) => None,
+            Process::Piece(_) | Process::QuarterTurn => None,
         }
     }
 
@@ -51,7 +60,7 @@ impl Latent {
     pub fn state(&self) -> StateKind {
         match self.process {
             Process::Stationary(_, state) => state,
-            Process::Piece(_) => StateKind::Derivative,
+            Process::Piece(_) | Process::QuarterTurn => StateKind::Derivative,
         }
     }
 
@@ -68,7 +77,7 @@ impl Latent {
     /// What shapes it beside its length-scale; see [`Piece::shape`].
     pub fn shape(&self) -> Option<f64> {
         match self.process {
-            Process::Stationary(..) => None,
+            Process::Stationary(..) | Process::QuarterTurn => None,
             Process::Piece(piece) => piece.shape(),
         }
     }
@@ -79,7 +88,7 @@ impl Latent {
     /// When the number is not positive and finite.
     pub fn with_shape(self, shape: f64) -> Result<Self, UnitError> {
         Ok(match self.process {
-            Process::Stationary(..) => self,
+            Process::Stationary(..) | Process::QuarterTurn => self,
             Process::Piece(piece) => Self { process: Process::Piece(piece.with_shape(shape)?), ..self },
         })
     }
@@ -99,16 +108,17 @@ impl Latent {
     /// Whether its variance is the same everywhere.
     pub fn is_stationary(&self) -> bool {
         match self.process {
-            Process::Stationary(..) => true,
+            Process::Stationary(..) | Process::QuarterTurn => true,
             Process::Piece(piece) => piece.is_stationary(),
         }
     }
 
-    /// The number of components of its state.
+    /// The number of components of its own state; a quarter turn has none.
     pub fn state_dim(&self) -> usize {
         match self.process {
             Process::Stationary(kernel, state) => kernel.state_dim(state).unwrap_or(1),
             Process::Piece(piece) => piece.state_dim(),
+            Process::QuarterTurn => 0,
         }
     }
 
@@ -120,6 +130,7 @@ impl Latent {
         match self.process {
             Process::Stationary(kernel, state) => kernel.visit_dynamics(state, self.length_scale, visitor),
             Process::Piece(piece) => Ok(piece.visit_dynamics(self.length_scale, visitor)),
+            Process::QuarterTurn => Ok(visitor.visit(Stateless)),
         }
     }
 
@@ -131,7 +142,7 @@ impl Latent {
             type Output = f64;
 
             fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) -> f64 {
-                dynamics.step(self.0).noise[0][0]
+                dynamics.step(self.0).noise.first().and_then(|row| row.first()).copied().unwrap_or(0.0)
             }
         }
 
@@ -142,5 +153,23 @@ impl Latent {
     /// The correlation of two values a distance Δ apart: κ_l(Δ). `None` for pieces for time.
     pub fn correlation(&self, distance: f64) -> Option<f64> {
         self.kernel().map(|kernel| kernel.correlation(kernel.rate(self.length_scale) * distance))
+    }
+}
+
+/// The dynamics of what has no state of its own.
+#[derive(Clone, Copy)]
+struct Stateless;
+
+impl Dynamics<0> for Stateless {
+    fn step(self, _distance: f64) -> Step<0> {
+        Step::ZERO
+    }
+
+    fn slope(self, _distance: f64) -> Step<0> {
+        Step::ZERO
+    }
+
+    fn root_covariance(self) -> Block<0> {
+        []
     }
 }

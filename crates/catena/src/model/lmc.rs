@@ -1,8 +1,8 @@
 //! The model as a whole, checked.
 
-use super::{Latent, MixingMatrix};
+use super::{Latent, MixingMatrix, Process};
 use crate::index::{LatentIndex, OutputIndex};
-use crate::kernel::KernelError;
+use crate::kernel::{KernelError, Piece};
 use crate::units::{UnitError, Variance};
 use thiserror::Error;
 
@@ -63,6 +63,12 @@ pub enum ModelError {
         /// What stands there.
         value: f64,
     },
+    /// A quarter turn is of the cycle before it.
+    #[error("column {latent} is a quarter turn, but the shared column before it is no cycle")]
+    NoCycleBefore {
+        /// The column of the quarter turn.
+        latent: LatentIndex,
+    },
     /// A length-scale or noise variance is not positive and finite.
     #[error(transparent)]
     Unit(#[from] UnitError),
@@ -91,6 +97,13 @@ impl Lmc {
         if noise.len() != mixing.n_outputs() {
             return Err(ModelError::NoiseCount { n_outputs: mixing.n_outputs(), found: noise.len() });
         }
+        let is_cycle = |latent: &Latent| matches!(latent.process(), Process::Piece(Piece::Cycle { .. }));
+        for (at, latent) in latents.iter().enumerate() {
+            let follows = at > 0 && at < mixing.n_shared() && is_cycle(&latents[at - 1]);
+            if latent.process() == Process::QuarterTurn && !follows {
+                return Err(ModelError::NoCycleBefore { latent: LatentIndex::new(at) });
+            }
+        }
         Ok(Self { latents, mixing, noise })
     }
 
@@ -117,6 +130,15 @@ impl Lmc {
     /// The noise variance r_d of each output.
     pub fn noise(&self) -> &[Variance] {
         &self.noise
+    }
+
+    /// What each column of the mixing matrix weighs: the latent whose state it reads, and which component. Its own latent's
+    /// first component, except for a quarter turn.
+    pub fn readings(&self) -> impl Iterator<Item = (LatentIndex, usize)> + '_ {
+        self.latents.iter().enumerate().map(|(at, latent)| match latent.process() {
+            Process::QuarterTurn => (LatentIndex::new(at - 1), 1),
+            Process::Stationary(..) | Process::Piece(_) => (LatentIndex::new(at), 0),
+        })
     }
 
     /// The number of components of the joint state, n.

@@ -3,9 +3,10 @@
 use crate::graph::matrix::Matrix;
 use crate::graph::message::{Canonical, Moment};
 use crate::index::{LatentIndex, OutputIndex};
-use crate::model::Lmc;
+use crate::model::{Latent, Lmc};
 
-/// `f = H z`, where row d of H holds the weights w_d at the values of the latents and 0 at their derivatives.
+/// `f = H z`, where row d of H holds the weights w_d at the values of the latents and 0 at their derivatives; of a cycle with a
+/// phase per output, at both components.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mixing {
     /// H (D×n).
@@ -16,13 +17,16 @@ impl Mixing {
     /// The mixing factor of a model, for states that hold latent after latent: `[g_1, g_1'/λ.., g_2, ..]`.
     pub fn new(model: &Lmc) -> Self {
         let mut readout = Matrix::zeros(model.n_outputs(), model.state_dim());
-        let mut value_at = 0;
-        for (latent, process) in model.latents().iter().enumerate() {
+        let start = |end: &mut usize, latent: &Latent| {
+            *end += latent.state_dim();
+            Some(*end - latent.state_dim())
+        };
+        let starts: Vec<usize> = model.latents().iter().scan(0, start).collect();
+        for (latent, (owner, component)) in model.readings().enumerate() {
             for output in 0..model.n_outputs() {
                 let weight = model.mixing().weight(OutputIndex::new(output), LatentIndex::new(latent));
-                readout[(output, value_at)] = weight;
+                readout[(output, starts[owner.get()] + component)] = weight;
             }
-            value_at += process.state_dim();
         }
         Self { readout }
     }

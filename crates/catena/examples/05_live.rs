@@ -1,0 +1,83 @@
+//! A posterior that takes edits: two thermometers on one boiler, one of which fails, is repaired and corrected.
+//!
+//! Every edit is local: the messages it changes are counted, and their number does not grow with the table.
+
+#![allow(clippy::print_stdout, reason = "an example is there to be read")]
+
+use catena::data::{InputPoints, Observations};
+use catena::graph::FactorGraph;
+use catena::index::{OutputIndex, RowIndex};
+use catena::kernel::{Kernel, StateKind};
+use catena::live::LivePosterior;
+use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::structure::sorted_chain;
+use catena::units::{LengthScale, Variance};
+
+const N_ROWS: usize = 100_000;
+
+type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> Outcome<()> {
+    // A reading per minute; the second thermometer was silent from minute 50 000 to 50 060.
+    let times: Vec<f64> = (0..N_ROWS).map(|minute| minute as f64).collect();
+    let heat = |time: f64| (time / 25.0).sin() + 0.3 * (time / 7.0).cos();
+    let is_silent = |minute: usize| (50_000..50_060).contains(&minute);
+    let second = |minute: usize| if is_silent(minute) { f64::NAN } else { 0.8 * heat(times[minute]) };
+    let table: Vec<f64> = (0..N_ROWS).flat_map(|minute| [heat(times[minute]), second(minute)]).collect();
+    let inputs = InputPoints::from_column(times.clone())?;
+    let observations = Observations::from_dense(N_ROWS, 2, &table)?;
+    let chain = sorted_chain(&inputs)?;
+    let model = model()?;
+    let graph = FactorGraph::new(&model, &chain, &observations)?;
+
+    let mut live = LivePosterior::new(&graph, &inputs, &observations)?;
+    let (row, thermometer) = (RowIndex::new(50_030), OutputIndex::new(1));
+    live.refresh();
+    tell("from the first thermometer alone", &mut live, row)?;
+    live.set(row, thermometer, -0.15)?;
+    tell("a reading arrives late", &mut live, row)?;
+    live.set(row, thermometer, -0.22)?;
+    tell("it is corrected", &mut live, row)?;
+    live.remove(row, thermometer)?;
+    tell("and withdrawn", &mut live, row)?;
+    let reached = live.affected(row, 0.01)?;
+    println!(
+        "\nAn edit there moves {} of {} minutes by more than 1 % of a deviation.",
+        reached.len(),
+        live.n_rows()
+    );
+
+    let now = times[N_ROWS - 1] + 1.0;
+    let next = live.insert(&[now])?;
+    live.set(next, OutputIndex::new(0), heat(now))?;
+    let ahead = live.marginals_at(&[now + 5.0])?;
+    println!(
+        "One minute more; five minutes later the second will read {:.2} ± {:.2}.",
+        ahead.means[1],
+        ahead.variances[1].sqrt()
+    );
+    Ok(())
+}
+
+fn tell(what: &str, live: &mut LivePosterior, row: RowIndex) -> Outcome<()> {
+    let marginals = live.marginals(row)?;
+    let sent = live.recomputed();
+    println!(
+        "{what:>32}: {:.3} ± {:.3}   ({} positions folded, {} pairs joined)",
+        marginals.means[1],
+        marginals.variances[1].sqrt(),
+        sent.positions,
+        sent.pairs
+    );
+    Ok(())
+}
+
+/// One hidden temperature, and a slow drift of the second thermometer.
+fn model() -> Outcome<Lmc> {
+    let latent = |length| -> Outcome<Latent> {
+        Ok(Latent::new(Kernel::Matern52, StateKind::Derivative, LengthScale::new(length)?)?)
+    };
+    let mixing = MixingMatrix::shared(2, 2, vec![1.0, 0.0, 0.8, 0.1])?;
+    let noise = vec![Variance::new(0.001)?, Variance::new(0.002)?];
+    Ok(Lmc::new(vec![latent(15.0)?, latent(60.0)?], mixing, noise)?)
+}

@@ -1,0 +1,271 @@
+//! The summary of a segment: what may leave the process it was made in.
+
+use super::algebra::Algebra;
+use super::element::{Element, OwnedRows, length};
+use super::fold::{Fold, StepAt};
+use crate::graph::FactorGraph;
+use crate::index::Position;
+use crate::inference::InferenceError;
+use crate::inference::blocks::{BlockSweep, Future, Past};
+use crate::inference::buffers::{KeptDual, KeptMoments};
+use crate::linalg::{
+    Layout, Separate, Shape, add_scaled, dot, eliminate, root_of_covariance, vector_times_matrix,
+};
+use crate::model::{Latent, Lmc};
+use thiserror::Error;
+
+/// Summaries that do not belong together, or bytes that are not one.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SegmentError {
+    /// The bytes do not begin like a summary.
+    #[error("these bytes are not a segment summary")]
+    NotASummary,
+    /// The bytes were written in a form that this version does not know.
+    #[error("the segment summary has version {found}; this program reads version {known}")]
+    Version {
+        /// The version found.
+        found: u32,
+        /// The version known.
+        known: u32,
+    },
+    /// The bytes are not as they were written.
+    #[error("the segment summary is damaged: its {len} bytes do not agree with their checksum")]
+    Damaged {
+        /// How many bytes there are.
+        len: usize,
+    },
+    /// The summaries were made under models with other states.
+    #[error(
+        "the segments have states of {first:?} and {second:?} components; summarise both under one model"
+    )]
+    OtherModel {
+        /// Components of each latent of the first.
+        first: Vec<usize>,
+        /// Components of each latent of the second.
+        second: Vec<usize>,
+    },
+}
+
+/// Everything the rest of a chain needs to know of a stretch of it: how its last state follows from the state before it, and
+/// what its cells say about that state. A few kilobytes, whatever its length.
+///
+/// Summaries of stretches that follow one another are joined by [`Summary::then`], which is associative: any cuts of a chain give
+/// the same whole, to rounding. Everything is kept as square roots, so that no noise is too small.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Components of each latent.
+    dims: Vec<usize>,
+    element: Element,
+}
+
+/// Where a segment begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begins {
+    /// At the root of the chain.
+    AtRoot,
+    /// After another segment. Its graph begins with **the last row of that segment, without cells**: the row belongs to the segment
+    /// before it, the step from it to the next row to this one.
+    AfterAnother,
+}
+
+/// How often to look whether a stretch has forgotten what lies before it.
+const LOOK_EVERY: usize = 16;
+
+const MAGIC: &[u8; 8] = b"catenasg";
+const VERSION: u32 = 1;
+
+impl Summary {
+    /// The summary of no rows at all.
+    pub fn empty(model: &Lmc) -> Self {
+        let dims = dims_of(model);
+        let size = Layout::new(&dims).dynamic().size();
+        Self { dims, element: Element::empty(size) }
+    }
+
+    /// The summary of a segment: a chain with its cells, under a model.
+    ///
+    /// Positions are folded until the last state no longer depends on the state before the segment; from there on, unless noise is
+    /// tiny, the plain filter goes on, and a long segment costs little more than its log evidence.
+    ///
+    /// # Errors
+    /// When the structure is not a chain, or numbers overflow.
+    pub fn of(graph: &FactorGraph<'_>, begins: Begins) -> Result<Self, InferenceError> {
+        if !graph.tree().is_chain() {
+            return Err(InferenceError::NotAChain);
+        }
+        let model = graph.model();
+        let mut fold = Fold::new(model);
+        let mut element = Element::empty(fold.size());
+        fold.set_steps(model, graph.edges().lengths());
+        let (cells, mut rows) = (graph.cells(), OwnedRows::default());
+        let (first, n_positions) = (usize::from(begins == Begins::AfterAnother), cells.n_positions());
+        let can_filter = BlockSweep::suits(graph);
+        for position in first..n_positions {
+            if can_filter && (position - first) % LOOK_EVERY == LOOK_EVERY - 1 && element.has_forgotten() {
+                let before = moments_of(&element);
+                let (log_share, after) = BlockSweep::new().forward_from(graph, position, &before)?;
+                let root = root_of_covariance(fold.size(), &after.covariance);
+                element.move_on(&after.mean, &root, log_share);
+                break;
+            }
+            rows.clear();
+            let mut share = 0.0;
+            let own_noise = cells.noise_variances(position);
+            for (at, (&output, &value)) in
+                cells.outputs(position).iter().zip(cells.values(position)).enumerate()
+            {
+                share += fold.push_cell(output, value, own_noise.map(|own| own[at]), &mut rows);
+            }
+            let step = match position {
+                0 => StepAt::Root,
+                _ => StepAt::Length(graph.edges().step_of(position)),
+            };
+            fold.extend(&mut element, step, rows.view());
+            element.add_log_share(share);
+            if !element.log_share().is_finite() {
+                return Err(InferenceError::Overflow { row: graph.tree().row_at(Position::new(position)) });
+            }
+        }
+        Ok(Self { dims: dims_of(model), element })
+    }
+
+    /// This segment and the one after it, as one.
+    ///
+    /// # Errors
+    /// When they were summarised under models with other states.
+    pub fn then(&self, next: &Self) -> Result<Self, SegmentError> {
+        self.check(next)?;
+        let mut joined = self.clone();
+        Algebra::new(Layout::new(&self.dims)).extend(&mut joined.element, &next.element);
+        Ok(joined)
+    }
+
+    /// The log evidence of all cells, for a summary that begins at the root.
+    pub fn log_evidence(&self) -> f64 {
+        self.begun_from_nothing().log_share()
+    }
+
+    /// What the segment after this one has to know of everything before it, for a summary that begins at the root.
+    pub fn past(&self) -> Past {
+        Past(moments_of(&self.begun_from_nothing()))
+    }
+
+    /// What a block has to know of everything after it, which is this summary. `up_to` summarises everything from the root up to the
+    /// block, with it.
+    ///
+    /// # Errors
+    /// When they were summarised under models with other states.
+    pub fn future(&self, up_to: &Self) -> Result<Future, SegmentError> {
+        self.check(up_to)?;
+        let (state, size) = (up_to.begun_from_nothing(), self.element.size());
+        let (known, said) = (state.parts(), self.element.rows());
+        // With S = I + (EX)(EX)ᵀ = RᵀR, the dual is N = Eᵀ S⁻¹ E and r = Eᵀ S⁻¹(e − E m).
+        let mut tall = vec![0.0; 2 * size * size];
+        let mut gap = said.offset.to_vec();
+        let mut read = vec![0.0; size];
+        for i in 0..size {
+            let row = &said.root[i * size..][..size];
+            vector_times_matrix::<Separate>(row, known.spread, &mut read);
+            tall[i * size + i] = 1.0;
+            (0..size).for_each(|k| tall[(size + k) * size + i] = read[k]);
+            gap[i] -= dot::<Separate>(row, known.shift);
+        }
+        eliminate(&mut tall, 2 * size, size, size);
+        let mut whitened = said.root.to_vec();
+        for i in 0..size {
+            for k in 0..i {
+                let factor = tall[k * size + i];
+                let (above, below) = whitened.split_at_mut(i * size);
+                add_scaled::<Separate>(-factor, &above[k * size..][..size], &mut below[..size]);
+                gap[i] -= factor * gap[k];
+            }
+            let inverse = tall[i * size + i].recip();
+            whitened[i * size..][..size].iter_mut().for_each(|entry| *entry *= inverse);
+            gap[i] *= inverse;
+        }
+        let mut dual = KeptDual { vector: vec![0.0; size], matrix: vec![0.0; size * size] };
+        vector_times_matrix::<Separate>(&gap, &whitened, &mut dual.vector);
+        for row in whitened.chunks_exact(size) {
+            for i in 0..size {
+                add_scaled::<Separate>(row[i], row, &mut dual.matrix[i * size..][..size]);
+            }
+        }
+        Ok(Future(dual))
+    }
+
+    /// The moments of the last state and the log evidence, when nothing lies before.
+    fn begun_from_nothing(&self) -> Element {
+        let mut state = Element::nothing(self.element.size());
+        Algebra::new(Layout::new(&self.dims)).extend(&mut state, &self.element);
+        state
+    }
+
+    fn check(&self, other: &Self) -> Result<(), SegmentError> {
+        if self.dims == other.dims {
+            return Ok(());
+        }
+        Err(SegmentError::OtherModel { first: self.dims.clone(), second: other.dims.clone() })
+    }
+
+    /// The summary as plain bytes: little-endian, with a version and a checksum.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend((self.dims.len() as u32).to_le_bytes());
+        self.dims.iter().for_each(|&dim| bytes.extend((dim as u32).to_le_bytes()));
+        self.element.numbers().iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        bytes.extend(checksum(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// A summary from its bytes, written by this process or another.
+    ///
+    /// # Errors
+    /// When the bytes are not those of a summary, whole and of a known version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
+        let damaged = SegmentError::Damaged { len: bytes.len() };
+        let rest = bytes.strip_prefix(MAGIC).ok_or(SegmentError::NotASummary)?;
+        let (version, rest) = rest.split_first_chunk().ok_or(damaged.clone())?;
+        let found = u32::from_le_bytes(*version);
+        if found != VERSION {
+            return Err(SegmentError::Version { found, known: VERSION });
+        }
+        let (rest, sum) = rest.split_last_chunk().ok_or(damaged.clone())?;
+        if checksum(&bytes[..bytes.len() - size_of::<u64>()]) != u64::from_le_bytes(*sum) {
+            return Err(damaged);
+        }
+        let (n_dims, rest) = rest.split_first_chunk().ok_or(damaged.clone())?;
+        let n_dims = u32::from_le_bytes(*n_dims) as usize;
+        let (dims, numbers) = rest.split_at_checked(n_dims.saturating_mul(4)).ok_or(damaged.clone())?;
+        let (dims, _) = dims.as_chunks();
+        let dims: Vec<usize> = dims.iter().map(|&dim| u32::from_le_bytes(dim) as usize).collect();
+        let (numbers, left_over) = numbers.as_chunks();
+        let size = Layout::checked_size(&dims).ok_or(damaged.clone())?;
+        if !left_over.is_empty() || numbers.len() != length(size, size) {
+            return Err(damaged);
+        }
+        let numbers = numbers.iter().map(|&number| f64::from_le_bytes(number)).collect();
+        let element = Element::from_numbers(size, size, numbers).ok_or(damaged)?;
+        Ok(Self { dims, element })
+    }
+}
+
+/// The moments of an element's last state, whatever lies before it.
+fn moments_of(element: &Element) -> KeptMoments {
+    let (parts, size) = (element.parts(), element.size());
+    let row = |i: usize| &parts.spread[i * size..][..size];
+    let covariance = (0..size * size).map(|at| dot::<Separate>(row(at / size), row(at % size))).collect();
+    KeptMoments { mean: parts.shift.to_vec(), covariance }
+}
+
+fn dims_of(model: &Lmc) -> Vec<usize> {
+    model.latents().iter().map(Latent::state_dim).collect()
+}
+
+/// FNV-1a: tells bytes that were damaged on the way, not bytes that were made to deceive.
+fn checksum(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,198 @@
+//! From where on a filter does not depend on the state it started from.
+//!
+//! Given the state z before a stretch, the filter starts from mean z and covariance 0. Its mean is then an affine function of z,
+//! with the slope Φ that every step and observation changes as they change errors, `Φ ← (I − k hᵀ) A Φ`, and its covariance C
+//! is the same for all z. With z of moments (m, P) the filtered ones are `mean + Φ m` and `C + Φ P Φᵀ`; where Φ is nothing
+//! to rounding, they are those of the filter that started from zero.
+
+use super::super::buffers::{Dual, Filtered, KeptMoments, Moments, Room};
+use super::super::covariance::{Chain, Forward, Observed, Part};
+use super::super::sink::Sink;
+use crate::linalg::{
+    Arithmetic, Innovation, Job, Layout, ReadoutRow, Shape, StateAlgebra, add_scaled, dispatch,
+    dispatch_small, transition_times_matrix, vector_times_matrix,
+};
+
+/// So many positions are filtered between two looks at Φ.
+const POSITIONS_AT_ONCE: usize = 64;
+/// Where all entries of Φ are below this, in standard deviations of the filtered state, a stretch has merged.
+const FORGOTTEN: f64 = 1e-19;
+/// By how much the true state before a stretch may change what was found without it, relative to that: less than rounding does.
+const NOTHING: f64 = 1e-16;
+/// A filter whose Φ is still above this after an eighth of the stretch will not merge soon enough to be worth waiting for.
+const HOPELESS: f64 = 1e-3;
+
+/// Where a stretch has merged with the filter of the whole chain.
+#[derive(Clone, Debug)]
+pub(super) struct Merge {
+    /// What comes before it, and what comes after.
+    pub(super) beginning: Part,
+    pub(super) rest: Part,
+    /// The moments of the last position of the beginning.
+    pub(super) moments: KeptMoments,
+    influence: Vec<f64>,
+}
+
+impl Merge {
+    /// Looks for the place in the first half of a stretch.
+    pub(super) fn find(
+        layout: &Layout,
+        chain: Chain<'_>,
+        stretch: &Part,
+        scratch: &mut Filtered,
+    ) -> Option<Self> {
+        let size = layout.dynamic().size();
+        let mut moments = KeptMoments::zero(size);
+        let mut influence: Vec<f64> =
+            (0..size * size).map(|at| if at % (size + 1) == 0 { 1.0 } else { 0.0 }).collect();
+        let (first, length) = (stretch.positions.start, stretch.positions.len());
+        let (mut done, mut observations) = (0, 0);
+        while done < length / 2 {
+            let count = POSITIONS_AT_ONCE.min(length / 2 - done);
+            let positions = first + done..first + done + count;
+            let brought = chain.whitened.count(chain.cells, positions.clone());
+            let room = Room { first_position: positions.start, states: count + 1, observations: brought };
+            scratch.reset(room);
+            let part = Part { positions, observations: 0..brought };
+            let mut after = KeptMoments::default();
+            let forward = Forward::<true> {
+                chain,
+                part: part.clone(),
+                filtered: &mut *scratch,
+                before: &moments,
+                after: Some(&mut after),
+                watch: (),
+            };
+            dispatch(layout, forward);
+            moments = after;
+            let influence_of = Influence { chain, part, filtered: scratch, influence: &mut influence };
+            dispatch_small(layout, influence_of);
+            done += count;
+            observations += brought;
+            let left = largest_share(&influence, &moments);
+            if left <= FORGOTTEN {
+                let (middle, Part { positions, observations: all }) = (first + done, stretch.clone());
+                let beginning = Part { positions: first..middle, observations: 0..observations };
+                let rest = Part { positions: middle..positions.end, observations: observations..all.end };
+                return Some(Self { beginning, rest, moments, influence });
+            }
+            // Written so that what is not a number is hopeless, too.
+            let has_hope = left <= HOPELESS;
+            if done >= length / 8 && !has_hope {
+                break;
+            }
+        }
+        None
+    }
+
+    /// Whether the true moments before the stretch change nothing of what was found without them.
+    pub(super) fn holds_after(&self, before: &KeptMoments) -> bool {
+        let size = before.mean.len();
+        let deviation = |moments: &KeptMoments, at: usize| moments.covariance[at * (size + 1)].sqrt();
+        let largest = self.moments.mean.iter().fold(0.0_f64, |largest, mean| largest.max(mean.abs()));
+        (0..size).all(|i| {
+            let row = &self.influence[i * size..][..size];
+            let shift: f64 = row.iter().zip(&before.mean).map(|(slope, mean)| (slope * mean).abs()).sum();
+            let spread: f64 =
+                row.iter().enumerate().map(|(j, slope)| slope.abs() * deviation(before, j)).sum();
+            let own = deviation(&self.moments, i);
+            shift <= NOTHING * own.max(largest) && spread <= NOTHING * own
+        })
+    }
+}
+
+/// The largest entry of Φ, each in standard deviations of the component it leads to.
+fn largest_share(influence: &[f64], moments: &KeptMoments) -> f64 {
+    let size = moments.mean.len();
+    let mut largest = 0.0_f64;
+    for (i, row) in influence.chunks_exact(size).enumerate() {
+        let entry = row.iter().fold(0.0_f64, |largest, slope| largest.max(slope.abs()));
+        // A component that does not move, padding or not, has nothing to forget if nothing leads to it.
+        if entry != 0.0 {
+            let share = entry / moments.covariance[i * (size + 1)].sqrt();
+            if share.is_nan() {
+                return share;
+            }
+            largest = largest.max(share);
+        }
+    }
+    largest
+}
+
+/// Carries Φ over positions that have just been filtered.
+struct Influence<'a> {
+    chain: Chain<'a>,
+    part: Part,
+    filtered: &'a Filtered,
+    influence: &'a mut [f64],
+}
+
+impl Job for Influence<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) {
+        let Self { chain, part: Part { positions, observations }, filtered, influence } = self;
+        let (size, width) = (shape.size(), shape.readable());
+        let (mut moved, mut read) = (vec![0.0; size * size], vec![0.0; size]);
+        let mut first = observations.start;
+        for position in positions {
+            let step = chain.steps.step(chain.edges.step_of(position));
+            transition_times_matrix::<A, S>(shape, step.transition, influence, &mut moved);
+            let whitened = chain.whitened.at(chain.cells, position);
+            let (gains, _) = filtered.observations(size, first..first + whitened.count());
+            for (gain, weights) in gains.chunks_exact(size).zip(whitened.weights(width).chunks_exact(width)) {
+                vector_times_matrix::<A>(weights, &moved[..width * size], &mut read);
+                for (gain, target) in gain.iter().zip(moved.chunks_exact_mut(size)) {
+                    add_scaled::<A>(-gain, &read, target);
+                }
+            }
+            first += whitened.count();
+            influence.copy_from_slice(&moved);
+        }
+    }
+}
+
+/// Nobody looks: only the dual is carried back.
+pub(super) struct Unseen;
+
+impl Sink for Unseen {
+    const WITH_SLOPES: bool = false;
+
+    #[inline(always)]
+    fn position<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _: S,
+        _: &Chain<'_>,
+        _: usize,
+        _: Moments<'_>,
+        _: &mut Dual<'_>,
+    ) {
+    }
+
+    #[inline(always)]
+    fn observation<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _: S,
+        _: &Chain<'_>,
+        _: (Observed, ReadoutRow<'_>),
+        _: (&[f64], &[Innovation]),
+        _: Moments<'_>,
+        _: &mut Dual<'_>,
+    ) {
+    }
+
+    #[inline(always)]
+    fn step<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        _: Moments<'_>,
+        dual: &mut Dual<'_>,
+    ) {
+        let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
+        let Dual { vector, matrix, scratch, .. } = dual;
+        shape.retreat::<A>(transition, (vector, matrix), scratch);
+    }
+}

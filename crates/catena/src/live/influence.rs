@@ -1,0 +1,129 @@
+//! How far an edit reaches along a chain.
+//!
+//! Given the observations, an output at one point and the state at another are tied by what the second explains of the first's
+//! variance. Every path from one to the other goes through the states between, so this share falls with distance, and the end of
+//! its reach is found by going up and down the tree of stretches. The square root of the share bounds every correlation between
+//! the two points.
+
+use super::forest::NodeKind;
+use super::query::Query;
+use crate::index::RowIndex;
+use crate::inference::Element;
+
+impl Query<'_> {
+    /// The first and last point of the chain whose state explains at least this share of some output's variance at a point.
+    pub(super) fn reach(&mut self, row: RowIndex, share: f64) -> (RowIndex, RowIndex) {
+        (self.reach_to_one_side(row, share, true), self.reach_to_one_side(row, share, false))
+    }
+
+    fn reach_to_one_side(&mut self, row: RowIndex, share: f64, earlier: bool) -> RowIndex {
+        let forest = self.forest;
+        let mut farthest = row;
+        // Up: stretch after stretch on this side, as long as the far end of each is reached.
+        let mut unsure = None;
+        let mut node = forest.leaf_of(row);
+        let own_end = forest.end_of(node, earlier);
+        if self.explains(row, own_end, earlier) >= share {
+            farthest = own_end;
+            while let Some(parent) = forest.nodes()[node].parent {
+                if let NodeKind::Pair(left, right) = forest.nodes()[parent].kind {
+                    let beside = if earlier { left } else { right };
+                    if beside != node {
+                        let end = forest.end_of(beside, earlier);
+                        if self.explains(row, end, earlier) < share {
+                            unsure = Some(beside);
+                            break;
+                        }
+                        farthest = end;
+                    }
+                }
+                node = parent;
+            }
+        } else {
+            unsure = Some(node);
+        }
+        // Down: the nearer half of the stretch in which the reach ends, or the farther one.
+        while let Some(node) = unsure {
+            unsure = None;
+            match forest.nodes()[node].kind {
+                NodeKind::Pair(left, right) => {
+                    let (near, far) = if earlier { (right, left) } else { (left, right) };
+                    let end = forest.end_of(near, earlier);
+                    let is_reached = self.explains(row, end, earlier) >= share;
+                    farthest = if is_reached { end } else { farthest };
+                    unsure = Some(if is_reached { far } else { near });
+                }
+                NodeKind::Block(block) => {
+                    let rows = forest.block_rows(block);
+                    let from = rows.iter().position(|&other| other == farthest);
+                    let candidates: Vec<RowIndex> = match (earlier, from) {
+                        (true, from) => rows[..from.unwrap_or(rows.len())].iter().rev().copied().collect(),
+                        (false, from) => rows[from.map_or(0, |at| at + 1)..].to_vec(),
+                    };
+                    for candidate in candidates {
+                        if self.explains(row, candidate, earlier) < share {
+                            break;
+                        }
+                        farthest = candidate;
+                    }
+                }
+            }
+        }
+        farthest
+    }
+
+    /// What the state at another point, earlier or later, explains of an output's variance at this one; 1 for the point itself.
+    fn explains(&mut self, row: RowIndex, other: RowIndex, is_earlier: bool) -> f64 {
+        if row == other {
+            return 1.0;
+        }
+        let (earlier, later) = if is_earlier { (other, row) } else { (row, other) };
+        let mut between = self.between(earlier, later);
+        let after = self.after(later);
+        self.fold.algebra().absorb(&mut between, after.view());
+        let (first, last) = (self.state(earlier, None), self.state(later, None));
+        let shares = self.fold.shared_variance(&first, &between, &last);
+        if is_earlier { shares.of_later } else { shares.of_earlier }
+    }
+
+    /// The stretch behind one point up to and with another, later one of its path.
+    fn between(&mut self, earlier: RowIndex, later: RowIndex) -> Element {
+        let forest = self.forest;
+        let mut stretch = Element::empty(self.fold.size());
+        let (rows, at) = forest.block_of(earlier);
+        if let Some(end) = rows.iter().position(|&row| row == later) {
+            self.extend_by_rows(&mut stretch, rows, at + 1..end + 1);
+            return stretch;
+        }
+        self.extend_by_rows(&mut stretch, rows, at + 1..rows.len());
+        // Stretches to the right of the way up from the earlier point, then to the left of the way down to the later one.
+        let (up, down) = (self.way_up(earlier), self.way_up(later));
+        let shared = up.iter().rev().zip(down.iter().rev()).take_while(|(a, b)| a == b).count();
+        let beside = |node: usize, is_right: bool| -> Option<usize> {
+            let NodeKind::Pair(left, right) = forest.nodes()[forest.nodes()[node].parent?].kind else {
+                return None;
+            };
+            let other = if is_right { right } else { left };
+            (other != node).then_some(other)
+        };
+        for &node in &up[..(up.len() - shared).saturating_sub(1)] {
+            if let Some(right) = beside(node, true) {
+                self.fold.algebra().extend(&mut stretch, self.elements.of(right));
+            }
+        }
+        for &node in down[..(down.len() - shared).saturating_sub(1)].iter().rev() {
+            if let Some(left) = beside(node, false) {
+                self.fold.algebra().extend(&mut stretch, self.elements.of(left));
+            }
+        }
+        let (rows, at) = forest.block_of(later);
+        self.extend_by_rows(&mut stretch, rows, 0..at + 1);
+        stretch
+    }
+
+    /// The nodes above a point, its block's first.
+    fn way_up(&self, row: RowIndex) -> Vec<usize> {
+        let above = |node: &usize| self.forest.nodes()[*node].parent;
+        std::iter::successors(Some(self.forest.leaf_of(row)), above).collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! Where a new point joins a structure that grows.
+
+use super::forest::{Forest, NodeKind};
+use super::query::Place;
+use crate::data::{DataError, InputPoints, squared_distance};
+use crate::index::RowIndex;
+use crate::structure::{KdTree, Tree};
+
+/// The inputs of all points, searchable.
+#[derive(Clone, Debug)]
+pub(super) enum Places {
+    /// A chain along its only input: the inputs times the sign that makes them ascend, by row.
+    Line { ascending: Vec<f64>, sign: f64, scale: f64 },
+    /// Anything else: a search tree over the rows it was built with, and all inputs.
+    Space { tree: KdTree, n_in_tree: usize, values: Vec<f64>, dim: usize, scale: f64 },
+}
+
+/// Points that are not in the search tree are looked through one by one; from so many on it is built anew, or from an eighth
+/// of all.
+const MOST_OUTSIDE: usize = 256;
+
+impl Places {
+    /// The places of a structure over these inputs.
+    pub(super) fn new(inputs: &InputPoints, tree: &Tree) -> Self {
+        let scale = tree.distance_scale().get();
+        let along = || tree.positions().map(|position| inputs.point(tree.row_at(position))[0]);
+        if inputs.dim() == 1 && tree.is_chain() {
+            let sign = if along().is_sorted() { 1.0 } else { -1.0 };
+            if along().map(|place| sign * place).is_sorted() {
+                return Self::Line {
+                    ascending: inputs.values().iter().map(|x| sign * x).collect(),
+                    sign,
+                    scale,
+                };
+            }
+        }
+        Self::Space {
+            tree: KdTree::new(inputs),
+            n_in_tree: inputs.n_rows(),
+            values: inputs.values().to_vec(),
+            dim: inputs.dim(),
+            scale,
+        }
+    }
+
+    /// The number of inputs, M.
+    pub(super) fn dim(&self) -> usize {
+        match self {
+            Self::Line { .. } => 1,
+            Self::Space { dim, .. } => *dim,
+        }
+    }
+
+    /// Whether new points lie between others, rather than hang on them.
+    pub(super) fn is_line(&self) -> bool {
+        matches!(self, Self::Line { .. })
+    }
+
+    /// The inputs of all points, and the unit of distances.
+    pub(super) fn inputs(&self, n_rows: usize) -> Result<(InputPoints, f64), DataError> {
+        match self {
+            Self::Line { ascending, sign, scale } => {
+                let values = ascending.iter().map(|place| sign * place).collect();
+                Ok((InputPoints::new(n_rows, 1, values)?, *scale))
+            }
+            Self::Space { values, dim, scale, .. } => {
+                Ok((InputPoints::new(n_rows, *dim, values.clone())?, *scale))
+            }
+        }
+    }
+
+    /// Where a point joins: on a line after all points that are not beyond it, elsewhere on its nearest one, the lowest row of
+    /// several.
+    pub(super) fn find(&self, forest: &Forest, point: &[f64]) -> Place {
+        match self {
+            Self::Line { ascending, sign, scale } => find_on_line(forest, ascending, sign * point[0], *scale),
+            Self::Space { tree, n_in_tree, values, dim, scale } => {
+                let mut nearest = tree
+                    .nearest(point)
+                    .map_or((f64::INFINITY, 0), |near| (near.squared_distance, near.row.get()));
+                for (row, other) in values.chunks_exact(*dim).enumerate().skip(*n_in_tree) {
+                    let squared = squared_distance(point, other);
+                    if squared < nearest.0 {
+                        nearest = (squared, row);
+                    }
+                }
+                Place::On(RowIndex::new(nearest.1), nearest.0.sqrt() / scale)
+            }
+        }
+    }
+
+    /// One point more.
+    pub(super) fn push(&mut self, point: &[f64]) -> Result<(), DataError> {
+        match self {
+            Self::Line { ascending, sign, .. } => ascending.push(*sign * point[0]),
+            Self::Space { tree, n_in_tree, values, dim, .. } => {
+                values.extend_from_slice(point);
+                let n_rows = values.len() / *dim;
+                if n_rows - *n_in_tree > MOST_OUTSIDE.max(n_rows / 8) {
+                    *tree = KdTree::new(&InputPoints::new(n_rows, *dim, values.clone())?);
+                    *n_in_tree = n_rows;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn find_on_line(forest: &Forest, ascending: &[f64], place: f64, scale: f64) -> Place {
+    let coordinate = |row: RowIndex| ascending[row.get()];
+    let tie = |row: RowIndex| (row, (coordinate(row) - place).abs() / scale);
+    let mut node = forest.paths()[0].node;
+    while let NodeKind::Pair(left, right) = forest.nodes()[node].kind {
+        node = if coordinate(forest.end_of(right, true)) <= place { right } else { left };
+    }
+    let NodeKind::Block(block) = forest.nodes()[node].kind else { return on(forest.root(), 0.0) };
+    let rows = forest.block_rows(block);
+    match rows.iter().rposition(|&row| coordinate(row) <= place) {
+        None => {
+            let (row, distance) = tie(forest.root());
+            Place::Before(row, distance)
+        }
+        Some(at) => {
+            let (left, to_left) = tie(rows[at]);
+            match forest.next_on_path(left) {
+                Some(right) => Place::Between((left, to_left), tie(right)),
+                None => on(left, to_left),
+            }
+        }
+    }
+}
+
+fn on(row: RowIndex, distance: f64) -> Place {
+    Place::On(row, distance)
+}

@@ -1,0 +1,264 @@
+//! After any edits a live posterior knows what a full sweep over the edited table knows.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+use catena::data::{InputPoints, Observations, squared_distance};
+use catena::graph::FactorGraph;
+use catena::index::{OutputIndex, RowIndex};
+use catena::inference::Workspace;
+use catena::live::LivePosterior;
+use catena::model::Lmc;
+use catena::posterior::Posterior;
+use catena::structure::{Tree, sorted_chain};
+use catena::units::Variance;
+use catena_baselines::dense::DensePrior;
+use catena_testkit::compare::{Tolerance, assert_close};
+use catena_testkit::random::SeededDraws;
+use catena_testkit::scenario::{Limits, Scenario, Shape};
+
+/// Relative to the largest entry of its kind.
+const TOLERANCE: f64 = 1e-10;
+
+/// The edited table, kept in the plainest way.
+struct Ledger {
+    shape: Shape,
+    dim: usize,
+    inputs: Vec<f64>,
+    parents: Vec<Option<RowIndex>>,
+    values: Vec<f64>,
+    own_noise: Option<Vec<f64>>,
+    model: Lmc,
+}
+
+impl Ledger {
+    fn new(shape: Shape, scenario: &Scenario) -> Self {
+        // Where a chain follows its only input, by chance or not, new points lie between others.
+        let along: Vec<f64> =
+            scenario.tree.positions().map(|at| scenario.inputs.point(scenario.tree.row_at(at))[0]).collect();
+        let is_monotone = along.is_sorted() || along.is_sorted_by(|a, b| a >= b);
+        let is_line = scenario.inputs.dim() == 1 && scenario.tree.is_chain() && is_monotone;
+        let shape = if is_line { Shape::Line } else { shape };
+        let n_outputs = scenario.model.n_outputs();
+        let own_noise = scenario.observations.has_cell_noise().then(|| {
+            let mut variances = vec![f64::NAN; scenario.n_rows() * n_outputs];
+            for (row, cell) in scenario.observations.cells() {
+                variances[row.get() * n_outputs + cell.output.get()] = cell.noise_variance.unwrap();
+            }
+            variances
+        });
+        let tree = &scenario.tree;
+        let above = |row| tree.parent(tree.position_of(row)).map(|parent| tree.row_at(parent));
+        Self {
+            shape,
+            dim: scenario.inputs.dim(),
+            inputs: scenario.inputs.values().to_vec(),
+            parents: scenario.inputs.rows().map(above).collect(),
+            values: scenario.dense_values(),
+            own_noise,
+            model: scenario.model.clone(),
+        }
+    }
+
+    fn n_rows(&self) -> usize {
+        self.inputs.len() / self.dim
+    }
+
+    fn inputs(&self) -> InputPoints {
+        InputPoints::new(self.n_rows(), self.dim, self.inputs.clone()).unwrap()
+    }
+
+    fn tree(&self) -> Tree {
+        match self.shape {
+            Shape::Line | Shape::Time | Shape::Phases => sorted_chain(&self.inputs()).unwrap(),
+            Shape::Chain | Shape::Tree => Tree::from_parents(&self.inputs(), &self.parents).unwrap(),
+        }
+    }
+
+    fn observations(&self) -> Observations {
+        let plain = Observations::from_dense(self.n_rows(), self.model.n_outputs(), &self.values).unwrap();
+        match &self.own_noise {
+            Some(variances) => plain.with_cell_noise(variances).unwrap(),
+            None => plain,
+        }
+    }
+
+    fn nearest(&self, point: &[f64]) -> RowIndex {
+        let distances = self.inputs.chunks_exact(self.dim).map(|other| squared_distance(point, other));
+        let nearest = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+        RowIndex::new(nearest.0)
+    }
+
+    /// Whether a point may branch off.
+    fn can_grow(&self) -> bool {
+        let branches = |latent: &catena::model::Latent| latent.state_dim() == 1 && latent.kernel().is_some();
+        matches!(self.shape, Shape::Line | Shape::Time | Shape::Phases)
+            || self.model.latents().iter().all(branches)
+    }
+}
+
+fn edit(ledger: &mut Ledger, live: &mut LivePosterior, draws: &mut SeededDraws) {
+    let n_outputs = ledger.model.n_outputs();
+    let (row, output) = (draws.below(ledger.n_rows()), draws.below(n_outputs));
+    let (at, row, output) = (row * n_outputs + output, RowIndex::new(row), OutputIndex::new(output));
+    match draws.below(10) {
+        0..4 => {
+            let value = draws.normal();
+            ledger.values[at] = value;
+            match &mut ledger.own_noise {
+                Some(variances) => {
+                    variances[at] = draws.log_uniform(0.01, 1.0);
+                    let noise = Variance::new(variances[at]).unwrap();
+                    live.set_with_noise(row, output, value, noise).unwrap();
+                }
+                None => live.set(row, output, value).unwrap(),
+            }
+        }
+        4..7 => {
+            let before = live.remove(row, output).unwrap();
+            assert_eq!(
+                before.map(f64::to_bits),
+                (!ledger.values[at].is_nan()).then(|| ledger.values[at].to_bits())
+            );
+            ledger.values[at] = f64::NAN;
+        }
+        7 if ledger.own_noise.is_none() => {
+            let mut noise = ledger.model.noise().to_vec();
+            noise[output.get()] = Variance::new(draws.log_uniform(0.01, 1.0)).unwrap();
+            live.set_noise(output, noise[output.get()]).unwrap();
+            let (latents, mixing) = (ledger.model.latents().to_vec(), ledger.model.mixing().clone());
+            ledger.model = Lmc::new(latents, mixing, noise).unwrap();
+        }
+        _ if ledger.can_grow() => {
+            // Near a point, exactly on one, or beyond them all.
+            let near = draws.below(ledger.n_rows()) * ledger.dim;
+            let spread = draws.pick(&[0.0, 0.3, 0.3, 3.0]);
+            let point: Vec<f64> =
+                (0..ledger.dim).map(|axis| ledger.inputs[near + axis] + spread * draws.normal()).collect();
+            ledger.parents.push(Some(ledger.nearest(&point)));
+            ledger.inputs.extend_from_slice(&point);
+            ledger.values.resize(ledger.values.len() + n_outputs, f64::NAN);
+            if let Some(variances) = &mut ledger.own_noise {
+                variances.resize(ledger.values.len(), f64::NAN);
+            }
+            assert_eq!(live.insert(&point).unwrap().get() + 1, ledger.n_rows());
+        }
+        _ => {}
+    }
+}
+
+fn check(ledger: &Ledger, live: &mut LivePosterior, label: &str) {
+    let (tree, observations) = (ledger.tree(), ledger.observations());
+    let graph = FactorGraph::new(&ledger.model, &tree, &observations).unwrap();
+    let expected = Posterior::new(&graph).unwrap();
+    let n_outputs = ledger.model.n_outputs();
+    let evidence = Tolerance::relative(TOLERANCE).with_scale_at_least(observations.n_observed() as f64);
+    let found = [live.log_evidence().unwrap()];
+    assert_close(&format!("evidence, {label}"), 1, &found, &[expected.log_evidence()], evidence);
+    let (mut means, mut variances) = (vec![], vec![]);
+    let (mut covariances, mut expected_covariances) = (vec![], vec![]);
+    for row in (0..ledger.n_rows()).map(RowIndex::new) {
+        let marginals = live.marginals(row).unwrap();
+        means.extend(marginals.means);
+        variances.extend(marginals.variances);
+        covariances.extend(live.output_covariance(row).unwrap());
+        expected_covariances.extend(expected.output_covariance(row));
+    }
+    let tolerance = Tolerance::relative(TOLERANCE);
+    assert_close(&format!("means, {label}"), n_outputs, &means, expected.prediction().means(), tolerance);
+    let named = format!("variances, {label}");
+    assert_close(&named, n_outputs, &variances, expected.prediction().variances(), tolerance);
+    let named = format!("covariances, {label}");
+    assert_close(&named, n_outputs * n_outputs, &covariances, &expected_covariances, tolerance);
+}
+
+/// The table that a live posterior gives back has the gradient of the edited one.
+fn check_gradient(ledger: &Ledger, live: &LivePosterior, label: &str) {
+    let (tree, observations) = (ledger.tree(), ledger.observations());
+    let graph = FactorGraph::new(&ledger.model, &tree, &observations).unwrap();
+    let expected = Workspace::new().gradient(&graph).unwrap();
+    let now = live.table().unwrap();
+    let graph = FactorGraph::new(live.model(), &now.tree, &now.observations).unwrap();
+    let found = Workspace::new().gradient(&graph).unwrap();
+    let tolerance = Tolerance::relative(TOLERANCE).with_scale_at_least(observations.n_observed() as f64);
+    for (what, found, expected) in [
+        ("weights", &found.mixing, &expected.mixing),
+        ("length-scales", &found.length_scales, &expected.length_scales),
+        ("shapes", &found.shapes, &expected.shapes),
+        ("noise", &found.noise, &expected.noise),
+    ] {
+        assert_close(&format!("slopes in {what}, {label}"), 1, found, expected, tolerance);
+    }
+}
+
+/// What no sweep of the library has touched.
+fn check_against_dense(ledger: &Ledger, live: &mut LivePosterior, label: &str) {
+    let (tree, observations) = (ledger.tree(), ledger.observations());
+    let dense = DensePrior::on_structure(&ledger.model, &tree).condition(&observations).unwrap();
+    let rows = (0..ledger.n_rows()).map(RowIndex::new);
+    let (mut means, mut variances) = (vec![], vec![]);
+    for row in rows {
+        let marginals = live.marginals(row).unwrap();
+        means.extend(marginals.means);
+        variances.extend(marginals.variances);
+    }
+    let (n_outputs, tolerance) = (ledger.model.n_outputs(), Tolerance::relative(TOLERANCE));
+    assert_close(&format!("means, {label}"), n_outputs, &means, &dense.means(), tolerance);
+    assert_close(&format!("variances, {label}"), n_outputs, &variances, &dense.variances(), tolerance);
+}
+
+fn run(shape: Shape, limits: Limits, seeds: std::ops::Range<u64>, n_edits: usize) {
+    for seed in seeds {
+        let scenario = Scenario::draw(shape, limits, seed);
+        let mut ledger = Ledger::new(shape, &scenario);
+        let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
+        let mut live = LivePosterior::new(&graph, &scenario.inputs, &scenario.observations).unwrap();
+        let mut draws = SeededDraws::new(seed + 1_000_000);
+        let label = &scenario.label;
+        check(&ledger, &mut live, &format!("before any edit, {label}"));
+        let mut done = 0;
+        while done < n_edits {
+            // Batches of one edit, and of many.
+            let batch = if draws.chance(0.7) { 1 } else { 1 + draws.below(12) };
+            (0..batch).for_each(|_| edit(&mut ledger, &mut live, &mut draws));
+            done += batch;
+            check(&ledger, &mut live, &format!("after {done} edits, {label}"));
+        }
+        check_gradient(&ledger, &live, &format!("after {done} edits, {label}"));
+        check_against_dense(&ledger, &mut live, &format!("after {done} edits, {label}"));
+    }
+}
+
+#[test]
+fn on_lines() {
+    run(Shape::Line, Limits::MODERATE, 0..24, 40);
+}
+
+#[test]
+fn on_lines_of_time() {
+    run(Shape::Time, Limits::MODERATE, 100..112, 30);
+    run(Shape::Phases, Limits::MODERATE, 120..126, 20);
+}
+
+#[test]
+fn on_chains_in_space() {
+    run(Shape::Chain, Limits::MODERATE, 200..220, 40);
+}
+
+#[test]
+fn on_trees() {
+    run(Shape::Tree, Limits::MODERATE, 300..330, 40);
+}
+
+/// Long enough for blocks to split and for trees to lose their balance.
+#[test]
+fn over_two_hundred_edits() {
+    run(Shape::Line, Limits::LONG, 402..403, 200);
+    run(Shape::Tree, Limits::LONG, 410..411, 200);
+}
+
+#[test]
+fn with_tiny_noise() {
+    let tiny = Limits { noise: (1e-6, 1e-4), ..Limits::MODERATE };
+    run(Shape::Line, tiny, 500..508, 20);
+    run(Shape::Tree, tiny, 510..518, 20);
+}
