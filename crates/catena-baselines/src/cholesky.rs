@@ -29,7 +29,7 @@ impl Threads {
 }
 
 /// `K = C Cᵀ` with C lower triangular.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Cholesky {
     dim: usize,
     factor: Vec<f64>,
@@ -64,6 +64,11 @@ impl Cholesky {
             }
         }
         Self { dim, factor }
+    }
+
+    /// The memory of the factor, to be used again.
+    pub(crate) fn into_memory(self) -> Vec<f64> {
+        self.factor
     }
 
     fn lower(&self) -> MatRef<'_, f64> {

@@ -14,6 +14,11 @@ impl Jitter {
     /// What the paper's sparse method adds to the covariance of the inducing values.
     pub const PAPER_INDUCING: Self = Self(1e-6);
 
+    /// What this on a covariance is on the correlation, when the variance is kept elsewhere.
+    pub fn of_correlation(self, variance: f64) -> Self {
+        Self(self.0 / variance)
+    }
+
     /// The bare number.
     pub const fn get(self) -> f64 {
         self.0

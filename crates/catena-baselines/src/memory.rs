@@ -47,6 +47,11 @@ impl MemoryLimit {
         Self(Bytes(limit as u128))
     }
 
+    /// Whether a square matrix with so many rows fits.
+    pub fn holds_square(self, n_rows: usize) -> bool {
+        Bytes::of_numbers((n_rows as u128).pow(2)) <= self.0
+    }
+
     /// Refuses `needed` when it is over the limit.
     pub(crate) fn check(self, demand: Demand, needed: Bytes) -> Result<(), BaselineError> {
         if needed <= self.0 {

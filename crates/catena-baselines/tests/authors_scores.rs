@@ -3,11 +3,11 @@
 
 use catena::data::InputPoints;
 use catena::prediction::Prediction;
-use catena_baselines::Problem;
 use catena_baselines::exact::{Exact, ExactOptions};
 use catena_baselines::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_baselines::{Jitter, Problem};
 use catena_studies::sensor_study::sensor_study;
 use catena_studies::study::Study;
 
@@ -46,7 +46,13 @@ fn exact(study: &Study, at: &InputPoints) -> Prediction {
 fn sparse(study: &Study, at: &InputPoints) -> Prediction {
     let start = study.initial_centers(64);
     let centers = k_means(&study.pool_inputs().unwrap(), Start::Rows(&start), PAPER_ROUNDS).unwrap();
-    Svgp::fit(problem(study), &Inducing::Shared(centers), SvgpOptions::paper()).unwrap().predict(at).unwrap()
+    let repair = |variance: &f64| Jitter::PAPER_INDUCING.of_correlation(*variance);
+    let repairs: Vec<Jitter> = study.latent_variances.iter().map(repair).collect();
+    let inducing = Inducing::Shared(centers);
+    Svgp::fit_repaired(problem(study), &inducing, SvgpOptions::paper(), &repairs)
+        .unwrap()
+        .predict(at)
+        .unwrap()
 }
 
 fn nearest_neighbor(study: &Study, at: &InputPoints) -> Prediction {

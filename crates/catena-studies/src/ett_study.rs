@@ -56,6 +56,7 @@ fn study_of(table: &[Vec<f64>], n_training: usize, dropout: f64, seed: u32) -> R
     Ok(Study {
         dataset: Dataset::new(inputs, Observations::from_dense(n_rows, n_outputs, &values)?)?,
         model: model(&mixing, n_outputs, &LENGTH_SCALES)?,
+        latent_variances: vec![1.0; LENGTH_SCALES.len()],
         test_rows: (n_training..n_rows).map(RowIndex::new).collect(),
         pool,
         k_means_seed: seed,

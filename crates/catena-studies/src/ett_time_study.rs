@@ -38,6 +38,7 @@ pub fn ett_time_study(csv: &str, n_rows: usize, dropout: f64, seed: u32) -> Resu
         chain: sorted_chain(&inputs)?,
         distance_scale: DistanceScale::ONE,
         model: model(&mixing, n_outputs, &LENGTH_SCALES)?,
+        latent_variances: vec![1.0; LENGTH_SCALES.len()],
         dataset: Dataset::new(inputs, Observations::from_dense(n_rows, n_outputs, &values)?)?,
         test_rows: (n_training..n_rows).map(RowIndex::new).collect(),
         k_means_seed: seed,

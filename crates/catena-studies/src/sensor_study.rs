@@ -63,6 +63,7 @@ pub fn sensor_study_of(dim: usize, n_rows: usize, seed: u32) -> Result<Study, St
         test_rows: (0..n_rows).filter(|&row| !is_training[row]).map(RowIndex::new).collect(),
         dataset: Dataset::new(inputs, Observations::from_dense(n_rows, OUTPUTS, &values)?)?,
         model: model(&mixing)?,
+        latent_variances: VARIANCES.to_vec(),
         k_means_seed: seed + 9999,
         chain,
         distance_scale,

@@ -58,6 +58,8 @@ pub struct Study {
     pub distance_scale: DistanceScale,
     /// The model with the study's fixed hyperparameters.
     pub model: Lmc,
+    /// The variance of each latent in the paper's notation; in the model it is part of the mixing matrix.
+    pub latent_variances: Vec<f64>,
     /// Rows to predict.
     pub test_rows: Vec<RowIndex>,
     /// Rows that k-means sees, in chain order.

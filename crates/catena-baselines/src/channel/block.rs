@@ -14,7 +14,7 @@ pub(crate) struct Run {
 }
 
 /// Channels to be factored together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     /// Channel numbers, ascending.
     pub(crate) channels: Vec<usize>,
@@ -67,13 +67,20 @@ impl Channels {
 
     /// All channels in one block.
     pub(crate) fn block_of(&self, locations: impl Iterator<Item = usize>) -> Block {
-        let mut block = Block { channels: vec![], runs: vec![] };
+        let mut block = Block::default();
+        self.refill_block(locations, &mut block);
+        block
+    }
+
+    /// The same in the memory of another block.
+    pub(crate) fn refill_block(&self, locations: impl Iterator<Item = usize>, block: &mut Block) {
+        block.channels.clear();
+        block.runs.clear();
         for location in locations {
             for channel in self.of_location(location) {
                 block.push(location, channel);
             }
         }
-        block
     }
 
     /// The number of the first kind of channel of each pattern.

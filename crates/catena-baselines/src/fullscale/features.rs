@@ -3,8 +3,6 @@
 use catena::data::{DataError, InputPoints};
 use catena::index::RowIndex;
 use catena::model::Lmc;
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use crate::channel::Channels;
@@ -130,57 +128,6 @@ impl Features {
     pub(super) fn latents(&self) -> impl Iterator<Item = (usize, &Basis, usize)> {
         (0..self.kind_of.len())
             .filter_map(|latent| self.of_latent(latent).map(|(basis, start)| (latent, basis, start)))
-    }
-
-    /// What the features leave of the correlations between locations, `κ(x_i, x_j) − u_iᵀu_j`, kind by kind; each symmetric.
-    pub(super) fn residuals(
-        &self,
-        correlations: &Correlations,
-        channels: &Channels,
-        gathered: &Gathered,
-    ) -> Vec<Vec<f64>> {
-        let count = gathered.locations.len();
-        let kinds = self.kinds.iter().zip(&gathered.by_kind);
-        kinds
-            .map(|(kind, columns)| {
-                let mut residual = vec![0.0; count * count];
-                for (at, &location) in gathered.locations.iter().enumerate() {
-                    for (other, &there) in gathered.locations[..=at].iter().enumerate() {
-                        let distance = correlations.distance(channels.point(location), channels.point(there));
-                        let value = correlations.value(kind.latent, distance);
-                        residual[at * count + other] = value;
-                        residual[other * count + at] = value;
-                    }
-                }
-                if let Some(basis) = &kind.basis {
-                    let columns = MatRef::from_column_major_slice(columns, basis.count(), count);
-                    let residual = MatMut::from_column_major_slice_mut(&mut residual, count, count);
-                    matmul(residual, Accum::Add, columns.transpose(), columns, -1.0, Par::Seq);
-                }
-                residual
-            })
-            .collect()
-    }
-}
-
-/// The features of a few locations, side by side.
-#[derive(Clone, Debug)]
-pub(super) struct Gathered {
-    pub(super) locations: Vec<usize>,
-    /// Column by column, kind by kind; empty for kinds without.
-    pub(super) by_kind: Vec<Vec<f64>>,
-}
-
-impl Gathered {
-    pub(super) fn new(features: &Features, locations: Vec<usize>) -> Self {
-        let of_kind = |kind: &Kind| -> Vec<f64> {
-            let Some(basis) = &kind.basis else { return vec![] };
-            let mut columns = Vec::with_capacity(locations.len() * basis.count());
-            locations.iter().for_each(|&location| columns.extend_from_slice(basis.of_location(location)));
-            columns
-        };
-        let by_kind = features.kinds.iter().map(of_kind).collect();
-        Self { locations, by_kind }
     }
 }
 

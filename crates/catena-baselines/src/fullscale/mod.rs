@@ -15,9 +15,10 @@
 //!
 //! - `arrangement`: order, neighbors and inducing points, once per table.
 //! - `features`: the low-rank part and what it leaves.
+//! - `surroundings`: a few locations side by side.
 //! - `innovation`: one location given its neighbors.
 //! - `sums`: A, t and the likelihood.
-//! - `slope`: the gradient.
+//! - `slope`: the gradient; `scales`: its part in what stretches distances.
 //! - `predict`: means and variances at any inputs.
 //! - `joint`: covariances between inputs.
 
@@ -26,8 +27,10 @@ mod features;
 mod innovation;
 mod joint;
 mod predict;
+mod scales;
 mod slope;
 mod sums;
+mod surroundings;
 
 use std::sync::Arc;
 

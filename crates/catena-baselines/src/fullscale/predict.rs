@@ -9,7 +9,7 @@ use catena::prediction::Prediction;
 use rayon::prelude::*;
 
 use super::FullScale;
-use super::features::Gathered;
+use super::surroundings::Surroundings;
 use crate::BaselineError;
 use crate::channel::Block;
 use crate::cholesky::{Cholesky, Threads};
@@ -105,20 +105,21 @@ impl FullScale {
         for (target, mean) in moments.mean.iter_mut().enumerate() {
             *mean = targets.covariance_with(target, &features.fitted);
         }
-        let block = self.channels.block_of(self.arrangement.nearest(point).into_iter());
-        let dim = block.len();
+        let mut around = Surroundings::default();
+        self.look_around(self.arrangement.nearest(point).into_iter(), &mut around);
+        let dim = around.dim();
         let mut columns = vec![0.0; count * dim];
-        let gathered = Gathered::new(&self.features, block.runs.iter().map(|run| run.location).collect());
         if dim > 0 {
-            self.covariance_with_point((&block, &gathered), (point, &features), targets, &mut columns);
-            let residuals = self.features.residuals(&self.correlations, &self.channels, &gathered);
-            let matrix = self.residual_covariance(&block, &residuals);
+            self.covariance_with_point(&around, (point, &features), targets, &mut columns);
+            let mut matrix = vec![];
+            self.residual_covariance(&around, &mut matrix);
             let factor = Cholesky::new(dim, matrix, Threads::One)
-                .map_err(|pivot| not_positive_definite(&self.channels, &block, pivot))?;
+                .map_err(|pivot| not_positive_definite(&self.channels, &around.block, pivot))?;
             factor.whiten(&mut columns, Threads::One);
             moments.subtract_explained(&columns);
             factor.whiten_transposed(&mut columns, Threads::One);
         }
+        let block = &around.block;
         let left: Vec<f64> = block
             .runs
             .iter()
@@ -127,8 +128,8 @@ impl FullScale {
         for (mean, column) in moments.mean.iter_mut().zip(columns.chunks_exact(dim.max(1))) {
             *mean += dot(column, &left);
         }
-        let carried = self.unexplained_features((&block, &gathered), &features, targets, &columns);
-        Ok(Local { moments, carried, block, solved: columns })
+        let carried = self.unexplained_features(&around, &features, targets, &columns);
+        Ok(Local { moments, carried, block: around.block, solved: columns })
     }
 
     fn features_of(&self, point: &[f64]) -> PointFeatures {
@@ -150,12 +151,12 @@ impl FullScale {
     /// s: the residual covariance of a block's channels with the targets at a point, one column per target.
     fn covariance_with_point(
         &self,
-        (block, gathered): (&Block, &Gathered),
+        around: &Surroundings,
         (point, features): (&[f64], &PointFeatures),
         targets: &Targets,
         columns: &mut [f64],
     ) {
-        let n_latents = self.model.n_latents();
+        let (block, n_latents) = (&around.block, self.model.n_latents());
         let mut left = vec![0.0; self.features.kinds.len()];
         let mut weighted = vec![0.0; n_latents];
         for (number, run) in block.runs.iter().enumerate() {
@@ -163,7 +164,7 @@ impl FullScale {
             for (kind, left) in self.features.kinds.iter().zip(&mut left) {
                 *left = self.correlations.value(kind.latent, distance);
             }
-            for ((left, here), there) in left.iter_mut().zip(&features.by_kind).zip(&gathered.by_kind) {
+            for ((left, here), there) in left.iter_mut().zip(&features.by_kind).zip(&around.features) {
                 if !here.is_empty() {
                     *left -= dot(here, &there[number * here.len()..][..here.len()]);
                 }
@@ -183,15 +184,16 @@ impl FullScale {
     /// `g = u − φᵀβ`, one column of the long vector per target.
     fn unexplained_features(
         &self,
-        (block, gathered): (&Block, &Gathered),
+        around: &Surroundings,
         features: &PointFeatures,
         targets: &Targets,
         solved: &[f64],
     ) -> Vec<f64> {
         let (total, n_latents) = (self.features.total(), self.model.n_latents());
         let count = targets.count(n_latents);
-        let mut columns =
-            if block.len() > 0 { self.carried(block, gathered, solved) } else { vec![0.0; total * count] };
+        let (mut loaded, mut columns) = (vec![], vec![]);
+        around.add_loaded(solved, n_latents, &mut loaded);
+        self.carry(around, (&loaded, count), &mut columns);
         columns.iter_mut().for_each(|entry| *entry = -*entry);
         let mut unit = vec![0.0; n_latents];
         for (latent, basis, start) in self.features.latents() {

@@ -6,6 +6,7 @@ use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::innovation::Innovation;
 use super::{CHUNKS_IN_FLIGHT, FullScale, chunks_of};
 use crate::BaselineError;
 use crate::cholesky::{Cholesky, Threads};
@@ -57,8 +58,9 @@ impl FullScale {
     fn of_chunk(&self, chunk: Range<usize>) -> Result<Sums, BaselineError> {
         let total = self.features.total();
         let (mut columns, mut values, mut evidence) = (vec![], vec![], 0.0);
+        let mut innovation = Innovation::default();
         for location in chunk {
-            let innovation = self.innovation(location)?;
+            self.innovation(location, &mut innovation)?;
             evidence -= 0.5 * dot(&innovation.values, &innovation.values) + innovation.log_diagonal;
             columns.extend_from_slice(&innovation.features);
             values.extend_from_slice(&innovation.values);

@@ -49,11 +49,11 @@ impl Features {
     pub(super) fn new(
         correlations: Correlations,
         points: Vec<InputPoints>,
-        jitter: Jitter,
+        jitters: &[Jitter],
     ) -> Result<Self, BaselineError> {
         let mut factors = Vec::with_capacity(points.len());
         let mut start = vec![0];
-        for (latent, places) in points.iter().enumerate() {
+        for (latent, (places, jitter)) in points.iter().zip(jitters).enumerate() {
             let mut matrix =
                 cross(places, places, |distance| correlations.value(latent, distance), &correlations);
             matrix.iter_mut().step_by(places.n_rows() + 1).for_each(|diagonal| *diagonal += jitter.get());

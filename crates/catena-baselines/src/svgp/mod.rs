@@ -94,6 +94,21 @@ impl Svgp {
         inducing: &Inducing,
         options: SvgpOptions,
     ) -> Result<Self, BaselineError> {
+        let jitters = vec![options.inducing_jitter; problem.model().n_latents()];
+        Self::fit_repaired(problem, inducing, options, &jitters)
+    }
+
+    /// The same with a repair of its own for every latent, in place of the one in the options: for studies whose latents have
+    /// variances, which are part of the mixing matrix here.
+    ///
+    /// # Errors
+    /// As [`Svgp::fit`].
+    pub fn fit_repaired(
+        problem: Problem<'_>,
+        inducing: &Inducing,
+        options: SvgpOptions,
+        jitters: &[Jitter],
+    ) -> Result<Self, BaselineError> {
         let model = problem.model().clone();
         let correlations = Correlations::new(&model, problem.distance_scale())?;
         let sets = inducing.by_latent(model.n_latents())?;
@@ -109,7 +124,7 @@ impl Svgp {
             check_dim(problem.dataset().inputs().dim(), points)?;
         }
         let channels = Channels::new(problem, Jitter::NONE, CellReduction::AsObserved)?;
-        let features = Features::new(correlations, sets, options.inducing_jitter)?;
+        let features = Features::new(correlations, sets, jitters)?;
         let sums = sums::add_up(&channels, &features, options.approximation);
         let system = Cholesky::new(total, sums.system, Threads::All).map_err(|pivot| {
             let (latent, inducing) = features.place_of(pivot);
