@@ -1,5 +1,7 @@
 //! Learns the ETTh1 table over time with default settings and scores the hidden cells:
-//! `cargo run --release -p catena-auto --example gap_filling -- ETTh1.csv [ROWS] [quick|default|thorough]`.
+//! `cargo run --release -p catena-auto --example gap_filling -- ETTh1.csv [ROWS] [quick|default|thorough] [PERIOD]`.
+//!
+//! With a period in hours it learns a model along time instead; `0` looks for periods itself.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -10,6 +12,7 @@ use std::time::Instant;
 use catena_auto::fit::{Budget, FitOptions, fit};
 use catena_auto::method::Quantity;
 use catena_auto::scores::score;
+use catena_auto::time::TimeOptions;
 use catena_studies::gap_table::ett_over_time;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -24,7 +27,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let table = ett_over_time(&std::fs::read_to_string(path)?, n_rows, 0)?;
     let names = ["HUFL", "HULL", "MUFL", "MULL", "LUFL", "LULL", "OT"];
     let output_names = names.iter().map(|name| (*name).to_owned()).collect();
-    let options = FitOptions { budget, output_names, ..FitOptions::default() };
+    let time = arguments.get(3).map(|text| text.parse()).transpose()?.map(|period: f64| TimeOptions {
+        periods: [period].into_iter().filter(|period| *period > 0.0).collect(),
+        ..TimeOptions::default()
+    });
+    let options = FitOptions { budget, time, output_names, ..FitOptions::default() };
     let begin = Instant::now();
     let fitted = fit(&table.dataset()?, &options, &|_| ControlFlow::Continue(()))?;
     let seconds = begin.elapsed().as_secs_f64();

@@ -1,5 +1,7 @@
 //! Fills ten 96-hour gaps each in one airport's temperature and another's pressure, and scores them:
-//! `cargo run --release -p catena-auto --example weather_gaps -- [quick|default|thorough]`.
+//! `cargo run --release -p catena-auto --example weather_gaps -- [quick|default|thorough] [PERIOD]`.
+//!
+//! With a period in hours it learns a model along time instead; `0` looks for periods itself.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -10,6 +12,7 @@ use std::time::Instant;
 use catena_auto::fit::{Budget, FitOptions, fit};
 use catena_auto::method::Quantity;
 use catena_auto::scores::score;
+use catena_auto::time::TimeOptions;
 use catena_testkit::weather_table::{N_WINDOWS, weather_table, window};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,7 +23,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let gaps = ["temp_LGA", "pressure_JFK"];
     let table = weather_table(gaps);
-    let options = FitOptions { budget, ..FitOptions::default() };
+    let time = std::env::args().nth(2).map(|text| text.parse()).transpose()?.map(|period: f64| TimeOptions {
+        periods: [period].into_iter().filter(|period| *period > 0.0).collect(),
+        ..TimeOptions::default()
+    });
+    let options = FitOptions { budget, time, ..FitOptions::default() };
     let begin = Instant::now();
     let fitted = fit(&table.dataset()?, &options, &|_| ControlFlow::Continue(()))?;
     println!("{}", fitted.summary().to_text(&|hours| format!("{hours:.1} h")));
@@ -41,12 +48,17 @@ fn main() -> Result<(), Box<dyn Error>> {
             errors.push(score(&predictive, cells, &ones).rmse);
         }
         let of_output = table.hidden.iter().copied().filter(|(at, _)| at % table.n_outputs == output);
-        let coverage = score(&predictive, of_output, &ones).coverage;
+        let scores = score(&predictive, of_output, &ones);
+        let coverage = scores.coverage;
         let listed: Vec<String> = errors.iter().map(|error| format!("{error:.2}")).collect();
         errors.retain(|error| !error.is_nan());
         errors.sort_by(f64::total_cmp);
         let median = 0.5 * (errors[(errors.len() - 1) / 2] + errors[errors.len() / 2]);
-        println!("{name}: median RMSE {median:.2} of {}, coverage {coverage:.3}", listed.join(" "));
+        println!(
+            "{name}: median RMSE {median:.2} of {}, MNLL {:.3}, coverage {coverage:.3}",
+            listed.join(" "),
+            scores.mnll
+        );
     }
     Ok(())
 }

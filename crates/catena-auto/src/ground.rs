@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use catena::data::{Dataset, Observations};
 use catena::graph::FactorGraph;
 use catena::index::OutputIndex;
-use catena::inference::{self, Workspace};
+use catena::inference;
 use catena::kernel::StateKind;
 use catena::learning::{
     Evidence, Extent, Family, GraphEvidence, Learned, OutputMoments, Parameters, Priors, Progress,
@@ -163,7 +163,7 @@ impl Ground {
     /// Mean and variance of an observation of every cell, and the log evidence.
     pub(crate) fn marginals(&self, model: &Lmc) -> Result<(Prediction, f64), MethodError> {
         let graph = FactorGraph::new(model, &*self.tree, self.dataset.observations())?;
-        let inference::Marginals { prediction, log_evidence, .. } = Workspace::new().marginals(&graph)?;
+        let inference::Marginals { prediction, log_evidence, .. } = inference::marginals(&graph)?;
         Ok((prediction.with_noise(model.noise()), log_evidence))
     }
 }

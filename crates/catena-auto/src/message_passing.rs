@@ -7,6 +7,7 @@ use catena::data::{DataError, Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::inference::{self, Workspace};
 use catena::kernel::{Kernel, StateKind};
+use catena::live::LivePosterior;
 use catena::model::{Latent, Lmc};
 use catena::posterior::Posterior;
 use catena::prediction::Prediction;
@@ -336,5 +337,10 @@ impl Fitted for FittedCatena {
             }
         }
         Ok(draws)
+    }
+
+    fn live(&self) -> Result<Option<LivePosterior>, MethodError> {
+        let Parts { inputs, observations, .. } = &self.parts;
+        Ok(Some(LivePosterior::new(&self.parts.graph()?, inputs, observations)?))
     }
 }

@@ -5,6 +5,7 @@
 use catena::data::{DataError, InputPoints};
 use catena::graph::GraphError;
 use catena::inference::InferenceError;
+use catena::live::{LiveError, LivePosterior};
 use catena::model::ModelError;
 use catena::posterior::EnsembleError;
 use catena::prediction::Prediction;
@@ -51,6 +52,9 @@ pub enum MethodError {
     /// Chains could not be combined.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),
+    /// The posterior takes no edits.
+    #[error(transparent)]
+    Live(#[from] LiveError),
 }
 
 /// What a prediction is about.
@@ -150,5 +154,14 @@ pub trait Fitted: Send + Sync {
     /// As [`Fitted::predict`], or when the method knows variances only.
     fn draws(&self, _at: &InputPoints, _n_draws: usize, _seed: u64) -> Result<Vec<f64>, MethodError> {
         Err(MethodError::NotOffered { what: "joint draws" })
+    }
+
+    /// The same posterior, ready for edits, over the rows and then the candidates; `None` for methods that are not on one
+    /// structure.
+    ///
+    /// # Errors
+    /// When the posterior cannot be taken apart.
+    fn live(&self) -> Result<Option<LivePosterior>, MethodError> {
+        Ok(None)
     }
 }

@@ -27,7 +27,7 @@ impl OutputTransform {
     }
 
     /// The mean, before the logarithm is undone.
-    fn center(&self, point: &[f64]) -> f64 {
+    pub(crate) fn center(&self, point: &[f64]) -> f64 {
         self.intercept + self.slopes.iter().zip(point).map(|(slope, x)| slope * x).sum::<f64>()
     }
 }
@@ -72,6 +72,11 @@ impl Preparation {
     pub fn fitted(dataset: &Dataset, units: InputUnits, wanted: &Wanted) -> Result<Self, DataError> {
         let mut inputs = input_scales(dataset.inputs(), units);
         inputs.iter_mut().zip(&wanted.factors).for_each(|((_, scale), factor)| *scale /= factor);
+        Self::with_inputs(inputs, dataset, wanted)
+    }
+
+    /// Inputs as they are given here, outputs fitted.
+    fn with_inputs(inputs: Vec<(f64, f64)>, dataset: &Dataset, wanted: &Wanted) -> Result<Self, DataError> {
         let scaled = scaled_inputs(&inputs, dataset.inputs())?;
         let observations = dataset.observations();
         let mut cells: Vec<Vec<(RowIndex, f64)>> = vec![vec![]; observations.n_outputs()];
@@ -94,6 +99,20 @@ impl Preparation {
             outputs.push(fitted_output(&scaled, &cells, log, wanted.trend));
         }
         Ok(Self { inputs, outputs })
+    }
+
+    /// The same transforms of the same inputs, with means and scales of another table.
+    ///
+    /// # Errors
+    /// As [`Preparation::fitted`].
+    pub fn refitted(&self, dataset: &Dataset) -> Result<Self, DataError> {
+        let outputs = || self.outputs.iter().enumerate();
+        let wanted = Wanted {
+            log: outputs().filter(|(_, found)| found.log).map(|(at, _)| OutputIndex::new(at)).collect(),
+            trend: outputs().any(|(_, found)| !found.slopes.is_empty()),
+            factors: vec![],
+        };
+        Self::with_inputs(self.inputs.clone(), dataset, &wanted)
     }
 
     /// Nothing is done to the outputs; inputs as asked.

@@ -146,7 +146,7 @@ fn odd_tables_are_borne() {
         (constant, daily()),
         (table.clone(), TimeOptions { spec: Some(trend), ..TimeOptions::default() }),
         (first_rows(&table, 5), TimeOptions::default()),
-        (first_rows(&table, 30), TimeOptions { linear_mean: true, ..daily() }),
+        (first_rows(&table, 30), daily()),
     ] {
         let fitted = learned(&table, time).unwrap();
         let later = InputPoints::from_column(vec![3600.0 * 90.0]).unwrap();

@@ -7,8 +7,10 @@ use catena_baselines::fullscale::FullScaleSize;
 
 use crate::fit::Budget;
 
-/// Dense multiplications per second of one ordinary core, for times that are said, never for decisions.
-const RATE: f64 = 4e9;
+/// Multiplications per second of one ordinary core in many small neighborhoods, for times that are said, never for decisions.
+const NEIGHBORHOOD_RATE: f64 = 4e9;
+/// The same in one large dense system.
+const DENSE_RATE: f64 = 1.2e10;
 
 /// How much a contest may look at.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +21,8 @@ pub(super) struct Work {
     pub(super) contest_rows: usize,
     /// Iterations of every climb.
     pub(super) iterations: usize,
-    /// The most numbers in a dense system that is solved at once.
-    pub(super) most_dense: usize,
+    /// Multiplications up to which exact inference is taken without asking whether another method is nearly as good.
+    pub(super) exact_operations: f64,
     /// Whether families are compared beyond their smoothness.
     pub(super) tries_variants: bool,
 }
@@ -32,21 +34,21 @@ impl Work {
                 learning_rows: 150,
                 contest_rows: 1000,
                 iterations: 20,
-                most_dense: 1200,
+                exact_operations: 3e9,
                 tries_variants: false,
             },
             Budget::Default => Self {
                 learning_rows: 300,
                 contest_rows: 4000,
                 iterations: 40,
-                most_dense: 3000,
+                exact_operations: 5e10,
                 tries_variants: true,
             },
             Budget::Thorough => Self {
                 learning_rows: 800,
                 contest_rows: 10_000,
                 iterations: 80,
-                most_dense: 6000,
+                exact_operations: 4e11,
                 tries_variants: true,
             },
         }
@@ -85,26 +87,49 @@ pub(super) fn n_equations(table: &Dataset, family: &Family) -> usize {
     table.inputs().rows().map(|row| observations.row(row).len().min(per_row)).sum()
 }
 
-/// Seconds of one core to condition on `n_rows` rows and predict as many.
+/// Seconds of one core for the whole table by the full-scale method: to learn, to condition and to predict every row.
 pub(super) fn full_scale_seconds(
     size: FullScaleSize,
     family: &Family,
-    n_outputs: usize,
-    n_rows: usize,
+    budget: Budget,
+    table: &Dataset,
 ) -> f64 {
-    1.5 * n_rows as f64 * per_location(size, family, n_outputs) / RATE
+    let n_outputs = table.observations().n_outputs();
+    // The likelihood without its gradient, and a prediction, take about as long as one with it.
+    let operations = table.n_rows() as f64 * per_location(size, family, n_outputs);
+    learning_seconds(size, family, budget, table) + operations / NEIGHBORHOOD_RATE
 }
 
-/// The same with a dense system of so many equations.
-pub(super) fn exact_seconds(n_equations: usize, n_rows: usize, n_outputs: usize) -> f64 {
+/// Seconds of one core to learn by the full-scale likelihood, if every iteration is used.
+fn learning_seconds(size: FullScaleSize, family: &Family, budget: Budget, table: &Dataset) -> f64 {
+    let n_outputs = table.observations().n_outputs();
+    let (rows, iterations) = final_learning(budget, family, n_outputs);
+    let evaluations = (rows.min(table.n_rows()) * iterations) as f64;
+    evaluations * per_location(size, family, n_outputs) / NEIGHBORHOOD_RATE
+}
+
+/// Multiplications of exact inference with so many equations: its factor, and every row predicted.
+pub(super) fn exact_operations(n_equations: usize, family: &Family, table: &Dataset) -> f64 {
+    let n_outputs = table.observations().n_outputs();
+    let n_latents = family.n_shared + if family.private_kernel.is_some() { n_outputs } else { 0 };
+    let targets = (table.n_rows() * n_outputs.min(n_latents)) as f64;
     let equations = n_equations as f64;
-    (equations.powi(3) / 3.0 + equations.powi(2) * (n_rows * n_outputs) as f64) / RATE
+    equations * equations * (equations / 3.0 + targets)
 }
 
-/// The same by message passing on this many structures.
-pub(super) fn sweep_seconds(n_structures: usize, family: &Family, n_outputs: usize, n_rows: usize) -> f64 {
+/// Seconds of one core for the whole table by exact inference, which learns by the full-scale likelihood.
+pub(super) fn exact_seconds(n_equations: usize, family: &Family, budget: Budget, table: &Dataset) -> f64 {
+    learning_seconds(FullScaleSize::default(), family, budget, table)
+        + exact_operations(n_equations, family, table) / DENSE_RATE
+}
+
+/// Seconds of one core for the whole table by message passing on this many structures, after so many iterations of learning,
+/// if every one is used.
+pub(super) fn sweep_seconds(n_structures: usize, family: &Family, iterations: usize, table: &Dataset) -> f64 {
+    let n_outputs = table.observations().n_outputs();
     let states = family.n_shared + if family.private_kernel.is_some() { n_outputs } else { 0 };
-    1e-6 * crate::selection::cost_per_row(states, n_outputs) * (n_structures * n_rows) as f64
+    let sweeps = (n_structures + iterations) as f64;
+    1e-6 * crate::selection::cost_per_row(states, n_outputs) * sweeps * table.n_rows() as f64
 }
 
 /// A time as people say it.

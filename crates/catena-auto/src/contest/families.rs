@@ -40,7 +40,8 @@ impl Arena<'_> {
             0 => Family { private_kernel: base.private_kernel.map(|_| kernel), ..base },
             _ => Family { shared_kernel: kernel, ..base },
         };
-        let simple = Wanted { trend: false, factors: vec![], ..of_choice.wanted.clone() };
+        let trend = self.options.wanted().trend;
+        let simple = Wanted { trend, factors: vec![], ..of_choice.wanted.clone() };
         let keeps_factors = self.options.relevance == Some(true);
         let (field, other) = if simple == of_choice.wanted || keeps_factors {
             (of_choice, None)

@@ -1,7 +1,8 @@
-//! Above one input several methods could answer: which one, judged on cells that none of them saw.
+//! Above one input several methods could answer: which one.
 //!
-//! Entrants are message passing on the structure that suits the inputs and on several chains, and either exact inference,
-//! where the table is small enough for it, or the full-scale method at a few sizes. Message passing learns on all rows that
+//! Exact inference, where its work is within what the budget allows and its matrix within the memory: then nothing else is
+//! asked. Otherwise the best on cells that no method saw. Entrants are message passing on the structure that suits the inputs
+//! and on several chains, and the full-scale method at a few sizes. Message passing learns on all rows that
 //! take part; the others learn from a few hundred by the full-scale likelihood, which is nearly enough. All then condition on
 //! the same cells and predict the same hidden ones. The full-scale and exact methods know true distances, so they choose their
 //! own smoothness and whether outputs have private latents.
@@ -21,7 +22,7 @@ use catena_baselines::exact::ExactOptions;
 use catena_baselines::fullscale::FullScaleSize;
 
 pub(crate) use cost::final_learning;
-use cost::{Work, exact_seconds, full_scale_seconds, n_equations, spoken, sweep_seconds};
+use cost::{Work, exact_operations, exact_seconds, full_scale_seconds, n_equations, spoken, sweep_seconds};
 use families::Aware;
 
 use crate::carry::carried;
@@ -135,21 +136,42 @@ pub(crate) fn contest(
     let left = Dataset::new(whole.inputs().clone(), left)?;
     let mut arena = Arena::new(table, left, hidden, (options, work, units, monitor))?;
     let of_choice = arena.field(&choice.wanted)?;
+    let aware = arena.distance_aware(of_choice, choice);
+    if let (true, Ok((field, aware))) = (is_open, &aware)
+        && let Some((exact, reason)) = arena.exact_outright(field, aware)
+    {
+        return Ok(arena.verdict(Some(exact), vec![reason]));
+    }
     let mut entrants = vec![];
     if is_open {
+        let of_choice = arena.field(&choice.wanted)?;
         entrants.push(arena.message_passing(&of_choice, choice, StructureOption::Auto)?);
         let ensemble = StructureOption::Ensemble { n_chains: N_CHAINS };
         entrants.push(arena.message_passing(&of_choice, choice, ensemble)?);
     }
-    match arena.distance_aware(of_choice, choice) {
-        Ok((field, aware)) => arena.admit_distance_aware((&field, &aware), is_open, &mut entrants)?,
+    match aware {
+        Ok((field, aware)) => arena.admit_full_scale((&field, &aware), is_open, &mut entrants)?,
         // A table may be too much for them and not for message passing, which then stands alone and says so.
         Err(failure) if is_open => {
             arena.declined.push(format!("methods other than message passing could not take part: {failure}"));
         }
         Err(failure) => return Err(failure),
     }
-    Ok(arena.verdict(entrants, is_open))
+    let best = winner(&entrants);
+    let reasons = if entrants.len() > 1 { arena.reasons(&entrants, best, is_open) } else { vec![] };
+    let winner = entrants.into_iter().nth(best);
+    Ok(arena.verdict(winner, reasons))
+}
+
+/// The best log score; entrants come by cost, and a costlier one must be worth it.
+fn winner(entrants: &[Entrant]) -> usize {
+    let mut best = 0;
+    for (at, entrant) in entrants.iter().enumerate() {
+        if -entrant.scores.mnll > -entrants[best].scores.mnll + WORTHWHILE {
+            best = at;
+        }
+    }
+    best
 }
 
 impl<'a> Arena<'a> {
@@ -247,7 +269,8 @@ impl<'a> Arena<'a> {
                 (1, self.judge(field, &method, &model)?)
             }
         };
-        let seconds = sweep_seconds(n_structures, &choice.family, self.n_outputs(), self.table.n_rows());
+        let iterations = choice.plan.race.ascent.max_iterations;
+        let seconds = sweep_seconds(n_structures, &choice.family, iterations, self.table);
         let (scores, probabilities) = judged;
         Ok(Entrant {
             method: MethodChoice::Catena,
@@ -261,23 +284,37 @@ impl<'a> Arena<'a> {
         })
     }
 
-    /// Lets exact inference take part where the table is small enough for it, else the full-scale method.
-    fn admit_distance_aware(
+    /// Exact inference, where its work is within the budget and its matrix within the memory, and why.
+    fn exact_outright(&mut self, field: &Field, aware: &Aware) -> Option<(Entrant, String)> {
+        let n_equations = n_equations(self.table, &aware.family);
+        let operations = exact_operations(n_equations, &aware.family, self.table);
+        let memory = ExactOptions::default().memory;
+        if operations > self.work.exact_operations || !memory.holds_square(n_equations) {
+            return None;
+        }
+        match self.exact(field, aware, n_equations) {
+            Ok(exact) => {
+                let reason = format!(
+                    "method exact: {n_equations} equations, {} of one core, are within the budget, so nothing less was tried; \
+                     say method catena or fullscale to have another",
+                    spoken(exact.seconds)
+                );
+                Some((exact, reason))
+            }
+            Err(failure) => {
+                self.declined.push(format!("exact inference could not be used: {failure}"));
+                None
+            }
+        }
+    }
+
+    /// Lets the full-scale method take part.
+    fn admit_full_scale(
         &mut self,
         (field, aware): (&Field, &Aware),
         is_open: bool,
         entrants: &mut Vec<Entrant>,
     ) -> Result<(), FitError> {
-        let n_equations = n_equations(self.table, &aware.family);
-        if is_open && n_equations <= self.work.most_dense {
-            match self.exact(field, aware, n_equations) {
-                Ok(exact) => {
-                    entrants.push(exact);
-                    return Ok(());
-                }
-                Err(failure) => self.declined.push(format!("exact inference could not take part: {failure}")),
-            }
-        }
         for size in self.sizes() {
             match self.full_scale(size, field, aware) {
                 Ok(entrant) => entrants.push(entrant),
@@ -298,14 +335,14 @@ impl<'a> Arena<'a> {
 
     fn full_scale(&self, size: FullScaleSize, field: &Field, aware: &Aware) -> Result<Entrant, FitError> {
         let method = FullScaleMethod::new(size, self.options.seed);
-        let seconds = full_scale_seconds(size, &aware.family, self.n_outputs(), self.table.n_rows());
+        let seconds = full_scale_seconds(size, &aware.family, self.options.budget, self.table);
         let choice = MethodChoice::FullScale { size: Some(size) };
         self.entrant((choice, &method), field, aware, seconds)
     }
 
     fn exact(&self, field: &Field, aware: &Aware, n_equations: usize) -> Result<Entrant, FitError> {
         let method = ExactMethod(ExactOptions::default());
-        let seconds = exact_seconds(n_equations, self.table.n_rows(), self.n_outputs());
+        let seconds = exact_seconds(n_equations, &aware.family, self.options.budget, self.table);
         self.entrant((MethodChoice::Exact, &method), field, aware, seconds)
     }
 
@@ -329,17 +366,10 @@ impl<'a> Arena<'a> {
         })
     }
 
-    /// The best log score; entrants come by cost, and a costlier one must be worth it.
-    fn verdict(self, entrants: Vec<Entrant>, is_open: bool) -> Option<Verdict> {
-        let mut best = 0;
-        for (at, entrant) in entrants.iter().enumerate() {
-            if -entrant.scores.mnll > -entrants.get(best)?.scores.mnll + WORTHWHILE {
-                best = at;
-            }
-        }
-        let mut reasons = if entrants.len() > 1 { self.reasons(&entrants, best, is_open) } else { vec![] };
+    /// The winner, with what is to be said.
+    fn verdict(self, winner: Option<Entrant>, mut reasons: Vec<String>) -> Option<Verdict> {
         reasons.extend(self.declined);
-        let winner = entrants.into_iter().nth(best)?;
+        let winner = winner?;
         Some(Verdict {
             method: winner.method,
             structure: winner.structure,
@@ -366,7 +396,7 @@ impl<'a> Arena<'a> {
         let n_rows = self.left.n_rows();
         let of = if n_rows < self.table.n_rows() { format!(" of {n_rows} rows") } else { String::new() };
         let mut reasons = vec![format!(
-            "method by log score per hidden cell{of} (error in standard deviations; one core's time for the whole table): {}",
+            "method by log score per hidden cell{of} (error in standard deviations; one core's time to learn and answer for the whole table): {}",
             all.join(", ")
         )];
         let winner = &entrants[best];

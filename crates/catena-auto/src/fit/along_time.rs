@@ -8,8 +8,8 @@ use super::{Fit, FitError, FitMonitor, FitOptions, Stage, StructureOption};
 use crate::distinct::distinct;
 use crate::ground::Ground;
 use crate::message_passing::with_candidates;
-use crate::preparation::{InputUnits, Preparation, Wanted};
-use crate::time::{MOST_OUTPUTS, TimeModel, TimeOptions};
+use crate::preparation::{InputUnits, Preparation};
+use crate::time::{MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, TimeModel, TimeOptions, TimeSpec};
 
 /// A fit of sums of level, season and oscillator along a single input.
 pub(super) fn fit(
@@ -22,8 +22,13 @@ pub(super) fn fit(
     if found != 1 {
         return Err(FitError::TimeNeedsOneInput { found });
     }
+    let n_outputs = table.observations().n_outputs();
     let refused = [
-        (table.observations().n_outputs() > MOST_OUTPUTS, "is for at most 16 outputs"),
+        (n_outputs > MOST_OUTPUTS, "is for at most 32 outputs"),
+        (
+            n_outputs > MOST_WITH_OWN_SEASONS && time.spec.as_ref().is_some_and(TimeSpec::has_own_season),
+            "of more than 16 outputs has no season in every latent, but one that they share, such as shared(24h)",
+        ),
         (rival(options.method, options.seed).is_some(), "runs by message passing alone"),
         (
             !matches!(options.structure, StructureOption::Auto | StructureOption::Chain),
@@ -38,11 +43,21 @@ pub(super) fn fit(
     }
     let (learned_from, _) = distinct(table)?;
     let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
-    let wanted = Wanted { trend: time.linear_mean, ..Wanted::default() };
-    let preparation = Preparation::fitted(&learned_from, units, &wanted)?;
+    let preparation = Preparation::fitted(&learned_from, units, &options.wanted())?;
     let unit = preparation.inputs[0].1;
-    let TimeModel { learned, reasons, warnings } =
-        crate::time::learn(&preparation.dataset(&learned_from)?, unit, time, options, monitor)?;
+    let learned = crate::time::learn(&preparation.dataset(&learned_from)?, unit, time, options, monitor)?;
+    conclude(table, preparation, learned, options, monitor)
+}
+
+/// Conditions a learned model on the whole table.
+pub(super) fn conclude(
+    table: &Dataset,
+    preparation: Preparation,
+    learned: TimeModel,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<Fit, FitError> {
+    let TimeModel { learned, reasons, warnings, sums } = learned;
     tell(monitor, Stage::Structure, 0.0);
     let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
     let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
@@ -50,6 +65,10 @@ pub(super) fn fit(
     let told = Told { decisions: reasons, ..Told::default() };
     let model = learned.model.clone();
     let mut fit = finish(table, preparation, &ground, model, Some(&learned), told, options, monitor)?;
-    fit.parts.summary.warnings.extend(warnings);
+    let summary = &mut fit.parts.summary;
+    summary.warnings.extend(warnings);
+    for (latent, sum) in summary.latents.iter_mut().zip(sums) {
+        latent.sum = Some(sum);
+    }
     Ok(fit)
 }

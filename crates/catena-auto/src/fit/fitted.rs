@@ -12,7 +12,7 @@ use catena_baselines::fullscale::FullScaleSize;
 
 use super::learn::{learn, rival, schedule};
 use super::summary::{self, HeldOut, Summary};
-use super::warnings::{left_range, warnings};
+use super::warnings::warnings;
 use super::{Event, FitError, FitMonitor, FitOptions, GivenParameters, MethodChoice, Stage, StructureOption};
 use crate::carry::carried;
 use crate::contest::contest;
@@ -22,7 +22,6 @@ use crate::ground::{Course, Ground};
 use crate::message_passing::{CatenaMethod, States, Structure, with_candidates};
 use crate::method::{Fitted, Method, Quantity};
 use crate::preparation::{InputUnits, Predictive, Preparation};
-use crate::rows::appended;
 use crate::selection::{Choice, choose};
 
 /// A fitted model.
@@ -157,6 +156,7 @@ pub(super) fn finish(
     if rival(options.method, options.seed).is_none() && options.structure == StructureOption::Auto {
         decisions.push(catena::structure::StructureChoice::for_dim(table.inputs().dim()).to_string());
     }
+    decisions.extend(summary::linear_means(table, &preparation, options));
     let summary = Summary {
         method: method_name(options),
         n_rows: table.n_rows(),
@@ -312,26 +312,6 @@ impl Fit {
         let scaled = self.parts.preparation.inputs(at)?;
         let prediction = self.posterior.predict(&scaled, quantity)?;
         Ok(self.parts.preparation.predictive(&prediction, &scaled))
-    }
-
-    /// The same model and units with more rows; a warning is added for outputs that leave the range they were learned on.
-    ///
-    /// # Errors
-    /// When the new rows have other columns.
-    pub fn with_more_rows(&self, more: &Dataset) -> Result<Self, FitError> {
-        let table = appended(&self.parts.table, more)?;
-        let mut parts = FitParts { table, ..self.parts.clone() };
-        parts.summary.n_rows = parts.table.n_rows();
-        let counts = parts.table.observations().counts_by_output();
-        for (output, count) in parts.summary.outputs.iter_mut().zip(counts) {
-            output.n_observed = count;
-        }
-        let names: Vec<&str> = self.parts.summary.outputs.iter().map(|output| output.name.as_str()).collect();
-        parts.summary.warnings.extend(left_range(&self.parts.table, more, &names));
-        let mut fit = Self::from_parts(parts)?;
-        let evidence = fit.posterior.evidence()?.map_or(f64::NAN, crate::method::Evidence::get);
-        fit.parts.summary.log_evidence = evidence;
-        Ok(fit)
     }
 
     /// The parameters in the user's units, to be given to another fit. Exact for one input; for several, length-scales are

@@ -9,7 +9,7 @@ use super::fitted::{Told, finish, scaled_candidates};
 use super::{Fit, FitError, FitMonitor, FitOptions, GivenParameters};
 use crate::ground::Ground;
 use crate::message_passing::with_candidates;
-use crate::preparation::{InputUnits, OutputTransform, Preparation, Wanted};
+use crate::preparation::{InputUnits, OutputTransform, Preparation};
 
 /// A fit with parameters in the user's units.
 pub(super) fn fit(
@@ -23,7 +23,7 @@ pub(super) fn fit(
     let is_line = table.inputs().dim() == 1;
     let units = if options.standardize && is_line { InputUnits::Scaled } else { InputUnits::AsGiven };
     let preparation = if options.standardize {
-        Preparation::fitted(table, units, &Wanted::default())?
+        Preparation::fitted(table, units, &options.wanted())?
     } else {
         Preparation::identity(table.inputs(), n_outputs, units)
     };

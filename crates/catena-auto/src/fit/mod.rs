@@ -3,10 +3,14 @@
 mod along_time;
 mod fitted;
 mod given;
+mod in_blocks;
 mod joint;
 mod learn;
+mod live;
 mod options;
+mod relearn;
 mod summary;
+mod sums;
 mod text;
 mod warnings;
 mod words;
@@ -23,10 +27,13 @@ use thiserror::Error;
 pub use crate::selection::Tried;
 pub use catena_baselines::fullscale::FullScaleSize;
 pub use fitted::{Fit, FitParts};
+pub use in_blocks::{Block, InBlocks};
+pub use live::{LiveFit, LiveFitError};
 pub use options::{
-    Budget, FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, UnknownKernel,
+    Budget, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, UnknownKernel,
 };
 pub use summary::{HeldOut, LatentSummary, OutputSummary, Summary};
+pub use sums::{PieceSummary, SumSummary};
 pub use words::UnknownWord;
 
 use crate::method::MethodError;
@@ -89,6 +96,16 @@ pub enum FitError {
         "candidates are part of one chain or tree; with an ensemble there are several, so leave them out"
     )]
     CandidatesInEnsemble,
+    /// A table in blocks is a chain along one input.
+    #[error(
+        "only a model by message passing along a single input can be applied in blocks; allow more memory instead"
+    )]
+    NotInBlocks,
+    /// The form of the sweep that runs in blocks would lose digits.
+    #[error(
+        "the model's noise is too small for a sweep in blocks, which would lose digits; allow more memory instead"
+    )]
+    TooLittleNoiseForBlocks,
     /// An ensemble of nothing.
     #[error("an ensemble needs at least one chain")]
     EmptyEnsemble,
@@ -133,6 +150,9 @@ impl From<RaceError<MethodError>> for FitError {
         }
     }
 }
+
+/// How a user asks for parameters to be learned again, on the command line and in Python.
+pub(crate) const RELEARN: &str = "--relearn (relearn=True in Python)";
 
 /// What a fit is busy with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -9,6 +9,7 @@ use catena_baselines::fullscale::FullScaleSize;
 use thiserror::Error;
 
 use crate::message_passing::Structure;
+use crate::preparation::Wanted;
 use crate::time::TimeOptions;
 
 /// Which inference runs.
@@ -64,6 +65,18 @@ impl StructureOption {
             Self::Tree => Structure::Tree,
         }
     }
+}
+
+/// What outputs return to where nothing else is known.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum MeanChoice {
+    /// Constant along one input; above, linear if that predicts hidden cells better.
+    #[default]
+    Auto,
+    /// A constant for each output.
+    Constant,
+    /// Linear in the inputs, fitted to the cells before anything else.
+    Linear,
 }
 
 /// How much time may be spent on choosing and learning; the figures are for 4000 rows of 7 outputs on two cores.
@@ -143,6 +156,8 @@ pub struct FitOptions {
     pub kernel: Option<KernelPair>,
     /// A model along time instead: sums of level, season and oscillator in every latent. Needs a single input.
     pub time: Option<TimeOptions>,
+    /// What outputs return to.
+    pub mean: MeanChoice,
     /// Parameters that are given; `None` to learn them.
     pub parameters: Option<GivenParameters>,
     /// Priors of what is learned, for outputs of variance 1; `None` for the default.
@@ -183,6 +198,7 @@ impl Default for FitOptions {
             private: None,
             kernel: None,
             time: None,
+            mean: MeanChoice::Auto,
             parameters: None,
             priors: None,
             noise_floor: 1e-6,
@@ -201,6 +217,11 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
+    /// The transforms that nothing was compared to choose.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { trend: self.mean == MeanChoice::Linear, ..Wanted::default() }
+    }
+
     /// What an output is called.
     pub(crate) fn output_name(&self, output: usize) -> String {
         self.output_names.get(output).cloned().unwrap_or_else(|| format!("output {output}"))

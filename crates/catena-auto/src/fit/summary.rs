@@ -1,5 +1,6 @@
 //! What was learned, in the user's units, for a person or a program to read.
 
+use catena::data::Dataset;
 use catena::index::OutputIndex;
 use catena::kernel::Piece;
 use catena::learning::{Extent, Learned, Stop};
@@ -7,7 +8,7 @@ use catena::model::{Latent, Lmc, Process};
 use serde::{Deserialize, Serialize};
 
 use super::FitOptions;
-use crate::preparation::Preparation;
+use crate::preparation::{OutputTransform, Preparation};
 use crate::scores::Scores;
 use crate::selection::Tried;
 
@@ -28,6 +29,9 @@ pub struct LatentSummary {
     /// The standard deviation that it shows over the data where its weight is 1: 1 unless it wanders.
     #[serde(default = "one")]
     pub deviation: f64,
+    /// The sum that it is a piece of, counted from 0; `None` where latents are no sums.
+    #[serde(default)]
+    pub sum: Option<usize>,
 }
 
 /// One output.
@@ -41,6 +45,10 @@ pub struct OutputSummary {
     pub log: bool,
     /// The mean, in units of the output or of its logarithm.
     pub mean: f64,
+    /// Where the mean is linear, its slope in each input, in units of both; `mean` is then its value where inputs were counted
+    /// from.
+    #[serde(default)]
+    pub slopes: Vec<f64>,
     /// The standard deviation of the noise, in the same units.
     pub noise_deviation: f64,
     /// Shares of the modelled variance.
@@ -177,6 +185,7 @@ pub(super) fn latents(
             .collect(),
         share: variance(at) / total,
         deviation: sizes[at].sqrt(),
+        sum: None,
     };
     model.latents().iter().enumerate().map(summary).collect()
 }
@@ -204,6 +213,12 @@ pub(super) fn outputs(
             n_observed: counts[output],
             log: transform.log,
             mean: transform.intercept,
+            slopes: transform
+                .slopes
+                .iter()
+                .zip(&preparation.inputs)
+                .map(|(slope, (_, unit))| slope / unit)
+                .collect(),
             noise_deviation: noise.sqrt() * transform.scale,
             shared_share: shared / total,
             private_share: private / total,
@@ -222,12 +237,16 @@ fn sizes(model: &Lmc, extent: Extent) -> Vec<f64> {
     model.latents().iter().map(size).collect()
 }
 
+/// What the second state of a cycle is called.
+pub(super) const QUARTER_TURN: &str = "turn";
+
 /// What a latent is called.
 fn process_name(latent: &Latent) -> String {
     match latent.process() {
         Process::Stationary(kernel, _) => kernel.name().to_owned(),
         Process::Piece(Piece::Sho { quality }) => format!("sho(q={:.3})", quality.get()),
         Process::Piece(piece) => piece.name().to_owned(),
+        Process::QuarterTurn => QUARTER_TURN.to_owned(),
     }
 }
 
@@ -240,6 +259,27 @@ pub(super) fn mixing(model: &Lmc, preparation: &Preparation) -> Vec<f64> {
         .enumerate()
         .map(|(at, weight)| weight * preparation.outputs[at / n_latents].scale)
         .collect()
+}
+
+/// Says how far linear means along one input move over the table.
+pub(super) fn linear_means(
+    table: &Dataset,
+    preparation: &Preparation,
+    options: &FitOptions,
+) -> Option<String> {
+    let [(_, unit)] = preparation.inputs.as_slice() else { return None };
+    let places = table.inputs().values().iter();
+    let (first, last) =
+        places.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)));
+    let span = last - first;
+    let moved = |(output, transform): (usize, &OutputTransform)| {
+        let change = transform.slopes.first()? * span / unit;
+        let of = if transform.log { "log " } else { "" };
+        Some(format!("{of}{} {change:+.3}", options.output_name(output)))
+    };
+    let moved: Vec<String> = preparation.outputs.iter().enumerate().filter_map(moved).collect();
+    let text = format!("means are linear; over the {} of the table: ", (options.length_text)(span));
+    (!moved.is_empty()).then(|| text + &moved.join(", "))
 }
 
 /// The correlation of the outputs implied by the weights; an output without signal correlates with itself alone.

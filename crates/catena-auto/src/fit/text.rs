@@ -10,7 +10,8 @@ impl Summary {
         lines.push(format!("log evidence {:.2}; {}", self.log_evidence, self.ending));
         lines.extend(self.decisions.iter().map(|decision| format!("  {decision}")));
         lines.push(String::new());
-        lines.extend(self.latent_lines(length));
+        let sums = self.sum_lines(length);
+        lines.extend(if sums.is_empty() { self.latent_lines(length) } else { sums });
         lines.push(String::new());
         lines.extend(self.output_lines());
         if self.outputs.len() > 1 && self.outputs.len() <= 12 {

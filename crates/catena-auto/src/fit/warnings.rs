@@ -5,7 +5,7 @@ use catena::index::{LatentIndex, OutputIndex};
 use catena::learning::{Extent, Learned, Stop};
 use catena::model::Lmc;
 
-use super::{FitOptions, HeldOut};
+use super::{FitOptions, HeldOut, RELEARN};
 use crate::ground::Ground;
 
 /// Warnings about a fitted model, most important first.
@@ -77,7 +77,7 @@ pub(super) fn left_range(before: &Dataset, more: &Dataset, names: &[&str]) -> Ve
         let margin = 0.25 * (high - low);
         let far = if most > high + margin { most } else { least };
         (most > high + margin || least < low - margin).then(|| {
-            format!("{name} reaches {far}, but was learned on values from {low} to {high}: fit again if that is to stay")
+            format!("{name} reaches {far}, but was learned on values from {low} to {high}: if that is to stay, update with {RELEARN}")
         })
     };
     names.iter().enumerate().filter_map(told).collect()

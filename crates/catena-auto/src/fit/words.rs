@@ -1,4 +1,4 @@
-//! Methods, structures and budgets by the words that the command line and Python know them by.
+//! Methods, structures, means and budgets by the words that the command line and Python know them by.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use catena_baselines::fullscale::FullScaleSize;
 
-use super::{Budget, MethodChoice, StructureOption};
+use super::{Budget, MeanChoice, MethodChoice, StructureOption};
 
 /// A word that means nothing here, and the words that do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -94,6 +94,20 @@ fn full_scale_size(text: &str) -> Option<FullScaleSize> {
     let (inducing, neighbors) = text.split_once(',')?;
     let size = FullScaleSize::new(inducing.trim().parse().ok()?, neighbors.trim().parse().ok()?);
     (size.n_inducing + size.n_neighbors > 0).then_some(size)
+}
+
+impl FromStr for MeanChoice {
+    type Err = UnknownWord;
+
+    /// `auto`, `constant` or `linear`.
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "constant" => Ok(Self::Constant),
+            "linear" => Ok(Self::Linear),
+            _ => Err(UnknownWord("auto, constant or linear")),
+        }
+    }
 }
 
 impl FromStr for Budget {

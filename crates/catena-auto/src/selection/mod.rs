@@ -25,7 +25,7 @@ pub(crate) use holdout::{Holdout, below, holdout};
 pub(crate) use plan::{Plan, cost_per_row};
 pub(crate) use rows::part;
 
-use crate::fit::{Event, FitError, FitMonitor, FitOptions, KernelPair, Stage};
+use crate::fit::{Event, FitError, FitMonitor, FitOptions, KernelPair, MeanChoice, Stage};
 use crate::ground::{Course, Ground};
 use crate::preparation::{InputUnits, Preparation, Wanted};
 use crate::rows::some_rows;
@@ -136,7 +136,8 @@ fn ladder(n_outputs: usize, private: bool, asked: Option<usize>) -> Vec<usize> {
 
 impl Selection<'_> {
     fn run(self, ladder: &[usize], private: bool, mut reasons: Vec<String>) -> Result<Choice, FitError> {
-        let plain = self.ground(&Wanted::default())?;
+        let asked = self.options.wanted();
+        let plain = self.ground(&asked)?;
         let state = self.options.state.unwrap_or_else(|| plain.suited_state());
         let n_outputs = self.part.observations().n_outputs();
         let kernels = match self.options.kernel {
@@ -150,7 +151,7 @@ impl Selection<'_> {
             state,
             tied,
         };
-        let candidate = |family: Family| Candidate { family, wanted: Wanted::default() };
+        let candidate = |family: Family| Candidate { family, wanted: asked.clone() };
         let mut candidates: Vec<Candidate> =
             ladder.iter().map(|&count| candidate(family(count, false, private))).collect();
         let is_open = self.options.latents.is_none();
@@ -177,9 +178,9 @@ impl Selection<'_> {
             let mut log = skewed_outputs(self.part.observations());
             log.retain(|output| self.positive[output.get()]);
             if !log.is_empty() {
-                variants.push(Candidate { wanted: Wanted { log, ..Wanted::default() }, ..best.clone() });
+                variants.push(Candidate { wanted: Wanted { log, ..asked.clone() }, ..best.clone() });
             }
-            if self.part.inputs().dim() > 1 {
+            if self.part.inputs().dim() > 1 && self.options.mean == MeanChoice::Auto {
                 variants
                     .push(Candidate { wanted: Wanted { trend: true, ..Wanted::default() }, ..best.clone() });
             }

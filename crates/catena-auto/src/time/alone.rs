@@ -1,16 +1,20 @@
 //! Every output alone: cheap fits that choose the terms and start the joint model.
 
+use std::f64::consts::TAU;
 use std::sync::Arc;
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
-use catena::index::{OutputIndex, Position, RowIndex};
+use catena::index::{LatentIndex, OutputIndex, Position, RowIndex};
 use catena::inference::{Outlook, Workspace};
+use catena::kernel::Piece;
 use catena::learning::{Extent, GraphEvidence, Learned, Priors, RaceSettings, Settings, race};
-use catena::model::Lmc;
+use catena::model::{Latent, Lmc, Process};
+use catena::posterior::Posterior;
 use catena::structure::{Tree, sorted_chain};
 use rayon::prelude::*;
 
+use super::phases::nearest_rows;
 use super::spec::TimeSpec;
 use super::sums::alone;
 use crate::fit::FitError;
@@ -20,6 +24,8 @@ pub(super) struct Series {
     tree: Arc<Tree>,
     observations: Observations,
     extent: Extent,
+    /// The first place.
+    first: f64,
     /// The table's row of each of its own.
     rows: Vec<RowIndex>,
     values: Vec<f64>,
@@ -34,12 +40,13 @@ impl Series {
         if !varies {
             return Ok(None);
         }
-        let places = rows.iter().map(|&row| table.inputs().point(row)[0]).collect();
+        let places: Vec<f64> = rows.iter().map(|&row| table.inputs().point(row)[0]).collect();
+        let first = places.iter().copied().fold(f64::INFINITY, f64::min);
         let inputs = InputPoints::new(rows.len(), 1, places)?;
         let tree = sorted_chain(&inputs)?;
         let extent = Extent::of(&inputs, &tree);
         let observations = Observations::from_dense(rows.len(), 1, &values)?;
-        Ok(Some(Self { tree: Arc::new(tree), observations, extent, rows, values }))
+        Ok(Some(Self { tree: Arc::new(tree), observations, extent, first, rows, values }))
     }
 
     fn graph(&self, model: Lmc) -> Result<FactorGraph<'static>, FitError> {
@@ -47,8 +54,14 @@ impl Series {
         Ok(graph.map_err(crate::method::MethodError::from)?)
     }
 
-    /// Learns the sum from two starts, one quicker than the other, or goes on from a model learned before.
-    fn learn(&self, spec: &TimeSpec, effort: Effort, noise_floor: f64) -> Result<Learned, FitError> {
+    /// Learns the sum from two starts, one quicker than the other, and from a model learned before if there is one.
+    fn learn(
+        &self,
+        spec: &TimeSpec,
+        earlier: Option<&Lmc>,
+        effort: Effort,
+        noise_floor: f64,
+    ) -> Result<Learned, FitError> {
         let (start, parameters) = alone(spec, 1.0, noise_floor)?;
         let quick = alone(spec, 4.0, noise_floor)?.0;
         let graph = self.graph(start.clone())?;
@@ -59,7 +72,45 @@ impl Series {
         };
         let evidence = || GraphEvidence::new(graph.clone());
         let go_on = |_| std::ops::ControlFlow::Continue(());
-        Ok(race(&evidence, &parameters, &priors, &[start, quick], settings, &go_on)?)
+        let starts: Vec<Lmc> = earlier.cloned().into_iter().chain([start, quick]).collect();
+        Ok(race(&evidence, &parameters, &priors, &starts, settings, &go_on)?)
+    }
+
+    /// The first and the last place.
+    pub(super) fn ends(&self) -> (f64, f64) {
+        let places = self.places();
+        (places[0].0, places[places.len() - 1].0)
+    }
+
+    /// Its rows along the input.
+    fn places(&self) -> Vec<(f64, RowIndex)> {
+        let coordinates = self.tree.coordinates();
+        let place = |at: usize| (self.first + coordinates[at], self.tree.row_at(Position::new(at)));
+        (0..self.tree.len()).map(place).collect()
+    }
+
+    /// The posterior means of both states of a cycle, times its weight, at these places.
+    pub(super) fn cycle_states(
+        &self,
+        model: &Lmc,
+        column: usize,
+        places: &[f64],
+    ) -> Result<Vec<(f64, f64)>, FitError> {
+        let graph = self.graph(model.clone())?;
+        let posterior = Posterior::new(&graph).map_err(crate::method::MethodError::from)?;
+        let start: usize = model.latents()[..column].iter().map(Latent::state_dim).sum();
+        let weight = model.mixing().weight(OutputIndex::new(0), LatentIndex::new(column));
+        let Process::Piece(Piece::Cycle { period }) = model.latents()[column].process() else {
+            return Ok(vec![(0.0, 0.0); places.len()]);
+        };
+        let state = |(place, (there, row)): (&f64, (f64, RowIndex))| {
+            let mean = posterior.state_mean(row);
+            let (c, s) = (weight * mean[start], weight * mean[start + 1]);
+            // From the nearest row on: a turn by the angle of the time between.
+            let (sine, cosine) = (TAU * (place - there) / period.get()).sin_cos();
+            (cosine * c + sine * s, cosine * s - sine * c)
+        };
+        Ok(places.iter().zip(nearest_rows(places, &self.places())).map(state).collect())
     }
 
     /// One-step-ahead errors in predictive standard deviations, with the table's row of each.
@@ -100,17 +151,22 @@ pub(super) struct Singles {
     pub(super) score: f64,
 }
 
-/// Learns every series alone.
+/// Learns every series alone; `earlier` models, if there are any, are one per output.
 pub(super) fn learn_singles(
     series: &[Option<Series>],
     spec: &TimeSpec,
+    earlier: &[Lmc],
     effort: Effort,
     noise_floor: f64,
 ) -> Result<Singles, FitError> {
     let n_free = alone(spec, 1.0, noise_floor)?.1.n_free() as f64;
     let learned: Result<Vec<Option<Learned>>, FitError> = series
         .par_iter()
-        .map(|series| series.as_ref().map(|series| series.learn(spec, effort, noise_floor)).transpose())
+        .enumerate()
+        .map(|(at, series)| {
+            let learn = |series: &Series| series.learn(spec, earlier.get(at), effort, noise_floor);
+            series.as_ref().map(learn).transpose()
+        })
         .collect();
     let learned = learned?;
     let mut score = 0.0;

@@ -9,22 +9,23 @@ use catena::inference::{Outlook, Workspace};
 use catena::model::Lmc;
 use catena::structure::Tree;
 
-use crate::fit::{FitError, FitOptions};
+use crate::fit::{FitError, RELEARN};
 use crate::method::MethodError;
 
-/// The share of the rows that is the latest.
-const LATEST: f64 = 0.05;
+/// The share of the rows that is the latest, where nothing else says so.
+pub(super) const LATEST: f64 = 0.05;
 /// Fewer latest errors than this say nothing.
 const FEWEST: usize = 24;
 /// Errors that are larger by this factor than promised, and than before, are out of proportion.
 const OUT_OF_PROPORTION: f64 = 1.5;
 
-/// A warning for each output whose latest one-step errors are out of proportion.
-pub(super) fn warnings(
+/// A warning for each output whose one-step errors in the last `latest` rows of a chain are out of proportion.
+pub(crate) fn warnings(
     table: &Dataset,
     tree: &Arc<Tree>,
     model: &Lmc,
-    options: &FitOptions,
+    latest: usize,
+    name: &dyn Fn(usize) -> String,
 ) -> Result<Vec<String>, FitError> {
     let graph = FactorGraph::new(model, Arc::clone(tree), table.observations()).map_err(MethodError::from)?;
     let row = |at: usize| tree.row_at(Position::new(at));
@@ -32,7 +33,7 @@ pub(super) fn warnings(
     let outlooks: Vec<Outlook> = (1..tree.len()).map(outlook).collect();
     let ahead = Workspace::new().predict_ahead(&graph, &outlooks).map_err(MethodError::from)?;
     let n_outputs = model.n_outputs();
-    let first_latest = tree.len() - (LATEST * tree.len() as f64) as usize;
+    let first_latest = tree.len().saturating_sub(latest);
     let mut sums = vec![[(0.0, 0_usize); 2]; n_outputs];
     for at in 1..tree.len() {
         for cell in table.observations().row(row(at)) {
@@ -52,8 +53,8 @@ pub(super) fn warnings(
         is_out.then(|| {
             format!(
                 "{}: the latest one-step errors are {now:.1} times what the model expects ({earlier:.1} before): the \
-                 series may have changed, so learn from recent rows",
-                options.output_name(output)
+                 series may have changed; update with {RELEARN} to learn again",
+                name(output)
             )
         })
     };

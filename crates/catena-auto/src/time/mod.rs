@@ -1,16 +1,20 @@
 //! Models along time: level, season and oscillator, learned output by output and then together.
 //!
-//! A latent is a sum of terms ([`TimeSpec`]); there are as many latents as outputs. Each output is first fitted alone, which is
+//! A latent is a sum of terms ([`TimeSpec`]); there are as many latents as outputs, and seasons may be shared by all of them. Each output is first fitted alone, which is
 //! cheap and chooses the terms by a parsimony score. The joint model starts where the single ones ended, with weights from the
 //! correlation of their one-step errors, and is climbed for a few iterations more.
 
+mod again;
 mod alone;
 mod drift;
 mod periodogram;
+mod phases;
 mod rolling;
 mod spec;
 mod sums;
 
+pub(crate) use again::learn_again;
+pub(crate) use drift::warnings as drift_warnings;
 pub use rolling::{Horizon, Rolling, later_rows, rolling};
 pub use spec::{SpecError, Term, TimeSpec};
 
@@ -33,7 +37,11 @@ use crate::rows::some_rows;
 use alone::{Effort, Series, learn_singles};
 
 /// With more outputs the joint state is too large to be carried along the rows.
-pub const MOST_OUTPUTS: usize = 16;
+pub const MOST_OUTPUTS: usize = 32;
+/// With more outputs a season in every latent is too much: they share it, with a phase of its own in each.
+pub const MOST_WITH_OWN_SEASONS: usize = 16;
+/// Groups of a shared season that is not asked for.
+const GROUPS: usize = 2;
 
 /// What is asked of a model along time.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -42,8 +50,6 @@ pub struct TimeOptions {
     pub spec: Option<TimeSpec>,
     /// Periods of seasons, in units of the input; empty to look for them, unless the sum is given.
     pub periods: Vec<f64>,
-    /// Whether outputs have a mean that is linear in time, rather than constant.
-    pub linear_mean: bool,
 }
 
 /// How much is spent on what.
@@ -61,8 +67,8 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(budget: Budget) -> Self {
-        match budget {
+    fn new(budget: Budget, n_outputs: usize) -> Self {
+        let plan = match budget {
             Budget::Quick => Self {
                 rows: 2000,
                 comparing: Effort { heat: 8, iterations: 8 },
@@ -84,7 +90,13 @@ impl Plan {
                 joint: 150,
                 harmonics: &[3, 2, 4, 1, 6],
             },
-        }
+        };
+        // A row costs as much as its outputs cubed: beyond sixteen fewer rows must do.
+        let rows = match n_outputs > MOST_WITH_OWN_SEASONS && budget != Budget::Thorough {
+            true => plan.rows * MOST_WITH_OWN_SEASONS / n_outputs,
+            false => plan.rows,
+        };
+        Self { rows, ..plan }
     }
 }
 
@@ -93,6 +105,8 @@ pub(crate) struct TimeModel {
     pub(crate) learned: Learned,
     pub(crate) reasons: Vec<String>,
     pub(crate) warnings: Vec<String>,
+    /// By latent, the sum that it is a piece of.
+    pub(crate) sums: Vec<usize>,
 }
 
 /// Learns a model along time on a table in the model's units, of which one is `unit` of the user's input.
@@ -103,7 +117,7 @@ pub(crate) fn learn(
     options: &FitOptions,
     monitor: &FitMonitor<'_>,
 ) -> Result<TimeModel, FitError> {
-    let plan = Plan::new(options.budget);
+    let plan = Plan::new(options.budget, table.observations().n_outputs());
     let mut reasons = vec![];
     let part = latest_rows(table, plan.rows, &mut reasons)?;
     let table = part.as_ref().unwrap_or(table);
@@ -139,8 +153,7 @@ pub(crate) fn learn(
         "each of {n_outputs} latents is the sum {}: its motion as learned from one output, weights and noise from all",
         spec.text(|period| (options.length_text)(period * unit))
     ));
-    let warnings = drift::warnings(table, &bench.ground.tree, &learned.model, options)?;
-    Ok(TimeModel { learned, reasons, warnings })
+    bench.told(learned, reasons, options)
 }
 
 /// A joint model to climb from.
@@ -176,7 +189,7 @@ impl<'a> Bench<'a> {
 
     /// The parsimony score of a sum, each output alone; lower is better.
     fn score(&self, spec: &TimeSpec) -> Result<f64, FitError> {
-        Ok(learn_singles(&self.series, spec, self.plan.comparing, self.noise_floor)?.score)
+        Ok(learn_singles(&self.series, spec, &[], self.plan.comparing, self.noise_floor)?.score)
     }
 
     /// The sums to choose from, with every number of harmonics decided: the one asked for, or one with an oscillator and one
@@ -185,7 +198,13 @@ impl<'a> Bench<'a> {
         let season = |period: f64| Term::Season { period, harmonics: None };
         let given: Vec<Term> = asked.periods.iter().map(|period| season(period / self.unit)).collect();
         if let Some(spec) = &asked.spec {
-            let spec = given.into_iter().fold(spec.in_units(self.unit), |spec, term| spec.with(term));
+            let seasons = given.into_iter().map(TimeSpec::of);
+            let seasons = seasons.map(|season| match self.series.len() > MOST_WITH_OWN_SEASONS {
+                true => season.with_shared_seasons(GROUPS),
+                false => season,
+            });
+            let terms: Vec<Term> = seasons.flat_map(|season| season.terms().to_vec()).collect();
+            let spec = terms.into_iter().fold(spec.in_units(self.unit), |spec, term| spec.with(term));
             return Ok(vec![self.with_harmonics(spec, reasons)?]);
         }
         let oscillator = TimeSpec::of(Term::Oscillator).with(Term::Level);
@@ -193,7 +212,13 @@ impl<'a> Bench<'a> {
             true => self.with_seasons_found(oscillator, reasons)?,
             false => given.into_iter().fold(oscillator, |spec, term| spec.with(term)),
         };
-        let spec = self.with_harmonics(spec, reasons)?;
+        let mut spec = self.with_harmonics(spec, reasons)?;
+        if self.series.len() > MOST_WITH_OWN_SEASONS && spec.has_own_season() {
+            spec = spec.with_shared_seasons(GROUPS);
+            reasons.push(format!(
+                "more than {MOST_WITH_OWN_SEASONS} outputs: they share {GROUPS} groups of each season, with a phase of their own"
+            ));
+        }
         let rough = spec.beginning_with(Term::Kernel(Kernel::Matern12));
         Ok(vec![spec, rough])
     }
@@ -241,13 +266,24 @@ impl<'a> Bench<'a> {
 
     /// The joint model under a sum: motion from each output alone, weights from the correlation of their one-step errors.
     fn start(&self, spec: &TimeSpec) -> Result<Start, FitError> {
-        let singles = learn_singles(&self.series, spec, self.plan.starting, self.noise_floor)?.models;
+        let singles = self.singles(spec, &[])?;
+        let loadings = loadings(&self.series, &singles, self.ground.dataset.n_rows())?;
+        let groups = phases::groups(spec, &self.series, &singles)?;
+        let (model, parameters) = sums::together(spec, &singles, &loadings, &groups, self.noise_floor)?;
+        self.rated(model, parameters)
+    }
+
+    /// Each output alone, from `earlier` models too if there are any.
+    fn singles(&self, spec: &TimeSpec, earlier: &[Lmc]) -> Result<Vec<Lmc>, FitError> {
+        let (series, effort) = (&self.series, self.plan.starting);
+        let singles = learn_singles(series, spec, earlier, effort, self.noise_floor)?.models;
         let any = singles.iter().flatten().next().cloned().ok_or(FitError::NoStart)?;
         // An output that never varies takes part in no latent; any motion will do for its own.
-        let models: Vec<Lmc> =
-            singles.iter().map(|model| model.clone().unwrap_or_else(|| any.clone())).collect();
-        let loadings = loadings(&self.series, &models, self.ground.dataset.n_rows())?;
-        let (model, parameters) = sums::together(spec, &models, &loadings, self.noise_floor)?;
+        Ok(singles.iter().map(|model| model.clone().unwrap_or_else(|| any.clone())).collect())
+    }
+
+    /// A joint model with its evidence; of its parameters the motion is held.
+    fn rated(&self, model: Lmc, parameters: Parameters) -> Result<Start, FitError> {
         // Motion is what single outputs tell best. Freed, levels wander off while weights find their places, and forecasts
         // with them: docs/decisions/0008.
         let mut parameters = parameters.with_fixed_length_scales().with_fixed_qualities();
@@ -259,6 +295,21 @@ impl<'a> Bench<'a> {
         let log_evidence = Workspace::with_form(Form::Covariance).log_evidence(&graph);
         let log_evidence = log_evidence.map_err(crate::method::MethodError::from)?;
         Ok(Start { model, parameters, log_evidence })
+    }
+
+    /// What was learned, with what there is to say of it.
+    fn told(
+        &self,
+        learned: Learned,
+        reasons: Vec<String>,
+        options: &FitOptions,
+    ) -> Result<TimeModel, FitError> {
+        let Ground { dataset, tree, .. } = &self.ground;
+        let latest = (drift::LATEST * tree.len() as f64) as usize;
+        let names = |output: usize| options.output_name(output);
+        let warnings = drift::warnings(dataset, tree, &learned.model, latest, &names)?;
+        let sums = sums::numbers(&learned.model);
+        Ok(TimeModel { learned, reasons, warnings, sums })
     }
 }
 

@@ -1,8 +1,10 @@
-//! What a latent along time is the sum of, as people write it: `sho+rw+qp(24h)`, `matern12+qp(24h,3)+qp(7d,2)`.
+//! What a latent along time is the sum of, as people write it: `sho+rw+qp(24h)`, `matern12+qp(24h,3)+qp(7d,2)`, and seasons that
+//! outputs share: `sho+rw+shared(24h,3,2)`.
 
 use std::fmt;
 
-use catena::kernel::Kernel;
+use catena::kernel::{Kernel, Piece};
+use catena::model::{Latent, Process};
 use thiserror::Error;
 
 /// One term of a sum.
@@ -23,6 +25,15 @@ pub enum Term {
         /// How many harmonics it has; `None` to choose.
         harmonics: Option<usize>,
     },
+    /// A season that all outputs share, each with an amplitude and a phase of its own in every harmonic: for many outputs.
+    Shared {
+        /// Its period, in units of the input.
+        period: f64,
+        /// How many harmonics it has; `None` to choose.
+        harmonics: Option<usize>,
+        /// How many of it there are, so that outputs need not change alike.
+        groups: usize,
+    },
 }
 
 /// The sum that each latent is.
@@ -42,6 +53,10 @@ pub struct SpecError {
 
 /// Most harmonics a season can have.
 const MOST_HARMONICS: usize = 20;
+/// Most groups that a shared season can have.
+const MOST_GROUPS: usize = 8;
+/// Groups of a shared season where nothing is said of them.
+const GROUPS: usize = 1;
 
 impl TimeSpec {
     /// A sum of one term.
@@ -49,10 +64,42 @@ impl TimeSpec {
         Self { terms: vec![term] }
     }
 
+    /// The sum that latents with bound columns are, as they stand in a model.
+    pub(super) fn of_latents(latents: &[Latent]) -> Self {
+        let mut terms: Vec<Term> = vec![];
+        let mut pace = None;
+        for latent in latents {
+            let length = Some(latent.length_scale().get());
+            let term = match latent.process() {
+                Process::Stationary(kernel, _) => Term::Kernel(kernel),
+                Process::Piece(Piece::Sho { .. }) => Term::Oscillator,
+                Process::Piece(Piece::RandomWalk) => Term::Level,
+                Process::Piece(Piece::LocalLinearTrend) => Term::Trend,
+                // Shared seasons are found apart.
+                Process::QuarterTurn => continue,
+                Process::Piece(Piece::Cycle { period }) => {
+                    if let Some(Term::Season { period: whole, harmonics: Some(count) }) = terms.last_mut() {
+                        let expected = *whole / (*count + 1) as f64;
+                        // Harmonics of one season have one length-scale.
+                        if (period.get() / expected - 1.0).abs() < 1e-9 && pace == length {
+                            *count += 1;
+                            continue;
+                        }
+                    }
+                    Term::Season { period: period.get(), harmonics: Some(1) }
+                }
+            };
+            pace = length;
+            terms.push(term);
+        }
+        Self { terms }
+    }
+
     /// Whether a text speaks of a sum or a piece for time, and not of a kernel alone.
     pub fn is_meant_by(text: &str) -> bool {
         let name = text.split(['+', '(']).next().unwrap_or_default().trim();
-        text.contains(['+', '(']) || ["sho", "rw", "llt", "qp"].contains(&name.to_ascii_lowercase().as_str())
+        text.contains(['+', '('])
+            || ["sho", "rw", "llt", "qp", "shared"].contains(&name.to_ascii_lowercase().as_str())
     }
 
     /// Reads a specification. `period` turns the text of a period, such as `24h`, into units of the input, or says why it
@@ -81,7 +128,8 @@ impl TimeSpec {
                 "sho" => simple(Term::Oscillator)?,
                 "rw" => simple(Term::Level)?,
                 "llt" => simple(Term::Trend)?,
-                "qp" => season(rest, at + name.len(), period, &fail)?,
+                "qp" => season(rest, at + name.len(), ("qp", 2), period, &fail)?,
+                "shared" => season(rest, at + name.len(), ("shared", 3), period, &fail)?,
                 other => match Kernel::ALL.iter().find(|kernel| kernel.name() == other) {
                     Some(kernel) if kernel.state_dim(catena::kernel::StateKind::Derivative).is_ok() => {
                         simple(Term::Kernel(*kernel))?
@@ -93,13 +141,57 @@ impl TimeSpec {
                         ));
                     }
                     None => {
-                        let known = "matern12, matern32, matern52, sho, rw, llt or qp(PERIOD)";
+                        let known =
+                            "matern12, matern32, matern52, sho, rw, llt, qp(PERIOD) or shared(PERIOD)";
                         return Err(fail(at, format!("`{}` is not a piece; write {known}", name.trim())));
                     }
                 },
             });
         }
+        if terms.iter().all(|term| matches!(term, Term::Shared { .. })) {
+            let what = "beside a shared season outputs need something of their own; write for example rw+shared(24h)";
+            return Err(fail(0, what.to_owned()));
+        }
         Ok(Self { terms })
+    }
+
+    /// The terms of every latent: all but the shared seasons.
+    pub(super) fn own(&self) -> Self {
+        let is_own = |term: &&Term| !matches!(term, Term::Shared { .. });
+        Self { terms: self.terms.iter().filter(is_own).copied().collect() }
+    }
+
+    /// The shared seasons: period, harmonics and groups of each.
+    pub(super) fn shared(&self) -> Vec<(f64, usize, usize)> {
+        let shared = |term: &Term| match *term {
+            Term::Shared { period, harmonics, groups } => Some((period, harmonics.unwrap_or(1), groups)),
+            _ => None,
+        };
+        self.terms.iter().filter_map(shared).collect()
+    }
+
+    /// What an output has alone: a shared season is its own there, after all else.
+    pub(super) fn alone(&self) -> Self {
+        let season = |term: &Term| match *term {
+            Term::Shared { period, harmonics, .. } => Some(Term::Season { period, harmonics }),
+            _ => None,
+        };
+        let seasons = self.terms.iter().filter_map(season);
+        Self { terms: self.own().terms.into_iter().chain(seasons).collect() }
+    }
+
+    /// The same sum with every season shared, in so many groups.
+    pub(super) fn with_shared_seasons(&self, groups: usize) -> Self {
+        let shared = |term: &Term| match *term {
+            Term::Season { period, harmonics } => Term::Shared { period, harmonics, groups },
+            other => other,
+        };
+        Self { terms: self.terms.iter().map(shared).collect() }
+    }
+
+    /// Whether every latent has a season of its own.
+    pub(crate) fn has_own_season(&self) -> bool {
+        self.terms.iter().any(|term| matches!(term, Term::Season { .. }))
     }
 
     /// The terms.
@@ -123,6 +215,9 @@ impl TimeSpec {
     pub(super) fn in_units(&self, unit: f64) -> Self {
         let scaled = |term: &Term| match *term {
             Term::Season { period, harmonics } => Term::Season { period: period / unit, harmonics },
+            Term::Shared { period, harmonics, groups } => {
+                Term::Shared { period: period / unit, harmonics, groups }
+            }
             other => other,
         };
         Self { terms: self.terms.iter().map(scaled).collect() }
@@ -134,6 +229,9 @@ impl TimeSpec {
             Term::Season { period, harmonics } => {
                 Term::Season { period, harmonics: Some(harmonics.unwrap_or(count)) }
             }
+            Term::Shared { period, harmonics, groups } => {
+                Term::Shared { period, harmonics: Some(harmonics.unwrap_or(count)), groups }
+            }
             other => other,
         };
         Self { terms: self.terms.iter().map(set).collect() }
@@ -141,7 +239,10 @@ impl TimeSpec {
 
     /// Whether a number of harmonics is open.
     pub(super) fn is_open(&self) -> bool {
-        self.terms.iter().any(|term| matches!(term, Term::Season { harmonics: None, .. }))
+        let is_open = |term: &Term| {
+            matches!(term, Term::Season { harmonics: None, .. } | Term::Shared { harmonics: None, .. })
+        };
+        self.terms.iter().any(is_open)
     }
 }
 
@@ -163,39 +264,47 @@ fn split_outside_parentheses(text: &str) -> Vec<&str> {
     parts
 }
 
-/// `(24h)` or `(24h,3)`, beginning at a byte of the whole text.
+/// `(24h)` or `(24h,3)` or, of a shared season, `(24h,3,2)`, beginning at a byte of the whole text.
 fn season(
     rest: &str,
     at: usize,
+    (name, most): (&str, usize),
     period: &dyn Fn(&str) -> Result<f64, String>,
     fail: &dyn Fn(usize, String) -> SpecError,
 ) -> Result<Term, SpecError> {
     let Some(inside) = rest.strip_prefix('(') else {
-        return Err(fail(at, "qp needs a period, such as qp(24h) or qp(24h,3)".to_owned()));
+        return Err(fail(at, format!("{name} needs a period, such as {name}(24h) or {name}(24h,3)")));
     };
     let Some(inside) = inside.trim_end().strip_suffix(')') else {
         return Err(fail(at, "this parenthesis is not closed".to_owned()));
     };
-    let (length, count) = match inside.split_once(',') {
-        Some((length, count)) => (length, Some(count)),
-        None => (inside, None),
-    };
-    let found = period(length.trim()).map_err(|why| fail(at + 1, why))?;
+    let parts: Vec<&str> = inside.split(',').collect();
+    let start = |part: usize| at + 1 + parts[..part].iter().map(|text| text.len() + 1).sum::<usize>();
+    if parts.len() > most {
+        return Err(fail(start(most), format!("{name} takes at most {most} arguments")));
+    }
+    let found = period(parts[0].trim()).map_err(|why| fail(at + 1, why))?;
     if !(found > 0.0 && found.is_finite()) {
         return Err(fail(at + 1, "a period is positive".to_owned()));
     }
-    let harmonics = match count {
-        None => None,
-        Some(count) => match count.trim().parse() {
-            Ok(number) if (1..=MOST_HARMONICS).contains(&number) => Some(number),
+    let whole = |part: usize, what: &str, highest: usize| -> Result<Option<usize>, SpecError> {
+        let Some(text) = parts.get(part) else { return Ok(None) };
+        match text.trim().parse() {
+            Ok(number) if (1..=highest).contains(&number) => Ok(Some(number)),
             _ => {
-                let what =
-                    format!("`{}` is not a number of harmonics from 1 to {MOST_HARMONICS}", count.trim());
-                return Err(fail(at + 2 + length.len(), what));
+                let what = format!("`{}` is not a number of {what} from 1 to {highest}", text.trim());
+                Err(fail(start(part), what))
             }
-        },
+        }
     };
-    Ok(Term::Season { period: found, harmonics })
+    let harmonics = whole(1, "harmonics", MOST_HARMONICS)?;
+    Ok(match most {
+        2 => Term::Season { period: found, harmonics },
+        _ => {
+            let groups = whole(2, "groups", MOST_GROUPS)?.unwrap_or(GROUPS);
+            Term::Shared { period: found, harmonics, groups }
+        }
+    })
 }
 
 impl TimeSpec {
@@ -208,6 +317,10 @@ impl TimeSpec {
             Term::Trend => "llt".to_owned(),
             Term::Season { period, harmonics: Some(count) } => format!("qp({},{count})", length(period)),
             Term::Season { period, harmonics: None } => format!("qp({})", length(period)),
+            Term::Shared { period, harmonics: Some(count), groups } => {
+                format!("shared({},{count},{groups})", length(period))
+            }
+            Term::Shared { period, harmonics: None, .. } => format!("shared({})", length(period)),
         };
         self.terms.iter().map(term).collect::<Vec<_>>().join("+")
     }
@@ -230,7 +343,14 @@ mod tests {
 
     #[test]
     fn specifications_are_read_and_written() {
-        for text in ["sho", "sho+rw", "matern12+rw+qp(24,3)+qp(168,2)", "matern52+llt", "rw+qp(24)"] {
+        for text in [
+            "sho",
+            "sho+rw",
+            "matern12+rw+qp(24,3)+qp(168,2)",
+            "matern52+llt",
+            "rw+qp(24)",
+            "rw+shared(24,3,2)",
+        ] {
             let read =
                 TimeSpec::parse(text, &|period| period.parse().map_err(|_| "no number".to_owned())).unwrap();
             assert_eq!(read.to_string(), text);
@@ -255,6 +375,10 @@ mod tests {
             ("sho+qp(24h,0)", 12, "harmonics"),
             ("sho+qp(24h,many)", 12, "harmonics"),
             ("sho(3)+rw", 4, "no arguments"),
+            ("sho+qp(24h,3,2)", 14, "at most 2"),
+            ("sho+shared(24h,3,0)", 18, "groups"),
+            ("sho+shared", 11, "needs a period"),
+            ("shared(24h)", 1, "of their own"),
             ("šho+rw", 1, "not a piece"),
             (&format!("rw+{}", Kernel::SquaredExponential.name()), 4, "no state in time"),
         ] {

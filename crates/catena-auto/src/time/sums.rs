@@ -1,9 +1,11 @@
 //! Sums as models: every term is one or more latents whose columns of the mixing matrix are multiples of the first.
 
+use std::ops::Range;
+
 use catena::index::{LatentIndex, OutputIndex};
 use catena::kernel::{Piece, StateKind};
 use catena::learning::Parameters;
-use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
+use catena::model::{Latent, Lmc, MixingMatrix, ModelError, Process};
 use catena::units::{LengthScale, Quality, Variance};
 
 use super::spec::{Term, TimeSpec};
@@ -60,6 +62,8 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                     true,
                 );
             }
+            // Shared seasons have columns of their own.
+            Term::Shared { .. } => {}
             Term::Season { period, harmonics } => {
                 let first = columns.len();
                 for harmonic in 1..=harmonics.unwrap_or(1) {
@@ -81,7 +85,7 @@ pub(super) fn alone(
     quickness: f64,
     noise_floor: f64,
 ) -> Result<(Lmc, Parameters), ModelError> {
-    let columns = columns(spec, quickness)?;
+    let columns = columns(&spec.alone(), quickness)?;
     let weights = columns.iter().map(|column| column.weight).collect();
     let latents = columns.iter().map(|column| column.latent).collect();
     let mixing = MixingMatrix::shared(1, columns.len(), weights)?;
@@ -101,6 +105,7 @@ pub(super) fn together(
     spec: &TimeSpec,
     singles: &[Lmc],
     loadings: &[f64],
+    groups: &[Group],
     noise_floor: f64,
 ) -> Result<(Lmc, Parameters), ModelError> {
     let columns = columns(spec, 1.0)?;
@@ -119,11 +124,112 @@ pub(super) fn together(
             }
         }
     }
-    let latents: Vec<Latent> = singles.iter().flat_map(|single| single.latents().to_vec()).collect();
+    let own = singles.iter().flat_map(|single| single.latents()[..n_columns].to_vec()).collect();
     let noise = singles.iter().map(|single| single.noise()[0]).collect();
-    let model = Lmc::new(latents, MixingMatrix::shared(n_outputs, n_outputs * n_columns, weights)?, noise)?;
-    let heads = (0..n_outputs * n_columns).map(|column| column / n_columns * n_columns).collect();
+    let model = with_groups(own, &weights, groups, noise)?;
+    let parameters = parameters(spec, &model, noise_floor)?;
+    Ok((model, parameters))
+}
+
+/// One group of a shared season: cycles and their quarter turns in turn, and how much of each every output has.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) latents: Vec<Latent>,
+    /// Row-major, outputs by latents.
+    pub(super) weights: Vec<f64>,
+}
+
+/// A joint model of these latents and, after them, shared seasons.
+fn with_groups(
+    own: Vec<Latent>,
+    own_weights: &[f64],
+    groups: &[Group],
+    noise: Vec<Variance>,
+) -> Result<Lmc, ModelError> {
+    let (n_outputs, n_own) = (noise.len(), own.len());
+    let mut weights = vec![];
+    for output in 0..n_outputs {
+        weights.extend_from_slice(&own_weights[output * n_own..][..n_own]);
+        for Group { latents, weights: of_group } in groups {
+            weights.extend_from_slice(&of_group[output * latents.len()..][..latents.len()]);
+        }
+    }
+    let mut latents = own;
+    latents.extend(groups.iter().flat_map(|group| group.latents.iter().copied()));
+    let mixing = MixingMatrix::shared(n_outputs, latents.len(), weights)?;
+    Lmc::new(latents, mixing, noise)
+}
+
+/// Where the shared seasons of a joint model begin.
+fn first_shared(model: &Lmc) -> usize {
+    let turn = model.latents().iter().position(|latent| latent.process() == Process::QuarterTurn);
+    turn.map_or(model.n_latents(), |turn| turn - 1)
+}
+
+/// How many columns each sum of a joint model has.
+pub(super) fn n_columns(model: &Lmc) -> usize {
+    first_shared(model) / model.n_outputs()
+}
+
+/// The columns of each group of a shared season: a harmonic after the other, of one length-scale.
+pub(super) fn group_columns(model: &Lmc) -> Vec<Range<usize>> {
+    let latents = model.latents();
+    let period = |column: usize| latents[column].shape().unwrap_or(1.0);
+    let mut groups: Vec<Range<usize>> = vec![];
+    for column in (first_shared(model)..model.n_latents()).step_by(2) {
+        let goes_on = |group: &Range<usize>| {
+            let expected = period(group.start) / (group.len() / 2 + 1) as f64;
+            let pace = |column: usize| latents[column].length_scale().get();
+            (period(column) / expected - 1.0).abs() < 1e-9
+                && (pace(column) / pace(group.start) - 1.0).abs() < 1e-9
+        };
+        match groups.last_mut() {
+            Some(group) if goes_on(group) => group.end = column + 2,
+            _ => groups.push(column..column + 2),
+        }
+    }
+    groups
+}
+
+/// The sum that the latents of a joint model are, and the seasons that outputs share.
+pub(super) fn spec_of(model: &Lmc) -> TimeSpec {
+    let mut spec = TimeSpec::of_latents(&model.latents()[..n_columns(model)]);
+    let mut shared: Vec<(f64, usize, usize)> = vec![];
+    for group in group_columns(model) {
+        let period = model.latents()[group.start].shape().unwrap_or(1.0);
+        let harmonics = group.len() / 2;
+        match shared.last_mut() {
+            Some((of, count, groups)) if (*of / period - 1.0).abs() < 1e-9 && *count == harmonics => {
+                *groups += 1
+            }
+            _ => shared.push((period, harmonics, 1)),
+        }
+    }
+    for (period, harmonics, groups) in shared {
+        spec = spec.with(Term::Shared { period, harmonics: Some(harmonics), groups });
+    }
+    spec
+}
+
+/// By latent of a joint model, the sum or the group that it is a piece of.
+pub(super) fn numbers(model: &Lmc) -> Vec<usize> {
+    let own = (0..first_shared(model)).map(|column| column / n_columns(model));
+    let groups = group_columns(model).into_iter().enumerate();
+    let shared = groups.flat_map(|(at, group)| group.map(move |_| model.n_outputs() + at));
+    own.chain(shared).collect()
+}
+
+/// What is free in a joint model of as many sums as outputs, and shared seasons.
+pub(super) fn parameters(spec: &TimeSpec, model: &Lmc, noise_floor: f64) -> Result<Parameters, ModelError> {
+    let columns = columns(spec, 1.0)?;
+    let (n_outputs, n_columns) = (model.n_outputs(), columns.len());
+    let n_own = n_outputs * n_columns;
+    let head = |column: usize| if column < n_own { column / n_columns * n_columns } else { column };
+    let heads = (0..model.n_latents()).map(head).collect();
     let mut parameters = Parameters::of_sums(model.clone(), noise_floor, heads);
+    for group in group_columns(model) {
+        parameters = parameters.with_tied_length_scales(group.step_by(2).map(LatentIndex::new));
+    }
     for latent in 0..n_outputs {
         for (at, column) in columns.iter().enumerate() {
             if column.is_fixed && at > 0 {
@@ -131,7 +237,81 @@ pub(super) fn together(
             }
         }
     }
-    Ok((model, with_ties(parameters, &columns, n_outputs)))
+    Ok(with_ties(parameters, &columns, n_outputs))
+}
+
+/// The sum of one output of a joint model, as large as all that the output has of its first column. A level keeps its pace.
+pub(super) fn single_of(model: &Lmc, output: usize) -> Result<Lmc, ModelError> {
+    let (n_outputs, n_columns) = (model.n_outputs(), n_columns(model));
+    let weight = |latent: usize, column: usize| {
+        model.mixing().weight(OutputIndex::new(output), LatentIndex::new(latent * n_columns + column))
+    };
+    let (mut latents, mut weights) = (vec![], vec![]);
+    for column in 0..n_columns {
+        let latent = model.latents()[output * n_columns + column];
+        let square: f64 = (0..n_outputs).map(|other| weight(other, column).powi(2)).sum();
+        let size = if latent.is_stationary() { square.sqrt() } else { LEVEL_DEVIATION };
+        latents.push(match latent.process() {
+            Process::Piece(Piece::RandomWalk) if square > 0.0 => {
+                let pace: f64 = (0..n_outputs)
+                    .map(|other| {
+                        let length = model.latents()[other * n_columns + column].length_scale().get();
+                        weight(other, column).powi(2) / length
+                    })
+                    .sum();
+                latent.with_length_scale(LengthScale::new(LEVEL_DEVIATION * LEVEL_DEVIATION / pace)?)
+            }
+            _ => latent,
+        });
+        weights.push(size);
+    }
+    // Of a shared season as much as all its groups have, as the first one moves.
+    let groups = group_columns(model);
+    let period = |group: &Range<usize>| model.latents()[group.start].shape();
+    for (at, group) in groups.iter().enumerate() {
+        if at > 0 && period(group) == period(&groups[at - 1]) {
+            continue;
+        }
+        let alike =
+            || groups.iter().filter(|other| period(other) == period(group) && other.len() == group.len());
+        for harmonic in (0..group.len()).step_by(2) {
+            let columns = alike().flat_map(|other| [other.start + harmonic, other.start + harmonic + 1]);
+            let square: f64 = columns
+                .map(|column| {
+                    model.mixing().weight(OutputIndex::new(output), LatentIndex::new(column)).powi(2)
+                })
+                .sum();
+            latents.push(model.latents()[group.start + harmonic]);
+            weights.push(square.sqrt());
+        }
+    }
+    let mixing = MixingMatrix::shared(1, latents.len(), weights)?;
+    Lmc::new(latents, mixing, vec![model.noise()[output]])
+}
+
+/// A joint model with the motion of these single ones: each latent moves as its output alone, and every output has as much
+/// of its first column as before.
+pub(super) fn moving_as(model: &Lmc, singles: &[Lmc]) -> Result<Lmc, ModelError> {
+    let (n_outputs, n_columns) = (model.n_outputs(), n_columns(model));
+    let mut weights = vec![];
+    for output in 0..n_outputs {
+        for (latent, single) in singles.iter().enumerate() {
+            let head = model.mixing().weight(OutputIndex::new(output), LatentIndex::new(latent * n_columns));
+            let own = |column: usize| single.mixing().weight(OutputIndex::new(0), LatentIndex::new(column));
+            weights.extend((0..n_columns).map(|column| head * own(column) / first_weight(own(0))));
+        }
+    }
+    let own = singles.iter().flat_map(|single| single.latents()[..n_columns].to_vec()).collect();
+    let groups: Vec<Group> =
+        group_columns(model).into_iter().map(|columns| group_of(model, columns)).collect();
+    with_groups(own, &weights, &groups, model.noise().to_vec())
+}
+
+/// A group of a shared season as it stands in a model.
+fn group_of(model: &Lmc, columns: Range<usize>) -> Group {
+    let row = |output: usize| model.mixing().shared_row(OutputIndex::new(output))[columns.clone()].to_vec();
+    let weights = (0..model.n_outputs()).flat_map(row).collect();
+    Group { latents: model.latents()[columns].to_vec(), weights }
 }
 
 /// A weight that has vanished still has proportions.

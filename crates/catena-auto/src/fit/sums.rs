@@ -1,0 +1,162 @@
+//! Latents that are pieces of sums, put together again: what a person wants to read of a model along time.
+
+use std::ops::Range;
+
+use super::summary::QUARTER_TURN;
+use super::{LatentSummary, Summary};
+
+/// The latents that are the pieces of one sum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SumSummary {
+    /// What it is called.
+    pub name: String,
+    /// Its pieces in the order they were written, harmonics of a season as one.
+    pub pieces: Vec<PieceSummary>,
+    /// Its columns of the mixing matrix.
+    pub columns: Range<usize>,
+}
+
+/// One piece of a sum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PieceSummary {
+    /// Its kernel.
+    pub kernel: String,
+    /// The time after which it repeats, in units of the input, and how many harmonics it has.
+    pub season: Option<(f64, usize)>,
+    /// Its length-scale, in units of the input.
+    pub length_scale: f64,
+    /// The share of the modelled variance of all outputs that it carries.
+    pub share: f64,
+}
+
+impl SumSummary {
+    /// The sum as it is written, with periods as `length` writes them.
+    pub fn kernel_text(&self, length: impl Fn(f64) -> String) -> String {
+        self.pieces.iter().map(|piece| piece.kernel_text(&length)).collect::<Vec<_>>().join("+")
+    }
+
+    /// The share of the modelled variance of all outputs that it carries.
+    pub fn share(&self) -> f64 {
+        self.pieces.iter().map(|piece| piece.share).sum()
+    }
+}
+
+impl PieceSummary {
+    /// The kernel with its period and harmonics, as `length` writes them.
+    pub fn kernel_text(&self, length: impl Fn(f64) -> String) -> String {
+        match self.season {
+            Some((period, harmonics)) => format!("{}({},{harmonics})", self.kernel, length(period)),
+            None => self.kernel.clone(),
+        }
+    }
+
+    /// The next harmonic of the same season, or the other state of its last one, becomes part of it; anything else is given
+    /// back.
+    fn join<'a>(&mut self, latent: &'a LatentSummary) -> Option<&'a LatentSummary> {
+        if latent.kernel == QUARTER_TURN {
+            self.share += latent.share;
+            return None;
+        }
+        let (Some((period, harmonics)), Some(next)) = (&mut self.season, latent.period) else {
+            return Some(latent);
+        };
+        let expected = *period / (*harmonics + 1) as f64;
+        let has_its_pace = (latent.length_scales[0] / self.length_scale - 1.0).abs() < 1e-9;
+        if (next / expected - 1.0).abs() > 1e-9 || !has_its_pace {
+            return Some(latent);
+        }
+        *harmonics += 1;
+        self.share += latent.share;
+        None
+    }
+}
+
+impl Summary {
+    /// The sums that the latents are pieces of; empty where they are not.
+    pub fn sums(&self) -> Vec<SumSummary> {
+        let mut sums: Vec<SumSummary> = vec![];
+        for (at, latent) in self.latents.iter().enumerate() {
+            let Some(number) = latent.sum else { return vec![] };
+            if sums.len() <= number {
+                sums.push(SumSummary { name: self.sum_name(number), pieces: vec![], columns: at..at });
+            }
+            let Some(sum) = sums.get_mut(number) else { return vec![] };
+            sum.columns.end = at + 1;
+            let left = match sum.pieces.last_mut() {
+                Some(piece) => piece.join(latent),
+                None => Some(latent),
+            };
+            if let Some(latent) = left {
+                sum.pieces.push(PieceSummary {
+                    kernel: latent.kernel.clone(),
+                    season: latent.period.map(|period| (period, 1)),
+                    length_scale: latent.length_scales.first().copied().unwrap_or(f64::NAN),
+                    share: latent.share,
+                });
+            }
+        }
+        sums
+    }
+
+    /// The first sums are as many as outputs, and each began as its output alone.
+    fn sum_name(&self, number: usize) -> String {
+        match self.outputs.get(number) {
+            Some(output) => format!("sum {}, as {}", number + 1, output.name),
+            None => format!("season {}, shared", number + 1 - self.outputs.len()),
+        }
+    }
+
+    /// The standard deviation that a sum shows in an output, with the sign of its first weight, in units of the output.
+    pub fn sum_weight(&self, output: usize, sum: &SumSummary) -> f64 {
+        let row = &self.mixing[output * self.latents.len()..][sum.columns.clone()];
+        let sizes = self.latents[sum.columns.clone()].iter().map(|latent| latent.deviation);
+        let square: f64 = row.iter().zip(sizes).map(|(weight, size)| (weight * size).powi(2)).sum();
+        // Of a shared season each output has an amplitude and a phase, and no sign.
+        let has_phase = self.latents[sum.columns.clone()].iter().any(|latent| latent.kernel == QUARTER_TURN);
+        let sign = if has_phase { 1.0 } else { row.first().copied().unwrap_or(1.0) };
+        square.sqrt().copysign(sign)
+    }
+
+    /// The sums as lines of text: a column for each piece, with its share of the variance and its length-scale.
+    pub(super) fn sum_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
+        let cell = |piece: &PieceSummary| {
+            let (_, detail) = split_detail(&piece.kernel);
+            let detail = detail.map_or_else(String::new, |detail| format!(" {detail}"));
+            format!("{:.1}% {}{detail}", 100.0 * piece.share, length(piece.length_scale))
+        };
+        let heading = |sum: &SumSummary| -> Vec<String> {
+            let name = |piece: &PieceSummary| match piece.season {
+                Some(_) => piece.kernel_text(length),
+                None => split_detail(&piece.kernel).0.to_owned(),
+            };
+            sum.pieces.iter().map(name).collect()
+        };
+        let mut lines = vec![];
+        for block in self.sums().chunk_by(|a, b| heading(a) == heading(b)) {
+            let names = heading(&block[0]);
+            let rows: Vec<Vec<String>> =
+                block.iter().map(|sum| sum.pieces.iter().map(cell).collect()).collect();
+            let width = |at: usize| {
+                let all = rows.iter().map(|row| &row[at]).chain([&names[at]]);
+                all.map(|text| text.chars().count()).max().unwrap_or(0)
+            };
+            let line = |first: String, cells: &[String]| {
+                let padded = cells.iter().enumerate().map(|(at, cell)| format!("  {cell:<0$}", width(at)));
+                (first + &padded.collect::<String>()).trim_end().to_owned()
+            };
+            lines.push(line(format!("{:<28} {:>9}", "latent", "variance"), &names));
+            for (sum, cells) in block.iter().zip(&rows) {
+                lines.push(line(format!("{:<28} {:>8.1}%", sum.name, 100.0 * sum.share()), cells));
+            }
+        }
+        lines
+    }
+}
+
+/// `sho(q=0.7)` as its name and what is in parentheses.
+fn split_detail(kernel: &str) -> (&str, Option<&str>) {
+    match kernel.split_once('(') {
+        Some((name, detail)) => (name, Some(detail.trim_end_matches(')'))),
+        None => (kernel, None),
+    }
+}

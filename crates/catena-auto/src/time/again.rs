@@ -1,0 +1,55 @@
+//! A model along time learned again, from where it stands: the sum stays, its parameters may move.
+
+use catena::data::Dataset;
+use catena::model::Lmc;
+
+use super::{Bench, Plan, Start, TimeModel, climb, latest_rows, loadings, phases, sums};
+use crate::fit::{FitError, FitMonitor, FitOptions};
+
+/// Learns the parameters of a model again on a table in its units, of which one is `unit` of the user's input.
+///
+/// Each output alone goes on from its own sum. The joint climb then begins at whichever has the highest evidence: the model as
+/// it is, the model with the motion that was found, or a joint model put together anew.
+pub(crate) fn learn_again(
+    table: &Dataset,
+    model: Lmc,
+    unit: f64,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<TimeModel, FitError> {
+    let plan = Plan::new(options.budget, model.n_outputs());
+    let mut reasons = vec![];
+    let part = latest_rows(table, plan.rows, &mut reasons)?;
+    let bench = Bench::new(part.as_ref().unwrap_or(table), unit, &plan, options)?;
+    let spec = sums::spec_of(&model);
+    let earlier: Result<Vec<Lmc>, _> =
+        (0..model.n_outputs()).map(|output| sums::single_of(&model, output)).collect();
+    let singles = bench.singles(&spec, &earlier?)?;
+    let as_it_is = sums::parameters(&spec, &model, bench.noise_floor)?;
+    let moved = sums::moving_as(&model, &singles)?;
+    let as_moved = sums::parameters(&spec, &moved, bench.noise_floor)?;
+    let loadings = loadings(&bench.series, &singles, bench.ground.dataset.n_rows())?;
+    let groups = phases::groups(&spec, &bench.series, &singles)?;
+    let (anew, as_anew) = sums::together(&spec, &singles, &loadings, &groups, bench.noise_floor)?;
+    let mut best: Option<(Start, &str)> = None;
+    for (model, parameters, name) in [
+        (model, as_it_is, "as it was"),
+        (moved, as_moved, "with motion learned again"),
+        (anew, as_anew, "put together anew"),
+    ] {
+        // A model that no longer suits the table may have no evidence at all.
+        let Ok(start) = bench.rated(model, parameters) else { continue };
+        let is_number = start.log_evidence.is_finite();
+        if is_number && best.as_ref().is_none_or(|(best, _)| start.log_evidence > best.log_evidence) {
+            best = Some((start, name));
+        }
+    }
+    let Some((start, name)) = best else { return Err(FitError::NoStart) };
+    reasons.push(format!(
+        "learned again as {}, beginning with the model {name}",
+        spec.text(|period| (options.length_text)(period * unit))
+    ));
+    let priors = options.priors.clone().unwrap_or_else(|| bench.ground.priors());
+    let learned = climb(&bench.ground, start, &priors, plan.joint, monitor)?;
+    bench.told(learned, reasons, options)
+}
