@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
-use catena_auto::fit::FitError;
+use catena_auto::fit::{FitError, LiveFitError};
 use catena_experiments::ExperimentError;
+use catena_io::journal::JournalError;
 use catena_io::read::ReadError;
 use catena_io::select::SelectError;
 use catena_io::units::DurationError;
@@ -85,12 +86,42 @@ pub(crate) enum CliError {
         "the fit needs about {needed} of memory, more than {limit}; raise --max-memory or use fewer rows or outputs"
     )]
     Memory { needed: String, limit: String },
+    #[error("blocks need about {needed} of memory at the least, more than {limit}; raise --max-memory")]
+    BlockMemory { needed: String, limit: String },
+    #[error(
+        "{file}: {place}, column {column}: this row comes before the one above it, but blocks need rows in ascending order; sort the table, or leave out --max-memory"
+    )]
+    NotSorted { file: FileName, place: Place, column: String },
+    #[error("{file}: {what}")]
+    Blocks { file: FileName, what: &'static str },
     #[error(transparent)]
     Experiment(#[from] ExperimentError),
     #[error("{misses} of {judged} numbers miss the paper's; {file} says which and by how much")]
     Missed { misses: usize, judged: usize, file: FileName },
     #[error("standard output cannot be written ({0})")]
     Output(#[from] std::io::Error),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("{file}: {cause}")]
+    Live { file: FileName, cause: LiveFitError },
+    #[error("{file}: cannot be read ({cause})")]
+    Stream { file: FileName, cause: std::io::Error },
+    #[error("{file}: the header cannot be used: {what}")]
+    StreamHeader { file: FileName, what: String },
+    #[error("{file}: line {line}: {what}")]
+    Line { file: FileName, line: u64, what: String },
+    #[error("{file}: a line is longer than {} MiB", crate::watch::LONGEST_LINE >> 20)]
+    LongLine { file: FileName },
+    #[error(
+        "{file}: has fewer than the {at} bytes that were read from it; give the file that the journal was written from"
+    )]
+    StreamIsShort { file: FileName, at: u64 },
+    #[error("the model has no output {name:?}{}", nearest.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default())]
+    UnknownOutput { name: String, nearest: Option<String> },
+    #[error("{file}: --apply writes another model; give -o another path")]
+    SameModel { file: FileName },
+    #[error("{file}: there is a journal already; give -o another path, or remove it if it is not needed")]
+    JournalExists { file: FileName },
     #[error("--threads {0} cannot be used; give a number from 1 to 1024")]
     Threads(usize),
 }
@@ -102,6 +133,7 @@ impl CliError {
             Self::Overflow { .. } | Self::Missed { .. } => 3,
             Self::Experiment(cause) if cause.is_numeric() => 3,
             Self::Fit { cause, .. } if cause.is_numerical() => 3,
+            Self::Live { cause, .. } if cause.is_numerical() => 3,
             Self::Store(StoreError::NotKept) => 3,
             Self::Store(StoreError::Fit { cause, .. }) if cause.is_numerical() => 3,
             _ => 2,

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use catena::data::Dataset;
-use catena_auto::fit::{Event, Fit, FitOptions, fit};
+use catena_auto::fit::{Event, Fit, FitError, FitMonitor, FitOptions, fit};
 use catena_auto::time::{TimeOptions, TimeSpec};
 use catena_io::select::Frame;
 use catena_io::units::Duration;
@@ -44,6 +44,7 @@ pub(crate) fn fit_options(options: &ModelOptions) -> Result<FitOptions, CliError
         state: options.state.given(),
         latents: options.latents.given(),
         private: options.private.given(),
+        mean: options.mean,
         relevance: options.ard.given(),
         kernel: match options.kernel.given() {
             Some(KernelWord::Pair(pair)) => Some(pair),
@@ -108,25 +109,31 @@ fn time_options(
     let spec = spec.map_err(|error| CliError::Period(error.to_string()))?;
     let periods: Result<Vec<f64>, String> = asked.period.iter().map(|text| period(text)).collect();
     let periods = periods.map_err(CliError::Period)?;
-    Ok(Some(TimeOptions { spec, periods, linear_mean: false }))
+    Ok(Some(TimeOptions { spec, periods }))
 }
 
 /// Fits a table with a progress bar; the first Ctrl-C keeps the best so far.
-pub(crate) fn fit_watched(
-    table: &Dataset,
-    options: &FitOptions,
+pub(crate) fn fit_watched(table: &Dataset, options: &FitOptions, console: Console) -> Result<Fit, FitError> {
+    let n_cells = options.parameters.is_none().then(|| table.observations().n_observed());
+    watched(n_cells, console, |monitor| fit(table, options, monitor))
+}
+
+/// Learns, from so many cells if anything is to be learned, with a progress bar; the first Ctrl-C keeps the best so far.
+pub(crate) fn watched(
+    n_cells: Option<usize>,
     console: Console,
-) -> Result<Fit, catena_auto::fit::FitError> {
+    learn: impl FnOnce(&FitMonitor<'_>) -> Result<Fit, FitError>,
+) -> Result<Fit, FitError> {
     let learning = Learning::begin();
-    if options.parameters.is_none() {
-        console.say(format!("learning from {} observed cells", table.observations().n_observed()));
+    if let Some(n_cells) = n_cells {
+        console.say(format!("learning from {n_cells} observed cells"));
     }
     let bar = console.fitting();
     let monitor = |event: Event| {
         bar.show(event);
         if learning.is_asked_to_stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let fit = fit(table, options, &monitor);
+    let fit = learn(&monitor);
     bar.finish();
     fit
 }

@@ -1,12 +1,13 @@
 //! `catena`: from a table full of holes to answers and a page to show, on the command line.
 //!
 //! In reading order: `arguments` (what a user may say), `source` (tables in), `learning` (a fit with progress),
-//! `predictions` (tables out), then `verbs`, one file each. Data goes to standard output, everything
+//! `predictions` (tables out), `watch` (lines in and out), then `verbs`, one file each. Data goes to standard output, everything
 //! else to standard error. Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed.
 
 mod arguments;
 mod console;
 mod error;
+mod in_blocks;
 mod interrupt;
 mod learning;
 mod model_table;
@@ -16,6 +17,7 @@ mod predictions;
 mod scoreboard;
 mod source;
 mod verbs;
+mod watch;
 
 use std::process::ExitCode;
 

@@ -11,15 +11,15 @@ use catena_store::{About, length_text};
 
 use crate::console::Console;
 use crate::error::CliError;
-use crate::source::{Source, read_table};
+use crate::source::{Source, Text, read_table};
 
-fn read(path: &Path, about: &About, format: Option<Format>, console: Console) -> Result<Table, CliError> {
-    let options = ReadOptions {
+/// How a table for a model is read.
+pub(crate) fn read_options(path: &Path, about: &About, format: Option<Format>, text: Text) -> ReadOptions {
+    ReadOptions {
         format: Format::of_path(path).or(format),
         text_columns: about.long.iter().map(|long| long.series.clone()).collect(),
-        keep_piped_text: false,
-    };
-    read_table(path, &options, console)
+        keep_piped_text: text == Text::Kept,
+    }
 }
 
 fn selection(about: &About) -> Selection {
@@ -49,7 +49,7 @@ pub(crate) fn read_points(
     format: Option<Format>,
     console: Console,
 ) -> Result<Frame, CliError> {
-    let table = read(path, about, format, console)?;
+    let table = read_table(path, &read_options(path, about, format, Text::Gone), console)?;
     let selection = Selection { inputs_only: true, ..selection(about) };
     let frame = select(&table, &selection)?;
     check_kinds(&frame, about)?;
@@ -63,7 +63,19 @@ pub(crate) fn read_rows(
     format: Option<Format>,
     console: Console,
 ) -> Result<Source, CliError> {
-    let table = read(path, about, format, console)?;
+    let table = read_table(path, &read_options(path, about, format, Text::Gone), console)?;
+    rows_of(table, about, Empty::Refused)
+}
+
+/// Whether rows without any value are of use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Empty {
+    Refused,
+    Fine,
+}
+
+/// The rows of a table with values of the model's outputs, in the order of the model.
+pub(crate) fn rows_of(table: Table, about: &About, empty: Empty) -> Result<Source, CliError> {
     let mut selection = selection(about);
     selection.noise_columns.clone_from(&about.noise_columns);
     match &about.long {
@@ -85,10 +97,14 @@ pub(crate) fn read_rows(
                 })
             };
             let with_values: Vec<String> = about.outputs.iter().filter(has_value).cloned().collect();
-            if with_values.is_empty() {
-                return Err(CliError::NoValues { file: table.file().clone() });
+            match (with_values.is_empty(), empty) {
+                (false, _) => selection.outputs = Some(with_values),
+                (true, Empty::Refused) => return Err(CliError::NoValues { file: table.file().clone() }),
+                (true, Empty::Fine) => {
+                    selection.inputs_only = true;
+                    selection.noise_columns.clear();
+                }
             }
-            selection.outputs = Some(with_values);
         }
     }
     let found = select(&table, &selection)?;

@@ -1,6 +1,7 @@
 //! What a command would do, how large it is and how long it may take: for `--dry-run` and `--max-memory`.
 
 use catena_auto::fit::{Budget, FitOptions, MethodChoice};
+use catena_auto::time::MOST_WITH_OWN_SEASONS;
 use catena_io::select::Frame;
 use serde_json::{Value, json};
 
@@ -33,7 +34,9 @@ impl Plan {
         };
         let state = match options.time {
             // A level, an oscillator and four harmonics of a season in each of as many latents as outputs.
-            Some(_) => 11.0 * n_outputs as f64,
+            Some(_) if n_outputs <= MOST_WITH_OWN_SEASONS => 11.0 * n_outputs as f64,
+            // Many outputs share two groups of four harmonics.
+            Some(_) => 3.0 * n_outputs as f64 + 16.0,
             None => 1.5 * n_latents as f64,
         };
         // The table in three units (text, user's, model's), then beliefs of every row while both passes run.

@@ -178,6 +178,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
             state: if state == StateKind::Derivative { "derivative" } else { "value" }.to_owned(),
         },
         Process::Piece(piece) => LatentHeader { kernel: piece.name().to_owned(), state: "piece".to_owned() },
+        Process::QuarterTurn => LatentHeader { kernel: "qp".to_owned(), state: "turn".to_owned() },
     };
     let header = Header {
         catena: env!("CARGO_PKG_VERSION").to_owned(),
@@ -248,6 +249,15 @@ fn finite(mut summary: Summary) -> Summary {
 /// # Errors
 /// When there is no such file, or it is not a whole model of a version that is known.
 pub fn load(path: &Path) -> Result<Model, StoreError> {
+    let (parts, about) = load_parts(path)?;
+    conditioned(parts, about, &FileName::from(path))
+}
+
+/// Reads what a model file is made of, without conditioning it on its own table.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_parts(path: &Path) -> Result<(FitParts, About), StoreError> {
     opened(Container::read_from(path)?, &FileName::from(path))
 }
 
@@ -256,11 +266,18 @@ pub fn load(path: &Path) -> Result<Model, StoreError> {
 /// # Errors
 /// As [`load`].
 pub fn from_bytes(bytes: &[u8]) -> Result<Model, StoreError> {
-    opened(Container::from_bytes(bytes)?, &FileName::Memory)
+    let (parts, about) = opened(Container::from_bytes(bytes)?, &FileName::Memory)?;
+    conditioned(parts, about, &FileName::Memory)
 }
 
-/// The model in a container that was read from `file`.
-fn opened(container: Container, file: &FileName) -> Result<Model, StoreError> {
+fn conditioned(parts: FitParts, about: About, file: &FileName) -> Result<Model, StoreError> {
+    let fit = Fit::from_parts(parts)
+        .map_err(|cause| StoreError::Fit { file: file.clone(), cause: Box::new(cause) })?;
+    Ok(Model { fit, about })
+}
+
+/// The parts of the model in a container that was read from `file`.
+fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), StoreError> {
     let broken = |what| StoreError::File(ModelFileError::Damaged { file: file.clone(), what });
     let header: Header = serde_json::from_value(container.header.clone())
         .map_err(|_| broken("the header is not that of a fit"))?;
@@ -311,9 +328,7 @@ fn opened(container: Container, file: &FileName) -> Result<Model, StoreError> {
         seed: header.seed,
         summary: header.summary,
     };
-    let fit = Fit::from_parts(parts)
-        .map_err(|cause| StoreError::Fit { file: file.clone(), cause: Box::new(cause) })?;
-    Ok(Model { fit, about })
+    Ok((parts, about))
 }
 
 fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) -> Option<Lmc> {
@@ -323,23 +338,29 @@ fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) 
     }
     // Files without any piece for time have no shapes.
     let shapes = numbers("shapes").unwrap_or_else(|_| vec![f64::NAN; lengths.len()]);
-    let latent = |(latent, (length, shape)): (&LatentHeader, (f64, &f64))| -> Option<Latent> {
-        if latent.state == "piece" {
-            return Some(Latent::piece(
-                Piece::named(&latent.kernel, *shape)?,
-                LengthScale::new(length).ok()?,
-            ));
-        }
-        let kernel = Kernel::ALL.iter().copied().find(|kernel| kernel.name() == latent.kernel)?;
-        let state = match latent.state.as_str() {
-            "derivative" => StateKind::Derivative,
-            "value" => StateKind::Value,
-            _ => return None,
+    let latent =
+        |latent: &LatentHeader, length: f64, shape: &f64, before: Option<&Latent>| -> Option<Latent> {
+            if latent.state == "turn" {
+                return Latent::quarter_turn_of(before?);
+            }
+            if latent.state == "piece" {
+                return Some(Latent::piece(
+                    Piece::named(&latent.kernel, *shape)?,
+                    LengthScale::new(length).ok()?,
+                ));
+            }
+            let kernel = Kernel::ALL.iter().copied().find(|kernel| kernel.name() == latent.kernel)?;
+            let state = match latent.state.as_str() {
+                "derivative" => StateKind::Derivative,
+                "value" => StateKind::Value,
+                _ => return None,
+            };
+            Latent::new(kernel, state, LengthScale::new(length).ok()?).ok()
         };
-        Latent::new(kernel, state, LengthScale::new(length).ok()?).ok()
-    };
-    let latents: Vec<Latent> =
-        header.latents.iter().zip(lengths.into_iter().zip(&shapes)).map(latent).collect::<Option<_>>()?;
+    let mut latents: Vec<Latent> = vec![];
+    for (of, (length, shape)) in header.latents.iter().zip(lengths.into_iter().zip(&shapes)) {
+        latents.push(latent(of, length, shape, latents.last())?);
+    }
     let (shared, private) = (numbers("shared_weights").ok()?, numbers("private_weights").ok()?);
     let n_outputs = header.outputs.len();
     let mixing = MixingMatrix::with_private(n_outputs, shared.len() / n_outputs, shared, private).ok()?;

@@ -14,6 +14,6 @@ mod page;
 
 pub use about::About;
 pub use error::StoreError;
-pub use file::{Model, data_digest, from_bytes, load, save, to_bytes};
+pub use file::{Model, data_digest, from_bytes, load, load_parts, save, to_bytes};
 pub use length::length_text;
 pub use page::page;

@@ -1,7 +1,9 @@
 //! A fit as a page: the numbers of a model, its predictions and its warnings, in the shape the page wants.
 
 use catena::structure::{Start, StructureChoice, Tree, greedy_chain, spanning_tree};
-use catena_auto::fit::{Fit, LatentSummary, MethodChoice, StructureOption, Summary};
+use catena_auto::fit::{
+    Fit, LatentSummary, MethodChoice, PieceSummary, StructureOption, SumSummary, Summary,
+};
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
 use catena_io::FileName;
@@ -164,17 +166,28 @@ fn model(fit: &Fit, about: &About) -> Model {
                 .collect(),
         }
     };
+    let sums = summary.sums();
     let sizes = summary.deviations();
-    let row = |output: usize| {
-        let weights = &summary.mixing[output * n_latents..output * n_latents + n_shared];
+    let row = |output: usize| -> Vec<f64> {
         let scale = parts.preparation.outputs[output].scale;
+        if !sums.is_empty() {
+            return sums.iter().map(|sum| summary.sum_weight(output, sum) / scale).collect();
+        }
+        let weights = &summary.mixing[output * n_latents..output * n_latents + n_shared];
         weights.iter().zip(&sizes).map(|(weight, size)| size * weight / scale).collect()
+    };
+    let latents: Vec<Latent> = match sums.is_empty() {
+        true => summary.latents.iter().enumerate().map(latent).collect(),
+        false => sums.iter().map(|sum| whole_sum(sum, is_time)).collect(),
     };
     let privates = if parts.model.mixing().has_private() { ", one private to each output" } else { "" };
     Model {
-        summary: Some(format!("{n_shared} shared latents{privates}")),
+        summary: Some(match sums.len() {
+            0 => format!("{n_shared} shared latents{privates}"),
+            count => format!("{count} shared latents, each the sum of its pieces"),
+        }),
         outputs: about.outputs.clone(),
-        latents: summary.latents.iter().enumerate().map(latent).collect(),
+        latents,
         mixing: if n_shared > 0 { (0..n_outputs).map(row).collect() } else { vec![] },
         mixing_unit: Some("standard deviations of the output".to_owned()),
         correlation: summary.correlation.chunks(n_outputs).map(<[f64]>::to_vec).collect(),
@@ -187,6 +200,26 @@ fn model(fit: &Fit, about: &About) -> Model {
                 noise: output.noise_share,
             })
             .collect(),
+    }
+}
+
+/// A sum as one latent, with the share and the length-scale of each piece.
+fn whole_sum(sum: &SumSummary, is_time: bool) -> Latent {
+    let length = |length: f64| length_text(is_time, length);
+    let scale = |piece: &PieceSummary| LengthScale {
+        value: piece.length_scale,
+        text: format!(
+            "{} {} ({:.1} %)",
+            piece.kernel_text(length),
+            length(piece.length_scale),
+            100.0 * piece.share
+        ),
+    };
+    Latent {
+        name: sum.name.clone(),
+        private_to: None,
+        kernel: sum.kernel_text(length),
+        length_scales: sum.pieces.iter().map(scale).collect(),
     }
 }
 

@@ -8,12 +8,12 @@ mod words;
 pub(crate) use columns::Columns;
 pub(crate) use model::ModelOptions;
 pub(crate) use output::{PredictionOptions, Speech, TableTarget};
-pub(crate) use words::{Bytes, Horizon, KernelWord, format, horizon, probability, structure};
+pub(crate) use words::{Bytes, Horizon, KernelWord, budget, format, horizon, probability, structure};
 
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    chain, compare, completion, demo, fit, forecast, impute, predict, report, reproduce, score, update,
+    chain, compare, completion, demo, fit, forecast, impute, predict, report, reproduce, score, update, watch,
 };
 
 /// Multi-output Gaussian processes on tables with holes: fill them, predict, forecast, compare, report.
@@ -48,8 +48,10 @@ pub(crate) enum Verb {
     Impute(impute::Arguments),
     /// Predict the rows that come after the last.
     Forecast(forecast::Arguments),
-    /// Give a kept model more rows, without learning again.
+    /// Give a kept model more rows, its parameters as they are or learned again.
     Update(update::Arguments),
+    /// Let a kept model take observations line by line, and answer each at once.
+    Watch(watch::Arguments),
     /// Compare a kept model with values it has not seen.
     Score(score::Arguments),
     /// Hide cells of a table and see which method finds them best.

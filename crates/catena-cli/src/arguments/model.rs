@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena::kernel::StateKind;
-use catena_auto::fit::{Budget, MethodChoice, StructureOption};
+use catena_auto::fit::{Budget, MeanChoice, MethodChoice, StructureOption};
 use clap::Args;
 
 use super::words::{self, Bytes, Chosen, KernelWord};
@@ -22,6 +22,9 @@ pub(crate) struct ModelOptions {
     /// Seasons to model, such as 24h or 24h,7d (numbers along an input of numbers).
     #[arg(long, value_name = "P", value_delimiter = ',')]
     pub(crate) period: Vec<String>,
+    /// What outputs return to where nothing else is known: constant, linear (in the inputs) or auto.
+    #[arg(long, default_value = "auto", value_parser = words::mean)]
+    pub(crate) mean: MeanChoice,
     /// Whether every output has a latent process of its own: yes, no or auto.
     #[arg(long, default_value = "auto", value_parser = words::yes_or_no, value_name = "yes|no")]
     pub(crate) private: Chosen<bool>,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use catena::kernel::StateKind;
-use catena_auto::fit::{Budget, KernelPair, MethodChoice, StructureOption, UnknownWord};
+use catena_auto::fit::{Budget, KernelPair, MeanChoice, MethodChoice, StructureOption, UnknownWord};
 use catena_auto::time::TimeSpec;
 use catena_io::read::Format;
 use catena_io::select::LongColumns;
@@ -129,8 +129,13 @@ pub(super) fn state(text: &str) -> Result<Chosen<StateKind>, String> {
     })
 }
 
+/// `auto`, `constant` or `linear`.
+pub(super) fn mean(text: &str) -> Result<MeanChoice, String> {
+    text.parse().map_err(|error: UnknownWord| error.to_string())
+}
+
 /// `quick`, `default` or `thorough`.
-pub(super) fn budget(text: &str) -> Result<Budget, String> {
+pub(crate) fn budget(text: &str) -> Result<Budget, String> {
     text.parse().map_err(|error: UnknownWord| error.to_string())
 }
 

@@ -12,6 +12,7 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod score;
 pub(crate) mod update;
+pub(crate) mod watch;
 
 use crate::arguments::{Command, Verb};
 use crate::error::CliError;
@@ -24,6 +25,7 @@ pub(crate) fn run(command: Command) -> Result<(), CliError> {
         Verb::Impute(arguments) => impute::run(&arguments),
         Verb::Forecast(arguments) => forecast::run(&arguments),
         Verb::Update(arguments) => update::run(&arguments),
+        Verb::Watch(arguments) => watch::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Chain(arguments) => chain::run(&arguments),

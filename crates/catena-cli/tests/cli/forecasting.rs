@@ -84,6 +84,88 @@ fn a_sum_is_kept_in_its_file_and_rolled_over_later_rows() {
 }
 
 #[test]
+fn a_model_is_updated_and_learned_again() {
+    let folder = folder("relearn");
+    let shifted: String = daily(480..640)
+        .lines()
+        .map(|line| match line.split(',').collect::<Vec<_>>()[..] {
+            [time, load, flow] if time != "time" => {
+                let moved = |text: &str| {
+                    text.parse::<f64>().map_or_else(|_| String::new(), |x| (40.0 + 3.0 * x).to_string())
+                };
+                format!("{time},{},{}\n", moved(load), moved(flow))
+            }
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    folder.write("later.csv", shifted);
+    for kernel in ["matern12+rw+qp(24h,2)", "matern12"] {
+        folder.run(&format!("fit first.csv --kernel {kernel} --budget quick -o m.catena")).succeeded();
+        let kept = folder.run("update m.catena later.csv -o kept.catena --json").succeeded();
+        assert!(kept.stderr.contains("160 new rows") && kept.stderr.contains("--relearn"), "{}", kept.stderr);
+        let again = folder
+            .run("update m.catena later.csv --relearn --budget quick -o again.catena --json")
+            .succeeded();
+        let noise = |told: &serde_json::Value| told["outputs"][1]["noise_deviation"].as_f64().unwrap();
+        assert!(noise(&again.json()) > 1.5 * noise(&kept.json()), "{kernel}");
+        assert!(again.json()["decisions"].to_string().contains("learned again"), "{kernel}");
+        folder.run("predict again.catena -o rows.csv").succeeded();
+        assert_eq!(columns(&folder.read("rows.csv"))["time"].len(), 640);
+    }
+    let outcome = folder.run("update m.catena later.csv --budget quick -o out");
+    assert_eq!(outcome.code, 2, "a budget is for learning: {}", outcome.stderr);
+}
+
+#[test]
+fn a_linear_mean_is_kept_in_the_file_and_goes_on() {
+    let folder = Folder::new("linear_mean");
+    let wobble = |hour: usize| ((hour * 7919) % 1009) as f64 / 1009.0 - 0.5;
+    let line = |hour: usize| format!("{},{}\n", time_of(hour), 5.0 + 0.5 * hour as f64 + wobble(hour));
+    folder.write("up.csv", format!("time,level\n{}", (0..200).map(line).collect::<String>()));
+    for words in ["--kernel matern12", "--kernel matern12+qp(24h,1)"] {
+        let told =
+            folder.run(&format!("fit up.csv {words} --mean linear --budget quick -o m.catena")).succeeded();
+        assert!(
+            told.text().contains("means are linear; over the 8.29d of the table: level +99"),
+            "{}",
+            told.text()
+        );
+        folder
+            .run(&format!("forecast up.csv {words} --mean linear --budget quick --horizon 100 -o next.csv"))
+            .succeeded();
+        let last = numbers(&columns(&folder.read("next.csv")), "level_mean")[99];
+        assert!((last - 154.5).abs() < 2.0, "{last}");
+    }
+    let outcome = folder.run("fit up.csv --mean steep -o m.catena");
+    assert!(outcome.code == 2 && outcome.stderr.contains("constant or linear"), "{}", outcome.stderr);
+}
+
+/// One line per sum, and a season that many outputs share.
+#[test]
+fn sums_are_read_as_sums_and_seasons_can_be_shared() {
+    let folder = folder("sums");
+    let own = folder.run("fit first.csv --kernel sho+rw+qp(24h,2) --budget quick -o own.catena").succeeded();
+    let lines: Vec<&str> = own.text().lines().filter(|line| line.starts_with("sum ")).collect();
+    assert_eq!(lines.len(), 2, "{}", own.text());
+    assert!(lines[0].starts_with("sum 1, as load") && own.text().contains("qp(1d,2)"), "{}", own.text());
+    folder.run("report own.catena -o own.html").succeeded();
+    let page = folder.read("own.html");
+    assert!(page.contains("sum 2, as flow") && page.contains("+rw+qp(1d,2)") && !page.contains("shared 3"));
+    let told =
+        folder.run("fit first.csv --kernel sho+rw+shared(24h,2) --budget quick -o m.catena").succeeded();
+    assert!(told.text().contains("season 1, shared"), "{}", told.text());
+    folder.run("predict m.catena -o rows.csv").succeeded();
+    folder.run("impute first.csv --kernel sho+rw+shared(24h,2) --budget quick -o filled.csv").succeeded();
+    let (filled, rows) = (columns(&folder.read("filled.csv")), columns(&folder.read("rows.csv")));
+    let holes: Vec<usize> = (0..480).filter(|hour| hour % 17 == 5).collect();
+    assert!(holes.iter().all(|&row| filled["load"][row] == rows["load_mean"][row]), "to the bit");
+    folder.write("later.csv", daily(480..560));
+    folder.run("update m.catena later.csv --relearn --budget quick -o m.catena").succeeded();
+    folder.run("report m.catena -o page.html").succeeded();
+    assert!(folder.read("page.html").contains("season 1, shared"));
+}
+
+#[test]
 fn what_cannot_be_read_is_said_with_its_letter() {
     let folder = folder("bad_sums");
     folder.write("numbers.csv", "x,y\n1,2\n2,3\n3,5\n4,1\n");
@@ -91,6 +173,7 @@ fn what_cannot_be_read_is_said_with_its_letter() {
     folder.run("fit first.csv --kernel rw --budget quick -o m.catena").succeeded();
     for (words, sentences) in [
         ("fit first.csv --kernel sho+rwx -o out", &["letter 5", "rwx"][..]),
+        ("fit first.csv --kernel sho+shared(24h,2,0) -o out", &["groups from 1"]),
         ("fit first.csv --kernel sho+qp -o out", &["letter 7", "qp(24h)"]),
         ("fit first.csv --kernel sho+qp(24) -o out", &["no unit"]),
         ("fit numbers.csv --kernel sho+qp(24h) -o out", &["x holds numbers"]),

@@ -63,10 +63,14 @@ impl Folder {
     pub(crate) fn run_with(&self, words: &[&str], stdin: &[u8]) -> Outcome {
         let mut child = self.command(words).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
-        // A program that refuses its arguments does not read.
-        let _ = input.write_all(stdin);
-        drop(input);
+        let stdin = stdin.to_vec();
+        // Poured in beside the reading: a program that answers line by line stops reading when nobody takes its answers.
+        let pour = std::thread::spawn(move || {
+            // A program that refuses its arguments does not read.
+            let _ = input.write_all(&stdin);
+        });
         let output = child.wait_with_output().unwrap();
+        pour.join().unwrap();
         Outcome {
             code: output.status.code().unwrap(),
             stdout: output.stdout,

@@ -1,6 +1,6 @@
 //! A digest of arrays, to tell whether two models saw the same data.
 
-use std::fmt;
+use std::{fmt, io};
 
 use sha2::{Digest as _, Sha256};
 
@@ -30,6 +30,23 @@ impl Digest {
             let Ok(()) = result;
         }
         Self(hasher.finalize().into())
+    }
+
+    /// The digest of everything a reader gives: of a file, what `sha256sum` prints.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn of_reader(mut reader: impl io::Read) -> io::Result<Self> {
+        let mut hasher = Sha256::new();
+        let mut piece = vec![0; 1 << 16];
+        loop {
+            match reader.read(&mut piece) {
+                Ok(0) => return Ok(Self::of_hasher(hasher)),
+                Ok(n_bytes) => hasher.update(&piece[..n_bytes]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     pub(crate) fn of_hasher(hasher: Sha256) -> Self {

@@ -70,6 +70,14 @@ pub enum ReadError {
         /// The file.
         file: FileName,
     },
+    /// Only text in a file can be read in blocks.
+    #[error(
+        "{file}: only CSV and TSV files can be read in blocks; save the table as .csv, or allow more memory"
+    )]
+    NotInBlocks {
+        /// The file.
+        file: FileName,
+    },
     /// There is nothing in it.
     #[error("{file}: is empty, without a header or rows")]
     Empty {

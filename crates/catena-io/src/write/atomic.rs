@@ -58,6 +58,11 @@ fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A file that was removed need not be.
+pub(super) fn forget_unfinished(path: &Path) {
+    unfinished().remove(path);
+}
+
 /// Removes every file that was begun and not completed. For a program that is about to end because of an interrupt.
 pub fn remove_unfinished_files() {
     for path in std::mem::take(&mut *unfinished()) {
@@ -206,7 +211,7 @@ impl Drop for TargetFile {
 }
 
 /// A new, hidden file in the folder of the target, so that it can be renamed in one step.
-fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
+pub(super) fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     let stem = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     // A name of 255 bytes is the most that file systems take.
     let stem: String = stem.chars().take(40).collect();
@@ -216,7 +221,7 @@ fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
         let path = target.with_file_name(name);
         // Registered before it exists: an interrupt in between removes nothing, one after removes it.
         unfinished().insert(path.clone());
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
+        match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((path, file)),
             Err(error) => {
                 unfinished().remove(&path);

@@ -102,20 +102,75 @@ pub fn copy_completed(
     completion: &Completion,
     target: &Target,
 ) -> Result<(), WriteError> {
+    copy_filled(source, n_rows as u64, &mut InMemory { completion, row: None }, target)
+}
+
+/// What fills the holes of a table, one row after the other: for tables too large for memory.
+pub trait Fillings {
+    /// Goes to the first row and then from each to the next.
+    ///
+    /// # Errors
+    /// When what it has to say cannot be read.
+    fn advance(&mut self) -> Result<(), WriteError>;
+    /// The number for a hole of this row in a column of the table, counted from 0; NaN leaves it.
+    fn filling(&self, position: usize) -> Option<f64>;
+    /// The names of the columns behind the last.
+    fn appended_names(&self) -> Vec<String>;
+    /// Writes the cell of this row in one of those columns.
+    fn push_appended(&self, column: usize, text: &mut String);
+}
+
+/// A completion, row by row.
+struct InMemory<'a> {
+    completion: &'a Completion,
+    row: Option<usize>,
+}
+
+impl Fillings for InMemory<'_> {
+    fn advance(&mut self) -> Result<(), WriteError> {
+        self.row = Some(self.row.map_or(0, |row| row + 1));
+        Ok(())
+    }
+
+    fn filling(&self, position: usize) -> Option<f64> {
+        self.completion.values_of(position)?.get(self.row?).copied()
+    }
+
+    fn appended_names(&self) -> Vec<String> {
+        self.completion.appended.iter().map(|column| column.name().to_owned()).collect()
+    }
+
+    fn push_appended(&self, column: usize, text: &mut String) {
+        if let Some(row) = self.row {
+            push_cell(text, self.completion.appended[column].data(), row);
+        }
+    }
+}
+
+/// Copies a text of so many rows with its holes filled and columns added, row by row.
+///
+/// # Errors
+/// If the source changed, or the target cannot be written. Then nothing is written.
+pub fn copy_filled(
+    source: &CsvSource,
+    n_rows: u64,
+    fillings: &mut dyn Fillings,
+    target: &Target,
+) -> Result<(), WriteError> {
     let delimiter = match (target.format(), source.delimiter()) {
         (Format::Tsv, _) => b'\t',
         (_, b'\t') => b',',
         (_, delimiter) => delimiter,
     };
     let mut file = TargetFile::create(target)?;
-    let mut copy = Copy { completion, file: &mut file, delimiter, is_same: delimiter == source.delimiter() };
+    let mut copy = Copy { fillings, file: &mut file, delimiter, is_same: delimiter == source.delimiter() };
     copy.run(source, n_rows)?;
     file.commit()
 }
 
 /// The copying of one text into another.
 struct Copy<'a> {
-    completion: &'a Completion,
+    fillings: &'a mut dyn Fillings,
     file: &'a mut TargetFile,
     delimiter: u8,
     is_same: bool,
@@ -124,11 +179,12 @@ struct Copy<'a> {
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl Copy<'_> {
-    fn run(&mut self, source: &CsvSource, n_rows: usize) -> Result<(), WriteError> {
+    fn run(&mut self, source: &CsvSource, n_rows: u64) -> Result<(), WriteError> {
         let (mut records, mark_length) = source.records()?;
         self.put(&MARK[..mark_length])?;
-        let (mut row, mut n_columns) = (None, 0);
+        let (mut n_done, mut n_columns): (Option<u64>, usize) = (None, 0);
         let (mut scratch, mut text) = (vec![], String::new());
+        let appended = self.fillings.appended_names();
         loop {
             let record = records.next().map_err(|error| split_error(error, &source.file, &[]))?;
             let Some(record) = record else { break };
@@ -137,7 +193,7 @@ impl Copy<'_> {
                 self.put(record.terminator())?;
                 continue;
             }
-            let is_changed = match row {
+            let is_changed = match n_done {
                 None => {
                     n_columns = record.n_cells();
                     false
@@ -147,22 +203,33 @@ impl Copy<'_> {
             if is_changed {
                 return Err(ReadError::Changed { file: source.file.clone() }.into());
             }
+            if n_done.is_some() {
+                self.fillings.advance()?;
+            }
             for cell in 0..record.n_cells() {
                 if cell > 0 {
                     self.put(&[self.delimiter])?;
                 }
                 let content = record.content(cell, &mut scratch);
-                match row.and_then(|row| self.filling(cell, row, content)) {
+                match n_done.and_then(|_| self.filling(cell, content)) {
                     Some(value) => self.put(number_text(value, NumberStyle::Double).as_bytes())?,
                     None if self.is_same => self.put(record.raw(cell))?,
                     None => self.put_cell(content)?,
                 }
             }
-            self.put_appended(row, &mut text)?;
+            for (column, name) in appended.iter().enumerate() {
+                self.put(&[self.delimiter])?;
+                text.clear();
+                match n_done {
+                    None => text.push_str(name),
+                    Some(_) => self.fillings.push_appended(column, &mut text),
+                }
+                self.put_cell(text.as_bytes())?;
+            }
             self.put(record.terminator())?;
-            row = Some(row.map_or(0, |row| row + 1));
+            n_done = Some(n_done.map_or(0, |row| row + 1));
         }
-        if row == Some(n_rows) {
+        if n_done == Some(n_rows) {
             Ok(())
         } else {
             Err(ReadError::Changed { file: source.file.clone() }.into())
@@ -170,22 +237,9 @@ impl Copy<'_> {
     }
 
     /// The value for a cell, if it is a hole and there is one.
-    fn filling(&self, position: usize, row: usize, content: &[u8]) -> Option<f64> {
-        let value = self.completion.values_of(position)?[row];
+    fn filling(&self, position: usize, content: &[u8]) -> Option<f64> {
+        let value = self.fillings.filling(position)?;
         (!value.is_nan() && classify(trimmed(content)) == Cell::Hole).then_some(value)
-    }
-
-    fn put_appended(&mut self, row: Option<usize>, text: &mut String) -> Result<(), WriteError> {
-        for column in &self.completion.appended {
-            self.put(&[self.delimiter])?;
-            text.clear();
-            match row {
-                None => text.push_str(column.name()),
-                Some(row) => push_cell(text, column.data(), row),
-            }
-            self.put_cell(text.as_bytes())?;
-        }
-        Ok(())
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError> {

@@ -9,12 +9,16 @@ mod completed;
 mod csv;
 mod error;
 mod predictions;
+mod scratch;
 
 pub use atomic::{Target, TargetFile, remove_unfinished_files};
-pub use completed::{Completion, FilledColumn, complete, copy_completed, write_completed};
-pub(crate) use csv::{cell_text, number_text};
+pub use completed::{
+    Completion, FilledColumn, Fillings, complete, copy_completed, copy_filled, write_completed,
+};
+pub(crate) use csv::{cell_text, number_text, write_cell};
 pub use error::WriteError;
 pub use predictions::{Interval, PredictedOutput, long_prediction_table, prediction_table};
+pub use scratch::{FilledColumns, ScratchFillings, ScratchRows};
 
 use crate::read::Format;
 use crate::table::Table;

@@ -3,11 +3,13 @@
 //! The splitter is ours and not a library's: we need the raw bytes of every cell to copy it untouched, the line where a
 //! quote was opened, and a limit on what one line may take. A test judges it by the `csv` crate.
 
+mod blocks;
 mod dialect;
 mod reader;
 mod records;
 mod source;
 
+pub use blocks::{BlockStart, CsvBlocks};
 pub(crate) use reader::{Job, check_names, read_csv, split_error};
 pub(crate) use records::Records;
 pub use source::CsvSource;

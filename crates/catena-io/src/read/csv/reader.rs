@@ -7,7 +7,7 @@ use super::source::Keeper;
 use super::{CsvSource, Records, SourceText, dialect};
 use crate::place::{Excerpt, FileName};
 use crate::read::{Format, Progress, ReadError, ReadOptions};
-use crate::table::{ColumnBuilder, Lines, Table, is_header_data, trimmed};
+use crate::table::{Column, ColumnBuilder, Lines, Table, is_header_data, trimmed};
 
 /// What is to be read.
 pub(crate) struct Job<'a> {
@@ -38,43 +38,9 @@ pub(crate) fn read_csv(
     records.set_dialect(dialect.delimiter, dialect.mark_length);
 
     let names = read_header(&mut records, &file)?;
-    let mut columns: Vec<ColumnBuilder> = names.iter().map(|name| builder(name, options)).collect();
-    let mut lines = Lines::default();
-    let mut n_rows = 0;
-    let mut n_bytes_told = 0;
-    let mut scratch = vec![];
-    loop {
-        let n_bytes = records.n_bytes_read();
-        if n_bytes != n_bytes_told {
-            n_bytes_told = n_bytes;
-            progress(n_bytes, total);
-        }
-        let record = match records.next() {
-            Ok(Some(record)) => record,
-            Ok(None) => break,
-            Err(error) => return Err(split_error(error, &file, &names)),
-        };
-        if record.is_blank() {
-            continue;
-        }
-        if record.n_cells() != columns.len() {
-            let (found, expected) = (record.n_cells(), columns.len());
-            return Err(ReadError::Ragged { file, line: record.line(), found, expected });
-        }
-        if n_rows == MOST_ROWS {
-            return Err(ReadError::TooManyRows { file, limit: MOST_ROWS as u64 });
-        }
-        let line = record.line();
-        lines.push(n_rows, line);
-        for (cell, column) in columns.iter_mut().enumerate() {
-            let text = record.content(cell, &mut scratch);
-            if let Err(text) = column.push(text, line) {
-                let text = Excerpt::new(text);
-                return Err(ReadError::NotUtf8 { file, line, column: names[cell].clone(), text });
-            }
-        }
-        n_rows += 1;
-    }
+    let rows = Rows { file: &file, names: &names, options, most: usize::MAX };
+    let Block { columns, lines, n_rows, .. } =
+        rows.read(&mut records, &mut |n_bytes| progress(n_bytes, total))?;
     if n_rows == 0 {
         return Err(ReadError::NoRows { file });
     }
@@ -82,9 +48,78 @@ pub(crate) fn read_csv(
         Some(kept) => SourceText::Kept(kept.into()),
         None => text,
     };
-    let columns = columns.into_iter().map(ColumnBuilder::finish).collect();
     let source = CsvSource { file: file.clone(), text, dialect };
     Ok(Table::from_file(file, columns, n_rows).with_text_source(lines, source))
+}
+
+/// What is read of the rows behind a header.
+pub(super) struct Rows<'a> {
+    pub(super) file: &'a FileName,
+    pub(super) names: &'a [String],
+    pub(super) options: &'a ReadOptions,
+    /// Reading stops after so many.
+    pub(super) most: usize,
+}
+
+/// Rows that have been read.
+pub(super) struct Block {
+    pub(super) columns: Vec<Column>,
+    pub(super) lines: Lines,
+    pub(super) n_rows: usize,
+    pub(super) is_last: bool,
+}
+
+impl Rows<'_> {
+    /// Reads rows from where the records stand; told how many bytes have been read.
+    pub(super) fn read<R: Read>(
+        self,
+        records: &mut Records<R>,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Block, ReadError> {
+        let Self { file, names, options, most } = self;
+        let mut columns: Vec<ColumnBuilder> = names.iter().map(|name| builder(name, options)).collect();
+        let mut lines = Lines::default();
+        let (mut n_rows, mut is_last) = (0, false);
+        let mut n_bytes_told = 0;
+        let mut scratch = vec![];
+        while n_rows < most {
+            let n_bytes = records.n_bytes_read();
+            if n_bytes != n_bytes_told {
+                n_bytes_told = n_bytes;
+                progress(n_bytes);
+            }
+            let record = match records.next() {
+                Ok(Some(record)) => record,
+                Ok(None) => {
+                    is_last = true;
+                    break;
+                }
+                Err(error) => return Err(split_error(error, file, names)),
+            };
+            if record.is_blank() {
+                continue;
+            }
+            if record.n_cells() != columns.len() {
+                let (found, expected) = (record.n_cells(), columns.len());
+                return Err(ReadError::Ragged { file: file.clone(), line: record.line(), found, expected });
+            }
+            if n_rows == MOST_ROWS {
+                return Err(ReadError::TooManyRows { file: file.clone(), limit: MOST_ROWS as u64 });
+            }
+            let line = record.line();
+            lines.push(n_rows, line);
+            for (cell, column) in columns.iter_mut().enumerate() {
+                let text = record.content(cell, &mut scratch);
+                if let Err(text) = column.push(text, line) {
+                    let (text, column) = (Excerpt::new(text), names[cell].clone());
+                    return Err(ReadError::NotUtf8 { file: file.clone(), line, column, text });
+                }
+            }
+            n_rows += 1;
+        }
+        let columns = columns.into_iter().map(ColumnBuilder::finish).collect();
+        Ok(Block { columns, lines, n_rows, is_last })
+    }
 }
 
 fn builder(name: &str, options: &ReadOptions) -> ColumnBuilder {
@@ -93,7 +128,10 @@ fn builder(name: &str, options: &ReadOptions) -> ColumnBuilder {
 }
 
 /// The names of the columns, from the first line that is not blank.
-fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<Vec<String>, ReadError> {
+pub(super) fn read_header<R: Read>(
+    records: &mut Records<R>,
+    file: &FileName,
+) -> Result<Vec<String>, ReadError> {
     let mut scratch = vec![];
     loop {
         let record = match records.next() {

@@ -142,6 +142,16 @@ impl<R: Read> Records<R> {
         self.start += mark_length;
     }
 
+    /// Where the next record begins: its byte, counted from where reading began, and its line.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        (self.n_bytes_read - (self.end - self.start) as u64, self.line)
+    }
+
+    /// Says on which line the next record begins, where reading did not begin at the first.
+    pub(crate) fn set_line(&mut self, line: u64) {
+        self.line = line;
+    }
+
     pub(crate) fn n_bytes_read(&self) -> u64 {
         self.n_bytes_read
     }

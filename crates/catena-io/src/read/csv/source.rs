@@ -43,19 +43,29 @@ impl CsvSource {
         self.dialect.delimiter
     }
 
+    /// A file must be as it was when it was first read.
+    pub(crate) fn check_unchanged(&self, metadata: &Metadata) -> Result<(), ReadError> {
+        match &self.text {
+            SourceText::File { length, modified, .. }
+                if metadata.len() != *length || metadata.modified().ok() != *modified =>
+            {
+                Err(ReadError::Changed { file: self.file.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The text from its first byte, and how many bytes of mark it begins with.
     pub(crate) fn records(&self) -> Result<(Records<Box<dyn Read>>, usize), ReadError> {
         let file = || self.file.clone();
         let input: Box<dyn Read> = match &self.text {
             SourceText::Gone => return Err(ReadError::NotKept { file: file() }),
             SourceText::Kept(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
-            SourceText::File { path, length, modified } => {
+            SourceText::File { path, .. } => {
                 let failed = |source| ReadError::Io { file: file(), source };
                 let opened = File::open(path).map_err(failed)?;
                 let metadata = opened.metadata().map_err(failed)?;
-                if metadata.len() != *length || metadata.modified().ok() != *modified {
-                    return Err(ReadError::Changed { file: file() });
-                }
+                self.check_unchanged(&metadata)?;
                 Box::new(opened)
             }
         };

@@ -1,0 +1,259 @@
+//! A table larger than memory, filled in blocks of rows by a kept model.
+//!
+//! Forward over the file, and of each block only its beginning is kept; backward over the blocks, last to first, and what fills
+//! their holes goes to a file beside the target; then once more forward, copying the text with its holes filled.
+
+use std::path::Path;
+
+use catena_auto::fit::{Block, FitError, FitParts, InBlocks};
+use catena_auto::method::Quantity;
+use catena_auto::preparation::Predictive;
+use catena_io::FileName;
+use catena_io::read::csv::{BlockStart, CsvBlocks};
+use catena_io::read::{Format, ReadError};
+use catena_io::write::{FilledColumns, ScratchRows, Target, copy_filled};
+use catena_store::About;
+use indicatif::ProgressBar;
+use serde_json::json;
+
+use crate::arguments::{Bytes, Speech};
+use crate::error::CliError;
+use crate::model_table::{Empty, read_options, rows_of};
+use crate::scoreboard::print_json;
+use crate::source::{Source, Text};
+use crate::verbs::impute::of_kind;
+
+/// What is to be filled, and how.
+pub(crate) struct InBlocksOf<'a> {
+    pub(crate) data: &'a Path,
+    pub(crate) model: &'a Path,
+    pub(crate) format: Option<Format>,
+    pub(crate) limit: Bytes,
+    pub(crate) interval: Option<f64>,
+    pub(crate) quantity: Quantity,
+    /// What is added for every output.
+    pub(crate) kinds: &'a [&'static str],
+    pub(crate) speech: Speech,
+}
+
+/// Where a block is, and what comes before it.
+struct Placed {
+    start: BlockStart,
+    first_row: u64,
+    n_rows: usize,
+    before: Option<f64>,
+}
+
+/// What the program needs beside the blocks.
+const BESIDE_BLOCKS: f64 = 24e6;
+/// Fewer rows are not worth a block.
+const FEWEST_ROWS: usize = 1024;
+/// The sweep rounds alike for blocks whose lengths are multiples of this.
+const MULTIPLE: usize = 8;
+
+impl InBlocksOf<'_> {
+    /// Fills the holes.
+    pub(crate) fn fill(&self, parts: &FitParts, about: &About, target: &Target) -> Result<(), CliError> {
+        let blocks = self.open(about)?;
+        self.check(&blocks, about, target)?;
+        let most = self.rows_per_block(parts, &blocks)?;
+        let console = self.speech.console();
+        let bar = console.reading();
+        bar.set_length(3 * blocks.n_bytes());
+        let mut sweep = InBlocks::new(parts).map_err(|cause| self.failed(cause))?;
+        let placed = self.forward(&mut sweep, &blocks, about, most, &bar)?;
+        let width = about.outputs.len() * (1 + self.kinds.len());
+        let mut rows = ScratchRows::beside(target, width)?;
+        let mut n_holes = 0;
+        for block in placed.iter().rev() {
+            let (source, inputs) = self.read(&blocks, block, about)?;
+            let predictive =
+                sweep.backward(&inputs, self.quantity).map_err(|error| source.in_user_terms(error))?;
+            rows.write(block.first_row, &self.numbers(&predictive, &inputs.values, about.outputs.len()))?;
+            n_holes += inputs.values.iter().filter(|value| value.is_nan()).count();
+            bar.set_position(2 * blocks.n_bytes() - block.start.byte());
+        }
+        if !sweep.keeps_digits() {
+            return Err(self.failed(FitError::TooLittleNoiseForBlocks));
+        }
+        let n_rows = placed.iter().map(|block| block.n_rows as u64).sum();
+        let place = |name: &String| blocks.names().iter().position(|column| column == name);
+        let columns = FilledColumns {
+            filled: about.outputs.iter().filter_map(place).collect(),
+            appended: self.added_names(about),
+        };
+        copy_filled(blocks.source(), n_rows, &mut rows.into_fillings(columns)?, target)?;
+        bar.finish_and_clear();
+        let (n_outputs, n_blocks) = (about.outputs.len(), placed.len());
+        console.say(format!(
+            "filled {n_holes} holes in {n_outputs} outputs, in {n_blocks} blocks of at most {} rows",
+            most + 1
+        ));
+        if self.speech.json {
+            return print_json(&json!({
+                "rows": n_rows, "holes": n_holes, "blocks": n_blocks, "rows_per_block": most,
+                "log_evidence": sweep.log_evidence(),
+            }));
+        }
+        Ok(())
+    }
+
+    /// Says in how many blocks the holes would be filled.
+    pub(crate) fn plan(&self, parts: &FitParts, about: &About) -> Result<(), CliError> {
+        let blocks = self.open(about)?;
+        let most = self.rows_per_block(parts, &blocks)?;
+        InBlocks::new(parts).map_err(|cause| self.failed(cause))?;
+        let (table, next) = blocks.read(blocks.first(), most)?;
+        let n_rows = rows_of(table, about, Empty::Fine)?.frame.n_rows();
+        let first = blocks.first().byte();
+        let bytes = next.map_or(blocks.n_bytes(), BlockStart::byte) - first;
+        let n_blocks = (blocks.n_bytes() - first).div_ceil(bytes.max(1));
+        if self.speech.json {
+            return print_json(&json!({"verb": "impute", "blocks": n_blocks, "rows_per_block": most}));
+        }
+        let console = self.speech.console();
+        console.say(format!(
+            "impute: about {n_blocks} blocks of {n_rows} rows, in at most {} of memory",
+            self.limit
+        ));
+        console.say("dry run: nothing was written");
+        Ok(())
+    }
+
+    fn open(&self, about: &About) -> Result<CsvBlocks, CliError> {
+        if self.data == Path::new("-") {
+            return Err(ReadError::NotInBlocks { file: FileName::StandardInput }.into());
+        }
+        if about.long.is_some() {
+            let what = "a long table cannot be filled in blocks; leave out --max-memory, or make it wide";
+            return Err(CliError::Blocks { file: FileName::from(self.data), what });
+        }
+        let options = read_options(self.data, about, self.format, Text::Gone);
+        Ok(CsvBlocks::open(self.data, &options)?)
+    }
+
+    fn check(&self, blocks: &CsvBlocks, about: &About, target: &Target) -> Result<(), CliError> {
+        if matches!(target.format(), Format::Parquet | Format::Arrow) {
+            let what = "a table that is filled in blocks is written as text; give it the suffix .csv or .tsv";
+            return Err(CliError::Blocks { file: target.file().clone(), what });
+        }
+        match self.added_names(about).into_iter().find(|name| blocks.names().contains(name)) {
+            Some(name) => Err(CliError::NameTaken { file: FileName::from(self.data), name }),
+            None => Ok(()),
+        }
+    }
+
+    /// So many rows fit into memory.
+    fn rows_per_block(&self, parts: &FitParts, blocks: &CsvBlocks) -> Result<usize, CliError> {
+        let own = 8.0 * 4.0 * (parts.table.n_rows() * (parts.model.n_outputs() + 1)) as f64;
+        // A column is kept in memory that grows by doubling.
+        let per_row = (8 * InBlocks::numbers_per_row(parts) + 24 * blocks.names().len()) as f64;
+        let left = 0.9 * self.limit.0 - BESIDE_BLOCKS - own;
+        let rows = (left / per_row).max(0.0) as usize / MULTIPLE * MULTIPLE;
+        if rows < FEWEST_ROWS {
+            let needed = Bytes((BESIDE_BLOCKS + own + FEWEST_ROWS as f64 * per_row) / 0.9);
+            return Err(CliError::BlockMemory { needed: needed.to_string(), limit: self.limit.to_string() });
+        }
+        Ok(rows)
+    }
+
+    /// The first pass.
+    fn forward(
+        &self,
+        sweep: &mut InBlocks,
+        blocks: &CsvBlocks,
+        about: &About,
+        most: usize,
+        bar: &ProgressBar,
+    ) -> Result<Vec<Placed>, CliError> {
+        let mut placed: Vec<Placed> = vec![];
+        let (mut next, mut first_row, mut before) = (Some(blocks.first()), 0, None);
+        let mut has_values = false;
+        while let Some(start) = next {
+            // The first block has a row more, so that all others begin where the whole chain rounds.
+            let n_rows = if placed.is_empty() { most + 1 } else { most };
+            let (table, after) = blocks.read(start, n_rows)?;
+            next = after;
+            if table.n_rows() == 0 {
+                break;
+            }
+            let source = rows_of(table, about, Empty::Fine)?;
+            check_order(&source, before)?;
+            let block = Placed { start, first_row, n_rows: source.frame.n_rows(), before };
+            let inputs = inputs_of(&source, before);
+            has_values |= inputs.values.iter().any(|value| !value.is_nan());
+            sweep.forward(&inputs).map_err(|error| source.in_user_terms(error))?;
+            first_row += block.n_rows as u64;
+            before = inputs.inputs.last().copied();
+            placed.push(block);
+            bar.set_position(next.map_or(blocks.n_bytes(), BlockStart::byte));
+        }
+        let file = || FileName::from(self.data);
+        match (placed.is_empty(), has_values) {
+            (true, _) => Err(ReadError::NoRows { file: file() }.into()),
+            (false, false) => Err(CliError::NoValues { file: file() }),
+            (false, true) => Ok(placed),
+        }
+    }
+
+    /// Reads a block again.
+    fn read(&self, blocks: &CsvBlocks, block: &Placed, about: &About) -> Result<(Source, Block), CliError> {
+        let (table, _) = blocks.read(block.start, block.n_rows)?;
+        let source = rows_of(table, about, Empty::Fine)?;
+        let inputs = inputs_of(&source, block.before);
+        Ok((source, inputs))
+    }
+
+    /// By row: what fills the holes of each output, and then what is added for each.
+    fn numbers(&self, predictive: &Predictive, values: &[f64], n_outputs: usize) -> Vec<f64> {
+        let mut numbers = Vec::with_capacity(values.len() * (1 + self.kinds.len()));
+        for (row, cells) in values.chunks_exact(n_outputs).enumerate() {
+            let places = row * n_outputs..(row + 1) * n_outputs;
+            numbers.extend(places.clone().map(|at| predictive.mean(at)));
+            for kind in self.kinds {
+                let added = places.clone().zip(cells).map(|(at, cell)| {
+                    if cell.is_nan() { of_kind(kind, predictive, at, self.interval) } else { f64::NAN }
+                });
+                numbers.extend(added);
+            }
+        }
+        numbers
+    }
+
+    /// Names of the columns that are added, kind by kind.
+    fn added_names(&self, about: &About) -> Vec<String> {
+        let of_kind = |kind: &&str| about.outputs.iter().map(|name| format!("{name}_{kind}")).collect();
+        self.kinds.iter().flat_map(|kind| -> Vec<String> { of_kind(kind) }).collect()
+    }
+
+    fn failed(&self, cause: FitError) -> CliError {
+        CliError::Fit { file: FileName::from(self.model), cause }
+    }
+}
+
+/// The numbers of a block.
+fn inputs_of(source: &Source, before: Option<f64>) -> Block {
+    let frame = &source.frame;
+    let variances =
+        |deviations: &Vec<f64>| deviations.iter().map(|deviation| deviation * deviation).collect();
+    Block {
+        before,
+        inputs: frame.to_input_rows(),
+        values: frame.values.clone(),
+        noise: frame.noise.as_ref().map(variances),
+    }
+}
+
+/// Rows must not go back.
+fn check_order(source: &Source, before: Option<f64>) -> Result<(), CliError> {
+    let Some(input) = source.frame.inputs.first() else { return Ok(()) };
+    let mut last = before.unwrap_or(f64::NEG_INFINITY);
+    for (row, value) in input.values.iter().enumerate() {
+        if *value < last {
+            let (file, place) = (source.table.file().clone(), source.table.place_of(row));
+            return Err(CliError::NotSorted { file, place, column: input.name.clone() });
+        }
+        last = *value;
+    }
+    Ok(())
+}

@@ -1,0 +1,247 @@
+//! Applies lines to a live model, one after the other. Nothing is answered before it is in the journal.
+
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use catena::index::OutputIndex;
+use catena_auto::fit::{LiveFit, LiveFitError};
+use catena_auto::method::Quantity;
+use catena_io::FileName;
+use catena_io::journal::{Journal, Record};
+use catena_io::stream::{LineReader, ReplyWriter, StreamRow};
+use clap::ValueEnum;
+
+use crate::console::complain;
+use crate::error::CliError;
+
+/// Lines that wait for one write at most, and how long the first of them may wait.
+const MOST_AT_ONCE: usize = 256;
+const LONGEST_WAIT: Duration = Duration::from_millis(5);
+
+/// What is answered to an observation; a question is always answered in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Ask {
+    /// All outputs at the inputs of the line.
+    Row,
+    /// The outputs that the line does not observe.
+    Missing,
+    /// The number of the line only.
+    None,
+}
+
+/// What is done with a line that cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum OnError {
+    /// Say so and go on.
+    Skip,
+    /// Say so and end, with exit code 2.
+    Stop,
+}
+
+/// What a user wants of a session.
+#[derive(Debug, Clone)]
+pub(crate) struct Wishes {
+    pub(crate) ask: Ask,
+    /// Outputs that are answered.
+    pub(crate) outputs: Vec<usize>,
+    pub(crate) quantity: Quantity,
+    pub(crate) on_error: OnError,
+    pub(crate) sync: bool,
+    /// Whether a last line without an end is refused: where a writer died in mid-line, half a number is a number too.
+    pub(crate) whole_lines: bool,
+}
+
+/// A model that takes lines.
+pub(crate) struct Session<'a> {
+    live: &'a mut LiveFit,
+    journal: Journal,
+    reader: LineReader,
+    writer: ReplyWriter,
+    wishes: Wishes,
+    names: &'a [String],
+    file: FileName,
+    /// Lines taken so far, in this session and before.
+    line: u64,
+    records: Vec<Record>,
+    n_waiting: usize,
+    /// When the first of those that wait came.
+    since: Instant,
+    replies: String,
+    n_skipped: u64,
+}
+
+impl<'a> Session<'a> {
+    /// A session that goes on behind `line` lines.
+    pub(crate) fn new(
+        (live, journal): (&'a mut LiveFit, Journal),
+        (reader, writer): (LineReader, ReplyWriter),
+        wishes: Wishes,
+        names: &'a [String],
+        (file, line): (FileName, u64),
+    ) -> Self {
+        let (records, replies) = (vec![], String::new());
+        Self {
+            live,
+            journal,
+            reader,
+            writer,
+            wishes,
+            names,
+            file,
+            line,
+            records,
+            n_waiting: 0,
+            since: Instant::now(),
+            replies,
+            n_skipped: 0,
+        }
+    }
+
+    /// Says on standard output that lines are taken from now on.
+    pub(crate) fn say_ready(&mut self) -> Result<(), CliError> {
+        self.writer.push_ready(&mut self.replies, self.journal.lines());
+        self.flush()
+    }
+
+    /// Lines that could not be used.
+    pub(crate) fn n_skipped(&self) -> u64 {
+        self.n_skipped
+    }
+
+    /// Whether the next line has to be a header.
+    pub(crate) fn needs_header(&self) -> bool {
+        self.reader.needs_header()
+    }
+
+    /// Reads the header of CSV lines.
+    pub(crate) fn take_header(&mut self, line: &[u8]) -> Result<(), CliError> {
+        let refused = |error: catena_io::stream::LineError| CliError::StreamHeader {
+            file: self.file.clone(),
+            what: error.to_string(),
+        };
+        self.reader.read_header(line).map_err(refused)
+    }
+
+    /// Takes whole lines; `at` is where they begin in a file. When it returns, all of them are in the journal and answered.
+    pub(crate) fn take(&mut self, lines: &[u8], at: Option<u64>) -> Result<(), CliError> {
+        let mut behind = at.unwrap_or(0);
+        for line in lines.split_inclusive(|byte| *byte == b'\n') {
+            behind += line.len() as u64;
+            if self.reader.needs_header() {
+                self.take_header(line)?;
+                continue;
+            }
+            self.line += 1;
+            // What a journal from a pipe has applied is not applied again from a file.
+            if self.line <= self.journal.lines() {
+                continue;
+            }
+            let taken = self.take_line(line, at.map_or(0, |_| behind));
+            if taken.is_err() {
+                // What came before it stands.
+                self.flush()?;
+                return taken;
+            }
+            if self.n_waiting == MOST_AT_ONCE || self.since.elapsed() > LONGEST_WAIT {
+                self.flush()?;
+            }
+        }
+        self.flush()
+    }
+
+    fn take_line(&mut self, line: &[u8], behind: u64) -> Result<(), CliError> {
+        if self.n_waiting == 0 {
+            self.since = Instant::now();
+        }
+        self.n_waiting += 1;
+        if self.wishes.whole_lines && !line.ends_with(b"\n") {
+            return self.refuse("has no line break at its end and may be cut short".to_owned());
+        }
+        let row = match self.reader.read(line) {
+            Ok(Some(row)) => row,
+            Ok(None) => {
+                self.writer.push_skipped(&mut self.replies, self.line, None);
+                return Ok(());
+            }
+            Err(error) => return self.refuse(error.to_string()),
+        };
+        let StreamRow { inputs, cells } = row;
+        let indexed: Vec<(OutputIndex, f64)> =
+            cells.iter().map(|(output, value)| (OutputIndex::new(*output), *value)).collect();
+        if let Err(error) = self.live.observe_row(&inputs, &indexed) {
+            return self.refuse_by_model(error);
+        }
+        let answers = match self.answers(&inputs, &cells) {
+            Ok(answers) => answers,
+            Err(error) => return self.refuse_by_model(error),
+        };
+        self.writer.push_answer(&mut self.replies, self.line, &inputs, &answers);
+        if !cells.is_empty() {
+            let cells = cells.iter().map(|(output, value)| (*output as u32, *value)).collect();
+            self.records.push(Record { line: self.line, behind, inputs, cells });
+        }
+        Ok(())
+    }
+
+    /// What is said of the outputs that are asked for.
+    fn answers(
+        &mut self,
+        inputs: &[f64],
+        cells: &[(usize, f64)],
+    ) -> Result<Vec<Option<(f64, f64)>>, LiveFitError> {
+        let Wishes { ask, outputs, quantity, .. } = &self.wishes;
+        let is_question = cells.is_empty();
+        let is_asked = |output: &usize| match ask {
+            _ if is_question => true,
+            Ask::Row => true,
+            Ask::Missing => cells.iter().all(|(observed, _)| observed != output),
+            Ask::None => false,
+        };
+        if !outputs.iter().any(is_asked) {
+            return Ok(vec![None; outputs.len()]);
+        }
+        let predictive = self.live.marginals_at(inputs, *quantity)?;
+        let answer = |output: &usize| {
+            is_asked(output).then(|| (predictive.mean(*output), predictive.deviation(*output)))
+        };
+        Ok(outputs.iter().map(answer).collect())
+    }
+
+    fn refuse_by_model(&mut self, error: LiveFitError) -> Result<(), CliError> {
+        if error.is_numerical() {
+            return Err(CliError::Live { file: self.file.clone(), cause: error });
+        }
+        let what = match &error {
+            LiveFitError::Value { output, .. } => format!("column {}: {error}", self.names[output.get()]),
+            _ => error.to_string(),
+        };
+        self.refuse(what)
+    }
+
+    fn refuse(&mut self, what: String) -> Result<(), CliError> {
+        self.n_skipped += 1;
+        let error = CliError::Line { file: self.file.clone(), line: self.line, what };
+        if self.wishes.on_error == OnError::Stop {
+            return Err(error);
+        }
+        complain(&error);
+        if let CliError::Line { what, .. } = &error {
+            self.writer.push_skipped(&mut self.replies, self.line, Some(what));
+        }
+        Ok(())
+    }
+
+    /// Brings what waits to the journal, and only then to the reader.
+    fn flush(&mut self) -> Result<(), CliError> {
+        self.journal.append(&self.records, self.wishes.sync)?;
+        self.records.clear();
+        self.n_waiting = 0;
+        if !self.replies.is_empty() {
+            let mut out = std::io::stdout().lock();
+            out.write_all(self.replies.as_bytes())?;
+            out.flush()?;
+            self.replies.clear();
+        }
+        Ok(())
+    }
+}

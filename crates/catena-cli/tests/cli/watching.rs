@@ -1,0 +1,288 @@
+//! `watch` as a client sees it: replies, refusals, and a process that may die at any moment.
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout};
+
+use crate::harness::{Folder, columns, numbers, prepared, waves, wide};
+
+/// A folder with a model of two outputs over 72 hours.
+fn with_model(name: &str) -> Folder {
+    let folder = prepared(name);
+    folder.run("fit waves.csv --no-learn --parameters p.json -o m.catena").succeeded();
+    folder
+}
+
+/// Line `number` of a long stream: a second of its own behind the table, and one or two values.
+fn observation(number: u64) -> (String, [f64; 2]) {
+    let (day, second) = (5 + number / 86400, number % 86400);
+    let time = format!("2024-03-{day:02} {:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    let value = |shift: u64| ((number + shift) * 7919 % 1013) as f64 / 1013.0;
+    match number % 3 {
+        0 => (time, [20.0 + value(1), f64::NAN]),
+        1 => (time, [f64::NAN, -3.0 + value(2)]),
+        _ => (time, [20.0 + value(3), -3.0 + value(4)]),
+    }
+}
+
+fn cell(value: f64) -> String {
+    if value.is_nan() { String::new() } else { format!("{value}") }
+}
+
+fn csv(numbers: impl Iterator<Item = u64>) -> String {
+    let line = |number: u64| {
+        let (time, [temp, salt]) = observation(number);
+        format!("{time},{},{}\n", cell(temp), cell(salt))
+    };
+    "time,temp,salt\n".to_owned() + &numbers.map(line).collect::<String>()
+}
+
+fn json_line(number: u64) -> String {
+    let (time, [temp, salt]) = observation(number);
+    let number = |name: &str, value: f64| {
+        if value.is_nan() { String::new() } else { format!(",\"{name}\":{value:?}") }
+    };
+    format!("{{\"time\":\"{time}\"{}{}}}\n", number("temp", temp), number("salt", salt))
+}
+
+/// What the model says with all lines appended at once: a whole sweep over the longer table, no live posterior.
+fn updated(folder: &Folder, n_lines: u64) -> std::collections::BTreeMap<String, Vec<String>> {
+    folder.write("all.csv", csv(1..=n_lines));
+    folder.run("update m.catena all.csv -o updated.catena").succeeded();
+    folder.run("predict updated.catena -o updated.csv").succeeded();
+    columns(&folder.read("updated.csv"))
+}
+
+fn close(found: f64, expected: f64, what: &str) {
+    assert!((found - expected).abs() < 1e-9, "{what}: {found} instead of {expected}");
+}
+
+#[test]
+fn replies_are_what_a_fresh_model_of_the_edited_table_predicts() {
+    let folder = with_model("watch_replies");
+    // The last line is a question about an hour that nobody measured.
+    let lines = csv(1..=40) + "2024-03-04 11:30,,\n";
+    let replies = folder.run_with(&["watch", "m.catena"], lines.as_bytes()).succeeded();
+    let found = columns(replies.text());
+    assert_eq!(found["line"].len(), 41);
+    assert!(replies.stderr.contains("continue with line 1"), "{}", replies.stderr);
+    let table = updated(&folder, 40);
+    for name in ["temp_mean", "salt_std"] {
+        // The last line knows all others.
+        close(numbers(&found, name)[39], numbers(&table, name)[72 + 39], name);
+    }
+    folder.write("question.csv", "time\n2024-03-04 11:30\n");
+    folder.run("predict updated.catena --at question.csv -o answer.csv").succeeded();
+    let answer = columns(&folder.read("answer.csv"));
+    for name in ["temp_mean", "temp_std", "salt_mean", "salt_std"] {
+        close(numbers(&found, name)[40], numbers(&answer, name)[0], name);
+    }
+    let last = numbers(&found, "temp_mean")[40];
+    folder.run("watch m.catena --apply -o folded.catena").succeeded();
+    folder.run("predict folded.catena -o folded.csv").succeeded();
+    assert_eq!(folder.read("folded.csv"), folder.read("updated.csv"));
+    // The folded model goes on behind line 40, which was the last observation.
+    let next = folder.run_with(&["watch", "folded.catena"], csv(41..=42).as_bytes()).succeeded();
+    assert!(next.stderr.contains("continue with line 41"), "{}", next.stderr);
+    assert_eq!(columns(next.text())["line"], ["41", "42"]);
+    // JSON says the same.
+    let words = ["watch", "m.catena", "--format", "json", "--journal", "j2"];
+    let json: String = (1..=40).map(json_line).collect();
+    let json = folder.run_with(&words, (json + "{\"time\":\"2024-03-04 11:30\"}").as_bytes()).succeeded();
+    let replies: Vec<serde_json::Value> =
+        json.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(replies[0], serde_json::json!({"ready": true, "applied": 0}));
+    assert_eq!(replies.len(), 42);
+    close(replies[41]["temp_mean"].as_f64().unwrap(), last, "JSON");
+    assert_eq!(replies[41]["time"], "2024-03-04 11:30");
+}
+
+#[test]
+fn asked_outputs_only() {
+    let folder = with_model("watch_asked");
+    let lines = b"salt,time,temp\n,2024-03-05 01:00,21\n-3,2024-03-05 02:00,21\n,2024-03-05 03:00,\n\n";
+    let run = |words: &str| {
+        let _ = std::fs::remove_file(folder.0.join("m.catena.journal"));
+        let words: Vec<&str> = words.split_whitespace().collect();
+        columns(folder.run_with(&words, lines).succeeded().text())
+    };
+    let missing = run("watch m.catena --ask missing");
+    let is_empty = |name: &str, table: &std::collections::BTreeMap<String, Vec<String>>| {
+        table[name].iter().map(String::is_empty).collect::<Vec<_>>()
+    };
+    assert_eq!(is_empty("temp_mean", &missing), [true, true, false, true]);
+    assert_eq!(is_empty("salt_std", &missing), [false, true, false, true]);
+    let none = run("watch m.catena --ask none");
+    assert_eq!(is_empty("temp_mean", &none), [true, true, false, true]);
+    assert_eq!(none["line"], ["1", "2", "3", "4"]);
+    let one = run("watch m.catena --outputs salt --latent");
+    assert_eq!(one.keys().collect::<Vec<_>>(), ["line", "salt_mean", "salt_std", "time"]);
+    let bad = folder.run("watch m.catena --outputs slat");
+    assert_eq!(bad.code, 2);
+    assert!(bad.stderr.contains("did you mean salt?"), "{}", bad.stderr);
+}
+
+#[test]
+fn lines_that_cannot_be_used_are_skipped_or_stop_it() {
+    let folder = with_model("watch_bad");
+    let lines = "time,temp\n2024-03-05 01:00,21\n2024-03-05 02:00,inf\n2024-03-05 03:00\n2024-02-30,1\n2024-03-05 04:00,22\n";
+    let skipped = folder.run_with(&["watch", "m.catena"], lines.as_bytes()).succeeded();
+    let table = columns(skipped.text());
+    assert_eq!(table["line"], ["1", "2", "3", "4", "5"]);
+    assert_eq!(table["time"], ["2024-03-05 01:00", "", "", "", "2024-03-05 04:00"]);
+    for sentence in [
+        "standard input: line 2: column temp: \"inf\" is infinite",
+        "standard input: line 3: has 1 fields, but the header has 2",
+        "standard input: line 4: column time: \"2024-02-30\" is no valid date",
+        "3 lines could not be used",
+    ] {
+        assert!(skipped.stderr.contains(sentence), "{sentence}: {}", skipped.stderr);
+    }
+    let words = ["watch", "m.catena", "--on-error", "stop", "--journal", "other"];
+    let stopped = folder.run_with(&words, lines.as_bytes());
+    assert_eq!((stopped.code, stopped.text().lines().count()), (2, 2), "{}", stopped.stderr);
+    // Half of 21.5, from a writer that died.
+    let cut = folder.run_with(&["watch", "m.catena", "--journal", "cut"], b"time,temp\n2024-03-05 01:00,2");
+    assert!(cut.stderr.contains("line 1: has no line break at its end"), "{}", cut.stderr);
+    let header = folder.run_with(&["watch", "m.catena", "--journal", "third"], b"time,tmep\n");
+    assert_eq!(header.code, 2);
+    assert!(header.stderr.contains("did you mean temp?"), "{}", header.stderr);
+}
+
+#[test]
+fn journals_belong_to_one_model_and_one_process() {
+    let folder = with_model("watch_journals");
+    folder.run_with(&["watch", "m.catena"], csv(1..=3).as_bytes()).succeeded();
+    folder.write("fewer.csv", wide(&waves(70)));
+    folder.run("fit fewer.csv --no-learn --parameters p.json -o n.catena").succeeded();
+    let other = folder.run("watch n.catena --journal m.catena.journal");
+    assert_eq!(other.code, 2);
+    assert!(other.stderr.contains("belongs to another model"), "{}", other.stderr);
+    let (mut child, input, mut output) = start(&folder, "m.catena");
+    ready(&mut output);
+    let second = folder.run("watch m.catena");
+    assert_eq!(second.code, 2);
+    assert!(second.stderr.contains("another process is using this journal"), "{}", second.stderr);
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    // Cut in the middle of the last record.
+    let path = folder.0.join("m.catena.journal");
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &bytes[..bytes.len() - 5]).unwrap();
+    let cut = folder.run_with(&["watch", "m.catena"], b"").succeeded();
+    assert!(cut.stderr.contains("cut off") && cut.stderr.contains("continue with line 3"), "{}", cut.stderr);
+}
+
+#[test]
+fn a_file_goes_on_where_the_journal_ends() {
+    let folder = with_model("watch_file");
+    folder.write("lines.csv", csv(1..=5));
+    let first = folder.run("watch m.catena --from lines.csv").succeeded();
+    assert_eq!(columns(first.text())["line"], ["1", "2", "3", "4", "5"]);
+    folder.write("lines.csv", csv(1..=7));
+    let second = folder.run("watch m.catena --from lines.csv").succeeded();
+    assert_eq!(columns(second.text())["line"], ["6", "7"]);
+    folder.write("lines.csv", csv(1..=2));
+    let short = folder.run("watch m.catena --from lines.csv");
+    assert!(short.code == 2 && short.stderr.contains("fewer than the"), "{}", short.stderr);
+    // A journal from a pipe, and then a file with the same lines.
+    folder.run_with(&["watch", "m.catena", "--journal", "piped"], csv(1..=4).as_bytes()).succeeded();
+    folder.write("lines.csv", csv(1..=6));
+    let third = folder.run("watch m.catena --from lines.csv --journal piped").succeeded();
+    assert_eq!(columns(third.text())["line"], ["5", "6"]);
+    // A file that grows, half a line at a time.
+    folder.write("grows.csv", csv(1..=2));
+    let words =
+        ["watch", "m.catena", "--from", "grows.csv", "--follow", "--journal", "grows", "--format", "csv"];
+    let mut child = folder.command(&words).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    (0..3).for_each(|_| assert!(output.read_line(&mut line).unwrap() > 0));
+    let mut file = std::fs::OpenOptions::new().append(true).open(folder.0.join("grows.csv")).unwrap();
+    file.write_all(b"2024-03-05 01:00,2").unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(60));
+    file.write_all(b"1.5,\n").unwrap();
+    line.clear();
+    assert!(output.read_line(&mut line).unwrap() > 0);
+    let cells: Vec<&str> = line.split(',').collect();
+    assert_eq!(cells[..2], ["3", "2024-03-05 01:00"]);
+    assert!(cells[2].parse::<f64>().unwrap() > 20.5, "{line}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+fn start(folder: &Folder, model: &str) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+    let mut child = folder.command(&["watch", model, "--format", "json", "--quiet"]).spawn().unwrap();
+    let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    (child, input, BufReader::new(output))
+}
+
+/// How many lines were applied before.
+fn ready(output: &mut impl BufRead) -> u64 {
+    let mut line = String::new();
+    output.read_line(&mut line).unwrap();
+    let value: serde_json::Value =
+        serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    assert_eq!(value["ready"], true, "{line}");
+    value["applied"].as_u64().unwrap()
+}
+
+/// Killed at random moments while lines are poured in; each time the client goes on where the journal says.
+#[test]
+fn killed_at_any_moment_nothing_is_lost_and_nothing_applied_twice() {
+    const KILLS: u64 = 100;
+    let folder = with_model("watch_killed");
+    let (mut acknowledged, mut state) = (0, 12345_u64);
+    for _ in 0..KILLS {
+        let (mut child, mut input, mut output) = start(&folder, "m.catena");
+        let applied = ready(&mut output);
+        assert!(
+            applied >= acknowledged,
+            "line {acknowledged} was acknowledged, but the journal ends at {applied}"
+        );
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let wait = std::time::Duration::from_micros((state >> 33) % 60_000);
+        let pour = std::thread::spawn(move || {
+            // Ends when the reader is gone.
+            for number in applied + 1..applied + 1_000_000 {
+                if input.write_all(json_line(number).as_bytes()).is_err() {
+                    break;
+                }
+            }
+        });
+        let listen = std::thread::spawn(move || {
+            let mut text = String::new();
+            output.read_to_string(&mut text).unwrap();
+            // A last reply may be cut in the middle.
+            let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+            let last =
+                whole.lines().last().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+            last.and_then(|reply| reply["line"].as_u64())
+        });
+        std::thread::sleep(wait);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        pour.join().unwrap();
+        acknowledged = listen.join().unwrap().unwrap_or(acknowledged).max(acknowledged);
+    }
+    let (mut child, input, mut output) = start(&folder, "m.catena");
+    let applied = ready(&mut output);
+    drop(input);
+    assert!(child.wait().unwrap().success());
+    assert!(applied >= acknowledged && applied > KILLS, "{applied} {acknowledged}");
+    // All lines in one go make the same journal, byte for byte: none is missing, and none is there twice.
+    let lines: String = (1..=applied).map(json_line).collect();
+    let words = ["watch", "m.catena", "--format", "json", "--ask", "none", "--journal", "whole.journal"];
+    folder.run_with(&words, lines.as_bytes()).succeeded();
+    let (killed, whole) =
+        (std::fs::read(folder.0.join("m.catena.journal")), std::fs::read(folder.0.join("whole.journal")));
+    assert!(killed.unwrap() == whole.unwrap(), "the journals differ");
+    folder.run("watch m.catena --apply -o killed.catena").succeeded();
+    folder.run("predict killed.catena -o killed.csv").succeeded();
+    let (found, table) = (columns(&folder.read("killed.csv")), updated(&folder, applied));
+    assert_eq!(found["time"], table["time"]);
+    for name in ["temp_mean", "temp_std", "salt_mean", "salt_std"] {
+        let pairs = numbers(&found, name).into_iter().zip(numbers(&table, name));
+        pairs.for_each(|(found, expected)| close(found, expected, name));
+    }
+}

@@ -1,0 +1,118 @@
+//! Journals that were cut off or changed at any byte: whole records come back, and nothing else.
+
+use super::*;
+use std::path::PathBuf;
+
+fn digest(seed: u64) -> Digest {
+    let array = crate::model_file::Array::from_u64(vec![seed]);
+    Digest::of_arrays([("seed", &array)])
+}
+
+fn path(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("catena-journal-{}-{name}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    path
+}
+
+fn record(line: u64) -> Record {
+    let cells = (0..line % 3).map(|output| (output as u32, 0.5 * line as f64 + output as f64)).collect();
+    Record { line, behind: 20 * line, inputs: vec![line as f64, -1.5], cells }
+}
+
+/// The bytes of a journal, and where each of its records ends.
+fn small() -> (Vec<u8>, Vec<usize>) {
+    let mut bytes = Beginning { model: digest(1), lines: 0, behind: 0 }.to_bytes();
+    let mut ends = vec![bytes.len()];
+    for line in [1, 2, 5, 6] {
+        record(line).push_to(&mut bytes);
+        ends.push(bytes.len());
+    }
+    (bytes, ends)
+}
+
+#[test]
+fn what_was_appended_is_read_again() {
+    let path = path("again");
+    let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
+    assert_eq!(replay, Replay::default());
+    journal.append(&[record(1), record(2)], false).unwrap();
+    journal.append(&[], true).unwrap();
+    journal.append(&[record(5)], true).unwrap();
+    assert!(matches!(journal.append(&[record(5)], false), Err(JournalError::OutOfOrder { line: 5, .. })));
+    assert!(matches!(Journal::open(&path, digest(1), 2), Err(JournalError::InUse { .. })));
+    drop(journal);
+    assert!(matches!(Journal::open(&path, digest(2), 2), Err(JournalError::OtherModel { .. })));
+    let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
+    assert_eq!(replay.records, [1, 2, 5].map(record));
+    assert_eq!((journal.lines(), journal.behind(), replay.n_torn_bytes), (5, 100, 0));
+    journal.append(&[record(6)], false).unwrap();
+    drop(journal);
+    assert_eq!(std::fs::read(&path).unwrap(), small().0);
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_journal_may_begin_behind_lines_that_the_model_has() {
+    let path = path("behind");
+    Journal::begin_behind(&path, digest(3), 40, 800).unwrap();
+    let (journal, replay) = Journal::open(&path, digest(3), 2).unwrap();
+    assert_eq!((journal.lines(), journal.behind(), replay.records.len()), (40, 800, 0));
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn cut_at_any_byte_only_whole_records_are_read() {
+    let (bytes, ends) = small();
+    let path = path("cut");
+    for length in 0..=bytes.len() {
+        std::fs::write(&path, &bytes[..length]).unwrap();
+        let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
+        let n_whole = ends[1..].iter().filter(|end| **end <= length).count();
+        assert_eq!(replay.records, [1, 2, 5, 6].map(record)[..n_whole], "cut at {length}");
+        let whole = ends.iter().rev().find(|end| **end <= length);
+        let n_torn = whole.map_or(0, |whole| length - whole);
+        assert_eq!(replay.n_torn_bytes as usize, n_torn, "cut at {length}");
+        // It goes on from there.
+        journal.append(&[record(9)], false).unwrap();
+        drop(journal);
+        let (_, replay) = Journal::open(&path, digest(1), 2).unwrap();
+        assert_eq!((replay.records.len(), replay.n_torn_bytes), (n_whole + 1, 0), "cut at {length}");
+    }
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn no_changed_byte_is_believed() {
+    let (bytes, ends) = small();
+    for at in 0..bytes.len() {
+        for change in [0x01, 0x80, 0xff] {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= change;
+            match read(&bytes, 2) {
+                Err(Unreadable::Beginning(_)) => assert!(at < ends[0], "byte {at}"),
+                // In a record with others behind it: refused, never skipped.
+                Err(Unreadable::Damaged { n_whole, .. }) => {
+                    assert_eq!(n_whole, ends[1..].iter().filter(|end| **end <= at).count(), "byte {at}");
+                    assert!(at < ends[3], "byte {at}");
+                }
+                // In the last one: it is taken for torn.
+                Ok(found) => {
+                    assert!(at >= ends[3], "byte {at}");
+                    assert_eq!(found.records, [1, 2, 5].map(record), "byte {at}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn other_files_are_left_alone() {
+    let path = path("other");
+    std::fs::write(&path, "time,temp\n1,2\n").unwrap();
+    assert!(matches!(Journal::open(&path, digest(1), 2), Err(JournalError::NotAJournal { .. })));
+    assert_eq!(std::fs::read(&path).unwrap(), b"time,temp\n1,2\n");
+    let text = String::from_utf8(Beginning { model: digest(1), lines: 0, behind: 0 }.to_bytes()).unwrap();
+    std::fs::write(&path, text.replace("journal 1", "journal 7")).unwrap();
+    assert!(matches!(Journal::open(&path, digest(1), 2), Err(JournalError::Newer { version: 7, .. })));
+    std::fs::remove_file(&path).unwrap();
+}

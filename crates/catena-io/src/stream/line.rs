@@ -1,0 +1,295 @@
+//! Reads one line for a model that is known: its inputs, and some of its outputs.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use thiserror::Error;
+
+use super::StreamFormat;
+use crate::place::Excerpt;
+use crate::select::{Input, nearest_name};
+use crate::table::{Cell, StrayReason, classify, trimmed};
+use crate::time::ParsedZone;
+
+/// A line that cannot be used: the column if it is one, and what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{}{what}", column.as_ref().map(|name| format!("column {name}: ")).unwrap_or_default())]
+pub struct LineError {
+    /// The column.
+    pub column: Option<String>,
+    /// What is wrong and what to do.
+    pub what: String,
+}
+
+/// What a line says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StreamRow {
+    /// All inputs, as numbers.
+    pub inputs: Vec<f64>,
+    /// Outputs that were observed, ascending.
+    pub cells: Vec<(usize, f64)>,
+}
+
+/// Reads lines for a model.
+#[derive(Debug)]
+pub struct LineReader {
+    format: StreamFormat,
+    inputs: Vec<Input>,
+    outputs: Vec<String>,
+    /// What the columns of a CSV line are.
+    columns: Option<Vec<Column>>,
+    /// By input, whether its times have a zone, once there was one.
+    has_zone: Vec<Option<bool>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Column {
+    Input(usize),
+    Output(usize),
+}
+
+fn wrong(what: impl Into<String>) -> LineError {
+    LineError { column: None, what: what.into() }
+}
+
+fn wrong_in(column: &str, what: impl Into<String>) -> LineError {
+    LineError { column: Some(column.to_owned()), what: what.into() }
+}
+
+impl LineReader {
+    /// For a model with these inputs and outputs.
+    pub fn new(format: StreamFormat, inputs: &[Input], outputs: &[String]) -> Self {
+        let has_zone = vec![None; inputs.len()];
+        Self { format, inputs: inputs.to_vec(), outputs: outputs.to_vec(), columns: None, has_zone }
+    }
+
+    /// Whether the next line has to be a header.
+    pub fn needs_header(&self) -> bool {
+        self.format == StreamFormat::Csv && self.columns.is_none()
+    }
+
+    /// Reads the header of CSV lines: all inputs of the model, some or all of its outputs, nothing else, in any order.
+    ///
+    /// # Errors
+    /// When a name is unknown, missing or there twice.
+    pub fn read_header(&mut self, line: &[u8]) -> Result<(), LineError> {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let mut columns = vec![];
+        for name in fields(ended(line))? {
+            let name = String::from_utf8_lossy(trimmed(&name)).into_owned();
+            let column = self.column(&name)?;
+            if columns.contains(&column) {
+                return Err(wrong_in(&name, "is there twice; name every column once"));
+            }
+            columns.push(column);
+        }
+        let missing = |at: &usize| !columns.contains(&Column::Input(*at));
+        if let Some(at) = (0..self.inputs.len()).find(missing) {
+            return Err(wrong(format!(
+                "the header has no column {}, which is an input of the model",
+                self.inputs[at].name
+            )));
+        }
+        self.columns = Some(columns);
+        Ok(())
+    }
+
+    /// Reads a line; `None` if it is blank.
+    ///
+    /// # Errors
+    /// When it does not fit the model, or the header that came before.
+    pub fn read(&mut self, line: &[u8]) -> Result<Option<StreamRow>, LineError> {
+        let line = ended(line);
+        if trimmed(line).is_empty() {
+            return Ok(None);
+        }
+        match self.format {
+            StreamFormat::Csv => self.read_csv(line).map(Some),
+            StreamFormat::Json => self.read_json(line).map(Some),
+        }
+    }
+
+    fn column(&self, name: &str) -> Result<Column, LineError> {
+        if let Some(at) = self.inputs.iter().position(|input| input.name == name) {
+            return Ok(Column::Input(at));
+        }
+        if let Some(at) = self.outputs.iter().position(|output| output == name) {
+            return Ok(Column::Output(at));
+        }
+        let names = self.inputs.iter().map(|input| input.name.as_str());
+        let hint = match nearest_name(name, names.chain(self.outputs.iter().map(String::as_str))) {
+            Some(nearest) => format!("did you mean {nearest}?"),
+            None => format!("its outputs are {}", self.outputs.join(", ")),
+        };
+        Err(wrong_in(
+            &Excerpt::new(name.as_bytes()).as_str().replace('\u{fffd}', "?"),
+            format!("the model has no such input or output; {hint}"),
+        ))
+    }
+
+    fn name(&self, column: Column) -> &str {
+        match column {
+            Column::Input(at) => &self.inputs[at].name,
+            Column::Output(at) => &self.outputs[at],
+        }
+    }
+
+    fn read_csv(&mut self, line: &[u8]) -> Result<StreamRow, LineError> {
+        let columns = self.columns.clone().ok_or_else(|| wrong("there was no header"))?;
+        let fields = fields(line)?;
+        if fields.len() != columns.len() {
+            return Err(wrong(format!("has {} fields, but the header has {}", fields.len(), columns.len())));
+        }
+        let mut row = Row::new(self.inputs.len());
+        for (field, &column) in fields.iter().zip(&columns) {
+            let value = self.cell(column, trimmed(field))?;
+            row.put(column, value);
+        }
+        self.finish(row)
+    }
+
+    fn read_json(&mut self, line: &[u8]) -> Result<StreamRow, LineError> {
+        let object: Map<String, Value> =
+            serde_json::from_slice(line).map_err(|error| wrong(format!("is no JSON object ({error})")))?;
+        let mut row = Row::new(self.inputs.len());
+        for (name, value) in &object {
+            let column = self.column(name)?;
+            let is_time = matches!(column, Column::Input(at) if self.inputs[at].time.is_some());
+            let value = match value {
+                Value::Null => None,
+                Value::String(text) if is_time => self.cell(column, trimmed(text.as_bytes()))?,
+                Value::Number(_) if is_time => {
+                    return Err(self.stray(column, value, StrayReason::NumberAmongTimes));
+                }
+                Value::Number(number) => number.as_f64(),
+                _ => {
+                    return Err(wrong_in(
+                        name,
+                        format!("{} is no number; use null if it is missing", shown(value)),
+                    ));
+                }
+            };
+            row.put(column, value);
+        }
+        self.finish(row)
+    }
+
+    fn stray(&self, column: Column, value: &Value, reason: StrayReason) -> LineError {
+        wrong_in(self.name(column), format!("{} {reason}", shown(value)))
+    }
+
+    /// The number of a cell; `None` for a hole.
+    fn cell(&mut self, column: Column, text: &[u8]) -> Result<Option<f64>, LineError> {
+        let axis = match column {
+            Column::Input(at) => self.inputs[at].time.as_ref(),
+            Column::Output(_) => None,
+        };
+        let reason = match (classify(text), axis) {
+            (Cell::Hole, _) => return Ok(None),
+            (Cell::Number { value, .. }, None) => return Ok(Some(value)),
+            (Cell::Number { .. }, Some(_)) => StrayReason::NumberAmongTimes,
+            (Cell::Time(_), None) => StrayReason::TimeAmongNumbers,
+            (Cell::Time(time), Some(axis)) => {
+                let (number, is_zoned) = (axis.number_of(time.instant), time.zone != ParsedZone::Naive);
+                let Column::Input(at) = column else { return Ok(Some(number)) };
+                match self.has_zone[at].replace(is_zoned) {
+                    Some(before) if before != is_zoned => {
+                        self.has_zone[at] = Some(before);
+                        StrayReason::MixedZones
+                    }
+                    _ => return Ok(Some(number)),
+                }
+            }
+            (Cell::Other(reason), _) => reason,
+        };
+        Err(wrong_in(self.name(column), format!("{} {reason}", Excerpt::new(text))))
+    }
+
+    fn finish(&self, row: Row) -> Result<StreamRow, LineError> {
+        let Row { inputs, mut cells } = row;
+        if let Some(at) = inputs.iter().position(Option::is_none) {
+            let what = "has no value; every line needs all inputs";
+            return Err(wrong_in(&self.inputs[at].name, what));
+        }
+        cells.sort_unstable_by_key(|(output, _)| *output);
+        Ok(StreamRow { inputs: inputs.into_iter().flatten().collect(), cells })
+    }
+}
+
+struct Row {
+    inputs: Vec<Option<f64>>,
+    cells: Vec<(usize, f64)>,
+}
+
+impl Row {
+    fn new(n_inputs: usize) -> Self {
+        Self { inputs: vec![None; n_inputs], cells: vec![] }
+    }
+
+    fn put(&mut self, column: Column, value: Option<f64>) {
+        match (column, value) {
+            (Column::Input(at), value) => self.inputs[at] = value,
+            (Column::Output(at), Some(value)) => self.cells.push((at, value)),
+            (Column::Output(_), None) => {}
+        }
+    }
+}
+
+fn shown(value: &Value) -> Excerpt {
+    match value {
+        Value::String(text) => Excerpt::new(text.as_bytes()),
+        other => Excerpt::new(other.to_string().as_bytes()),
+    }
+}
+
+/// Without what ends the line.
+fn ended(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// The fields of a CSV line, quotes undone.
+fn fields(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, LineError> {
+    let mut fields = vec![];
+    let mut rest = line;
+    loop {
+        let begin = rest.iter().take_while(|byte| **byte == b' ').count();
+        if rest.get(begin) == Some(&b'"') {
+            let mut field = vec![];
+            let mut at = begin + 1;
+            loop {
+                match (rest.get(at), rest.get(at + 1)) {
+                    (Some(b'"'), Some(b'"')) => {
+                        field.push(b'"');
+                        at += 2;
+                    }
+                    (Some(b'"'), _) => break,
+                    (Some(byte), _) => {
+                        field.push(*byte);
+                        at += 1;
+                    }
+                    (None, _) => return Err(wrong("a quote is opened and never closed")),
+                }
+            }
+            fields.push(Cow::Owned(field));
+            let behind = &rest[at + 1..];
+            let behind = &behind[behind.iter().take_while(|byte| **byte == b' ').count()..];
+            match behind.split_first() {
+                None => return Ok(fields),
+                Some((b',', more)) => rest = more,
+                Some(_) => return Err(wrong("there is text behind a closing quote")),
+            }
+        } else {
+            match rest.iter().position(|byte| *byte == b',') {
+                Some(comma) => {
+                    fields.push(Cow::Borrowed(&rest[..comma]));
+                    rest = &rest[comma + 1..];
+                }
+                None => {
+                    fields.push(Cow::Borrowed(rest));
+                    return Ok(fields);
+                }
+            }
+        }
+    }
+}

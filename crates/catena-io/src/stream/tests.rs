@@ -1,0 +1,127 @@
+//! Lines of every kind, good and bad, and what is replied.
+
+use super::*;
+use crate::select::Input;
+use crate::table::NumberStyle;
+use crate::time::{TimeAxis, TimeStyle};
+
+fn inputs() -> Vec<Input> {
+    let axis = TimeAxis { origin_seconds: 1_700_000_000, style: TimeStyle::default() };
+    let input =
+        |name: &str, time| Input { name: name.into(), values: vec![], time, style: NumberStyle::Double };
+    vec![input("time", Some(axis)), input("depth", None)]
+}
+
+fn outputs() -> Vec<String> {
+    vec!["temp".into(), "salt, g".into()]
+}
+
+fn csv(header: &str) -> LineReader {
+    let mut reader = LineReader::new(StreamFormat::Csv, &inputs(), &outputs());
+    assert!(reader.needs_header());
+    reader.read_header(header.as_bytes()).unwrap();
+    reader
+}
+
+/// 2023-11-14T22:13:20 is the origin.
+#[test]
+fn csv_and_json_lines_say_the_same() {
+    let mut lines = csv("\u{feff}temp,\"salt, g\", time ,depth\r\n");
+    let mut objects = LineReader::new(StreamFormat::Json, &inputs(), &outputs());
+    assert!(!lines.needs_header() && !objects.needs_header());
+    for (line, object, cells) in [
+        (
+            "1.5,-2e1,2023-11-14T22:14:20,7\n",
+            r#"{"time": "2023-11-14T22:14:20", "depth": 7, "temp": 1.5, "salt, g": -20}"#,
+            vec![(0, 1.5), (1, -20.0)],
+        ),
+        (
+            " NA ,\"3\",2023-11-14 22:14:20, 7.0\r\n",
+            r#"{"salt, g": 3.0, "time": "2023-11-14 22:14:20", "depth": 7e0, "temp": null}"#,
+            vec![(1, 3.0)],
+        ),
+        (",,2023-11-14T22:14:20,7", r#"{"time": "2023-11-14T22:14:20", "depth": 7}"#, vec![]),
+    ] {
+        let expected = Some(StreamRow { inputs: vec![60.0, 7.0], cells });
+        assert_eq!(lines.read(line.as_bytes()).unwrap(), expected, "{line}");
+        assert_eq!(objects.read(object.as_bytes()).unwrap(), expected, "{object}");
+    }
+    assert_eq!(lines.read(b" \r\n").unwrap(), None);
+    assert_eq!(objects.read(b"\n").unwrap(), None);
+}
+
+#[test]
+fn headers_name_what_the_model_has() {
+    for (header, sentence) in [
+        ("time,depth,tepm", "column tepm: the model has no such input or output; did you mean temp?"),
+        ("time,depth,humidity", "column humidity: the model has no such input or output; its outputs are"),
+        ("time,temp", "the header has no column depth, which is an input of the model"),
+        ("time,depth,time", "column time: is there twice"),
+        ("time,\"depth", "a quote is opened and never closed"),
+    ] {
+        let mut reader = LineReader::new(StreamFormat::Csv, &inputs(), &outputs());
+        let error = reader.read_header(header.as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with(sentence), "{header}: {error}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_line_is_said() {
+    let mut lines = csv("time,depth,temp");
+    for (line, sentence) in [
+        ("2023-11-14T22:14:20,1", "has 2 fields, but the header has 3"),
+        ("2023-11-14T22:14:20,1,2,3", "has 4 fields, but the header has 3"),
+        ("2023-11-14T22:14:20,1,inf", "column temp: \"inf\" is infinite"),
+        ("2023-11-14T22:14:20,1,cold", "column temp: \"cold\" is text"),
+        ("2023-11-14T22:14:20,,2", "column depth: has no value; every line needs all inputs"),
+        ("2023-02-30,1,2", "column time: \"2023-02-30\" is no valid date or time"),
+        ("17,1,2", "column time: \"17\" is a number in a column of times"),
+        ("2023-11-14,2023-11-14,2", "column depth: \"2023-11-14\" is a time in a column of numbers"),
+        ("2023-11-14T22:14:20Z,1,2", "column time: \"2023-11-14T22:14:20Z\" has another kind of zone"),
+        ("\"2023-11-14\"x,1,2", "there is text behind a closing quote"),
+    ] {
+        let error = lines.read(line.as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with(sentence), "{line}: {error}");
+    }
+    let mut objects = LineReader::new(StreamFormat::Json, &inputs(), &outputs());
+    for (line, sentence) in [
+        ("{\"time\": \"2023-11-14\"", "is no JSON object"),
+        ("[1]", "is no JSON object"),
+        (r#"{"time": "2023-11-14", "depth": NaN}"#, "is no JSON object"),
+        (r#"{"time": "2023-11-14", "depth": 1e999}"#, "is no JSON object"),
+        (r#"{"time": "2023-11-14", "depth": "3"}"#, "column depth: \"3\" is no number"),
+        (r#"{"time": "2023-11-14", "depth": 3, "temp": true}"#, "column temp: \"true\" is no number"),
+        (r#"{"time": 3, "depth": 3}"#, "column time: \"3\" is a number in a column of times"),
+        (r#"{"depth": 3}"#, "column time: has no value"),
+        (r#"{"time": "2023-11-14", "depth": 3, "tmep": 1}"#, "column tmep: the model has no such input"),
+    ] {
+        let error = objects.read(line.as_bytes()).unwrap_err().to_string();
+        assert!(error.starts_with(sentence), "{line}: {error}");
+    }
+}
+
+#[test]
+fn answers_are_lines_too() {
+    let answers = [Some((1.25, 0.5)), None];
+    let mut text = String::new();
+    let writer = ReplyWriter::new(StreamFormat::Csv, &inputs(), &outputs());
+    writer.push_ready(&mut text, 3);
+    writer.push_answer(&mut text, 4, &[60.0, 7.0], &answers);
+    writer.push_skipped(&mut text, 5, Some("why"));
+    assert_eq!(
+        text,
+        "line,time,depth,temp_mean,temp_std,\"salt, g_mean\",\"salt, g_std\"\n\
+         4,2023-11-14T22:14:20,7,1.25,0.5,,\n5,,,,,,\n"
+    );
+    let mut text = String::new();
+    let writer = ReplyWriter::new(StreamFormat::Json, &inputs(), &outputs());
+    writer.push_ready(&mut text, 3);
+    writer.push_answer(&mut text, 4, &[60.0, 7.0], &answers);
+    writer.push_skipped(&mut text, 5, Some("a \"why\""));
+    assert_eq!(
+        text,
+        "{\"ready\":true,\"applied\":3}\n\
+         {\"line\":4,\"time\":\"2023-11-14T22:14:20\",\"depth\":7.0,\"temp_mean\":1.25,\"temp_std\":0.5}\n\
+         {\"line\":5,\"error\":\"a \\\"why\\\"\"}\n"
+    );
+}
