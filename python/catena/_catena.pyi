@@ -58,6 +58,13 @@ def fit(
     notes: dict[str, Any],
     progress: Callable[[str, float], None] | None,
 ) -> tuple[Model, bool]: ...
+def relearn(
+    model: Model,
+    inputs: _Floats,
+    values: _Floats,
+    budget: str,
+    progress: Callable[[str, float], None] | None,
+) -> tuple[Model, bool]: ...
 def sweep(
     inputs: _Floats,
     values: _Floats,

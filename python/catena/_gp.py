@@ -53,6 +53,9 @@ class MultiOutputGP(Estimator):
         Whether each output has a latent process of its own beside the shared ones.
     periods : str, float, timedelta or a list of them, optional
         Seasons of a model for time, such as ``["24h", "7d"]``; with ``kernel="time"`` and none given they are looked for.
+    mean : str
+        What outputs return to where nothing else is known: ``"constant"``, ``"linear"`` (in the inputs) or ``"auto"``: constant
+        along one input, above it linear if that predicts hidden cells better.
     budget : str
         What may be spent on choosing and learning: ``"quick"``, ``"default"`` or ``"thorough"``.
     learn : bool
@@ -118,6 +121,7 @@ class MultiOutputGP(Estimator):
         *,
         private: bool | str = "auto",
         periods: Any = None,
+        mean: str = "auto",
         budget: str = "default",
         learn: bool = True,
         mixing: ArrayLike | None = None,
@@ -134,6 +138,7 @@ class MultiOutputGP(Estimator):
         self.method = method
         self.private = private
         self.periods = periods
+        self.mean = mean
         self.budget = budget
         self.learn = learn
         self.mixing = mixing
@@ -179,22 +184,19 @@ class MultiOutputGP(Estimator):
                 )
             wanted["candidates"] = others.values
         notes_in_file = about(self, points, names, notes)
-        progress = watcher(self.progress)
-        try:
-            model, interrupted = _catena.fit(points.values, values, wanted, notes_in_file, progress)
-        finally:
-            if progress is not None:
-                progress.close()
+        model = self._watched(_catena.fit, points.values, values, wanted, notes_in_file)
         self._remember_features(points)
         self._adopt(model, points, notes)
         self._original = (X if Y is None else Y) if notes["kind"] != "numpy" else None
-        if interrupted:
-            message = "the fit was interrupted; this is the best model that was found until then"
-            warnings.warn(message, FitInterruptedWarning, stacklevel=2)
         return self
 
-    def update(self, X: Any, Y: Any = None) -> MultiOutputGP:
-        """Adds rows; the parameters stay as they are, and so does what was learned before."""
+    def update(self, X: Any, Y: Any = None, *, relearn: bool = False) -> MultiOutputGP:
+        """Adds rows.
+
+        The parameters stay as they are, and so does what was learned before; :attr:`warnings_` tells when new values are out of
+        proportion. With ``relearn`` the kind of model stays, and its means, scales and parameters are learned again from where
+        they stand, on old and new rows together, within ``budget``.
+        """
         self._model_or_raise()
         if Y is None:
             points, values, names, _ = _frames.read_pair(X, None)
@@ -204,7 +206,10 @@ class MultiOutputGP(Estimator):
             points = self._read(X)
             values = read_outputs(Y, self.output_names_)
         _check.same_rows(points, values)
-        model = self._model.with_more_rows(points.values, values)
+        if relearn:
+            model = self._watched(_catena.relearn, self._model, points.values, values, self.budget)
+        else:
+            model = self._model.with_more_rows(points.values, values)
         old, new = self._points.index, points.index
         index = old.append(new) if old is not None and new is not None and hasattr(old, "append") else None
         everything = Points(model.inputs(), self._points.names, self._points.clocks, index)
@@ -423,6 +428,19 @@ class MultiOutputGP(Estimator):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(type(self).__name__)
         return self._model
+
+    def _watched(self, learn, *arguments):
+        """The model that is learned, with progress; after Ctrl-C, the best until then and a warning."""
+        progress = watcher(self.progress)
+        try:
+            model, interrupted = learn(*arguments, progress)
+        finally:
+            if progress is not None:
+                progress.close()
+        if interrupted:
+            message = "the fit was interrupted; this is the best model that was found until then"
+            warnings.warn(message, FitInterruptedWarning, stacklevel=3)
+        return model
 
     def _adopt(self, model, points, notes):
         self._model = model

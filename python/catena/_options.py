@@ -11,7 +11,13 @@ from .errors import InputError
 
 def asked(gp, n_outputs, clock=None):
     """What is asked of a fit; None is decided from the data. The clock is that of a single input which is a time."""
-    words = {"structure": gp.structure, "method": gp.method, "budget": gp.budget, "kernel": gp.kernel}
+    words = {
+        "structure": gp.structure,
+        "method": gp.method,
+        "mean": gp.mean,
+        "budget": gp.budget,
+        "kernel": gp.kernel,
+    }
     for name, word in words.items():
         if not isinstance(word, str):
             raise InputError(

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use catena::data::Dataset;
-use catena_auto::fit::{Event, Fit, FitError, FitOptions, Stage};
+use catena_auto::fit::{Budget, Event, Fit, FitError, FitMonitor, FitOptions, Stage, UnknownWord};
+use catena_store::{About, length_text};
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -36,7 +36,38 @@ pub(crate) fn fit(
     let about = notes.into_about()?;
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
     let options = asked.into_options(&names, &about.outputs)?;
-    let (fitted, interruption) = watched(py, &table, &options, progress.as_ref());
+    let job = |monitor: &FitMonitor<'_>| catena_auto::fit::fit(&table, &options, monitor);
+    concluded(py, watched(py, job, progress.as_ref()), about)
+}
+
+/// The same kind of model with more rows, its parameters learned again; progress and Ctrl-C as in `fit`.
+#[pyfunction]
+pub(crate) fn relearn(
+    py: Python<'_>,
+    model: &Model,
+    inputs: PyReadonlyArray2<'_, f64>,
+    values: PyReadonlyArray2<'_, f64>,
+    budget: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<(Model, bool)> {
+    let more = arrays::dataset(&inputs, &values)?;
+    let budget: Budget = budget
+        .parse()
+        .map_err(|error: UnknownWord| Failure::Input(format!("budget={budget:?} is unknown; {error}")))?;
+    let (fit, about) = model.parts();
+    let plain = FitOptions::default().length_text;
+    let length_text = if about.is_time() { |length| length_text(true, length) } else { plain };
+    let options = FitOptions { budget, length_text, ..FitOptions::default() };
+    let job = |monitor: &FitMonitor<'_>| fit.relearned(&more, &options, monitor);
+    concluded(py, watched(py, job, progress.as_ref()), about.clone())
+}
+
+/// The model of a fit that ended, and whether it was interrupted.
+fn concluded(
+    py: Python<'_>,
+    (fitted, interruption): (Result<Fit, Failure>, Option<PyErr>),
+    about: About,
+) -> PyResult<(Model, bool)> {
     match (fitted, interruption) {
         (Ok(fit), None) => Ok((Model::new(fit, about), false)),
         (Ok(fit), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
@@ -59,8 +90,7 @@ struct Talk {
 /// The fit, and what Python said meanwhile: Ctrl-C, or an exception of the progress callback.
 fn watched(
     py: Python<'_>,
-    table: &Dataset,
-    options: &FitOptions,
+    job: impl FnOnce(&FitMonitor<'_>) -> Result<Fit, FitError> + Send,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> (Result<Fit, Failure>, Option<PyErr>) {
     let talk = Talk::default();
@@ -68,7 +98,7 @@ fn watched(
     py.detach(|| {
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| {
-                let fitted = on_pool(|| run(table, options, &talk));
+                let fitted = on_pool(|| run(job, &talk));
                 talk.news.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
                 talk.has_ended.notify_all();
                 fitted
@@ -84,7 +114,7 @@ fn watched(
     })
 }
 
-fn run(table: &Dataset, options: &FitOptions, talk: &Talk) -> Result<Fit, FitError> {
+fn run(job: impl FnOnce(&FitMonitor<'_>) -> Result<Fit, FitError>, talk: &Talk) -> Result<Fit, FitError> {
     let monitor = |event: Event| {
         talk.news.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(event);
         if talk.is_to_stop.load(Ordering::Relaxed) {
@@ -93,7 +123,7 @@ fn run(table: &Dataset, options: &FitOptions, talk: &Talk) -> Result<Fit, FitErr
             ControlFlow::Continue(())
         }
     };
-    catena_auto::fit::fit(table, options, &monitor)
+    job(&monitor)
 }
 
 /// Waits for the end of a fit; the first exception asks it to stop and is kept.

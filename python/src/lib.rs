@@ -30,7 +30,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 #[pymodule]
 mod _catena {
     #[pymodule_export]
-    use super::fitting::fit;
+    use super::fitting::{fit, relearn};
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -31,6 +31,10 @@ impl Model {
         Self { fit, about }
     }
 
+    pub(crate) fn parts(&self) -> (&Fit, &About) {
+        (&self.fit, &self.about)
+    }
+
     fn n_outputs(&self) -> usize {
         self.about.outputs.len()
     }

@@ -2,7 +2,7 @@
 
 use catena::data::InputPoints;
 use catena_auto::fit::{
-    Budget, FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, UnknownWord,
+    Budget, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, UnknownWord,
 };
 use catena_auto::time::{TimeOptions, TimeSpec};
 use catena_io::units::Duration;
@@ -28,6 +28,8 @@ pub(crate) struct Asked<'py> {
     /// Whether the input is a time, in seconds.
     #[pyo3(item)]
     is_time: bool,
+    #[pyo3(item)]
+    mean: String,
     #[pyo3(item)]
     structure: String,
     #[pyo3(item)]
@@ -71,6 +73,7 @@ impl Asked<'_> {
             self.structure.parse().map_err(|error| word("structure", &self.structure, error))?;
         let method: MethodChoice =
             self.method.parse().map_err(|error| word("method", &self.method, error))?;
+        let mean: MeanChoice = self.mean.parse().map_err(|error| word("mean", &self.mean, error))?;
         let budget: Budget = self.budget.parse().map_err(|error| word("budget", &self.budget, error))?;
         let time = self.time()?;
         let kernel: Option<KernelPair> = match (&self.kernel, &time) {
@@ -91,6 +94,7 @@ impl Asked<'_> {
             private: self.private,
             kernel,
             time,
+            mean,
             parameters,
             standardize: self.standardize,
             transforms: self.transforms,
@@ -124,7 +128,7 @@ impl Asked<'_> {
             None if !self.periods.is_empty() => None,
             _ => return Ok(None),
         };
-        Ok(Some(TimeOptions { spec, periods: self.periods.clone(), linear_mean: false }))
+        Ok(Some(TimeOptions { spec, periods: self.periods.clone() }))
     }
 }
 

@@ -51,6 +51,40 @@ def test_a_time_index_has_periods_that_are_durations(tmp_path):
         catena.MultiOutputGP(periods=24).fit(frame)
 
 
+def test_parameters_are_learned_again_where_the_data_have_changed():
+    X, Y, truth = seasonal(600)
+    Y, truth = Y.copy(), truth.copy()
+    for table in (Y, truth):
+        table[300:] = 30 + 3 * table[300:]
+    gp = catena.MultiOutputGP(kernel="matern12+rw+qp(24,2)", budget="quick").fit(X[:300], Y[:300])
+    old = gp.noise_.copy()
+    kept = catena.MultiOutputGP(kernel="matern12+rw+qp(24,2)", budget="quick").fit(X[:300], Y[:300])
+    kept.update(X[300:560], Y[300:560])
+    assert np.array_equal(kept.noise_, old)
+    assert any("relearn=True" in warning for warning in kept.warnings_)
+    again = gp.update(X[300:560], Y[300:560], relearn=True)
+    assert (again.noise_ > 2 * old).all()
+    assert again.log_marginal_likelihood() > kept.log_marginal_likelihood()
+    assert again.impute().shape == (560, 2)
+
+
+def test_a_linear_mean_goes_on(tmp_path):
+    generator = np.random.default_rng(0)
+    X = np.arange(200.0)[:, np.newaxis]
+    Y = np.column_stack([0.5 * X[:, 0], 40 - 0.2 * X[:, 0]]) + generator.normal(scale=0.3, size=(200, 2))
+    gp = catena.MultiOutputGP(kernel="matern12", mean="linear", latents=1, budget="quick").fit(X, Y)
+    ahead = gp.forecast(200)
+    assert np.allclose(ahead[-1], [0.5 * 399, 40 - 0.2 * 399], atol=2)
+    assert np.allclose([output["slopes"] for output in gp.summary_["outputs"]], [[0.5], [-0.2]], atol=0.02)
+    assert "means are linear" in str(gp)
+    gp.save(tmp_path / "m.catena")
+    again = catena.load(tmp_path / "m.catena")
+    assert again.mean == "linear"
+    assert np.array_equal(again.forecast(200), ahead)
+    with pytest.raises(ValueError, match="constant or linear"):
+        catena.MultiOutputGP(mean="steep").fit(X, Y)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
