@@ -5,11 +5,11 @@ use catena::graph::FactorGraph;
 use catena::inference;
 use catena::prediction::Prediction;
 use catena::structure::Tree;
-use catena_baselines::Problem;
 use catena_baselines::exact::{Exact, ExactOptions};
 use catena_baselines::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_baselines::{Jitter, Problem};
 use catena_studies::study::{Scores, Study};
 
 use crate::error::ExperimentError;
@@ -78,7 +78,11 @@ pub(crate) fn exact(study: &Study, options: ExactOptions) -> Result<Prediction, 
 fn sparse(study: &Study, pool: &InputPoints) -> Result<Prediction, ExperimentError> {
     let start = study.initial_centers(N_INDUCING);
     let centers = k_means(pool, Start::Rows(&start), PAPER_ROUNDS)?;
-    let svgp = Svgp::fit(problem(study)?, &Inducing::Shared(centers), SvgpOptions::paper())?;
+    // The authors repair covariances of inducing values, variances included.
+    let repair = |variance: &f64| Jitter::PAPER_INDUCING.of_correlation(*variance);
+    let repairs: Vec<Jitter> = study.latent_variances.iter().map(repair).collect();
+    let inducing = Inducing::Shared(centers);
+    let svgp = Svgp::fit_repaired(problem(study)?, &inducing, SvgpOptions::paper(), &repairs)?;
     Ok(svgp.predict(&study.test_inputs()?)?)
 }
 

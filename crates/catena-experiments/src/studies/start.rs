@@ -21,7 +21,7 @@ use crate::settings::{Context, Extent};
 use crate::statistics::{bootstrap, correlation, deviation, mean, median};
 use crate::verdict::{Comparison, Rule, Verdict};
 
-const STUDY: &str = "start";
+pub(super) const STUDY: &str = "start";
 const SEEDS: u32 = 10;
 const DIMS: [usize; 5] = [2, 4, 8, 16, 32];
 const CHAIN_LENGTHS: [usize; 3] = [1000, 2000, 4000];
@@ -32,20 +32,20 @@ const SCHEMES: [&str; 3] = ["even", "random", "farthest"];
 
 /// A problem with a chain to start.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Problem {
+pub(super) enum Problem {
     Sensor { dim: usize },
     Ett { chain_length: usize },
 }
 
 impl Problem {
-    fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         match self {
             Self::Sensor { dim } => format!("sensor-M{dim}"),
             Self::Ett { chain_length } => format!("ett-C{chain_length}"),
         }
     }
 
-    fn label(self) -> String {
+    pub(super) fn label(self) -> String {
         match self {
             Self::Sensor { dim } => format!("sensor, M = {dim}"),
             Self::Ett { chain_length } => format!("electricity, C = {chain_length}"),
@@ -206,8 +206,8 @@ fn by_start(records: &[Record], scheme: &str, number: &str, n_starts: usize) -> 
 }
 
 /// What was found for one problem.
-struct Found {
-    problem: Problem,
+pub(super) struct Found {
+    pub(super) problem: Problem,
     records: Vec<Record>,
     control: Vec<Record>,
     n_starts: usize,
@@ -218,6 +218,19 @@ impl Found {
     fn spread(&self, scheme: &str, number: &str) -> Option<(f64, (f64, f64))> {
         let values = by_start(&self.records, scheme, number, self.n_starts)?;
         Some((deviation(&values), bootstrap(&values, deviation)))
+    }
+
+    /// The central 95 % of the deviation across starts when seeds are drawn again: what other splits and W could have given.
+    pub(super) fn spread_over_seeds(&self, number: &str) -> Option<(f64, f64)> {
+        let starts = |record: &Record| -> Option<Vec<f64>> {
+            (0..self.n_starts).map(|at| record.get(&format!("{}.{at:02}.{number}", SCHEMES[0]))).collect()
+        };
+        let by_seed: Vec<Vec<f64>> = self.records.iter().map(starts).collect::<Option<_>>()?;
+        let spread = |seeds: &[Vec<f64>]| {
+            let middle = |at| median(&seeds.iter().map(|starts| starts[at]).collect::<Vec<f64>>());
+            deviation(&(0..self.n_starts).map(middle).collect::<Vec<f64>>())
+        };
+        Some(bootstrap(&by_seed, spread))
     }
 
     /// How many times less the exact method varies, over the seeds of the control.
@@ -284,6 +297,7 @@ pub(super) fn chapter(ledger: &Ledger, extent: Extent) -> Result<Option<Chapter>
     for one in &found {
         compare(&mut chapter.comparisons, one, extent);
     }
+    chapter.words.extend(super::start_misses::causes(&found, &chapter.comparisons));
     chapter.comparisons.extend(growth_of_log_loss(&found, n_seeds));
     chapter.comparisons.extend(counterexample()?);
     chapter.tables.push(table(&found));
@@ -303,7 +317,7 @@ fn compare(rows: &mut Vec<Comparison>, found: &Found, extent: Extent) {
     if let (Some(reference), Some(low), Some(high), Some((spread, _))) =
         (of("rmse_spread"), of("rmse_spread_low"), of("rmse_spread_high"), found.spread(SCHEMES[0], "rmse"))
     {
-        let quantity = format!("{label}: deviation of RMSE over starts");
+        let quantity = spread_quantity(&label);
         rows.push(judged(Comparison::new(quantity, reference, spread, Rule::Within(low, high))));
     }
     if let (Problem::Ett { .. }, Some(values)) =
@@ -331,6 +345,11 @@ fn compare(rows: &mut Vec<Comparison>, found: &Found, extent: Extent) {
     let ratio = found.length_ratio();
     rows.push(Comparison::new(format!("{quantity} as printed"), as_printed, ratio, Rule::AtMost));
     rows.push(Comparison::new(format!("{quantity} corrected"), corrected, ratio, Rule::AtMost));
+}
+
+/// The name of the row that the seeds are asked about.
+pub(super) fn spread_quantity(label: &str) -> String {
+    format!("{label}: deviation of RMSE over starts")
 }
 
 /// The paper: the spread of MNLL grows four- to sevenfold over the range of M.
