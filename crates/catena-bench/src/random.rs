@@ -24,6 +24,11 @@ impl Random {
         ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
 
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.uniform() * bound as f64) as usize
+    }
+
     /// Exponential with mean 1.
     pub(crate) fn exponential(&mut self) -> f64 {
         -self.uniform().ln()

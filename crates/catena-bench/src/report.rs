@@ -6,6 +6,7 @@ use crate::pinning::Pinning;
 use crate::sections::Section;
 use crate::timing::{Rounds, Samples};
 use serde_json::{Value, json};
+use std::io::Write as _;
 
 /// How results are printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,7 +155,7 @@ impl Report {
     }
 }
 
-/// One line for the person at the terminal.
+/// One line for the person at the terminal, who may have closed it.
 pub(crate) fn say(line: &str) {
-    println!("{line}");
+    let _ = writeln!(std::io::stdout(), "{line}");
 }

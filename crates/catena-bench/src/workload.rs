@@ -21,6 +21,7 @@ const NOISE: f64 = 0.1;
 /// All that a contender needs.
 pub(crate) struct Workload {
     pub(crate) model: Lmc,
+    pub(crate) inputs: InputPoints,
     pub(crate) tree: Tree,
     pub(crate) observations: Observations,
     shared_weights: Vec<f64>,
@@ -43,7 +44,7 @@ impl Workload {
         let inputs = InputPoints::from_column(times(case, &mut random))?;
         let table = table(case, inputs.values(), &shared_weights, &mut random);
         let observations = Observations::from_dense(case.n_points, n_outputs, &table)?;
-        Ok(Self { model, tree: sorted_chain(&inputs)?, observations, shared_weights })
+        Ok(Self { model, tree: sorted_chain(&inputs)?, inputs, observations, shared_weights })
     }
 
     /// The same problem as flat arrays, for the paper's recursion.

@@ -30,6 +30,7 @@ const CHECKS: &[(&str, &[&str])] = &[
         "example 04",
         &["run", "--profile", "test", "--quiet", "--package", "catena-auto", "--example", "04_fit"],
     ),
+    ("example 05", &["run", "--profile", "test", "--quiet", "--package", "catena", "--example", "05_live"]),
 ];
 
 fn main() -> ExitCode {
