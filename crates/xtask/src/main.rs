@@ -14,23 +14,11 @@ const CHECKS: &[(&str, &[&str])] = &[
     ("tests", &["test", "--workspace", "--all-targets"]),
     ("documentation examples", &["test", "--workspace", "--doc"]),
     ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
-    (
-        "example 01",
-        &["run", "--profile", "test", "--quiet", "--package", "catena", "--example", "01_posterior"],
-    ),
-    (
-        "example 02",
-        &["run", "--profile", "test", "--quiet", "--package", "catena", "--example", "02_missing_outputs"],
-    ),
-    (
-        "example 03",
-        &["run", "--profile", "test", "--quiet", "--package", "catena", "--example", "03_gradient"],
-    ),
-    (
-        "example 04",
-        &["run", "--profile", "test", "--quiet", "--package", "catena-auto", "--example", "04_fit"],
-    ),
-    ("example 05", &["run", "--profile", "test", "--quiet", "--package", "catena", "--example", "05_live"]),
+    ("example 01", &["run", "--profile", "test", "--quiet", "--example", "01_posterior"]),
+    ("example 02", &["run", "--profile", "test", "--quiet", "--example", "02_missing_outputs"]),
+    ("example 03", &["run", "--profile", "test", "--quiet", "--example", "03_gradient"]),
+    ("example 04", &["run", "--profile", "test", "--quiet", "--example", "04_fit"]),
+    ("example 05", &["run", "--profile", "test", "--quiet", "--example", "05_live"]),
 ];
 
 fn main() -> ExitCode {
