@@ -3,8 +3,8 @@
 Everyone learns a Matérn-5/2 process with noise on N rows and predicts a fifth as many others: error, log score with noise and
 processor seconds of all threads, so that a busy machine changes little. GPBoost runs Vecchia with 20 neighbors and, where its
 version has it, full-scale Vecchia with 64 inducing points and 10 neighbors, each with as many neighbors in predictions as in
-learning and with twice as many, its default; catena runs the same two sizes. GPBoost has one length-scale here as catena has, and
-learns on all rows; catena's budget decides from how many it learns (at most 2000 here).
+learning and with twice as many, its default; catena runs the same two sizes. GPBoost has one length-scale here as catena has,
+and learns on all rows; catena's budget decides from how many it learns (at most 2000 here).
 
     python benchmarks/fullscale_peer.py [--rows 2000 20000]
 """
@@ -92,7 +92,9 @@ CONTENDERS = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, nargs="+", default=[2000, 20000])
     arguments = parser.parse_args()
     print(f"noise {NOISE}; processor seconds of all threads")
