@@ -6,15 +6,13 @@
 
 use super::InferenceError;
 use super::buffers::{Dual, DualMemory, Moments};
-use super::covariance::{Chain, Observed, posterior_of_output};
+use super::covariance::{Chain, posterior_of_output};
 use super::sink::Sink;
 use super::steps::StepTable;
 use crate::data::InputPoints;
 use crate::graph::FactorGraph;
 use crate::index::RowIndex;
-use crate::linalg::{
-    Arithmetic, Innovation, Layout, ReadoutRow, Shape, StateAlgebra, transition_transposed_times_vector,
-};
+use crate::linalg::{Arithmetic, Layout, Shape, StateAlgebra, transition_transposed_times_vector};
 use crate::model::Lmc;
 use crate::prediction::Prediction;
 use crate::structure::{AttachedTo, Attachment};
@@ -237,18 +235,6 @@ impl Sink for &mut Along<'_> {
             // All other gaps have been answered when the way back ends here.
             self.answer_before_first::<A, S>(shape, chain, moments, dual);
         }
-    }
-
-    #[inline(always)]
-    fn observation<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        _shape: S,
-        _chain: &Chain<'_>,
-        _observed: (Observed, ReadoutRow<'_>),
-        _later: (&[f64], &[Innovation]),
-        _moments: Moments<'_>,
-        _dual: &mut Dual<'_>,
-    ) {
     }
 
     #[inline(always)]

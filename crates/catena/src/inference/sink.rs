@@ -12,33 +12,42 @@ pub(super) trait Sink {
     /// Whether the slopes of steps are collected, so that the posterior mean of each whole state is at hand.
     const WITH_SLOPES: bool;
     /// A position before its observations are taken out of the dual; `moments` are the filtered ones.
+    #[inline(always)]
     fn position<A: Arithmetic, S: StateAlgebra>(
         &mut self,
-        shape: S,
-        chain: &Chain<'_>,
-        position: usize,
-        moments: Moments<'_>,
-        dual: &mut Dual<'_>,
-    );
+        _shape: S,
+        _chain: &Chain<'_>,
+        _position: usize,
+        _moments: Moments<'_>,
+        _dual: &mut Dual<'_>,
+    ) {
+    }
     /// An observation that was just taken out, and its row; `later` are gains and innovations from this one to the position's last.
+    #[inline(always)]
     fn observation<A: Arithmetic, S: StateAlgebra>(
         &mut self,
-        shape: S,
-        chain: &Chain<'_>,
-        observed: (Observed, ReadoutRow<'_>),
-        later: (&[f64], &[Innovation]),
-        moments: Moments<'_>,
-        dual: &mut Dual<'_>,
-    );
+        _shape: S,
+        _chain: &Chain<'_>,
+        _observed: (Observed, ReadoutRow<'_>),
+        _later: (&[f64], &[Innovation]),
+        _moments: Moments<'_>,
+        _dual: &mut Dual<'_>,
+    ) {
+    }
     /// Takes the dual back over the step into a position; `before` are the filtered moments at its near end.
+    #[inline(always)]
     fn step<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        before: Moments<'_>,
+        _before: Moments<'_>,
         dual: &mut Dual<'_>,
-    );
+    ) {
+        let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
+        let Dual { vector, matrix, scratch, .. } = dual;
+        shape.retreat::<A>(transition, (vector, matrix), scratch);
+    }
 }
 
 /// The posterior of the latents' values, left in the dual's own memory.
@@ -268,35 +277,10 @@ impl Sink for Predictions<'_> {
             self.set(position, output, mean, variance);
         }
     }
-
-    #[inline(always)]
-    fn step<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        shape: S,
-        chain: &Chain<'_>,
-        position: usize,
-        _before: Moments<'_>,
-        dual: &mut Dual<'_>,
-    ) {
-        let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
-        let Dual { vector, matrix, scratch, .. } = dual;
-        shape.retreat::<A>(transition, (vector, matrix), scratch);
-    }
 }
 
 impl Sink for &mut GradientSums {
     const WITH_SLOPES: bool = true;
-
-    #[inline(always)]
-    fn position<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        _shape: S,
-        _chain: &Chain<'_>,
-        _position: usize,
-        _moments: Moments<'_>,
-        _dual: &mut Dual<'_>,
-    ) {
-    }
 
     #[inline(always)]
     fn observation<A: Arithmetic, S: StateAlgebra>(

@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::reader::{Block, Rows, read_header};
+use super::Records;
+use super::reader::{Block, Rows, read_head};
 use super::source::{CsvSource, SourceText};
-use super::{Records, dialect};
 use crate::place::FileName;
 use crate::read::{Format, ReadError, ReadOptions};
 use crate::table::Table;
@@ -60,14 +60,7 @@ impl CsvBlocks {
             return Err(ReadError::NotInBlocks { file });
         }
         let mut records = Records::new(opened);
-        let head = records.head().map_err(failed)?;
-        if head.is_empty() {
-            return Err(ReadError::Empty { file });
-        }
-        let dialect = dialect::dialect_of(head, format)
-            .map_err(|content| ReadError::WrongContent { file: file.clone(), content })?;
-        records.set_dialect(dialect.delimiter, dialect.mark_length);
-        let names = read_header(&mut records, &file)?;
+        let (dialect, names) = read_head(&mut records, &file, format)?;
         let (byte, line) = records.place();
         let source = CsvSource { file, text: SourceText::of_file(path, &metadata), dialect };
         let (path, options) = (path.to_owned(), options.clone());

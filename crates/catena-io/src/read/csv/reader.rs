@@ -2,9 +2,10 @@
 
 use std::io::Read;
 
+use super::dialect::{self, Dialect};
 use super::records::{MOST_BYTES_PER_RECORD, SplitError};
 use super::source::Keeper;
-use super::{CsvSource, Records, SourceText, dialect};
+use super::{CsvSource, Records, SourceText};
 use crate::place::{Excerpt, FileName};
 use crate::read::{Format, Progress, ReadError, ReadOptions};
 use crate::table::{Column, ColumnBuilder, Lines, Table, is_header_data, trimmed};
@@ -29,15 +30,7 @@ pub(crate) fn read_csv(
     let Job { file, format, options, text } = job;
     let kept = matches!(text, SourceText::Kept(_)).then(Vec::new);
     let mut records = Records::new(Keeper { input, kept });
-    let head = records.head().map_err(|source| ReadError::Io { file: file.clone(), source })?;
-    if head.is_empty() {
-        return Err(ReadError::Empty { file });
-    }
-    let dialect = dialect::dialect_of(head, format)
-        .map_err(|content| ReadError::WrongContent { file: file.clone(), content })?;
-    records.set_dialect(dialect.delimiter, dialect.mark_length);
-
-    let names = read_header(&mut records, &file)?;
+    let (dialect, names) = read_head(&mut records, &file, format)?;
     let rows = Rows { file: &file, names: &names, options, most: usize::MAX };
     let Block { columns, lines, n_rows, .. } =
         rows.read(&mut records, &mut |n_bytes| progress(n_bytes, total))?;
@@ -127,11 +120,25 @@ fn builder(name: &str, options: &ReadOptions) -> ColumnBuilder {
     if options.text_columns.iter().any(|wanted| wanted == name) { column.into_text_only() } else { column }
 }
 
-/// The names of the columns, from the first line that is not blank.
-pub(super) fn read_header<R: Read>(
+/// How cells are separated, found from the beginning of a text, and the names of its columns.
+pub(super) fn read_head<R: Read>(
     records: &mut Records<R>,
     file: &FileName,
-) -> Result<Vec<String>, ReadError> {
+    format: Format,
+) -> Result<(Dialect, Vec<String>), ReadError> {
+    let head = records.head().map_err(|source| ReadError::Io { file: file.clone(), source })?;
+    if head.is_empty() {
+        return Err(ReadError::Empty { file: file.clone() });
+    }
+    let dialect = dialect::dialect_of(head, format)
+        .map_err(|content| ReadError::WrongContent { file: file.clone(), content })?;
+    records.set_dialect(dialect.delimiter, dialect.mark_length);
+    let names = read_header(records, file)?;
+    Ok((dialect, names))
+}
+
+/// The names of the columns, from the first line that is not blank.
+fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<Vec<String>, ReadError> {
     let mut scratch = vec![];
     loop {
         let record = match records.next() {

@@ -5,12 +5,12 @@
 //! is the same for all z. With z of moments (m, P) the filtered ones are `mean + Φ m` and `C + Φ P Φᵀ`; where Φ is nothing
 //! to rounding, they are those of the filter that started from zero.
 
-use super::super::buffers::{Dual, Filtered, KeptMoments, Moments, Room};
-use super::super::covariance::{Chain, Forward, Observed, Part};
+use super::super::buffers::{Filtered, KeptMoments, Room};
+use super::super::covariance::{Chain, Forward, Part};
 use super::super::sink::Sink;
 use crate::linalg::{
-    Arithmetic, Innovation, Job, Layout, ReadoutRow, Shape, StateAlgebra, add_scaled, dispatch,
-    dispatch_small, transition_times_matrix, vector_times_matrix,
+    Arithmetic, Job, Layout, Shape, StateAlgebra, add_scaled, dispatch, dispatch_small,
+    transition_times_matrix, vector_times_matrix,
 };
 
 /// So many positions are filtered between two looks at Φ.
@@ -158,41 +158,4 @@ pub(super) struct Unseen;
 
 impl Sink for Unseen {
     const WITH_SLOPES: bool = false;
-
-    #[inline(always)]
-    fn position<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        _: S,
-        _: &Chain<'_>,
-        _: usize,
-        _: Moments<'_>,
-        _: &mut Dual<'_>,
-    ) {
-    }
-
-    #[inline(always)]
-    fn observation<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        _: S,
-        _: &Chain<'_>,
-        _: (Observed, ReadoutRow<'_>),
-        _: (&[f64], &[Innovation]),
-        _: Moments<'_>,
-        _: &mut Dual<'_>,
-    ) {
-    }
-
-    #[inline(always)]
-    fn step<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        shape: S,
-        chain: &Chain<'_>,
-        position: usize,
-        _: Moments<'_>,
-        dual: &mut Dual<'_>,
-    ) {
-        let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
-        let Dual { vector, matrix, scratch, .. } = dual;
-        shape.retreat::<A>(transition, (vector, matrix), scratch);
-    }
 }
