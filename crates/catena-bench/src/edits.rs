@@ -36,7 +36,7 @@ pub(crate) fn run(json: bool) -> Result<(), Failure> {
         writeln!(out, "L = 3, D = 4, {N_EDITS} edits each with one question, {pinning}")?;
         writeln!(
             out,
-            "  points   build s   edit + question us: median     99 %   at the edit   in a batch of {BATCH}   append   full sweep us   messages"
+            "  points   build s   edit + question us: median     99 %   at the edit   + evidence   in a batch of {BATCH}   append   full sweep us   messages"
         )?;
     }
     for n_points in SIZES {
@@ -50,6 +50,7 @@ pub(crate) fn run(json: bool) -> Result<(), Failure> {
         let mut random = Random::new(7);
         let elsewhere = edits(&mut live, &mut random, false)?;
         let here = edits(&mut live, &mut random, true)?;
+        let evidence = median(evidences(&mut live, &mut random)?);
         let batch = batch(&mut live, &mut random)?;
         let messages = live.recomputed();
         let append = appends(&mut live, &workload)?;
@@ -59,14 +60,14 @@ pub(crate) fn run(json: bool) -> Result<(), Failure> {
         if json {
             let line = serde_json::json!({
                 "bench": "edits", "points": n_points, "build_seconds": build, "edit_and_question_us": middle,
-                "percentile_99_us": slowest, "at_the_edit_us": here, "in_a_batch_us": batch, "append_us": append,
+                "percentile_99_us": slowest, "at_the_edit_us": here, "edit_and_evidence_us": evidence, "in_a_batch_us": batch, "append_us": append,
                 "sweep_us": sweep, "pinning": pinning,
             });
             writeln!(out, "{line}")?;
         } else {
             writeln!(
                 out,
-                "{n_points:>8} {build:>9.2} {middle:>32.1} {slowest:>8.1} {here:>13.1} {batch:>21.1} {append:>8.1} {sweep:>15.0}   {}+{}",
+                "{n_points:>8} {build:>9.2} {middle:>32.1} {slowest:>8.1} {here:>13.1} {evidence:>12.1} {batch:>21.1} {append:>8.1} {sweep:>15.0}   {}+{}",
                 messages.positions, messages.pairs
             )?;
         }
@@ -138,13 +139,26 @@ fn edits(live: &mut LivePosterior, random: &mut Random, ask_there: bool) -> Resu
     Ok(times)
 }
 
-/// Microseconds per edit when many are made before a question.
+/// Microseconds of one edit and the evidence, which needs everything that is stale.
+fn evidences(live: &mut LivePosterior, random: &mut Random) -> Result<Vec<f64>, Failure> {
+    live.refresh();
+    let mut times = Vec::with_capacity(N_EDITS);
+    for _ in 0..N_EDITS {
+        let begin = Instant::now();
+        edit(live, random)?;
+        black_box(live.log_evidence()?);
+        times.push(1e6 * begin.elapsed().as_secs_f64());
+    }
+    Ok(times)
+}
+
+/// Microseconds per edit when many are made before the evidence is asked for.
 fn batch(live: &mut LivePosterior, random: &mut Random) -> Result<f64, Failure> {
     let begin = Instant::now();
     for _ in 0..BATCH {
         edit(live, random)?;
     }
-    black_box(live.marginals(RowIndex::new(0))?);
+    black_box(live.log_evidence()?);
     Ok(1e6 * begin.elapsed().as_secs_f64() / BATCH as f64)
 }
 

@@ -146,29 +146,51 @@ fn edit(ledger: &mut Ledger, live: &mut LivePosterior, draws: &mut SeededDraws) 
     }
 }
 
-fn check(ledger: &Ledger, live: &mut LivePosterior, label: &str) {
+/// Compares marginals at some rows, which leaves stale whatever they do not need.
+fn check_rows(ledger: &Ledger, live: &mut LivePosterior, rows: &[RowIndex], label: &str) {
     let (tree, observations) = (ledger.tree(), ledger.observations());
     let graph = FactorGraph::new(&ledger.model, &tree, &observations).unwrap();
     let expected = Posterior::new(&graph).unwrap();
     let n_outputs = ledger.model.n_outputs();
-    let evidence = Tolerance::relative(TOLERANCE).with_scale_at_least(observations.n_observed() as f64);
-    let found = [live.log_evidence().unwrap()];
-    assert_close(&format!("evidence, {label}"), 1, &found, &[expected.log_evidence()], evidence);
-    let (mut means, mut variances) = (vec![], vec![]);
-    let (mut covariances, mut expected_covariances) = (vec![], vec![]);
-    for row in (0..ledger.n_rows()).map(RowIndex::new) {
+    let [mut means, mut variances, mut covariances] = [vec![], vec![], vec![]];
+    let [mut expected_means, mut expected_variances, mut expected_covariances] = [vec![], vec![], vec![]];
+    for &row in rows {
         let marginals = live.marginals(row).unwrap();
         means.extend(marginals.means);
         variances.extend(marginals.variances);
         covariances.extend(live.output_covariance(row).unwrap());
+        let cells = row.get() * n_outputs..(row.get() + 1) * n_outputs;
+        expected_means.extend_from_slice(&expected.prediction().means()[cells.clone()]);
+        expected_variances.extend_from_slice(&expected.prediction().variances()[cells]);
         expected_covariances.extend(expected.output_covariance(row));
     }
-    let tolerance = Tolerance::relative(TOLERANCE);
-    assert_close(&format!("means, {label}"), n_outputs, &means, expected.prediction().means(), tolerance);
+    // Errors are relative to the largest entry of the whole table.
+    let largest = |entries: &[f64]| entries.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
+    let tolerance = |all: &[f64]| Tolerance::relative(TOLERANCE).with_scale_at_least(largest(all));
+    let (all_means, all_variances) = (expected.prediction().means(), expected.prediction().variances());
+    assert_close(&format!("means, {label}"), n_outputs, &means, &expected_means, tolerance(all_means));
     let named = format!("variances, {label}");
-    assert_close(&named, n_outputs, &variances, expected.prediction().variances(), tolerance);
+    assert_close(&named, n_outputs, &variances, &expected_variances, tolerance(all_variances));
     let named = format!("covariances, {label}");
-    assert_close(&named, n_outputs * n_outputs, &covariances, &expected_covariances, tolerance);
+    assert_close(
+        &named,
+        n_outputs * n_outputs,
+        &covariances,
+        &expected_covariances,
+        tolerance(all_variances),
+    );
+}
+
+/// Compares everything: rows from the last to the first, and then the evidence, which finds all that is stale.
+fn check(ledger: &Ledger, live: &mut LivePosterior, label: &str) {
+    let rows: Vec<RowIndex> = (0..ledger.n_rows()).rev().map(RowIndex::new).collect();
+    check_rows(ledger, live, &rows, label);
+    let (tree, observations) = (ledger.tree(), ledger.observations());
+    let graph = FactorGraph::new(&ledger.model, &tree, &observations).unwrap();
+    let expected = Posterior::new(&graph).unwrap().log_evidence();
+    let tolerance = Tolerance::relative(TOLERANCE).with_scale_at_least(observations.n_observed() as f64);
+    let found = [live.log_evidence().unwrap()];
+    assert_close(&format!("evidence, {label}"), 1, &found, &[expected], tolerance);
 }
 
 /// The table that a live posterior gives back has the gradient of the edited one.
@@ -208,24 +230,47 @@ fn check_against_dense(ledger: &Ledger, live: &mut LivePosterior, label: &str) {
 
 fn run(shape: Shape, limits: Limits, seeds: std::ops::Range<u64>, n_edits: usize) {
     for seed in seeds {
-        let scenario = Scenario::draw(shape, limits, seed);
-        let mut ledger = Ledger::new(shape, &scenario);
-        let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
-        let mut live = LivePosterior::new(&graph, &scenario.inputs, &scenario.observations).unwrap();
-        let mut draws = SeededDraws::new(seed + 1_000_000);
-        let label = &scenario.label;
-        check(&ledger, &mut live, &format!("before any edit, {label}"));
-        let mut done = 0;
-        while done < n_edits {
-            // Batches of one edit, and of many.
-            let batch = if draws.chance(0.7) { 1 } else { 1 + draws.below(12) };
-            (0..batch).for_each(|_| edit(&mut ledger, &mut live, &mut draws));
-            done += batch;
+        run_on(shape, &Scenario::draw(shape, limits, seed), seed, n_edits);
+    }
+}
+
+/// The same table with all points farther apart.
+fn stretched(scenario: Scenario, factor: f64) -> Scenario {
+    let Scenario { label, inputs, tree, .. } = &scenario;
+    let parents: Vec<Option<RowIndex>> = inputs
+        .rows()
+        .map(|row| tree.parent(tree.position_of(row)).map(|parent| tree.row_at(parent)))
+        .collect();
+    let values = inputs.values().iter().map(|input| input * factor).collect();
+    let inputs = InputPoints::new(inputs.n_rows(), inputs.dim(), values).unwrap();
+    let tree = Tree::from_parents(&inputs, &parents).unwrap();
+    Scenario { label: format!("stretched by {factor}, {label}"), inputs, tree, ..scenario }
+}
+
+fn run_on(shape: Shape, scenario: &Scenario, seed: u64, n_edits: usize) {
+    let mut ledger = Ledger::new(shape, scenario);
+    let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
+    let mut live = LivePosterior::new(&graph, &scenario.inputs, &scenario.observations).unwrap();
+    let mut draws = SeededDraws::new(seed + 1_000_000);
+    let label = &scenario.label;
+    check(&ledger, &mut live, &format!("before any edit, {label}"));
+    let mut done = 0;
+    while done < n_edits {
+        // Batches of one edit, and of many.
+        let batch = if draws.chance(0.7) { 1 } else { 1 + draws.below(12) };
+        (0..batch).for_each(|_| edit(&mut ledger, &mut live, &mut draws));
+        done += batch;
+        // Mostly a few questions, so that what is stale elsewhere stays so over many edits.
+        if draws.chance(0.7) {
+            let rows: Vec<RowIndex> = (0..3).map(|_| RowIndex::new(draws.below(ledger.n_rows()))).collect();
+            check_rows(&ledger, &mut live, &rows, &format!("after {done} edits, {label}"));
+        } else {
             check(&ledger, &mut live, &format!("after {done} edits, {label}"));
         }
-        check_gradient(&ledger, &live, &format!("after {done} edits, {label}"));
-        check_against_dense(&ledger, &mut live, &format!("after {done} edits, {label}"));
     }
+    check(&ledger, &mut live, &format!("after {done} edits, {label}"));
+    check_gradient(&ledger, &live, &format!("after {done} edits, {label}"));
+    check_against_dense(&ledger, &mut live, &format!("after {done} edits, {label}"));
 }
 
 #[test]
@@ -254,6 +299,17 @@ fn on_trees() {
 fn over_two_hundred_edits() {
     run(Shape::Line, Limits::LONG, 402..403, 200);
     run(Shape::Tree, Limits::LONG, 410..411, 200);
+}
+
+/// Points so far apart that stretches forget what lies before them, some at once and some after a few blocks.
+#[test]
+fn where_stretches_forget() {
+    for factor in [5.0, 60.0] {
+        for (shape, seed) in [(Shape::Line, 402), (Shape::Chain, 403), (Shape::Tree, 410), (Shape::Time, 418)]
+        {
+            run_on(shape, &stretched(Scenario::draw(shape, Limits::LONG, seed), factor), seed, 20);
+        }
+    }
 }
 
 #[test]

@@ -20,6 +20,9 @@ pub(crate) struct Elimination {
 /// Rows are put in order of size only where a later one is larger than an earlier one by more than this factor.
 const OF_OTHER_SIZE: f64 = 8.0;
 
+/// Sums of squares in this range lost nothing that counts to underflow, and nothing to overflow.
+const ORDINARY_SQUARES: std::ops::Range<f64> = 1e-200..1e200;
+
 /// So few columns are cheaper to go through whole than to begin in their midst.
 const FEW_COLUMNS: usize = 20;
 
@@ -28,7 +31,7 @@ impl Elimination {
     /// reflections of its rows. The sum of squares of every column is kept.
     ///
     /// Rows of very different size are first put in descending order of their largest entry: this is what keeps the small ones
-    /// accurate. Norms are taken on scaled entries, so nothing overflows or vanishes on the way. Rows with a zero in the pivot's column
+    /// accurate. Norms of very large or small columns are taken on scaled entries, so nothing overflows or vanishes on the way. Rows with a zero in the pivot's column
     /// cost nothing.
     #[inline(always)]
     pub(crate) fn run<A: Arithmetic>(
@@ -45,15 +48,20 @@ impl Elimination {
         for k in 0..pivots.min(rows) {
             let (above, below) = matrix.split_at_mut((k + 1) * columns);
             let pivot_row = &mut above[k * columns..];
-            let entries = || below.chunks_exact(columns).map(|row| row[k]);
-            let largest = entries().fold(pivot_row[k].abs(), |largest, entry| largest.max(entry.abs()));
-            if largest == 0.0 {
-                continue;
+            let mut scaled = Scaled::by(1.0);
+            let mut squares = column_squares::<A>(below, columns, k, scaled);
+            let mut pivot = pivot_row[k];
+            if !ORDINARY_SQUARES.contains(&(squares + pivot * pivot)) {
+                // In units of the largest entry, so that a column of subnormal numbers gives an orthogonal reflector too.
+                let entries = below.chunks_exact(columns).map(|row| row[k]);
+                let largest = entries.fold(pivot.abs(), |largest, entry| largest.max(entry.abs()));
+                if largest == 0.0 {
+                    continue;
+                }
+                scaled = Scaled::by(largest);
+                squares = column_squares::<A>(below, columns, k, scaled);
+                pivot = scaled.apply(pivot);
             }
-            let scaled = Scaled::by(largest);
-            let squares: f64 = entries().map(|entry| scaled.apply(entry).powi(2)).sum();
-            // In units of the largest entry, so that a column of subnormal numbers gives an orthogonal reflector too.
-            let pivot = scaled.apply(pivot_row[k]);
             let norm = (squares + pivot.powi(2)).sqrt();
             let reflected = if pivot > 0.0 { -norm } else { norm };
             // The reflector is (1, v) with v_i = a_ik/(a_kk − reflected), and τ = (reflected − a_kk)/reflected.
@@ -70,7 +78,7 @@ impl Elimination {
                 }
             }
             add_scaled::<A>(-tau, combined, &mut pivot_row[first..]);
-            pivot_row[k] = reflected * largest;
+            pivot_row[k] = reflected * scaled.unit;
             for row in below.chunks_exact_mut(columns) {
                 if row[k] != 0.0 {
                     add_scaled::<A>(-tau * row[k], combined, &mut row[first..]);
@@ -105,6 +113,23 @@ impl Elimination {
             target.copy_from_slice(&self.unsorted[source * columns..][..columns]);
         }
     }
+}
+
+/// The sum of squares of a column, in four sums so that none waits for the one before.
+#[inline(always)]
+fn column_squares<A: Arithmetic>(rows: &[f64], columns: usize, k: usize, scaled: Scaled) -> f64 {
+    let fours = rows.chunks_exact(4 * columns);
+    let mut sums = [0.0; 4];
+    for (sum, row) in sums.iter_mut().zip(fours.remainder().chunks_exact(columns)) {
+        *sum = scaled.apply(row[k]).powi(2);
+    }
+    for four in fours {
+        for (at, sum) in sums.iter_mut().enumerate() {
+            let entry = scaled.apply(four[at * columns + k]);
+            *sum = A::mul_add(entry, entry, *sum);
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
 /// Numbers in units of the largest of them: by a product, or by a quotient where the inverse would lose digits.

@@ -4,6 +4,7 @@
 //! every other child begins a path of its own, which *hangs* on its parent. From any point to the root there are at most
 //! log₂ C paths, and over each at most about 2 log₂ of its length in nodes.
 
+use super::query::Stretch;
 use crate::index::{OutputIndex, RowIndex};
 use crate::structure::Tree;
 use std::collections::HashMap;
@@ -234,6 +235,21 @@ impl Forest {
         self.hanging.get(&row).map_or(&[], |paths| paths)
     }
 
+    /// The topmost nodes of the paths that hang on a point.
+    pub(super) fn hanging_nodes(&self, row: RowIndex) -> impl Iterator<Item = usize> {
+        self.hanging_on(row).iter().map(|&path| self.paths[path].node)
+    }
+
+    /// How many paths lie between the path of a node and the root.
+    pub(super) fn depth_of(&self, node: usize) -> usize {
+        self.paths[self.nodes[node].path].depth
+    }
+
+    /// The topmost node of all.
+    pub(super) fn top(&self) -> usize {
+        self.paths[0].node
+    }
+
     /// The point a point's step comes from.
     pub(super) fn parent_of(&self, row: RowIndex) -> Option<RowIndex> {
         let before = self.beside(row, true);
@@ -265,6 +281,31 @@ impl Forest {
         }
     }
 
+    /// The stretches beside the way from a point's block to the top of its path, the nearest first, and whether each lies before
+    /// it.
+    pub(super) fn beside_the_way_up(&self, row: RowIndex) -> Vec<(bool, usize)> {
+        let mut found = vec![];
+        let mut node = self.leaf_of(row);
+        while let Some(parent) = self.nodes[node].parent {
+            if let NodeKind::Pair(left, right) = self.nodes[parent].kind {
+                found.push(if node == left { (false, right) } else { (true, left) });
+            }
+            node = parent;
+        }
+        found
+    }
+
+    /// The halves of a stale stretch of more than one block: the one that is nearer to a point behind or before it, and the other.
+    pub(super) fn halves_if_stale(&self, node: usize, is_before: bool) -> Option<Stretch> {
+        match self.nodes[node].kind {
+            NodeKind::Pair(left, right) if self.nodes[node].is_stale => {
+                let (near, far) = if is_before { (right, left) } else { (left, right) };
+                Some(Stretch::Two { near, far })
+            }
+            _ => None,
+        }
+    }
+
     /// The first or last point below a node.
     pub(super) fn end_of(&self, mut node: usize, first: bool) -> RowIndex {
         loop {
@@ -279,18 +320,17 @@ impl Forest {
         }
     }
 
-    /// Marks everything that depends on a point as stale; returns its path if that was not known yet.
-    pub(super) fn mark(&mut self, row: RowIndex) -> Option<usize> {
+    /// Marks everything that depends on a point as stale. What lies above a stale node is always stale, along its path and along
+    /// those it hangs on.
+    pub(super) fn mark(&mut self, row: RowIndex) {
         let mut node = self.leaf_of(row);
-        loop {
-            if self.nodes[node].is_stale {
-                return None;
-            }
+        while !self.nodes[node].is_stale {
             self.nodes[node].is_stale = true;
-            match self.nodes[node].parent {
-                Some(parent) => node = parent,
-                None => return Some(self.nodes[node].path),
-            }
+            node = match (self.nodes[node].parent, self.paths[self.nodes[node].path].hangs_on) {
+                (Some(parent), _) => parent,
+                (None, Some(row)) => self.leaf_of(row),
+                (None, None) => return,
+            };
         }
     }
 
@@ -341,6 +381,9 @@ impl Forest {
             self.nodes[at].is_stale = true;
             node = self.nodes[at].parent;
         }
+        if let Some(row) = self.paths[path].hangs_on {
+            self.mark(row);
+        }
         if let Some(node) = unbalanced {
             self.rebuild(node);
         }
@@ -380,6 +423,7 @@ impl Forest {
         let row = RowIndex::new(self.points.len());
         self.points.push(Point { step, cells: vec![], block: 0 });
         self.add_path(&[row], Some(on));
+        self.mark(on);
         row
     }
 }

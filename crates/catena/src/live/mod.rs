@@ -156,7 +156,7 @@ impl LivePosterior {
             let cell = LiveCell { output: cell.output, value: cell.value, own_noise: cell.noise_variance };
             forest.point_mut(row).cells.push(cell);
         }
-        let elements = Elements::new(&forest);
+        let elements = Elements::default();
         let model = graph.model().clone();
         let fold = Fold::new(&model);
         let (places, has_own_noise) = (Places::new(inputs, tree), observations.has_cell_noise());
@@ -211,7 +211,7 @@ impl LivePosterior {
             Ok(at) => cells[at] = cell,
             Err(at) => cells.insert(at, cell),
         }
-        self.elements.mark(&mut self.forest, row);
+        self.forest.mark(row);
         Ok(())
     }
 
@@ -224,7 +224,7 @@ impl LivePosterior {
         let cells = &mut self.forest.point_mut(row).cells;
         let Ok(at) = cells.binary_search_by_key(&output, |other| other.output) else { return Ok(None) };
         let value = cells.remove(at).value;
-        self.elements.mark(&mut self.forest, row);
+        self.forest.mark(row);
         Ok(Some(value))
     }
 
@@ -256,7 +256,7 @@ impl LivePosterior {
         self.fold = Fold::new(&self.model);
         for row in (0..self.forest.len()).map(RowIndex::new) {
             if self.forest.point(row).cells.iter().any(|cell| cell.output == output) {
-                self.elements.mark(&mut self.forest, row);
+                self.forest.mark(row);
             }
         }
         Ok(())
@@ -283,30 +283,29 @@ impl LivePosterior {
             Place::Between((left, to_left), (right, to_right)) => {
                 let row = self.forest.insert(left, true, to_left);
                 self.forest.point_mut(right).step = to_right;
-                self.elements.mark(&mut self.forest, right);
+                self.forest.mark(right);
                 row
             }
             Place::Before(root, distance) => {
                 let row = self.forest.insert(root, false, 0.0);
                 self.forest.point_mut(root).step = distance;
-                self.elements.mark(&mut self.forest, root);
+                self.forest.mark(root);
                 row
             }
         };
-        self.elements.mark(&mut self.forest, row);
-        let path = self.forest.path_of(row);
-        self.elements.mark_path(&self.forest, path);
+        self.forest.mark(row);
         Ok(row)
     }
 
-    /// Finds what edits have made stale; every question does so first.
+    /// Finds everything again that edits have made stale. No question needs this first: each finds what it needs, the log evidence
+    /// everything.
     pub fn refresh(&mut self) {
-        if !self.elements.is_fresh() {
-            self.recomputed = self.elements.refresh(&mut self.forest, &self.model, &mut self.fold);
-        }
+        let Self { model, fold, forest, elements, .. } = self;
+        self.recomputed = Recomputed::default();
+        elements.refresh(forest, (model, fold), forest.top(), &mut self.recomputed);
     }
 
-    /// How many messages the last refresh sent anew.
+    /// How many messages the last question sent anew.
     pub fn recomputed(&self) -> Recomputed {
         self.recomputed
     }
@@ -317,7 +316,7 @@ impl LivePosterior {
     /// When numbers overflow.
     pub fn log_evidence(&mut self) -> Result<f64, LiveError> {
         self.refresh();
-        let whole = self.elements.of(self.forest.paths()[0].node);
+        let whole = self.elements.of(self.forest.top());
         let mut state = Element::nothing(self.fold.size());
         self.fold.algebra().extend(&mut state, whole);
         let log_evidence = state.log_share();
@@ -334,7 +333,7 @@ impl LivePosterior {
     /// When there is no such row, or numbers overflow.
     pub fn marginals(&mut self, row: RowIndex) -> Result<PointMarginals, LiveError> {
         self.check_row(row)?;
-        let state = self.query().state(row, None);
+        let state = self.query_at(&[row]).state(row, None);
         self.read(&state, row)
     }
 
@@ -344,7 +343,7 @@ impl LivePosterior {
     /// When there is no such row, or numbers overflow.
     pub fn output_covariance(&mut self, row: RowIndex) -> Result<Vec<f64>, LiveError> {
         self.check_row(row)?;
-        let state = self.query().state(row, None);
+        let state = self.query_at(&[row]).state(row, None);
         self.read(&state, row)?;
         Ok(self.fold.output_covariance(&state))
     }
@@ -356,7 +355,8 @@ impl LivePosterior {
     pub fn marginals_at(&mut self, point: &[f64]) -> Result<PointMarginals, LiveError> {
         let place = self.place_of(point)?;
         let (Place::On(row, _) | Place::Before(row, _) | Place::Between((row, _), _)) = place;
-        let state = self.query().state_at(place);
+        let rows = if let Place::Between(_, (right, _)) = place { vec![row, right] } else { vec![row] };
+        let state = self.query_at(&rows).state_at(place);
         self.read(&state, row)
     }
 
@@ -371,6 +371,7 @@ impl LivePosterior {
         if self.forest.paths().len() > 1 {
             return Err(LiveError::NotAChain);
         }
+        self.refresh();
         let (first, last) = self.query().reach(row, correlation * correlation);
         let mut rows = vec![first];
         let mut at = first;
@@ -407,8 +408,17 @@ impl LivePosterior {
         Ok(LiveTable { inputs, tree, observations })
     }
 
+    /// For questions about these points.
+    fn query_at(&mut self, rows: &[RowIndex]) -> Query<'_> {
+        let Self { model, fold, forest, elements, .. } = self;
+        self.recomputed = Recomputed::default();
+        for &row in rows {
+            elements.refresh_around(forest, (model, fold), (row, None), &mut self.recomputed);
+        }
+        self.query()
+    }
+
     fn query(&mut self) -> Query<'_> {
-        self.refresh();
         let Self { model, fold, forest, elements, .. } = self;
         Query { forest, elements, model, fold }
     }

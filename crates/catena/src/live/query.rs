@@ -1,13 +1,13 @@
 //! What is known at one point: from both sides along its path, and from above where the path hangs on another.
 
-use super::forest::{Forest, NodeKind};
+use super::forest::Forest;
 use super::refresh::Elements;
 use crate::index::RowIndex;
 use crate::inference::{Element, Fold, OwnedRows, StepAt};
 use crate::model::Lmc;
 use std::ops::Range;
 
-/// Reads fresh elements.
+/// Reads elements, which are fresh wherever they matter.
 pub(super) struct Query<'a> {
     pub(super) forest: &'a Forest,
     pub(super) elements: &'a Elements,
@@ -21,6 +21,58 @@ struct Around {
     before: Element,
     /// What all later points of the path say about the point's state.
     after: OwnedRows,
+}
+
+/// The stretches before and after the block of a point, as nodes, the nearest first: as far as anything is heard of them.
+pub(super) struct Sides {
+    before: Side,
+    after: Side,
+}
+
+/// How a stretch beside a point is heard.
+pub(super) enum Stretch {
+    /// By its element, which may have forgotten what lies beyond it.
+    Whole { has_forgotten: bool },
+    /// By those of its halves.
+    Two { near: usize, far: usize },
+}
+
+#[derive(Default)]
+struct Side {
+    stretches: Vec<usize>,
+    /// Whether the last of them has forgotten what lies beyond it.
+    is_closed: bool,
+}
+
+impl Sides {
+    /// From all stretches beside the way up, each with whether it lies before the point. Those that are not needed are not looked at.
+    pub(super) fn new(
+        beside: impl IntoIterator<Item = (bool, usize)>,
+        mut look: impl FnMut(bool, usize) -> Stretch,
+    ) -> Self {
+        let mut sides = Self { before: Side::default(), after: Side::default() };
+        for (is_before, node) in beside {
+            let side = if is_before { &mut sides.before } else { &mut sides.after };
+            let mut parts = vec![node];
+            while !side.is_closed
+                && let Some(node) = parts.pop()
+            {
+                match look(is_before, node) {
+                    Stretch::Two { near, far } => parts.extend([far, near]),
+                    Stretch::Whole { has_forgotten } => {
+                        side.is_closed = has_forgotten;
+                        side.stretches.push(node);
+                    }
+                }
+            }
+        }
+        sides
+    }
+
+    /// Whether what lies before the path is heard.
+    pub(super) fn reaches_the_start(&self) -> bool {
+        !self.before.is_closed
+    }
 }
 
 /// Where a point that is not of the structure would lie.
@@ -95,27 +147,28 @@ impl Query<'_> {
 
     fn around(&mut self, row: RowIndex) -> Around {
         let Self { forest, elements, .. } = *self;
+        let mut sides = Sides::new(forest.beside_the_way_up(row), |is_before, node| {
+            // A stretch that is still stale has halves that are not, as far as they matter.
+            let halves = forest.halves_if_stale(node, is_before);
+            halves.unwrap_or_else(|| Stretch::Whole { has_forgotten: elements.of(node).has_forgotten() })
+        });
         let path = forest.path_of(row);
         let mut before = match forest.paths()[path].hangs_on {
-            None => Element::nothing(self.fold.size()),
-            Some(parent) => self.state(parent, Some(path)),
+            Some(parent) if sides.reaches_the_start() => self.state(parent, Some(path)),
+            _ => Element::nothing(self.fold.size()),
         };
-        let mut branches = vec![];
-        let mut node = forest.leaf_of(row);
-        while let Some(parent) = forest.nodes()[node].parent {
-            branches.push((parent, node));
-            node = parent;
+        if sides.before.is_closed
+            && let Some(last) = sides.before.stretches.pop()
+        {
+            before.end_as(elements.of(last));
+        }
+        for node in sides.before.stretches.into_iter().rev() {
+            self.fold.algebra().extend(&mut before, elements.of(node));
         }
         let (mut after, mut heard) = (OwnedRows::default(), OwnedRows::default());
-        for (parent, below) in branches.into_iter().rev() {
-            if let NodeKind::Pair(left, right) = forest.nodes()[parent].kind {
-                if below == left {
-                    self.fold.algebra().pull(elements.of(right), after.view(), &mut heard);
-                    std::mem::swap(&mut after, &mut heard);
-                } else {
-                    self.fold.algebra().extend(&mut before, elements.of(left));
-                }
-            }
+        for node in sides.after.stretches.into_iter().rev() {
+            self.fold.algebra().pull(elements.of(node), after.view(), &mut heard);
+            std::mem::swap(&mut after, &mut heard);
         }
         let (rows, at) = forest.block_of(row);
         if at + 1 < rows.len() {

@@ -1,11 +1,14 @@
-//! Finding stale elements again, deepest paths first.
+//! Finding stale elements again: those below one node, deepest paths first.
+//!
+//! A question needs few of them, and only these are found: what is stale far away waits until somebody asks about it.
 
 use super::forest::{Forest, NodeKind};
+use super::query::{Sides, Stretch};
 use crate::index::RowIndex;
 use crate::inference::{Element, Fold, OwnedRows, StepAt};
 use crate::model::Lmc;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How much work was done: every number is a count of messages that were sent anew.
@@ -20,65 +23,44 @@ pub struct Recomputed {
 /// From so many stale blocks on they are shared among threads.
 const MANY: usize = 64;
 
-/// The elements of a forest, by node, and which paths have stale ones.
-#[derive(Clone, Debug)]
+/// The elements of a forest, by node. Those of stale nodes mean nothing.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Elements {
     by_node: Vec<Element>,
-    /// Depth and number of every path with stale nodes.
-    stale: BTreeSet<(usize, usize)>,
+}
+
+/// Stale nodes of paths of one depth.
+#[derive(Default)]
+struct Stale {
+    /// Nodes, and the blocks they stand for.
+    blocks: Vec<(usize, usize)>,
+    /// Nodes with their left and right sides, listed before what is below them.
+    pairs: Vec<(usize, usize, usize)>,
 }
 
 impl Elements {
-    /// No element is known yet.
-    pub(super) fn new(forest: &Forest) -> Self {
-        let stale = forest.paths().iter().enumerate().map(|(path, known)| (known.depth, path)).collect();
-        Self { by_node: vec![], stale }
-    }
-
     /// The element of a node that is not stale.
     pub(super) fn of(&self, node: usize) -> &Element {
         &self.by_node[node]
     }
 
-    /// Whether every element is as its cells are.
-    pub(super) fn is_fresh(&self) -> bool {
-        self.stale.is_empty()
-    }
-
-    /// Something about a point has changed.
-    pub(super) fn mark(&mut self, forest: &mut Forest, row: RowIndex) {
-        if let Some(path) = forest.mark(row) {
-            self.mark_path(forest, path);
+    /// Finds all stale elements below a node again, and its own.
+    pub(super) fn refresh(
+        &mut self,
+        forest: &mut Forest,
+        (model, fold): (&Lmc, &mut Fold),
+        top: usize,
+        done: &mut Recomputed,
+    ) {
+        if !forest.nodes()[top].is_stale {
+            return;
         }
-    }
-
-    /// A path has nodes that were never known.
-    pub(super) fn mark_path(&mut self, forest: &Forest, path: usize) {
-        self.stale.insert((forest.paths()[path].depth, path));
-    }
-
-    /// Finds all stale elements again.
-    pub(super) fn refresh(&mut self, forest: &mut Forest, model: &Lmc, fold: &mut Fold) -> Recomputed {
-        let mut done = Recomputed::default();
-        let size = fold.size();
         if self.by_node.len() < forest.nodes().len() {
-            self.by_node.resize(forest.nodes().len(), Element::empty(size));
+            self.by_node.resize(forest.nodes().len(), Element::empty(fold.size()));
         }
-        while let Some(&(depth, _)) = self.stale.last() {
-            let mut paths: Vec<usize> = vec![];
-            while let Some(&(at, path)) = self.stale.last() {
-                if at < depth {
-                    break;
-                }
-                self.stale.pop_last();
-                paths.push(path);
-            }
-            let (mut blocks, mut pairs) = (vec![], vec![]);
-            paths
-                .iter()
-                .for_each(|&path| stale_nodes(forest, forest.paths()[path].node, &mut blocks, &mut pairs));
-            self.fold_blocks(forest, model, fold, &blocks, &mut done);
-            // Pairs were listed before what is below them.
+        // What hangs on a point is known before the point's block is folded.
+        for Stale { blocks, pairs } in stale_below(forest, top).into_values().rev() {
+            self.fold_blocks(forest, model, fold, &blocks, done);
             for &(node, left, right) in pairs.iter().rev() {
                 let mut element = std::mem::replace(&mut self.by_node[node], Element::nothing(0));
                 fold.algebra().combine(&self.by_node[left], &self.by_node[right], &mut element);
@@ -87,13 +69,42 @@ impl Elements {
             done.pairs += pairs.len();
             blocks.iter().for_each(|&(node, _)| forest.set_fresh(node));
             pairs.iter().for_each(|&(node, _, _)| forest.set_fresh(node));
-            for path in paths {
-                if let Some(row) = forest.paths()[path].hangs_on {
-                    self.mark(forest, row);
-                }
+        }
+    }
+
+    /// Finds again what a question about a point needs: the stretches on both sides of its block as far as they matter, and what
+    /// hangs on the points of its block, but for one path.
+    pub(super) fn refresh_around(
+        &mut self,
+        forest: &mut Forest,
+        (model, fold): (&Lmc, &mut Fold),
+        (row, except): (RowIndex, Option<usize>),
+        done: &mut Recomputed,
+    ) {
+        let (rows, _) = forest.block_of(row);
+        let hanging: Vec<usize> = rows.iter().flat_map(|&row| forest.hanging_on(row)).copied().collect();
+        for path in hanging {
+            if except != Some(path) {
+                let node = forest.paths()[path].node;
+                self.refresh(forest, (model, fold), node, done);
             }
         }
-        done
+        let sides = Sides::new(forest.beside_the_way_up(row), |is_before, node| {
+            // Where the nearer half has forgotten the other one when it was last known, it most likely has again.
+            if let Some(Stretch::Two { near, far }) = forest.halves_if_stale(node, is_before)
+                && self.by_node.get(near).is_some_and(Element::has_forgotten)
+            {
+                return Stretch::Two { near, far };
+            }
+            self.refresh(forest, (model, fold), node, done);
+            Stretch::Whole { has_forgotten: self.of(node).has_forgotten() }
+        });
+        let path = forest.path_of(row);
+        if let Some(parent) = forest.paths()[path].hangs_on
+            && sides.reaches_the_start()
+        {
+            self.refresh_around(forest, (model, fold), (parent, Some(path)), done);
+        }
     }
 
     fn fold_blocks(
@@ -175,24 +186,26 @@ impl Elements {
     }
 }
 
-/// Lists stale nodes, pairs before what is below them.
-fn stale_nodes(
-    forest: &Forest,
-    top: usize,
-    blocks: &mut Vec<(usize, usize)>,
-    pairs: &mut Vec<(usize, usize, usize)>,
-) {
+/// Stale nodes below one, by the depth of their paths: along its own path, and along those that hang on points of stale blocks.
+fn stale_below(forest: &Forest, top: usize) -> BTreeMap<usize, Stale> {
+    let mut found: BTreeMap<usize, Stale> = BTreeMap::new();
     let mut stack = vec![top];
     while let Some(node) = stack.pop() {
         let known = &forest.nodes()[node];
         if known.is_stale {
+            let stale = found.entry(forest.depth_of(node)).or_default();
             match known.kind {
-                NodeKind::Block(block) => blocks.push((node, block)),
+                NodeKind::Block(block) => {
+                    stale.blocks.push((node, block));
+                    let rows = forest.block_rows(block).iter();
+                    stack.extend(rows.flat_map(|&row| forest.hanging_nodes(row)));
+                }
                 NodeKind::Pair(left, right) => {
-                    pairs.push((node, left, right));
+                    stale.pairs.push((node, left, right));
                     stack.extend([left, right]);
                 }
             }
         }
     }
+    found
 }

@@ -59,8 +59,7 @@ impl Job for Extend<'_> {
     type Output = ();
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) {
-        self.first.absorb::<A>(shape.size(), self.second.rows(), self.scratch);
-        self.first.advance::<A>(shape.size(), self.second, self.scratch);
+        self.first.join::<A>(shape.size(), self.second, self.scratch);
     }
 }
 

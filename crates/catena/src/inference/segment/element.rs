@@ -19,6 +19,9 @@
 //! `A ← A₂A`, `b ← A₂b + b₂`, and X from an elimination of `[A₂X, X₂]`. Absorbing (E₂, e₂) and then advancing joins two
 //! stretches; the operation is associative.
 //!
+//! A long stretch *forgets*: A falls below anything that could be seen beside its own X and E. Rows about its end then say nothing
+//! about the state before it, and what precedes it says nothing about its end, so most of the arithmetic is left out.
+//!
 //! An element may have no state before it (`near = 0`): it is then a mean b and a root X of a covariance, and c is a log
 //! evidence.
 
@@ -135,12 +138,20 @@ impl Element {
     }
 
     /// Has forgotten the state before, and gives its last state other moments.
+    #[inline(always)]
     pub(super) fn move_on(&mut self, mean: &[f64], root: &[f64], log_share: f64) {
         let PartsMut { gain, spread, shift, log_share: sum, .. } = self.parts_mut((self.size, self.near));
         gain.fill(0.0);
         spread.copy_from_slice(root);
         shift.copy_from_slice(mean);
         *sum += log_share;
+    }
+
+    /// Takes over the end of an element that has forgotten everything before it; what is said about the state before stays.
+    #[inline(always)]
+    pub(crate) fn end_as(&mut self, last: &Self) {
+        let Parts { spread, shift, .. } = last.parts();
+        self.move_on(shift, spread, last.log_share());
     }
 
     /// Whether all numbers are finite.
@@ -196,13 +207,26 @@ impl Element {
         }
     }
 
+    /// The parts, without those about a state before that has been forgotten.
+    #[inline(always)]
+    fn remembered(&self, sizes: Sizes, near: usize) -> Parts<'_> {
+        let parts = self.parts_of(sizes);
+        if near == 0 { Parts { gain: &[], root: &[], offset: &[], ..parts } } else { parts }
+    }
+
     /// Eliminates ε from rows about the last state. Leaves [U V a] in the first rows of `scratch.tall`, and in `scratch.below` all
     /// that is now said about the state before, `near` rows; returns the share of the log evidence.
     #[inline(always)]
-    fn eliminate_noise<A: Arithmetic>(&self, sizes: Sizes, rows: Rows<'_>, scratch: &mut Scratch) -> f64 {
-        let (size, near) = sizes;
+    fn eliminate_noise<A: Arithmetic>(
+        &self,
+        sizes: Sizes,
+        near: usize,
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+    ) -> f64 {
+        let Parts { gain, spread, root, shift, offset } = self.remembered(sizes, near);
+        let sizes @ (size, near) = (sizes.0, near);
         let (count, columns) = (rows.offset.len(), columns(sizes));
-        let Parts { gain, spread, root, shift, offset } = self.parts_of(sizes);
         let Scratch { elimination, tall, below, .. } = scratch;
         tall.clear();
         tall.resize((size + count) * columns, 0.0);
@@ -233,6 +257,32 @@ impl Element {
         -determinant.ln() - 0.5 * unexplained
     }
 
+    /// The share of the log evidence of rows about its last state, when nobody will ask for the end of this stretch or for what
+    /// they say about the state before it.
+    #[inline(always)]
+    fn weigh<A: Arithmetic>(&mut self, size: usize, rows: Rows<'_>, scratch: &mut Scratch) {
+        let share = match self.near {
+            0 => self.eliminate_noise::<A>((size, 0), 0, rows, scratch),
+            _ => self.eliminate_noise::<A>((size, size), 0, rows, scratch),
+        };
+        self.add_log_share(share);
+    }
+
+    /// Lengthens a stretch by the one that follows it.
+    #[inline(always)]
+    pub(super) fn join<A: Arithmetic>(&mut self, size: usize, second: &Self, scratch: &mut Scratch) {
+        if !second.has_forgotten() {
+            self.absorb::<A>(size, second.rows(), scratch);
+            self.advance::<A>(size, second, scratch);
+        } else if self.has_forgotten() {
+            self.weigh::<A>(size, second.rows(), scratch);
+            self.end_as(second);
+        } else {
+            self.absorb::<A>(size, second.rows(), scratch);
+            self.end_as(second);
+        }
+    }
+
     /// Learns rows about its last state.
     #[inline(always)]
     pub(super) fn absorb<A: Arithmetic>(&mut self, size: usize, rows: Rows<'_>, scratch: &mut Scratch) {
@@ -240,15 +290,23 @@ impl Element {
             return;
         }
         match self.near {
-            0 => self.absorb_between::<A>((size, 0), rows, scratch),
-            _ => self.absorb_between::<A>((size, size), rows, scratch),
+            0 => self.absorb_between::<A>((size, 0), 0, rows, scratch),
+            _ if self.has_forgotten() => self.absorb_between::<A>((size, size), 0, rows, scratch),
+            _ => self.absorb_between::<A>((size, size), size, rows, scratch),
         }
     }
 
+    /// `near` is the size of the state before, or 0 where that is forgotten.
     #[inline(always)]
-    fn absorb_between<A: Arithmetic>(&mut self, sizes: Sizes, rows: Rows<'_>, scratch: &mut Scratch) {
-        let share = self.eliminate_noise::<A>(sizes, rows, scratch);
-        let ((size, near), columns) = (sizes, columns(sizes));
+    fn absorb_between<A: Arithmetic>(
+        &mut self,
+        sizes: Sizes,
+        near: usize,
+        rows: Rows<'_>,
+        scratch: &mut Scratch,
+    ) {
+        let share = self.eliminate_noise::<A>(sizes, near, rows, scratch);
+        let (size, columns) = (sizes.0, columns((sizes.0, near)));
         let PartsMut { gain, spread, root, shift, offset, log_share } = self.parts_mut(sizes);
         *log_share += share;
         for (i, row) in scratch.below.chunks_exact(near + 1).take(near).enumerate() {
@@ -365,8 +423,11 @@ impl Element {
         out: &mut OwnedRows,
         scratch: &mut Scratch,
     ) {
-        self.eliminate_noise::<A>((size, size), rows, scratch);
         out.clear();
+        if self.has_forgotten() {
+            return out.extend(self.rows());
+        }
+        self.eliminate_noise::<A>((size, size), size, rows, scratch);
         for row in scratch.below.chunks_exact(size + 1).take(size) {
             out.push(&row[..size], row[size]);
         }
