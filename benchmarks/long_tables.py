@@ -12,7 +12,7 @@ Files go to a temporary folder (about 1 GB for 10⁷ rows) that is removed at th
 """
 
 import argparse
-import resource
+import contextlib
 import subprocess
 import tempfile
 import time
@@ -53,10 +53,25 @@ def write(path, pieces):
             )
 
 
+def measured(program, *arguments):
+    """Runs the program: seconds, and the most memory it had, in megabytes (on Linux)."""
+    begin, most = time.perf_counter(), float("nan")
+    process = subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.DEVNULL)
+    # What wait() tells of memory counts the parent's too, from before the program began.
+    while process.poll() is None:
+        with contextlib.suppress(OSError):
+            lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+            most = next(
+                (int(line.split()[1]) * 1024 / 1e6 for line in lines if line.startswith("VmHWM")), most
+            )
+        time.sleep(0.01)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(map(str, process.args))} ended with {process.returncode}")
+    return time.perf_counter() - begin, most
+
+
 def run(program, *arguments):
-    begin = time.perf_counter()
-    subprocess.run([program, *map(str, arguments)], check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - begin
+    return measured(program, *arguments)[0]
 
 
 def learn(program, folder):
@@ -105,19 +120,13 @@ def impute(program, folder, rows):
     print(f"impute, 300 000 rows: with 60 MB and without a limit the answers differ by at most {largest:.1e}")
     long, filled = folder / "long.csv", folder / "filled.csv"
     write(long, table(rows))
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    wall = run(
-        program, "impute", long, "--model", model, "--std", "--max-memory", "200MB", "--quiet", "-o", filled
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    options = ["--model", model, "--std", "--max-memory", "200MB", "--quiet"]
+    wall, most = measured(program, "impute", long, *options, "-o", filled)
     with open(filled, "rb") as file:
         lines = sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 24), b""))
     megabytes = long.stat().st_size / 1e6
-    print(
-        f"impute, {rows} rows ({megabytes:.0f} MB), --max-memory 200MB: {wall:.0f} s, {processor:.0f} s of processor, "
-        f"{lines - 1} rows written; the largest process of this run had {after.ru_maxrss / 1024:.0f} MB"
-    )
+    sizes = f"{rows} rows ({megabytes:.0f} MB), --max-memory 200MB"
+    print(f"impute, {sizes}: {wall:.0f} s, at most {most:.0f} MB of memory, {lines - 1} rows written")
 
 
 def main():
