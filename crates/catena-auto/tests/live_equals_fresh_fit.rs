@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::OutputIndex;
-use catena::kernel::Kernel;
+use catena::kernel::{Kernel, StateKind};
+use catena::model::{Latent, Lmc};
 use catena_auto::fit::{
     Event, Fit, FitOptions, FitParts, GivenParameters, KernelPair, LiveFit, LiveFitError, MethodChoice,
     StructureOption, fit,
@@ -58,10 +59,15 @@ impl Ledger {
         (0..self.n_rows()).rev().find(|&row| self.point(row) == point)
     }
 
+    /// One row more, whether there is one at its place or not.
+    fn add(&mut self, point: &[f64], values: &[f64]) {
+        self.inputs.extend_from_slice(point);
+        self.values.extend_from_slice(values);
+    }
+
     fn observe(&mut self, point: &[f64], output: usize, value: f64) {
         let row = self.row_at(point).unwrap_or_else(|| {
-            self.inputs.extend_from_slice(point);
-            self.values.extend([f64::NAN; N_OUTPUTS]);
+            self.add(point, &[f64::NAN; N_OUTPUTS]);
             self.n_rows() - 1
         });
         self.values[row * N_OUTPUTS + output] = value;
@@ -126,7 +132,17 @@ fn edit(live: &mut LiveFit, ledger: &mut Ledger, draws: &mut SeededDraws) {
     let (row, output) = (draws.below(ledger.n_rows()), draws.below(N_OUTPUTS));
     let index = OutputIndex::new(output);
     let point = ledger.point(row);
-    match draws.below(10) {
+    match draws.below(12) {
+        10.. => {
+            // Two rows at a place that has one, and one without a cell.
+            let value =
+                |draws: &mut SeededDraws| if draws.chance(0.3) { f64::NAN } else { draws.normal().exp() };
+            let mut more = Ledger { dim: ledger.dim, inputs: vec![], values: vec![] };
+            (0..2).for_each(|_| more.add(&point, &[value(draws), value(draws), value(draws)]));
+            more.add(&ledger.point(0), &[f64::NAN; N_OUTPUTS]);
+            live.add_rows(&more.table()).unwrap();
+            ledger.add(&more.inputs, &more.values);
+        }
         0..4 => {
             let value = draws.normal().exp();
             ledger.observe(&point, output, value);
@@ -146,7 +162,17 @@ fn edit(live: &mut LiveFit, ledger: &mut Ledger, draws: &mut SeededDraws) {
             };
             let cells: Vec<(OutputIndex, f64)> =
                 (0..1 + output).map(|output| (OutputIndex::new(output), draws.normal().exp())).collect();
-            live.observe_row(&place, &cells).unwrap();
+            if draws.chance(0.5) {
+                live.observe_row(&place, &cells).unwrap();
+            } else {
+                // The same as a table, beside a row that says nothing and one that is set to what it is.
+                let mut rows = Ledger { dim: ledger.dim, inputs: vec![], values: vec![] };
+                rows.add(&[-900.0; 2][..ledger.dim], &[f64::NAN; N_OUTPUTS]);
+                let last = ledger.row_at(&point).unwrap();
+                rows.add(&point, &ledger.values[last * N_OUTPUTS..][..N_OUTPUTS]);
+                cells.iter().for_each(|(output, value)| rows.observe(&place, output.get(), *value));
+                assert_eq!(live.observe_rows(&rows.table()).unwrap(), [false, false, true]);
+            }
             cells.iter().for_each(|(output, value)| ledger.observe(&place, output.get(), *value));
         }
     }
@@ -222,6 +248,13 @@ fn what_cannot_be_observed_changes_nothing() {
     ] {
         live.observe_row(&[39.5], &cells).unwrap_err();
     }
+    let mut rows = Ledger { dim: 1, inputs: vec![], values: vec![] };
+    rows.add(&ledger.point(2), &[1.0, 1.0, 1.0]);
+    rows.add(&[39.5], &[1.0, -1.0, f64::NAN]);
+    for refused in [live.observe_rows(&rows.table()).unwrap_err(), live.add_rows(&rows.table()).unwrap_err()]
+    {
+        assert!(matches!(refused, LiveFitError::AtRow { row, .. } if row.get() == 1), "{refused:?}");
+    }
     live.observe(&[f64::NAN], first, 1.0).unwrap_err();
     live.observe(&[1.0, 2.0], first, 1.0).unwrap_err();
     assert!(!live.remove(&[39.5], first).unwrap());
@@ -232,6 +265,29 @@ fn what_cannot_be_observed_changes_nothing() {
     live.observe(&[-0.0], first, 3.0).unwrap();
     ledger.observe(&[0.0], 0, 3.0);
     check(&mut live, &ledger, &fit, "around zero");
+}
+
+#[test]
+fn chains_that_take_no_new_points_are_left_as_they_were() {
+    let ledger = Ledger::draw(30, 2, &mut SeededDraws::new(61));
+    let mut parts = parts(&ledger, StructureOption::Chain, MethodChoice::Catena);
+    let latents: Vec<Latent> = parts.model.latents().to_vec();
+    let derivative = |latent: &Latent| {
+        Latent::new(Kernel::Matern32, StateKind::Derivative, latent.length_scale()).unwrap()
+    };
+    let model = &parts.model;
+    parts.model =
+        Lmc::new(latents.iter().map(derivative).collect(), model.mixing().clone(), model.noise().to_vec())
+            .unwrap();
+    let fit = Fit::from_parts(parts).unwrap();
+    let mut live = LiveFit::new(&fit).unwrap();
+    assert!(!live.is_line());
+    let mut rows = Ledger { dim: 2, inputs: vec![], values: vec![] };
+    rows.add(&ledger.point(2), &[1.0, 1.0, 1.0]);
+    rows.add(&[39.5, 41.0], &[1.0, 1.0, 1.0]);
+    live.observe_rows(&rows.table()).unwrap_err();
+    live.add_rows(&rows.table()).unwrap_err();
+    check(&mut live, &ledger, &fit, "after refusals");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use catena::live::{LiveError, LivePosterior, PointMarginals, Recomputed};
 use catena::prediction::Prediction;
 use thiserror::Error;
 
-use super::{Fit, FitError, FitParts};
+use super::{Fit, FitError, FitParts, StructureOption};
 use crate::method::{Evidence, MethodError, Quantity};
 use crate::preparation::{Predictive, Preparation};
 
@@ -55,6 +55,14 @@ pub enum LiveFitError {
         /// What was given.
         found: Vec<f64>,
     },
+    /// A row of several is refused, and with it all of them.
+    #[error("row {row}: {cause}")]
+    AtRow {
+        /// Which of those given.
+        row: RowIndex,
+        /// Why.
+        cause: Box<Self>,
+    },
     /// The posterior refuses.
     #[error(transparent)]
     Live(#[from] LiveError),
@@ -69,6 +77,7 @@ impl LiveFitError {
         let is_overflow = |cause: &LiveError| matches!(cause, LiveError::Inference(_));
         match self {
             Self::Live(cause) | Self::Method(MethodError::Live(cause)) => is_overflow(cause),
+            Self::AtRow { cause, .. } => cause.is_numerical(),
             _ => false,
         }
     }
@@ -80,6 +89,7 @@ pub struct LiveFit {
     live: LivePosterior,
     preparation: Preparation,
     dim: usize,
+    is_line: bool,
     /// Rows of the table. In the structure candidates follow, and then what came later.
     n_before: usize,
     n_candidates: usize,
@@ -92,6 +102,21 @@ pub struct LiveFit {
     n_observed: usize,
     /// What the change of units adds to the log evidence.
     log_volume: f64,
+}
+
+/// A row that can be taken.
+struct ReadyRow {
+    inputs: Vec<f64>,
+    /// The inputs in the model's units.
+    point: Vec<f64>,
+    cells: Vec<ReadyCell>,
+}
+
+/// A cell that can be taken, in the user's units and in the model's.
+struct ReadyCell {
+    output: OutputIndex,
+    value: f64,
+    prepared: f64,
 }
 
 /// The same model and units on another table.
@@ -118,7 +143,7 @@ impl LiveFit {
     /// # Errors
     /// When the model is not on one chain or tree, or knows the noise of every cell.
     pub fn new(fit: &Fit) -> Result<Self, LiveFitError> {
-        let FitParts { table, preparation, candidates, summary, .. } = &fit.parts;
+        let FitParts { table, preparation, candidates, summary, structure, .. } = &fit.parts;
         let not_one = || LiveFitError::NotOneStructure { method: summary.method.clone() };
         if table.observations().has_cell_noise() {
             return Err(LiveFitError::CellNoise);
@@ -139,6 +164,7 @@ impl LiveFit {
             live,
             preparation: preparation.clone(),
             dim: inputs.dim(),
+            is_line: inputs.dim() == 1 && matches!(structure, StructureOption::Auto | StructureOption::Chain),
             n_before: inputs.n_rows(),
             n_candidates,
             later: vec![],
@@ -164,6 +190,12 @@ impl LiveFit {
         self.n_observed
     }
 
+    /// Whether new rows go between their neighbors along the only input, as in a fresh fit of the table. Elsewhere they hang on
+    /// their nearest row, and a fresh fit would build another structure with them.
+    pub fn is_line(&self) -> bool {
+        self.is_line
+    }
+
     /// How many messages the last question sent anew.
     pub fn recomputed(&self) -> Recomputed {
         self.live.recomputed()
@@ -183,32 +215,43 @@ impl LiveFit {
     /// # Errors
     /// When an input or value cannot be, or the structure cannot take a point there.
     pub fn observe_row(&mut self, inputs: &[f64], cells: &[(OutputIndex, f64)]) -> Result<(), LiveFitError> {
-        let point = self.scaled(inputs)?;
-        let mut prepared = Vec::with_capacity(cells.len());
-        for &(output, value) in cells {
-            prepared.push(self.prepare(&point, output, value)?);
-        }
+        let ready = self.prepare_row(inputs, cells)?;
         if cells.is_empty() {
             return Ok(());
         }
-        let place = key(inputs);
-        let row = match self.rows.get(&place) {
-            Some(&row) => row,
-            None => {
-                let row = self.live.insert(&point)?;
-                self.later.extend_from_slice(inputs);
-                self.rows.insert(place, row);
-                row
+        let row = self.row_at(&ready)?.0;
+        self.set_cells(row, ready)
+    }
+
+    /// Observes the rows of a table one after the other, each as [`LiveFit::observe_row`] does, all of them or none; a row without
+    /// a cell changes nothing. Says of each whether it was added.
+    ///
+    /// # Errors
+    /// As [`LiveFit::observe_row`], with the row.
+    pub fn observe_rows(&mut self, rows: &Dataset) -> Result<Vec<bool>, LiveFitError> {
+        let ready = self.prepare_rows(rows)?;
+        let mut places = Vec::with_capacity(ready.len());
+        // Points come before cells: a structure that takes no new points refuses the first of them, before anything has changed.
+        for row in &ready {
+            places.push(if row.cells.is_empty() { None } else { Some(self.row_at(row)?) });
+        }
+        for (row, place) in ready.into_iter().zip(&places) {
+            if let Some((at, _)) = *place {
+                self.set_cells(at, row)?;
             }
-        };
-        for (&(output, value), prepared) in cells.iter().zip(prepared) {
-            match self.live.observed(row, output)? {
-                Some(before) => self.log_volume -= self.volume(&point, output, before),
-                None => self.n_observed += 1,
-            }
-            self.live.set(row, output, prepared)?;
-            self.log_volume += self.volume(&point, output, prepared);
-            self.edits.insert((row, output), Some(value));
+        }
+        Ok(places.into_iter().map(|place| place.is_some_and(|(_, is_new)| is_new)).collect())
+    }
+
+    /// Adds the rows of a table, all of them or none, also where there are rows and without a cell: further measurements that
+    /// replace nothing, as in [`Fit::with_more_rows`].
+    ///
+    /// # Errors
+    /// When an input or value cannot be, or the structure cannot take a point there, with the row.
+    pub fn add_rows(&mut self, rows: &Dataset) -> Result<(), LiveFitError> {
+        for row in self.prepare_rows(rows)? {
+            let at = self.insert(&row)?;
+            self.set_cells(at, row)?;
         }
         Ok(())
     }
@@ -244,6 +287,11 @@ impl LiveFit {
         }
         let point = InputPoints::new(1, self.dim, point).map_err(LiveError::Data)?;
         Ok(self.preparation.predictive(&prediction, &point))
+    }
+
+    /// Sends all messages that edits have made stale; every question does so first. Many are shared among threads.
+    pub fn refresh(&mut self) {
+        self.live.refresh();
     }
 
     /// The log evidence in the user's units, as [`Fit::log_evidence`].
@@ -288,6 +336,58 @@ impl LiveFit {
         let point: Vec<f64> =
             inputs.iter().zip(units).map(|(x, (shift, scale))| (x - shift) / scale).collect();
         if point.iter().all(|x| x.is_finite()) { Ok(point) } else { Err(refused()) }
+    }
+
+    /// A row in the model's units, if everything about it can be.
+    fn prepare_row(&self, inputs: &[f64], cells: &[(OutputIndex, f64)]) -> Result<ReadyRow, LiveFitError> {
+        let point = self.scaled(inputs)?;
+        let cells = cells.iter().map(|&(output, value)| {
+            Ok(ReadyCell { output, value, prepared: self.prepare(&point, output, value)? })
+        });
+        let cells = cells.collect::<Result<_, LiveFitError>>()?;
+        Ok(ReadyRow { inputs: inputs.to_vec(), point, cells })
+    }
+
+    fn prepare_rows(&self, rows: &Dataset) -> Result<Vec<ReadyRow>, LiveFitError> {
+        let observations = rows.observations();
+        if observations.has_cell_noise() {
+            return Err(LiveFitError::CellNoise);
+        }
+        let prepare = |row: RowIndex| {
+            let cells: Vec<_> = observations.row(row).map(|cell| (cell.output, cell.value)).collect();
+            let at_row = |cause| LiveFitError::AtRow { row, cause: Box::new(cause) };
+            self.prepare_row(rows.inputs().point(row), &cells).map_err(at_row)
+        };
+        rows.inputs().rows().map(prepare).collect()
+    }
+
+    /// The last row at a place, and whether it was added now.
+    fn row_at(&mut self, row: &ReadyRow) -> Result<(RowIndex, bool), LiveFitError> {
+        match self.rows.get(&key(&row.inputs)) {
+            Some(&row) => Ok((row, false)),
+            None => Ok((self.insert(row)?, true)),
+        }
+    }
+
+    /// One row more, without cells yet.
+    fn insert(&mut self, row: &ReadyRow) -> Result<RowIndex, LiveFitError> {
+        let at = self.live.insert(&row.point)?;
+        self.later.extend_from_slice(&row.inputs);
+        self.rows.insert(key(&row.inputs), at);
+        Ok(at)
+    }
+
+    fn set_cells(&mut self, row: RowIndex, ready: ReadyRow) -> Result<(), LiveFitError> {
+        for ReadyCell { output, value, prepared } in ready.cells {
+            match self.live.observed(row, output)? {
+                Some(before) => self.log_volume -= self.volume(&ready.point, output, before),
+                None => self.n_observed += 1,
+            }
+            self.live.set(row, output, prepared)?;
+            self.log_volume += self.volume(&ready.point, output, prepared);
+            self.edits.insert((row, output), Some(value));
+        }
+        Ok(())
     }
 
     fn check(&self, output: OutputIndex) -> Result<(), LiveFitError> {
