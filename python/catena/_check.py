@@ -51,6 +51,16 @@ def vector(given, name, length):
     return array
 
 
+def column(given, name, length):
+    """Values of one output, NaN where nothing was observed; a single one for a single row."""
+    array = _numbers(given, f"output {name!r}")
+    if array.ndim == 0 and length == 1:
+        return array
+    if array.shape != (length,):
+        raise InputError(f"output {name!r} has values of shape {array.shape}, but there are {length} rows.")
+    return array
+
+
 def complete(array, name, columns):
     """Checks that every number is finite: a row without a place cannot be ordered."""
     if np.isfinite(array).all():

@@ -9,14 +9,15 @@ import numpy as np
 
 from . import _catena, _check, _frames
 from ._contract import Estimator
-from ._frames import Points
 from ._horizon import points_ahead
 from ._keeping import about, kept
+from ._learned import Learned
 from ._options import asked
 from ._outputs import in_order, r2, read_outputs
 from ._progress import watcher
 from ._random import seed_of
 from ._report import Report
+from ._stream import Streaming
 from .errors import FitInterruptedWarning, InputError, not_fitted
 
 if TYPE_CHECKING:
@@ -25,10 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from .structures import Structure
 
-
-class MultiOutputGP(Estimator):
+class MultiOutputGP(Learned, Streaming, Estimator):
     """Multi-output Gaussian process regression by exact message passing.
 
     Several outputs that move together, holes anywhere: a NaN in ``Y`` is a value nobody observed and costs nothing. Time and
@@ -190,38 +189,6 @@ class MultiOutputGP(Estimator):
         self._original = (X if Y is None else Y) if notes["kind"] != "numpy" else None
         return self
 
-    def update(self, X: Any, Y: Any = None, *, relearn: bool = False) -> MultiOutputGP:
-        """Adds rows.
-
-        The parameters stay as they are, and so does what was learned before; :attr:`warnings_` tells when new values are out of
-        proportion. With ``relearn`` the kind of model stays, and its means, scales and parameters are learned again from where
-        they stand, on old and new rows together, within ``budget``.
-        """
-        self._model_or_raise()
-        if Y is None:
-            points, values, names, _ = _frames.read_pair(X, None)
-            points = _frames.read_points(X, self._points.names, self._points.clocks)
-            values = in_order(values, names, self.output_names_)
-        else:
-            points = self._read(X)
-            values = read_outputs(Y, self.output_names_)
-        _check.same_rows(points, values)
-        if relearn:
-            model = self._watched(_catena.relearn, self._model, points.values, values, self.budget)
-        else:
-            model = self._model.with_more_rows(points.values, values)
-        old, new = self._points.index, points.index
-        index = old.append(new) if old is not None and new is not None and hasattr(old, "append") else None
-        everything = Points(model.inputs(), self._points.names, self._points.clocks, index)
-        everything.integer = self._points.integer and points.integer
-        self._adopt(model, everything, self._notes)
-        self._original = None
-        return self
-
-    def partial_fit(self, X: Any, Y: Any = None) -> MultiOutputGP:
-        """:meth:`fit` the first time, :meth:`update` after it."""
-        return self.update(X, Y) if self.__sklearn_is_fitted__() else self.fit(X, Y)
-
     # Asking
 
     def predict(
@@ -330,7 +297,7 @@ class MultiOutputGP(Estimator):
 
     def score(self, X: Any, y: Any = None) -> float:
         """The coefficient of determination R², the mean over the outputs; holes in ``y`` do not count."""
-        self._model_or_raise()
+        model = self._model_or_raise()
         if y is None:
             _, values, names, _ = _frames.read_pair(X, None)
             points = _frames.read_points(X, self._points.names, self._points.clocks)
@@ -338,7 +305,7 @@ class MultiOutputGP(Estimator):
         else:
             points, values = self._read(X), read_outputs(y, self.output_names_)
         _check.same_rows(points, values)
-        mean, _ = self._model.predict(points.values, True)
+        mean, _ = model.predict(points.values, True)
         return float(np.mean([r2(values[:, at], mean[:, at]) for at in range(values.shape[1])]))
 
     def log_marginal_likelihood(self) -> float:
@@ -385,7 +352,7 @@ class MultiOutputGP(Estimator):
     def __str__(self):
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        return f"{self!r}\n{self._model.summary_text()}"
+        return f"{self!r}\n{self._model_or_raise().summary_text()}"
 
     def _repr_html_(self):
         import html
@@ -402,10 +369,10 @@ class MultiOutputGP(Estimator):
         state = {
             key: value
             for key, value in self.__dict__.items()
-            if key not in ("_model", "_original", "_points")
+            if key not in ("_later", "_live", "_model", "_original", "_points")
         }
         if self.__sklearn_is_fitted__():
-            state["_model"] = self._model.to_bytes()
+            state["_model"] = self._model_or_raise().to_bytes()
             state["_index"] = self._points.index
         return state
 
@@ -424,9 +391,15 @@ class MultiOutputGP(Estimator):
     def __sklearn_is_fitted__(self):
         return "_model" in self.__dict__
 
-    def _model_or_raise(self):
+    def _fitted_or_raise(self):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(type(self).__name__)
+
+    def _model_or_raise(self):
+        """The model of all rows, those that waited included."""
+        self._fitted_or_raise()
+        if self._later:
+            self._fold()
         return self._model
 
     def _watched(self, learn, *arguments):
@@ -448,6 +421,9 @@ class MultiOutputGP(Estimator):
         self._notes = notes
         self.output_names_ = list(model.notes()[2])
         self.n_outputs_ = len(self.output_names_)
+        #: A live posterior of all rows, once one was asked for; and rows that only it knows of yet.
+        self._live = None
+        self._later = []
 
     def _answer(self, values, points):
         return _frames.answer(values, self.output_names_, points, self._notes)
@@ -458,43 +434,3 @@ class MultiOutputGP(Estimator):
         points = _frames.read_points(X, together, times)
         self._check_features(points)
         return points
-
-    def _learned(self, name):
-        return self._model_or_raise().parameters()[name]
-
-    @property
-    def mixing_(self) -> np.ndarray:
-        """Weights (D, L) in units of the outputs: shared latents first, then, if there are any, one private to each output."""
-        return self._learned("mixing")
-
-    @property
-    def length_scales_(self) -> np.ndarray:
-        """Length-scales (L,) in units of the input."""
-        return self._learned("length_scales")
-
-    @property
-    def noise_(self) -> np.ndarray:
-        """Noise variances (D,) in squared units of the outputs."""
-        return self._learned("noise")
-
-    @property
-    def kernel_(self) -> str:
-        """Kernels of shared and private latents."""
-        return self._learned("kernel")
-
-    @property
-    def summary_(self) -> dict[str, Any]:
-        """What was chosen and tried, and why."""
-        import json
-
-        return json.loads(self._model_or_raise().summary_json())
-
-    @property
-    def warnings_(self) -> list[str]:
-        """What one should know before trusting the fit."""
-        return self.summary_["warnings"]
-
-    @property
-    def structure_(self) -> Structure | None:
-        """The chain or tree over rows and candidates, in the model's units; None for methods without one."""
-        return self._model_or_raise().structure()

@@ -84,7 +84,7 @@ def plot_structure(gp, ax):
             "this method has no single structure to draw; use method='catena' without an ensemble."
         )
     ax = ax if ax is not None else pyplot.subplots(figsize=(6, 5), layout="constrained")[1]
-    places = gp._model.inputs()
+    places = gp._model_or_raise().inputs()
     # Candidates follow the rows; only edges between rows have both ends here.
     inside = np.arange(len(places))
     parents = structure.parents[: len(places)]

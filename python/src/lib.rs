@@ -1,6 +1,7 @@
 //! The Rust half of the Python package: it converts, calls, and converts back. No mathematics and no defaults of its own.
 //!
 //! - `model`: a fit as a Python object; `fitting`: making one, with progress and Ctrl-C.
+//! - `live`: a fit that takes observations one by one.
 //! - `options`: keyword arguments as options of a fit; `about`: names and clocks of a table.
 //! - `structure`, `sweep`, `scores`: pieces for people who build on catena.
 //! - `times`: instants as the numbers a model works with.
@@ -10,6 +11,7 @@ mod about;
 mod arrays;
 mod failure;
 mod fitting;
+mod live;
 mod model;
 mod options;
 mod scores;
@@ -31,6 +33,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 mod _catena {
     #[pymodule_export]
     use super::fitting::{fit, relearn};
+    #[pymodule_export]
+    use super::live::Live;
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use catena_auto::fit::{Fit, GivenParameters, Summary};
+use catena_auto::fit::{Fit, GivenParameters, LiveFit, Summary};
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
 use catena_store::{About, length_text};
@@ -13,6 +13,7 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::about::clocks;
 use crate::arrays::{self, table, vector};
 use crate::failure::Failure;
+use crate::live::Live;
 use crate::structure::Structure;
 use crate::threads::on_pool;
 
@@ -58,7 +59,8 @@ impl Model {
     }
 }
 
-fn quantity(include_noise: bool) -> Quantity {
+/// What is asked for.
+pub(crate) fn quantity(include_noise: bool) -> Quantity {
     if include_noise { Quantity::Observation } else { Quantity::Function }
 }
 
@@ -135,6 +137,12 @@ impl Model {
         let more = arrays::dataset(&inputs, &values)?;
         let fit = py.detach(|| on_pool(|| self.fit.with_more_rows(&more)))?.map_err(Failure::from)?;
         Ok(Self { fit, about: self.about.clone() })
+    }
+
+    /// A live posterior that begins with this model.
+    fn live(&self, py: Python<'_>) -> PyResult<Live> {
+        let fit = py.detach(|| LiveFit::new(&self.fit)).map_err(Failure::from)?;
+        Ok(Live::new(fit, self.about.outputs.clone()))
     }
 
     /// The inputs of the table, n×M.

@@ -15,7 +15,16 @@ import catena
 from catena import _catena
 
 ROOT = Path(__file__).parents[2]
-MODULES = ["catena", "catena._gp", "catena._load", "catena._sweep", "catena.metrics", "catena.structures"]
+MODULES = [
+    "catena",
+    "catena._gp",
+    "catena._live",
+    "catena._load",
+    "catena._stream",
+    "catena._sweep",
+    "catena.metrics",
+    "catena.structures",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -28,8 +37,9 @@ def test_everything_public_says_what_it_is():
     for name in catena.__all__:
         thing = getattr(catena, name)
         assert name == "__version__" or inspect.getdoc(thing), name
-    for name, method in inspect.getmembers(catena.MultiOutputGP, callable):
-        assert name.startswith("_") or inspect.getdoc(method), name
+    for owner in (catena.MultiOutputGP, catena.LiveGP):
+        for name, method in inspect.getmembers(owner, callable):
+            assert name.startswith("_") or inspect.getdoc(method), name
 
 
 def _declared(body, owner):
@@ -55,8 +65,8 @@ def test_stubs_name_what_is_there():
                 if parameter != "self"
             ]
             assert found == names, name
-    for owner in (_catena, _catena.Model, _catena.Structure):
-        known = {name for other, name, _ in declared if other is owner} | {"Model", "Structure"}
+    for owner in (_catena, _catena.Live, _catena.Model, _catena.Structure):
+        known = {name for other, name, _ in declared if other is owner} | {"Live", "Model", "Structure"}
         assert {name for name in vars(owner) if not name.startswith("_")} <= known
 
 
@@ -72,6 +82,21 @@ def test_the_readme(tmp_path):
     assert done.returncode == 0, done.stderr
     assert len(readme_lines().strip().splitlines()) <= 12
     assert readme_lines() in (ROOT / "python" / "README.md").read_text()
+
+
+def test_other_lines_of_the_packages_readme(tmp_path):
+    """The blocks after the first are pieces of one program around it; what they wait for is made up here."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "python" / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    sensor = "def sensor():\n    yield 200.0, {'y0': 0.9}\n    yield 201.0, {'y0': 0.8, 'y1': 1.4}\n"
+    done = subprocess.run(
+        [sys.executable, "-c", blocks[0] + sensor + blocks[1]],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_versions_are_one():

@@ -9,7 +9,7 @@ A *kind* is one of ``"numpy"``, ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"xa
 """
 
 import sys
-from datetime import datetime
+from datetime import datetime, timezone
 from importlib import import_module
 
 import numpy as np
@@ -58,12 +58,12 @@ def read_points(given, together=None, clocks=None):
     if kind == "arrow":
         kind, given = _from_stream(given)
     if kind is None:
-        array = _times(given)
+        array, zone = _times(given)
         if array is not None:
             flat = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
             if flat.ndim != 1:
                 raise InputError("X holds times in several columns; give one column of datetime64.")
-            return Points.of_columns([Column.of_times("time", flat)], None, clocks, has_names=False)
+            return Points.of_columns([Column.of_times("time", flat, zone)], None, clocks, has_names=False)
         if clocks is not None and any(clocks):
             raise InputError(
                 "the model was fitted to times, but X holds numbers; give datetime64 or an index of times."
@@ -78,12 +78,18 @@ def read_points(given, together=None, clocks=None):
 
 
 def _times(given):
-    """An array of datetime64, or a list of datetimes as one; None for everything else."""
+    """An array of datetime64, or a list of datetimes as one, and their zone; None for everything else."""
     if isinstance(given, np.ndarray):
-        return given if given.dtype.kind == "M" else None
-    if isinstance(given, (list, tuple)) and given and isinstance(given[0], (np.datetime64, datetime)):
-        return np.array(given, dtype="datetime64[us]")
-    return None
+        return (given if given.dtype.kind == "M" else None), None
+    if not (isinstance(given, (list, tuple)) and given and isinstance(given[0], (np.datetime64, datetime))):
+        return None, None
+    aware = [getattr(instant, "tzinfo", None) is not None for instant in given]
+    if not any(aware):
+        return np.array(given, dtype="datetime64[us]"), None
+    if not all(aware):
+        raise InputError(f"the time of row {aware.index(False)} has no time zone, but others have one.")
+    naive = [instant.astimezone(timezone.utc).replace(tzinfo=None) for instant in given]
+    return np.array(naive, dtype="datetime64[us]"), "UTC"
 
 
 def read_pair(X, Y):

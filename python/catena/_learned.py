@@ -1,0 +1,56 @@
+"""What a fitted model has learned, as attributes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
+    from .structures import Structure
+
+
+class Learned:
+    """Attributes of a fitted model; they are read from it when they are asked for."""
+
+    def _learned(self, name):
+        return self._model_or_raise().parameters()[name]
+
+    @property
+    def mixing_(self) -> np.ndarray:
+        """Weights (D, L) in units of the outputs: shared latents first, then, if there are any, one private to each output."""
+        return self._learned("mixing")
+
+    @property
+    def length_scales_(self) -> np.ndarray:
+        """Length-scales (L,) in units of the input."""
+        return self._learned("length_scales")
+
+    @property
+    def noise_(self) -> np.ndarray:
+        """Noise variances (D,) in squared units of the outputs."""
+        return self._learned("noise")
+
+    @property
+    def kernel_(self) -> str:
+        """Kernels of shared and private latents."""
+        return self._learned("kernel")
+
+    @property
+    def summary_(self) -> dict[str, Any]:
+        """What was chosen and tried, and why."""
+        import json
+
+        return json.loads(self._model_or_raise().summary_json())
+
+    @property
+    def warnings_(self) -> list[str]:
+        """What one should know before trusting the fit."""
+        return self.summary_["warnings"]
+
+    @property
+    def structure_(self) -> Structure | None:
+        """The chain or tree over rows and candidates, in the model's units; None for methods without one."""
+        return self._model_or_raise().structure()

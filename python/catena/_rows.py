@@ -1,0 +1,99 @@
+"""Rows for a model that is there already: whole tables, or a single place and what was read there."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+import numpy as np
+
+from . import _check, _frames
+from ._frames import Points
+from ._outputs import in_order, read_outputs
+from .errors import InputError
+
+
+def read_places(gp, x):
+    """Places: what ``predict`` takes, and a single one as a number, a time, or one number per input."""
+    return gp._read(_as_table(x, gp.n_features_in_))
+
+
+def read_rows(gp, X, Y):
+    """Places and values, NaN where nothing was observed. Without `Y` a frame holds both."""
+    names = gp.output_names_
+    if Y is None:
+        points, values, found, _ = _frames.read_pair(X, None)
+        points = _frames.read_points(X, gp._points.names, gp._points.clocks)
+        values = in_order(values, found, names)
+    else:
+        points = read_places(gp, X)
+        values = _read_values(Y, len(points), names)
+    _check.same_rows(points, values)
+    return points, values
+
+
+def longer(points, values, indexes, integer):
+    """Points that go on: the inputs of all rows, the indexes of those that came later, and whether these are whole numbers."""
+    return Points(
+        values, points.names, points.clocks, _joined(points.index, indexes), points.integer and integer
+    )
+
+
+def _joined(first, more):
+    """The index of rows one after the other; None unless all have one, of times or not alike."""
+    indexes = [first, *more]
+    if any(index is None for index in indexes) or len({index.dtype.kind == "M" for index in indexes}) > 1:
+        return None
+    return first.append(more).set_names(first.names) if more else first
+
+
+def _as_table(x, n_inputs):
+    if isinstance(x, (datetime, np.datetime64)):
+        if type(x).__module__.startswith("pandas"):
+            import pandas
+
+            return pandas.DatetimeIndex([x])
+        return [x]
+    if _is_vector(x):
+        return np.reshape(x, (-1, 1) if n_inputs == 1 else (1, -1))
+    if not _is_number(x):
+        return x
+    if n_inputs > 1:
+        raise InputError(f"X is a single number, but the model has {n_inputs} inputs; give {n_inputs}.")
+    return np.reshape(x, (1, 1))
+
+
+def _read_values(given, n_rows, names):
+    """Values of all outputs by row, from what :func:`read_outputs` takes, one row as a vector, a number, or by name."""
+    if isinstance(given, Mapping):
+        values = np.full((n_rows, len(names)), np.nan)
+        for name, column in given.items():
+            if name not in names:
+                raise InputError(f"there is no output {name!r}; the model has {', '.join(map(repr, names))}.")
+            values[:, names.index(name)] = _check.column(column, name, n_rows)
+        return _check.finite(values, "Y", names)
+    if _is_number(given) and n_rows == 1:
+        if len(names) > 1:
+            raise InputError(
+                f"Y is a single number, but the model has {len(names)} outputs; give one value for each, NaN for those that "
+                "were not observed, or a dict by name."
+            )
+        given = np.reshape(given, (1, 1))
+    elif _is_vector(given) and n_rows == 1 and len(given) == len(names):
+        given = np.reshape(given, (1, -1))
+    return _check.finite(read_outputs(given, names), "Y", names)
+
+
+def _is_number(given):
+    return isinstance(given, (int, float, np.number)) or (
+        isinstance(given, np.ndarray) and given.ndim == 0 and given.dtype.kind in "fiu"
+    )
+
+
+def _is_vector(given):
+    """Whether this is a plain vector of numbers, None among them."""
+    if isinstance(given, np.ndarray):
+        return given.ndim == 1 and given.dtype.kind in "fiuO" and all(map(_is_cell, given[:1]))
+    return isinstance(given, (list, tuple)) and len(given) > 0 and all(map(_is_cell, given))
+
+
+def _is_cell(given):
+    return given is None or isinstance(given, (int, float, np.number))
