@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Lock
+from _thread import allocate_lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ._gp import MultiOutputGP
 
 #: Two threads that ask one model must not both bring its later rows into the table.
-_FOLDING = Lock()
+_FOLDING = allocate_lock()
 
 
 class Streaming:

@@ -1,6 +1,7 @@
 """A live posterior says what a fresh model of the edited table says, and the judge in dense numpy beside it."""
 
 import copy
+import multiprocessing
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
@@ -472,3 +473,23 @@ def test_many_threads_ask_one_model():
         places = list(pool.map(lambda x: gp.posterior_at(x), np.linspace(0, 10, 32)))
     assert all((answer == expected.predict()).all() for answer in answers)
     same(np.vstack(places), expected.predict(np.linspace(0, 10, 32)[:, None]))
+
+
+def _edit_in_child(live, X, Y, queue):
+    live.observe(X, Y)
+    queue.put(live.posterior_at(3.5)[0].tolist())
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_goes_on():
+    X, Y = line(3000, seed=4)
+    live = catena.MultiOutputGP(**GIVEN).fit(X, Y).live()
+    live.posterior_at(3.5)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_edit_in_child, args=(live, X, -Y, queue))
+    child.start()
+    answer = queue.get(timeout=60)
+    child.join(60)
+    live.observe(X, -Y)
+    assert child.exitcode == 0 and answer == live.posterior_at(3.5)[0].tolist()
