@@ -475,6 +475,22 @@ def test_many_threads_ask_one_model():
     same(np.vstack(places), expected.predict(np.linspace(0, 10, 32)[:, None]))
 
 
+def test_models_along_time():
+    hours = np.arange(260.0)[:, None]
+    level = np.cumsum(np.random.default_rng(3).normal(scale=0.05, size=(260, 2)), axis=0)
+    Y = level + np.sin(2 * np.pi * hours / 24 + np.array([0.0, 1.0]))
+    gp = catena.MultiOutputGP(kernel="matern12+rw+qp(24,2)", budget="quick").fit(hours[:240], Y[:240])
+    again = pickle.loads(pickle.dumps(gp))
+    gp.posterior_at(1.5)
+    gp.update(hours[240:], Y[240:])
+    again.update(hours[240:], Y[240:])
+    places = [[0.0], [1.5], [100.0], [239.7], [250.0], [259.0], [300.0]]
+    same(gp.posterior_at(places, return_std=True), again.predict(places, return_std=True))
+    # A level begins at the first row, or at a place before it that is asked for.
+    expected = again.update(-30.0, [np.nan, np.nan]).predict([[-30.0]], return_std=True)
+    same(gp.posterior_at(-30.0, return_std=True), expected)
+
+
 def _edit_in_child(live, X, Y, queue):
     live.observe(X, Y)
     queue.put(live.posterior_at(3.5)[0].tolist())
