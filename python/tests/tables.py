@@ -2,6 +2,8 @@
 
 import numpy as np
 
+import catena
+
 #: Parameters of a model with two latents and three outputs, in the units of the tables below.
 MODEL = {
     "mixing": np.array([[1.0, 0.3], [0.8, -0.5], [-0.4, 0.9]]),
@@ -32,3 +34,14 @@ def plane(n_rows=40, n_outputs=2, dim=2, seed=0):
     Y += 0.05 * generator.normal(size=Y.shape)
     Y[generator.uniform(size=Y.shape) < 0.2] = np.nan
     return X, Y
+
+
+def waiting():
+    """A model with rows that only its live posterior knows of, and what it should say."""
+    X, Y = line(30)
+    gp = catena.MultiOutputGP(**GIVEN).fit(X[:20], Y[:20])
+    gp.posterior_at(3.0)
+    gp.update(X[20:25], Y[20:25])
+    gp.update(X[25:], Y[25:])
+    assert len(gp._later) == 2
+    return gp, catena.MultiOutputGP(**GIVEN).fit(X, Y)

@@ -9,20 +9,16 @@ from datetime import datetime, timedelta, timezone
 import numpy as np
 import pandas as pd
 import pytest
-from oracle import DenseGP
+from oracle import DenseGP, same
 from sklearn.base import clone
-from tables import GIVEN, MODEL, line, plane
+from tables import GIVEN, MODEL, line, plane, waiting
 
 import catena
-from catena.errors import InputError, NumericalError
+from catena.errors import InputError
 
 NAMES = ["y0", "y1", "y2"]
 #: The same model along a time that is counted in seconds, a minute for a unit of the tables.
 ALONG_TIME = {**GIVEN, "length_scales": 60 * MODEL["length_scales"]}
-
-
-def same(found, expected):
-    np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-9, atol=1e-9)
 
 
 class Ledger:
@@ -163,17 +159,6 @@ def test_update_then_ask(dim, structure):
             np.testing.assert_array_equal(gp.impute(), fresh.impute())
             assert gp.log_marginal_likelihood() == fresh.log_marginal_likelihood()
             assert gp.summary_["n_rows"] == len(ledger.X)
-
-
-def waiting():
-    """A model with rows that only its live posterior knows of, and what it should say."""
-    X, Y = line(30)
-    gp = catena.MultiOutputGP(**GIVEN).fit(X[:20], Y[:20])
-    gp.posterior_at(3.0)
-    gp.update(X[20:25], Y[20:25])
-    gp.update(X[25:], Y[25:])
-    assert len(gp._later) == 2
-    return gp, catena.MultiOutputGP(**GIVEN).fit(X, Y)
 
 
 def test_rows_wait_until_the_table_is_needed():
@@ -380,81 +365,6 @@ def test_units_that_were_learned():
     same(live.posterior_at(places), whole.predict(places, return_std=True))
     same(gp.posterior_at(places, True), again.predict(places, return_std=True))
     assert (gp.predict() == again.predict()).all()
-
-
-@pytest.mark.parametrize(
-    ("x", "y", "sentence"),
-    [
-        (np.nan, [1.0, 1.0, 1.0], "NaN"),
-        (1.0, 1.0, "single number, but the model has 3 outputs"),
-        (1.0, [1.0, 2.0], "outputs"),
-        (1.0, [1.0, np.inf, 2.0], "output y1 at row 0"),
-        (1.0, {"y1": np.inf}, "output y1 at row 0"),
-        (1.0, {"sea": 1.0}, "no output 'sea'; the model has 'y0', 'y1', 'y2'"),
-        ([1.0, 2.0], {"y1": 1.0}, "output 'y1' has values of shape"),
-        ([1.0, 2.0], [[1.0, 2.0, 3.0]], "rows"),
-        ([[1.0, 2.0]], [1.0, 2.0, 3.0], "features"),
-        (1.0, "warm", "text"),
-        ("noon", [1.0, 1.0, 1.0], "text"),
-        (1.0, None, "requires y"),
-    ],
-)
-def test_what_is_refused_changes_nothing(x, y, sentence):
-    X, Y = line(20)
-    gp = catena.MultiOutputGP(**GIVEN).fit(X, Y)
-    live, places = gp.live(), np.linspace(0, 10, 5)
-    before = gp.predict(), gp.posterior_at(places)
-    for take in (live.observe, gp.update):
-        with pytest.raises(InputError, match=sentence):
-            take(x, y)
-    assert (gp.predict() == before[0]).all() and (gp.posterior_at(places) == before[1]).all()
-    assert (live.posterior_at(places)[0] == before[1]).all() and live.n_rows == 20
-
-
-def test_other_refusals():
-    live = catena.MultiOutputGP(**GIVEN).fit(*line(20)).live()
-    for output in ("sea", 3, -1, True, None):
-        with pytest.raises(InputError, match="no output"):
-            live.remove(1.0, output)
-    assert live.remove(-77.0, "y1") == 0
-    with pytest.raises(InputError, match="2 inputs; give 2"):
-        catena.MultiOutputGP(**GIVEN).fit(*plane(n_outputs=3)).posterior_at(1.0)
-    with pytest.raises(TypeError, match="to_gp"):
-        pickle.dumps(live)
-    with pytest.raises(ValueError, match="not fitted"):
-        catena.MultiOutputGP().posterior_at(1.0)
-    with pytest.raises(ValueError, match="not fitted"):
-        catena.MultiOutputGP().live()
-
-
-def test_numbers_that_overflow():
-    gp, expected = waiting()
-    live = gp.live()
-    with pytest.raises(NumericalError):
-        gp.update(3.5, [1e300, 0.0, 0.0])
-    assert (gp.predict() == expected.predict()).all()
-    same(gp.posterior_at(3.3), expected.predict([[3.3]]))
-    live.observe(3.5, [1e300, 0.0, 0.0])
-    with pytest.raises(NumericalError):
-        live.posterior_at(3.3)
-    live.observe(3.5, {"y0": 0.0})
-    expected.update(3.5, [0.0, 0.0, 0.0])
-    same(live.posterior_at(3.3)[0], expected.predict([[3.3]]))
-
-
-@pytest.mark.parametrize(
-    "options", [{"method": "exact"}, {"method": "fullscale:10,5"}, {"structure": "ensemble:2"}]
-)
-def test_methods_without_one_structure(options):
-    X, Y = plane(n_outputs=3)
-    gp = catena.MultiOutputGP(**GIVEN, **options).fit(X[:30], Y[:30])
-    with pytest.raises(InputError, match='takes no observations one by one; fit with method="catena"'):
-        gp.live()
-    assert (gp.posterior_at(X[3]) == gp.predict(X[3:4])).all()
-    gp.update(X[30:], Y[30:])
-    mean, std = gp.posterior_at(X, return_std=True)
-    expected = catena.MultiOutputGP(**GIVEN, **options).fit(X, Y).predict(X, return_std=True)
-    assert (mean == expected[0]).all() and (std == expected[1]).all()
 
 
 def test_copies_are_apart():
