@@ -13,6 +13,8 @@
 //! - [`structure_error`]: how far a structure's posterior is from a dense one, measured on neighborhoods.
 //! - [`structure_report`]: everything known about a structure, as text and as JSON.
 
+#[cfg(doctest)]
+mod book;
 mod carry;
 mod contest;
 pub mod dense;

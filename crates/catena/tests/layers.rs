@@ -1,5 +1,4 @@
-//! The architecture, executable: who may import whom, how files begin and how long they are, and that the documents name
-//! what exists.
+//! The architecture, executable: who may import whom, how files begin and how long they are.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
@@ -165,41 +164,4 @@ fn every_file_begins_with_its_purpose_and_stays_short() {
         let n_lines = text.lines().count();
         assert!(is_test || n_lines <= MOST_LINES, "{} has {n_lines} lines", file.display());
     }
-}
-
-/// Documents that describe the tree. Whatever they put in backticks and looks like a path must exist.
-const DOCUMENTS: &[&str] = &[
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "docs/extending.md",
-    "docs/numerics.md",
-    "docs/decisions/0001-three-forms-of-one-sweep.md",
-    "docs/decisions/0002-component-major-lanes.md",
-    "docs/decisions/0003-own-kd-tree.md",
-];
-
-#[test]
-fn documents_name_what_exists() {
-    let root = workspace();
-    for document in DOCUMENTS {
-        let text = fs::read_to_string(root.join(document)).unwrap();
-        let paths: Vec<&str> = text.split('`').skip(1).step_by(2).filter(|quoted| is_path(quoted)).collect();
-        assert!(!paths.is_empty(), "{document} names no path");
-        for path in paths {
-            // Inside the core, folders are named from its source.
-            let places = [root.join(path), root.join("crates/catena/src").join(path)];
-            assert!(
-                places.iter().any(|place| place.exists()),
-                "{document} names `{path}`, which is not there"
-            );
-        }
-    }
-}
-
-/// A file or folder of the tree, rather than code, a command or a pattern to be filled in.
-fn is_path(quoted: &str) -> bool {
-    let is_plain = quoted.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./".contains(letter));
-    let has_suffix = [".rs", ".md", ".toml", ".py", ".txt", ".tsv"].iter().any(|end| quoted.ends_with(end));
-    is_plain && (has_suffix || quoted.ends_with('/'))
 }
