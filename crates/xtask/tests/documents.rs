@@ -182,6 +182,26 @@ fn the_compiler_sees_every_page_with_rust() {
     }
 }
 
+/// The folders directly below one, by name; not those of builds and tools.
+fn folders_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let folders = entries.filter(|path| path.is_dir());
+    let names = folders.map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
+    names.filter(|name| !name.starts_with('.') && name != "target").collect()
+}
+
+#[test]
+fn the_map_has_every_folder() {
+    let root = workspace();
+    let map = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let core = folders_in(&root.join("crates/catena/src"));
+    let crates = folders_in(&root.join("crates")).into_iter().map(|name| format!("crates/{name}"));
+    let others = folders_in(&root).into_iter().filter(|name| name != "crates");
+    for folder in core.into_iter().chain(crates).chain(others) {
+        assert!(map.contains(&format!("`{folder}/")), "ARCHITECTURE.md does not say what `{folder}/` is");
+    }
+}
+
 /// Documents outside the book whose paths are looked up too.
 const OUTSIDE: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
