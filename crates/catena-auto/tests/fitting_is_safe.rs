@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
+use catena::kernel::{Kernel, StateKind};
 use catena_auto::fit::{
     Budget, Event, Fit, FitError, FitOptions, GivenParameters, KernelPair, MethodChoice, fit,
 };
@@ -159,6 +160,34 @@ fn given_parameters_are_in_the_users_units() {
     let wrong = GivenParameters { noise: vec![0.5, 0.5], ..options.parameters.clone().unwrap() };
     let error = fit(&data, &FitOptions { parameters: Some(wrong), ..options }, &go_on).unwrap_err();
     assert_eq!(error, FitError::ParameterShape { what: "the noise", expected: 1, found: 2 });
+}
+
+#[test]
+fn a_chain_of_values_is_not_called_exact() {
+    let (x, values) = waves(30);
+    let data = table(x, 3, &values);
+    let told = |kernel, state| {
+        let given = GivenParameters {
+            kernel: KernelPair { shared: kernel, private: kernel },
+            mixing: vec![vec![1.0]; 3],
+            has_private: false,
+            length_scales: vec![5.0],
+            noise: vec![0.1; 3],
+        };
+        let options = FitOptions { parameters: Some(given), state, ..FitOptions::default() };
+        fit(&data, &options, &go_on).unwrap().summary().decisions.join("\n")
+    };
+    // Of Matérn-1/2 the value is the whole state.
+    for (kernel, state, is_exact) in [
+        (Kernel::Matern32, None, true),
+        (Kernel::Matern12, Some(StateKind::Value), true),
+        (Kernel::Matern32, Some(StateKind::Value), false),
+        (Kernel::SquaredExponential, None, false),
+    ] {
+        let told = told(kernel, state);
+        assert_eq!(told.contains("it is exact"), is_exact, "{}: {told}", kernel.name());
+        assert_eq!(told.contains("an approximation"), !is_exact, "{}: {told}", kernel.name());
+    }
 }
 
 #[test]

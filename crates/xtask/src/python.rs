@@ -14,6 +14,7 @@ const FULL: &[&str] = &[
     "pyarrow",
     "xarray",
     "matplotlib",
+    "statsmodels",
     "pytest",
     "ruff==0.17.4",
 ];

@@ -20,7 +20,7 @@ use crate::distinct::distinct;
 use crate::ensemble::EnsembleMethod;
 use crate::ground::{Course, Ground};
 use crate::message_passing::{CatenaMethod, States, Structure, with_candidates};
-use crate::method::{Fitted, Method, Quantity};
+use crate::method::{Evidence, Fitted, Method, Quantity};
 use crate::preparation::{InputUnits, Predictive, Preparation};
 use crate::selection::{Choice, choose};
 
@@ -151,10 +151,12 @@ pub(super) fn finish(
     };
     let posterior = condition(&prepared, &model, conditioning)?;
     let counts = table.observations().counts_by_output();
-    let log_evidence = posterior.evidence()?.map_or(f64::NAN, crate::method::Evidence::get);
+    let evidence = posterior.evidence()?;
+    let log_evidence = evidence.map_or(f64::NAN, Evidence::get);
     let mut decisions = told.decisions;
     if rival(options.method, options.seed).is_none() && options.structure == StructureOption::Auto {
-        decisions.push(catena::structure::StructureChoice::for_dim(table.inputs().dim()).to_string());
+        let is_exact = matches!(evidence, Some(Evidence::Exact(_)));
+        decisions.push(summary::structure(table.inputs().dim(), is_exact));
     }
     decisions.extend(summary::linear_means(table, &preparation, options));
     let summary = Summary {

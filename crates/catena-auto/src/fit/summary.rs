@@ -5,6 +5,7 @@ use catena::index::OutputIndex;
 use catena::kernel::Piece;
 use catena::learning::{Extent, Learned, Stop};
 use catena::model::{Latent, Lmc, Process};
+use catena::structure::StructureChoice;
 use serde::{Deserialize, Serialize};
 
 use super::FitOptions;
@@ -259,6 +260,16 @@ pub(super) fn mixing(model: &Lmc, preparation: &Preparation) -> Vec<f64> {
         .enumerate()
         .map(|(at, weight)| weight * preparation.outputs[at / n_latents].scale)
         .collect()
+}
+
+/// Says which structure suits this many inputs, and why. Along one input a kernel without derivatives, or values that were asked for,
+/// make the chain an approximation.
+pub(super) fn structure(dim: usize, is_exact: bool) -> String {
+    if dim == 1 && !is_exact {
+        return "sorted chain with value states: an approximation; a Matérn kernel with derivative states is exact"
+            .to_owned();
+    }
+    StructureChoice::for_dim(dim).to_string()
 }
 
 /// Says how far linear means along one input move over the table.
