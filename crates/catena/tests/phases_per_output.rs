@@ -97,6 +97,45 @@ fn only_differences_of_phases_count() {
     assert!((first.log_evidence - second.log_evidence).abs() < 1e-9);
 }
 
+/// In the logarithm of each period: half the step, a quarter of the error, so what central differences lack is their own; and
+/// without its square they have nine digits of the gradient.
+#[test]
+fn central_differences_in_a_period_err_by_the_square_of_their_step() {
+    let weights = [1.0, -0.4, 0.3, 0.7, 0.6, 0.9, -0.2, 0.5];
+    let inputs = InputPoints::from_column((0..30).map(|row| 0.4 * f64::from(row)).collect()).unwrap();
+    let values: Vec<f64> = (0..60).map(|at| (f64::from(at) * 0.37).sin()).collect();
+    let observations = Observations::from_dense(30, 2, &values).unwrap();
+    let tree = sorted_chain(&inputs).unwrap();
+    let gradient = {
+        let model = model(season(), &weights).unwrap();
+        Workspace::new().gradient(&FactorGraph::new(&model, &tree, &observations).unwrap()).unwrap()
+    };
+    for cycle in [0, 2] {
+        let evidence = |step: f64| {
+            let mut latents = season();
+            let period = latents[cycle].shape().unwrap() * step.exp();
+            latents[cycle] = latents[cycle].with_shape(period).unwrap();
+            let model = model(latents, &weights).unwrap();
+            let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
+            Workspace::new().log_evidence(&graph).unwrap()
+        };
+        let central = |step: f64| (evidence(step) - evidence(-step)) / (2.0 * step);
+        let slope = season()[cycle].shape().unwrap() * gradient.shapes[cycle];
+        let steps = [4e-3, 2e-3, 1e-3].map(|step| (step, central(step)));
+        for pair in steps.windows(2) {
+            let ratio = (pair[0].1 - slope) / (pair[1].1 - slope);
+            assert!((ratio / 4.0 - 1.0).abs() < 0.01, "cycle {cycle}: {steps:?} of {slope}");
+        }
+        // Without the fourth power too, what is left is of the sixth: 1e-18 and rounding over the step.
+        let second = |at: usize| (4.0 * steps[at + 1].1 - steps[at].1) / 3.0;
+        let extrapolated = (16.0 * second(1) - second(0)) / 15.0;
+        assert!(
+            (extrapolated / slope - 1.0).abs() < 1e-9,
+            "cycle {cycle}: {extrapolated} instead of {slope}"
+        );
+    }
+}
+
 #[test]
 fn a_quarter_turn_needs_its_cycle() {
     let cycle = Latent::piece(Piece::Cycle { period: length(3.0) }, length(2.0));
