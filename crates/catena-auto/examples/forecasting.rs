@@ -1,9 +1,10 @@
 //! Forecasts and outages on a table of hourly rows (the first column is the time and is taken as one row an hour):
-//! `cargo run --release -p catena-auto --example forecasting -- FILE.csv [SPEC] [quick|default|thorough] [outages]`.
+//! `cargo run --release -p catena-auto --example forecasting -- FILE.csv [SPEC] [quick|default|thorough] [outages|holes]`.
 //!
 //! Learns on the first 4000 rows, then forecasts from 400 origins every 11 hours with parameters frozen. SPEC is such as
 //! `sho+rw+qp(24)`; `24` stands for `auto` with that period, `auto` for a model that looks for periods itself. With `outages`:
-//! rows 4501 to 8500 with twelve outages of 24 hours in each output, learned with the gaps in it.
+//! rows 4501 to 8500 with twelve outages of 24 hours in each output, learned with the gaps in it. With `holes`: the same rows with
+//! the same outages, and with a tenth of the cells missing at random; the model along time beside the default one, without a season.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -14,6 +15,7 @@ use std::time::Instant;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena_auto::fit::{Budget, FitOptions, fit};
 use catena_auto::method::Quantity;
+use catena_auto::scores::score;
 use catena_auto::time::{Rolling, TimeOptions, TimeSpec, rolling};
 use catena_baselines::trivial::{LinearInterpolation, RidgeRegression};
 use catena_studies::gap_table::GapTable;
@@ -63,10 +65,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let options =
         FitOptions { time: Some(time), budget, output_names: hours.names.clone(), ..FitOptions::default() };
-    if arguments.iter().any(|word| word == "outages") {
-        outages(&hours, &options)
-    } else {
-        forecasts(&hours, &options)
+    match arguments.get(3).map(String::as_str) {
+        Some("outages") => outages(&hours, &options),
+        Some("holes") => holes(&hours, &options),
+        Some(other) => Err(format!("`{other}` is neither outages nor holes").into()),
+        None => forecasts(&hours, &options),
     }
 }
 
@@ -107,10 +110,13 @@ fn forecasts(hours: &Hours, options: &FitOptions) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// Twelve outages of 24 hours per output, never two at once, at starts drawn once.
-fn outages(hours: &Hours, options: &FitOptions) -> Result<(), Box<dyn Error>> {
+/// The first row of what is filled, and how many there are.
+const FILLED: (usize, usize) = (4500, 4000);
+
+/// Twelve outages of 24 hours per output, never two at once, at starts drawn once: the cells that are hidden.
+fn outage_cells(n_outputs: usize) -> Vec<usize> {
     const OUTAGE: usize = 24;
-    let (n_outputs, first, n_rows) = (hours.names.len(), 4500, 4000);
+    let (_, n_rows) = FILLED;
     let mut generator = ChaCha8Rng::seed_from_u64(0);
     let mut starts: Vec<(usize, usize)> = vec![];
     for output in 0..n_outputs {
@@ -123,21 +129,64 @@ fn outages(hours: &Hours, options: &FitOptions) -> Result<(), Box<dyn Error>> {
             }
         }
     }
-    let hide: Vec<usize> = starts
-        .iter()
-        .flat_map(|&(start, output)| (start..start + OUTAGE).map(move |row| row * n_outputs + output))
-        .collect();
+    let cells =
+        |&(start, output): &(usize, usize)| (start..start + OUTAGE).map(move |row| row * n_outputs + output);
+    starts.iter().flat_map(cells).collect()
+}
+
+/// A tenth of all cells, drawn once.
+fn random_cells(n_outputs: usize) -> Vec<usize> {
+    let mut generator = ChaCha8Rng::seed_from_u64(1);
+    (0..FILLED.1 * n_outputs).filter(|_| generator.next_u64() % 10 == 0).collect()
+}
+
+/// The rows that are filled without these cells; errors count in standard deviations of the first 4000 rows.
+fn table_without(hours: &Hours, cells: Vec<usize>) -> Result<GapTable, Box<dyn Error>> {
+    let (n_outputs, (first, n_rows)) = (hours.names.len(), FILLED);
     let inputs = InputPoints::from_column((0..n_rows).map(|row| row as f64).collect())?;
     let values = hours.values[first * n_outputs..(first + n_rows) * n_outputs].to_vec();
-    let mut table = GapTable::new("outages", inputs, n_outputs, values, hide)?;
-    table.deviations = GapTable::new(
-        "first rows",
-        table.inputs.clone(),
-        n_outputs,
-        hours.values[..4000 * n_outputs].to_vec(),
-        [],
-    )?
-    .deviations;
+    let mut table = GapTable::new("rows 4501 to 8500", inputs, n_outputs, values, cells)?;
+    let before = hours.values[..4000 * n_outputs].to_vec();
+    let before = GapTable::new("first rows", table.inputs.clone(), n_outputs, before, [])?;
+    table.deviations = before.deviations;
+    Ok(table)
+}
+
+/// Holes of two kinds, filled by the model along time and by the default one.
+fn holes(hours: &Hours, along_time: &FitOptions) -> Result<(), Box<dyn Error>> {
+    let default = FitOptions { time: None, ..along_time.clone() };
+    println!(
+        "{:<9} {:<12} {:>7} {:>8} {:>8} {:>7} {:>8}",
+        "holes", "model", "cells", "RMSE", "MNLL", "90 %", "seconds"
+    );
+    let kinds = [("random", random_cells(hours.names.len())), ("outages", outage_cells(hours.names.len()))];
+    for (kind, cells) in kinds {
+        let table = table_without(hours, cells)?;
+        for (name, options) in [("default", &default), ("along time", along_time)] {
+            let begin = Instant::now();
+            let fitted = fit(&table.dataset()?, options, &|_| ControlFlow::Continue(()))?;
+            let found = fitted.predict_rows(Quantity::Observation)?;
+            let seconds = begin.elapsed().as_secs_f64();
+            let scores = score(&found, table.hidden.iter().copied(), &table.deviations);
+            let is_inside =
+                |&&(at, truth): &&(usize, f64)| (0.05..=0.95).contains(&found.probability_below(at, truth));
+            let inside = table.hidden.iter().filter(is_inside).count();
+            println!(
+                "{kind:<9} {name:<12} {:>7} {:>8.4} {:>8.3} {:>6.1}% {seconds:>8.1}",
+                scores.n_cells,
+                scores.rmse,
+                scores.mnll,
+                100.0 * inside as f64 / scores.n_cells as f64
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Outages, filled by interpolation, by the other outputs, by each output alone and by all together.
+fn outages(hours: &Hours, options: &FitOptions) -> Result<(), Box<dyn Error>> {
+    let (n_outputs, (_, n_rows)) = (hours.names.len(), FILLED);
+    let table = table_without(hours, outage_cells(n_outputs))?;
     let gapped = table.dataset()?;
     println!("{} hidden cells", table.hidden.len());
     let rmse = |predicted: &dyn Fn(usize) -> f64| {

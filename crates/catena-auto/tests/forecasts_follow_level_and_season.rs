@@ -5,8 +5,10 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
+use catena::index::RowIndex;
 use catena_auto::fit::{Budget, Fit, FitError, FitOptions, MethodChoice, fit};
 use catena_auto::method::Quantity;
+use catena_auto::rows::some_rows;
 use catena_auto::time::{Rolling, Term, TimeOptions, TimeSpec, rolling};
 use catena_testkit::random::SeededDraws;
 use catena_testkit::weather_table::weather_table;
@@ -32,13 +34,7 @@ fn seasonal_table(n_rows: usize) -> Dataset {
 }
 
 fn first_rows(table: &Dataset, count: usize) -> Dataset {
-    let n_outputs = table.observations().n_outputs();
-    let mut values = vec![f64::NAN; count * n_outputs];
-    for (row, cell) in table.observations().cells().filter(|(row, _)| row.get() < count) {
-        values[row.get() * n_outputs + cell.output.get()] = cell.value;
-    }
-    let inputs = InputPoints::from_column(table.inputs().values()[..count].to_vec()).unwrap();
-    Dataset::new(inputs, Observations::from_dense(count, n_outputs, &values).unwrap()).unwrap()
+    some_rows(table, &(0..count).map(RowIndex::new).collect::<Vec<_>>()).unwrap()
 }
 
 fn learned(table: &Dataset, time: TimeOptions) -> Result<Fit, FitError> {

@@ -5,7 +5,9 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
+use catena::index::RowIndex;
 use catena_auto::fit::{Budget, Fit, FitError, FitOptions, fit};
+use catena_auto::rows::some_rows;
 use catena_auto::time::{Rolling, TimeOptions, TimeSpec, rolling};
 use catena_testkit::random::SeededDraws;
 
@@ -30,19 +32,13 @@ fn table(n_outputs: usize, n_rows: usize) -> Dataset {
 }
 
 fn first_rows(table: &Dataset, count: usize) -> Dataset {
-    let n_outputs = table.observations().n_outputs();
-    let mut values = vec![f64::NAN; count * n_outputs];
-    for (row, cell) in table.observations().cells().filter(|(row, _)| row.get() < count) {
-        values[row.get() * n_outputs + cell.output.get()] = cell.value;
-    }
-    let inputs = InputPoints::from_column(table.inputs().values()[..count].to_vec()).unwrap();
-    Dataset::new(inputs, Observations::from_dense(count, n_outputs, &values).unwrap()).unwrap()
+    some_rows(table, &(0..count).map(RowIndex::new).collect::<Vec<_>>()).unwrap()
 }
 
 fn learned(table: &Dataset, words: Option<&str>, periods: Vec<f64>) -> Result<Fit, FitError> {
     let number = |text: &str| text.parse().map_err(|_| "no number".to_owned());
     let spec = words.map(|text| TimeSpec::parse(text, &number).unwrap());
-    let time = Some(TimeOptions { spec, periods });
+    let time = Some(TimeOptions { spec, periods, ..TimeOptions::default() });
     let options = FitOptions { time, budget: Budget::Quick, ..FitOptions::default() };
     fit(table, &options, &|_| ControlFlow::Continue(()))
 }

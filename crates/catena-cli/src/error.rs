@@ -58,7 +58,7 @@ pub(crate) enum CliError {
     SeveralInputs { file: FileName, found: usize },
     #[error("{0}")]
     Period(String),
-    #[error("a model of pieces for time has no parameters to write; keep the model file instead")]
+    #[error("this model has more parameters than a file of them can hold; keep the model file instead")]
     NoParametersToWrite,
     #[error(
         "{file}: rolling scores need rows after the last one of the model; give a table that goes on from it"

@@ -38,7 +38,7 @@ pub(crate) fn fit_options(options: &ModelOptions) -> Result<FitOptions, CliError
         (true, Some(path)) => Some(parameters::read(path)?),
         (false, _) => None,
     };
-    Ok(FitOptions {
+    let mut asked = FitOptions {
         method: options.method,
         structure: options.structure,
         state: options.state.given(),
@@ -50,11 +50,14 @@ pub(crate) fn fit_options(options: &ModelOptions) -> Result<FitOptions, CliError
             Some(KernelWord::Pair(pair)) => Some(pair),
             Some(KernelWord::Sum(_) | KernelWord::Time) | None => None,
         },
-        parameters,
         budget: options.budget,
         seed: options.seed,
         ..FitOptions::default()
-    })
+    };
+    if let Some(parameters) = parameters {
+        parameters.give_to(&mut asked);
+    }
+    Ok(asked)
 }
 
 /// Fits the chosen columns.
@@ -65,7 +68,7 @@ pub(crate) fn learn(
     console: Console,
 ) -> Result<Fit, CliError> {
     let frame = &source.frame;
-    if options.parameters.is_none() && frame.n_rows() < 2 {
+    if !options.has_parameters() && frame.n_rows() < 2 {
         return Err(CliError::OneRow { file: frame.file.clone() });
     }
     let time = time_options(frame, options, limits)?;
@@ -109,12 +112,13 @@ fn time_options(
     let spec = spec.map_err(|error| CliError::Period(error.to_string()))?;
     let periods: Result<Vec<f64>, String> = asked.period.iter().map(|text| period(text)).collect();
     let periods = periods.map_err(CliError::Period)?;
-    Ok(Some(TimeOptions { spec, periods }))
+    let parameters = options.time.as_ref().and_then(|time| time.parameters.clone());
+    Ok(Some(TimeOptions { spec, periods, parameters }))
 }
 
 /// Fits a table with a progress bar; the first Ctrl-C keeps the best so far.
 pub(crate) fn fit_watched(table: &Dataset, options: &FitOptions, console: Console) -> Result<Fit, FitError> {
-    let n_cells = options.parameters.is_none().then(|| table.observations().n_observed());
+    let n_cells = (!options.has_parameters()).then(|| table.observations().n_observed());
     watched(n_cells, console, |monitor| fit(table, options, monitor))
 }
 

@@ -46,7 +46,7 @@ impl Plan {
         let is_dense = options.method == MethodChoice::Exact;
         let sweep = 2e-9 * n_rows as f64 * (state * state * (n_outputs as f64 + state) + 50.0);
         let share = (n_rows * n_outputs) as f64 / 28_000.0;
-        let learning = match (options.parameters.is_some(), options.budget) {
+        let learning = match (options.has_parameters(), options.budget) {
             (true, _) => 0.0,
             (false, Budget::Quick) => 5.0 * share.max(0.1),
             (false, Budget::Default) => 60.0 * share.max(0.05),

@@ -72,6 +72,18 @@ impl Duration {
     pub fn seconds(self) -> f64 {
         self.0
     }
+
+    /// The text that reads back to the same length but for the last digit, in the largest unit up to days in which it is at
+    /// least one.
+    pub fn exact_text(self) -> String {
+        let units = &UNITS[1..];
+        let unit = units.iter().find(|(_, seconds)| self.0 >= *seconds).unwrap_or(&units[units.len() - 1]);
+        let number = self.0 / unit.1;
+        // 24 hours that have been divided and multiplied are 24 hours and a rounding error: fifteen digits do not show it.
+        let short: f64 = format!("{number:.14e}").parse().unwrap_or(number);
+        let is_same = (short * unit.1 / self.0 - 1.0).abs() <= 4.0 * f64::EPSILON;
+        format!("{}{}", if is_same { short } else { number }, unit.0[0])
+    }
 }
 
 impl FromStr for Duration {
@@ -195,7 +207,28 @@ mod tests {
         assert!(matches!(error("-1d"), DurationError::NotPositive { .. }));
     }
 
+    #[test]
+    fn exact_texts_are_short_where_they_can_be() {
+        for (seconds, text) in [
+            (86_400.0, "1d"),
+            (3.0 * (86_400.0 / 3.0 + 1e-11), "1d"),
+            (31_557_600.0, "365.25d"),
+            (5400.0, "1.5h"),
+            (0.25, "250ms"),
+            (1e-12, "0.001ns"),
+        ] {
+            assert_eq!(Duration(seconds).exact_text(), text);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn exact_texts_read_back(exponent in -12.0_f64..15.0) {
+            let seconds = 10_f64.powf(exponent);
+            let read: Duration = Duration(seconds).exact_text().parse().unwrap();
+            prop_assert!((read.seconds() / seconds - 1.0).abs() <= 1e-15);
+        }
+
         /// Three digits are an error of at most half a percent, whatever the unit.
         #[test]
         fn printing_and_reading_agree_to_three_digits(exponent in -8.0_f64..10.0) {

@@ -4,12 +4,13 @@ use catena::data::Dataset;
 
 use super::fitted::{Told, finish, scaled_candidates, tell};
 use super::learn::rival;
-use super::{Fit, FitError, FitMonitor, FitOptions, Stage, StructureOption};
+use super::{Fit, FitError, FitMonitor, FitOptions, FitParts, MeanChoice, Stage, StructureOption};
+use crate::carry::carried;
 use crate::distinct::distinct;
 use crate::ground::Ground;
 use crate::message_passing::with_candidates;
 use crate::preparation::{InputUnits, Preparation};
-use crate::time::{MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, TimeModel, TimeOptions, TimeSpec};
+use crate::time::{MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, TimeModel, TimeOptions, TimeParameters, TimeSpec};
 
 /// A fit of sums of level, season and oscillator along a single input.
 pub(super) fn fit(
@@ -37,34 +38,59 @@ pub(super) fn fit(
         (options.latents.is_some(), "has one shared latent per output"),
         (options.private == Some(true), "has no private latents"),
         (options.state == Some(catena::kernel::StateKind::Value), "carries whole states"),
+        (
+            time.parameters.is_some() && (time.spec.is_some() || !time.periods.is_empty()),
+            "whose parameters are given has its pieces and periods from them",
+        ),
     ];
     if let Some((_, what)) = refused.into_iter().find(|(is_asked, _)| *is_asked) {
         return Err(FitError::NotAlongTime { what });
     }
+    let mean = match (options.mean, &time.parameters) {
+        (MeanChoice::Auto, Some(given)) => given.mean,
+        (asked, _) => asked,
+    };
+    let options = &FitOptions { mean, ..options.clone() };
     let (learned_from, _) = distinct(table)?;
     let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
     let preparation = Preparation::fitted(&learned_from, units, &options.wanted())?;
-    let unit = preparation.inputs[0].1;
-    let learned = crate::time::learn(&preparation.dataset(&learned_from)?, unit, time, options, monitor)?;
-    conclude(table, preparation, learned, options, monitor)
+    let prepared = preparation.dataset(&learned_from)?;
+    let model = match &time.parameters {
+        Some(given) => crate::time::given(&prepared, &preparation, given, options)?,
+        None => crate::time::learn(&prepared, preparation.inputs[0].1, time, options, monitor)?,
+    };
+    conclude(table, preparation, model, options, monitor)
 }
 
-/// Conditions a learned model on the whole table.
+impl Fit {
+    /// The parameters of a model along time in the user's units, to be given to another fit; `None` for any other model.
+    pub fn time_parameters(&self) -> Option<TimeParameters> {
+        let FitParts { model, preparation, summary, table, .. } = &self.parts;
+        if summary.latents.iter().any(|latent| latent.sum.is_none()) {
+            return None;
+        }
+        let units = Preparation::identity(table.inputs(), model.n_outputs(), InputUnits::AsGiven);
+        let has_slopes = preparation.outputs.iter().any(|output| !output.slopes.is_empty());
+        let mean = if has_slopes { MeanChoice::Linear } else { MeanChoice::Constant };
+        TimeParameters::of(&carried(model, preparation, &units).ok()?, mean)
+    }
+}
+
+/// Conditions a model on the whole table.
 pub(super) fn conclude(
     table: &Dataset,
     preparation: Preparation,
-    learned: TimeModel,
+    model: TimeModel,
     options: &FitOptions,
     monitor: &FitMonitor<'_>,
 ) -> Result<Fit, FitError> {
-    let TimeModel { learned, reasons, warnings, sums } = learned;
+    let TimeModel { model, learned, reasons, warnings, sums } = model;
     tell(monitor, Stage::Structure, 0.0);
     let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
     let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
     let ground = Ground::new(prepared, &options.structure.learned_on())?;
     let told = Told { decisions: reasons, ..Told::default() };
-    let model = learned.model.clone();
-    let mut fit = finish(table, preparation, &ground, model, Some(&learned), told, options, monitor)?;
+    let mut fit = finish(table, preparation, &ground, model, learned.as_ref(), told, options, monitor)?;
     let summary = &mut fit.parts.summary;
     summary.warnings.extend(warnings);
     for (latent, sum) in summary.latents.iter_mut().zip(sums) {

@@ -317,7 +317,8 @@ impl Fit {
     }
 
     /// The parameters in the user's units, to be given to another fit. Exact for one input; for several, length-scales are
-    /// those of inputs that were brought to scale first. `None` for a model with pieces for time, which has more.
+    /// those of inputs that were brought to scale first. `None` for a model with pieces for time, which has more: see
+    /// [`Fit::time_parameters`].
     pub fn parameters(&self) -> Option<GivenParameters> {
         if self.parts.model.latents().iter().any(|latent| latent.kernel().is_none()) {
             return None;

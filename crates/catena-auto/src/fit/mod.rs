@@ -91,6 +91,14 @@ pub enum FitError {
         /// What it cannot do.
         what: &'static str,
     },
+    /// Sums of different pieces.
+    #[error(
+        "sum {sum} is of other pieces than the first, or of none; all sums of a model along time are of the same"
+    )]
+    OtherPieces {
+        /// The sum, counted from 1.
+        sum: usize,
+    },
     /// Candidates are part of one structure.
     #[error(
         "candidates are part of one chain or tree; with an ensemble there are several, so leave them out"

@@ -217,6 +217,11 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
+    /// Whether nothing is learned, since all parameters are given.
+    pub fn has_parameters(&self) -> bool {
+        self.parameters.is_some() || self.time.as_ref().is_some_and(|time| time.parameters.is_some())
+    }
+
     /// The transforms that nothing was compared to choose.
     pub(crate) fn wanted(&self) -> Wanted {
         Wanted { trend: self.mean == MeanChoice::Linear, ..Wanted::default() }

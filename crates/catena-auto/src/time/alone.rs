@@ -6,7 +6,6 @@ use std::sync::Arc;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{LatentIndex, OutputIndex, Position, RowIndex};
-use catena::inference::{Outlook, Workspace};
 use catena::kernel::Piece;
 use catena::learning::{Extent, GraphEvidence, Learned, Priors, RaceSettings, Settings, race};
 use catena::model::{Latent, Lmc, Process};
@@ -14,6 +13,7 @@ use catena::posterior::Posterior;
 use catena::structure::{Tree, sorted_chain};
 use rayon::prelude::*;
 
+use super::ahead::one_step;
 use super::phases::nearest_rows;
 use super::spec::TimeSpec;
 use super::sums::alone;
@@ -117,13 +117,7 @@ impl Series {
     pub(super) fn surprises(&self, model: &Lmc) -> Result<Vec<(RowIndex, f64)>, FitError> {
         let graph = self.graph(model.clone())?;
         let tree = &self.tree;
-        let outlook = |at: usize| Outlook {
-            origin: tree.row_at(Position::new(at - 1)),
-            distance: tree.step_into(Position::new(at)),
-        };
-        let outlooks: Vec<Outlook> = (1..tree.len()).map(outlook).collect();
-        let ahead =
-            Workspace::new().predict_ahead(&graph, &outlooks).map_err(crate::method::MethodError::from)?;
+        let ahead = one_step(&graph, tree)?;
         let noise = model.noise()[0].get();
         let surprise = |at: usize| {
             let own = tree.row_at(Position::new(at)).get();

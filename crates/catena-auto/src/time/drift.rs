@@ -5,19 +5,30 @@ use std::sync::Arc;
 use catena::data::Dataset;
 use catena::graph::FactorGraph;
 use catena::index::Position;
-use catena::inference::{Outlook, Workspace};
 use catena::model::Lmc;
 use catena::structure::Tree;
 
-use crate::fit::{FitError, RELEARN};
+use super::ahead::one_step;
+use crate::fit::{FitError, FitOptions, RELEARN};
 use crate::method::MethodError;
 
 /// The share of the rows that is the latest, where nothing else says so.
-pub(super) const LATEST: f64 = 0.05;
+const LATEST: f64 = 0.05;
 /// Fewer latest errors than this say nothing.
 const FEWEST: usize = 24;
 /// Errors that are larger by this factor than promised, and than before, are out of proportion.
 const OUT_OF_PROPORTION: f64 = 1.5;
+
+/// A warning for each output whose one-step errors are out of proportion where a table ends.
+pub(super) fn latest_warnings(
+    table: &Dataset,
+    tree: &Arc<Tree>,
+    model: &Lmc,
+    options: &FitOptions,
+) -> Result<Vec<String>, FitError> {
+    let latest = (LATEST * tree.len() as f64) as usize;
+    warnings(table, tree, model, latest, &|output| options.output_name(output))
+}
 
 /// A warning for each output whose one-step errors in the last `latest` rows of a chain are out of proportion.
 pub(crate) fn warnings(
@@ -29,9 +40,7 @@ pub(crate) fn warnings(
 ) -> Result<Vec<String>, FitError> {
     let graph = FactorGraph::new(model, Arc::clone(tree), table.observations()).map_err(MethodError::from)?;
     let row = |at: usize| tree.row_at(Position::new(at));
-    let outlook = |at: usize| Outlook { origin: row(at - 1), distance: tree.step_into(Position::new(at)) };
-    let outlooks: Vec<Outlook> = (1..tree.len()).map(outlook).collect();
-    let ahead = Workspace::new().predict_ahead(&graph, &outlooks).map_err(MethodError::from)?;
+    let ahead = one_step(&graph, tree)?;
     let n_outputs = model.n_outputs();
     let first_latest = tree.len().saturating_sub(latest);
     let mut sums = vec![[(0.0, 0_usize); 2]; n_outputs];

@@ -5,8 +5,10 @@
 //! correlation of their one-step errors, and is climbed for a few iterations more.
 
 mod again;
+mod ahead;
 mod alone;
 mod drift;
+mod given;
 mod periodogram;
 mod phases;
 mod rolling;
@@ -15,6 +17,7 @@ mod sums;
 
 pub(crate) use again::learn_again;
 pub(crate) use drift::warnings as drift_warnings;
+pub use given::{PieceKind, PieceParameters, SharedHarmonic, SharedSeason, TimeParameters};
 pub use rolling::{Horizon, Rolling, later_rows, rolling};
 pub use spec::{SpecError, Term, TimeSpec};
 
@@ -31,8 +34,10 @@ use catena::learning::{
 use catena::model::Lmc;
 use catena::structure::sorted_chain;
 
+use crate::carry::carried;
 use crate::fit::{Budget, Event, FitError, FitMonitor, FitOptions, Stage};
 use crate::ground::Ground;
+use crate::preparation::{InputUnits, Preparation};
 use crate::rows::some_rows;
 use alone::{Effort, Series, learn_singles};
 
@@ -50,6 +55,8 @@ pub struct TimeOptions {
     pub spec: Option<TimeSpec>,
     /// Periods of seasons, in units of the input; empty to look for them, unless the sum is given.
     pub periods: Vec<f64>,
+    /// Parameters that are given, with all pieces and periods; `None` to learn them.
+    pub parameters: Option<TimeParameters>,
 }
 
 /// How much is spent on what.
@@ -100,9 +107,11 @@ impl Plan {
     }
 }
 
-/// A learned model along time, and what there is to say of it.
+/// A model along time, and what there is to say of it.
 pub(crate) struct TimeModel {
-    pub(crate) learned: Learned,
+    pub(crate) model: Lmc,
+    /// How it was learned, if it was.
+    pub(crate) learned: Option<Learned>,
     pub(crate) reasons: Vec<String>,
     pub(crate) warnings: Vec<String>,
     /// By latent, the sum that it is a piece of.
@@ -305,12 +314,35 @@ impl<'a> Bench<'a> {
         options: &FitOptions,
     ) -> Result<TimeModel, FitError> {
         let Ground { dataset, tree, .. } = &self.ground;
-        let latest = (drift::LATEST * tree.len() as f64) as usize;
-        let names = |output: usize| options.output_name(output);
-        let warnings = drift::warnings(dataset, tree, &learned.model, latest, &names)?;
-        let sums = sums::numbers(&learned.model);
-        Ok(TimeModel { learned, reasons, warnings, sums })
+        let model = learned.model.clone();
+        let warnings = drift::latest_warnings(dataset, tree, &model, options)?;
+        let sums = sums::numbers(&model);
+        Ok(TimeModel { model, learned: Some(learned), reasons, warnings, sums })
     }
+}
+
+/// A model whose parameters are given in the user's units, for a table in the units of a preparation.
+pub(crate) fn given(
+    table: &Dataset,
+    preparation: &Preparation,
+    parameters: &TimeParameters,
+    options: &FitOptions,
+) -> Result<TimeModel, FitError> {
+    let n_outputs = table.observations().n_outputs();
+    let units = Preparation::identity(table.inputs(), n_outputs, InputUnits::AsGiven);
+    let model = carried(&parameters.model(n_outputs)?, &units, preparation)?;
+    let tree = Arc::new(sorted_chain(table.inputs())?);
+    let warnings = drift::latest_warnings(table, &tree, &model, options)?;
+    let unit = preparation.inputs[0].1;
+    let spec = sums::spec_of(&model).text(|period| (options.length_text)(period * unit));
+    let sums = sums::numbers(&model);
+    Ok(TimeModel {
+        model,
+        learned: None,
+        reasons: vec![format!("parameters as given, of {spec}")],
+        warnings,
+        sums,
+    })
 }
 
 /// Climbs the joint model.

@@ -2,10 +2,13 @@
 //! outputs share: `sho+rw+shared(24h,3,2)`.
 
 use std::fmt;
+use std::ops::Range;
 
 use catena::kernel::{Kernel, Piece};
 use catena::model::{Latent, Process};
 use thiserror::Error;
+
+use super::sums::terms;
 
 /// One term of a sum.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -64,35 +67,21 @@ impl TimeSpec {
         Self { terms: vec![term] }
     }
 
-    /// The sum that latents with bound columns are, as they stand in a model.
+    /// The sum that latents with bound columns are, as they stand in a model. Shared seasons are found apart.
     pub(super) fn of_latents(latents: &[Latent]) -> Self {
-        let mut terms: Vec<Term> = vec![];
-        let mut pace = None;
-        for latent in latents {
-            let length = Some(latent.length_scale().get());
-            let term = match latent.process() {
+        let term = |columns: Range<usize>| {
+            Some(match latents[columns.start].process() {
                 Process::Stationary(kernel, _) => Term::Kernel(kernel),
                 Process::Piece(Piece::Sho { .. }) => Term::Oscillator,
                 Process::Piece(Piece::RandomWalk) => Term::Level,
                 Process::Piece(Piece::LocalLinearTrend) => Term::Trend,
-                // Shared seasons are found apart.
-                Process::QuarterTurn => continue,
                 Process::Piece(Piece::Cycle { period }) => {
-                    if let Some(Term::Season { period: whole, harmonics: Some(count) }) = terms.last_mut() {
-                        let expected = *whole / (*count + 1) as f64;
-                        // Harmonics of one season have one length-scale.
-                        if (period.get() / expected - 1.0).abs() < 1e-9 && pace == length {
-                            *count += 1;
-                            continue;
-                        }
-                    }
-                    Term::Season { period: period.get(), harmonics: Some(1) }
+                    Term::Season { period: period.get(), harmonics: Some(columns.len()) }
                 }
-            };
-            pace = length;
-            terms.push(term);
-        }
-        Self { terms }
+                Process::QuarterTurn => return None,
+            })
+        };
+        Self { terms: terms(latents).into_iter().filter_map(term).collect() }
     }
 
     /// Whether a text speaks of a sum or a piece for time, and not of a kernel alone.

@@ -140,7 +140,7 @@ pub(super) struct Group {
 }
 
 /// A joint model of these latents and, after them, shared seasons.
-fn with_groups(
+pub(super) fn with_groups(
     own: Vec<Latent>,
     own_weights: &[f64],
     groups: &[Group],
@@ -161,7 +161,7 @@ fn with_groups(
 }
 
 /// Where the shared seasons of a joint model begin.
-fn first_shared(model: &Lmc) -> usize {
+pub(super) fn first_shared(model: &Lmc) -> usize {
     let turn = model.latents().iter().position(|latent| latent.process() == Process::QuarterTurn);
     turn.map_or(model.n_latents(), |turn| turn - 1)
 }
@@ -171,24 +171,35 @@ pub(super) fn n_columns(model: &Lmc) -> usize {
     first_shared(model) / model.n_outputs()
 }
 
-/// The columns of each group of a shared season: a harmonic after the other, of one length-scale.
+/// The columns of each group of a shared season: a harmonic after the other, of one length-scale, each with its quarter turn.
 pub(super) fn group_columns(model: &Lmc) -> Vec<Range<usize>> {
-    let latents = model.latents();
-    let period = |column: usize| latents[column].shape().unwrap_or(1.0);
-    let mut groups: Vec<Range<usize>> = vec![];
-    for column in (first_shared(model)..model.n_latents()).step_by(2) {
-        let goes_on = |group: &Range<usize>| {
-            let expected = period(group.start) / (group.len() / 2 + 1) as f64;
-            let pace = |column: usize| latents[column].length_scale().get();
-            (period(column) / expected - 1.0).abs() < 1e-9
-                && (pace(column) / pace(group.start) - 1.0).abs() < 1e-9
+    let first = first_shared(model);
+    let cycles: Vec<Latent> = model.latents()[first..].iter().step_by(2).copied().collect();
+    let with_turns = |cycles: Range<usize>| first + 2 * cycles.start..first + 2 * cycles.end;
+    terms(&cycles).into_iter().map(with_turns).collect()
+}
+
+/// The latents of each term of a sum: the harmonics of a season together, everything else alone.
+pub(super) fn terms(latents: &[Latent]) -> Vec<Range<usize>> {
+    let is_next_harmonic = |term: &Range<usize>, at: usize| {
+        let cycle = |at: usize| match latents[at].process() {
+            Process::Piece(Piece::Cycle { period }) => Some((period.get(), latents[at].length_scale().get())),
+            _ => None,
         };
-        match groups.last_mut() {
-            Some(group) if goes_on(group) => group.end = column + 2,
-            _ => groups.push(column..column + 2),
+        let (Some((whole, pace)), Some((period, own_pace))) = (cycle(term.start), cycle(at)) else {
+            return false;
+        };
+        let expected = whole / (term.len() + 1) as f64;
+        (period / expected - 1.0).abs() < 1e-9 && (own_pace / pace - 1.0).abs() < 1e-9
+    };
+    let mut terms: Vec<Range<usize>> = vec![];
+    for at in 0..latents.len() {
+        match terms.last_mut() {
+            Some(term) if is_next_harmonic(term, at) => term.end = at + 1,
+            _ => terms.push(at..at + 1),
         }
     }
-    groups
+    terms
 }
 
 /// The sum that the latents of a joint model are, and the seasons that outputs share.

@@ -55,7 +55,7 @@ pub(crate) struct ModelOptions {
     /// Learn nothing; take the parameters of --parameters.
     #[arg(long)]
     pub(crate) no_learn: bool,
-    /// A JSON file with mixing, length_scales, noise and kernel, as `fit --parameters-out` writes it.
+    /// A JSON file with mixing, length_scales, noise and kernel, or the sums of a model for time, as `fit --parameters-out` writes it.
     #[arg(long, value_name = "FILE.json", requires = "no_learn")]
     pub(crate) parameters: Option<PathBuf>,
 }

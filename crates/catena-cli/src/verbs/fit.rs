@@ -55,9 +55,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         return Plan::new(&source.frame, &options).show("fit", speech.json, console);
     }
     // A path that cannot be written must not cost minutes of learning.
-    if parameters_out.is_some() && arguments.model.asks_for_time() {
-        return Err(CliError::NoParametersToWrite);
-    }
     for path in [Some(output), parameters_out.as_ref()].into_iter().flatten() {
         drop(TargetFile::create_path(path)?);
     }
@@ -66,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
     save(&fit, &about, output)?;
     if let Some(path) = parameters_out {
-        parameters::write(&fit, path)?;
+        parameters::write(&fit, about.is_time(), path)?;
     }
     if speech.json {
         return print_json(&summary_json(fit.summary()));

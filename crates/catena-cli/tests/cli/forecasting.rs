@@ -55,6 +55,47 @@ fn forecasts_follow_the_season_with_bands_quantiles_and_paths() {
 }
 
 #[test]
+fn parameters_along_time_go_from_one_fit_to_another() {
+    let folder = folder("time_parameters");
+    let words = "fit first.csv --kernel sho+rw+qp(24h,2)+shared(7d) --mean linear --budget quick";
+    folder.run(&format!("{words} -o learned.catena --parameters-out p.json")).succeeded();
+    let text = folder.read("p.json");
+    assert!(text.contains(r#""period": "1d""#) && text.contains(r#""period": "7d""#), "{text}");
+    assert!(text.contains(r#""mean": "linear""#), "{text}");
+    folder.run("fit first.csv --no-learn --parameters p.json -o given.catena").succeeded();
+    folder.run("predict learned.catena -o learned.csv").succeeded();
+    folder.run("predict given.catena -o given.csv").succeeded();
+    let (learned, given) = (columns(&folder.read("learned.csv")), columns(&folder.read("given.csv")));
+    for name in ["load_mean", "load_std", "flow_mean", "flow_std"] {
+        for (there, back) in numbers(&learned, name).into_iter().zip(numbers(&given, name)) {
+            assert!((there - back).abs() < 1e-10 * there.abs().max(1.0), "{name}: {there} {back}");
+        }
+    }
+    // Other verbs take them too.
+    folder.run("forecast first.csv --horizon 6h --no-learn --parameters p.json -o ahead.csv").succeeded();
+    folder.run("impute first.csv --no-learn --parameters p.json -o filled.csv").succeeded();
+    for (there, back, words) in [
+        (r#""period": "1d""#, r#""period": "a day""#, &["wrong.json", "sums[0][2].period", "48h"][..]),
+        (r#""quality""#, r#""frequency""#, &["sums[0][0].quality", "missing"]),
+        (r#""piece": "rw""#, r#""piece": "walk""#, &["sums[0][1].piece", "walk", "matern12", "rw"]),
+        (r#""mean": "linear""#, r#""mean": "wavy""#, &["mean", "wavy", "constant"]),
+        (r#""noise""#, r#""nose""#, &["nose", "unknown", "noise"]),
+        (r#""phases""#, r#""angles""#, &["shared[0].harmonics[0].angles", "phases"]),
+    ] {
+        folder.write("wrong.json", text.replacen(there, back, 1));
+        let outcome = folder.run("fit first.csv --no-learn --parameters wrong.json -o m.catena");
+        assert_eq!(outcome.code, 2, "{back}: {}", outcome.stderr);
+        assert!(words.iter().all(|word| outcome.stderr.contains(word)), "{back}: {}", outcome.stderr);
+    }
+    let outcome = folder.run("fit first.csv --no-learn --parameters p.json --period 24h -o m.catena");
+    assert!(
+        outcome.code == 2 && outcome.stderr.contains("pieces and periods from them"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
 fn a_sum_is_kept_in_its_file_and_rolled_over_later_rows() {
     let folder = folder("rolling");
     let learn = "--kernel sho+rw+qp(24h,2) --budget quick";
@@ -182,10 +223,6 @@ fn what_cannot_be_read_is_said_with_its_letter() {
         ("fit plane.csv --inputs a,b --period 24h -o out", &["one input"]),
         ("fit first.csv --kernel sho+rw --latents 2 -o out", &["one shared latent per output"]),
         ("fit first.csv --kernel sho+rw --method exact -o out", &["message passing"]),
-        (
-            "fit first.csv --kernel rw --budget quick --parameters-out p.json -o out",
-            &["no parameters to write"],
-        ),
         ("score m.catena first.csv --rolling", &["rows after the last"]),
         ("score m.catena all.csv --every 3", &["--rolling"]),
         ("forecast first.csv --horizon 3 --quantiles 2 -o out", &["between 0 and 1"]),

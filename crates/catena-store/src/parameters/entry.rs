@@ -1,0 +1,120 @@
+//! An entry of a JSON text that knows where it stands, so that what is wrong with it can be said.
+
+use catena_io::units::Duration;
+use serde_json::Value;
+
+use super::ParameterError;
+
+/// A value and the way to it.
+pub(super) struct Entry<'a> {
+    path: String,
+    value: &'a Value,
+}
+
+/// Longer values are cut in messages.
+const SHOWN: usize = 40;
+
+impl<'a> Entry<'a> {
+    /// The whole text.
+    pub(super) fn whole(value: &'a Value) -> Self {
+        Self { path: String::new(), value }
+    }
+
+    fn inside(&self, key: &str) -> String {
+        if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// Says that something else was expected.
+    pub(super) fn wrong(&self, expected: impl Into<String>) -> ParameterError {
+        let mut found = self.value.to_string();
+        if found.chars().count() > SHOWN {
+            found = found.chars().take(SHOWN).chain(['…']).collect();
+        }
+        let key = if self.path.is_empty() { "the whole file" } else { &self.path };
+        ParameterError::Wrong { key: key.to_owned(), found, expected: expected.into() }
+    }
+
+    /// The entry under a key, if there is one.
+    pub(super) fn get(&self, key: &str) -> Result<Option<Self>, ParameterError> {
+        let Value::Object(map) = self.value else {
+            return Err(self.wrong("an object with names and values"));
+        };
+        Ok(map.get(key).map(|value| Self { path: self.inside(key), value }))
+    }
+
+    /// The entry under a key.
+    pub(super) fn need(&self, key: &str, expected: &str) -> Result<Self, ParameterError> {
+        let missing = || ParameterError::Missing { key: self.inside(key), expected: expected.to_owned() };
+        self.get(key)?.ok_or_else(missing)
+    }
+
+    /// Refuses keys other than these.
+    pub(super) fn has_only(&self, known: &[&str]) -> Result<(), ParameterError> {
+        let keys = self.value.as_object().into_iter().flat_map(|map| map.keys());
+        match keys.into_iter().find(|key| !known.contains(&key.as_str())) {
+            Some(key) => Err(ParameterError::Unknown { key: self.inside(key), expected: known.join(", ") }),
+            None => Ok(()),
+        }
+    }
+
+    /// The entries of a list.
+    pub(super) fn list(&self, expected: &str) -> Result<Vec<Self>, ParameterError> {
+        let Value::Array(values) = self.value else { return Err(self.wrong(expected)) };
+        let entry = |(at, value): (usize, &'a Value)| Self { path: format!("{}[{at}]", self.path), value };
+        Ok(values.iter().enumerate().map(entry).collect())
+    }
+
+    /// A text.
+    pub(super) fn text(&self, expected: &str) -> Result<&'a str, ParameterError> {
+        self.value.as_str().ok_or_else(|| self.wrong(expected))
+    }
+
+    /// Yes or no.
+    pub(super) fn truth(&self) -> Result<bool, ParameterError> {
+        self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
+    }
+
+    /// Any number.
+    pub(super) fn number(&self) -> Result<f64, ParameterError> {
+        self.value.as_f64().ok_or_else(|| self.wrong("a number"))
+    }
+
+    /// A number above zero.
+    pub(super) fn positive(&self, what: &str) -> Result<f64, ParameterError> {
+        let number = self.value.as_f64().filter(|number| *number > 0.0 && number.is_finite());
+        number.ok_or_else(|| self.wrong(format!("a positive {what}")))
+    }
+
+    /// A length along the input: a number in its units, or a duration.
+    pub(super) fn length(&self, what: &str) -> Result<f64, ParameterError> {
+        match self.value {
+            Value::String(text) => {
+                text.parse().map(Duration::seconds).map_err(|error| self.wrong(error.to_string()))
+            }
+            _ => self
+                .positive(&format!("{what}: a number in units of the input, or a duration such as \"48h\"")),
+        }
+    }
+
+    /// A list of numbers.
+    pub(super) fn numbers(&self) -> Result<Vec<f64>, ParameterError> {
+        self.list("a list of numbers")?.iter().map(Self::number).collect()
+    }
+
+    /// A list of numbers above zero.
+    pub(super) fn positives(&self, what: &str) -> Result<Vec<f64>, ParameterError> {
+        self.list("a list of numbers")?.iter().map(|entry| entry.positive(what)).collect()
+    }
+
+    /// Rows of so many numbers each.
+    pub(super) fn rows(&self, columns: usize, of_what: &str) -> Result<Vec<Vec<f64>>, ParameterError> {
+        let row = |row: &Self| {
+            let numbers = row.numbers()?;
+            match numbers.len() == columns {
+                true => Ok(numbers),
+                false => Err(row.wrong(format!("{columns} numbers, one per {of_what}"))),
+            }
+        };
+        self.list("a list of rows, one per output")?.iter().map(row).collect()
+    }
+}

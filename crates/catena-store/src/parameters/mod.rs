@@ -1,0 +1,121 @@
+//! Parameters of a fit as a JSON text in the user's units, to be written, changed by hand and given again.
+//!
+//! A model of kernels is `kernel`, `private`, `mixing`, `length_scales` and `noise`; a model along time is `mean`, `sums`, `mixing`,
+//! `shared` and `noise`. Lengths along a time are durations such as `"48h"`, along numbers they are numbers.
+
+mod entry;
+mod kernels;
+mod sums;
+
+use catena_auto::fit::{Fit, FitOptions, GivenParameters};
+use catena_auto::time::{TimeOptions, TimeParameters};
+use catena_io::units::Duration;
+use serde::Serialize;
+use serde_json::Value;
+use thiserror::Error;
+
+use entry::Entry;
+
+/// The parameters of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parameters {
+    /// Of a model of kernels.
+    Kernels(GivenParameters),
+    /// Of a model along time.
+    AlongTime(TimeParameters),
+}
+
+/// A text that holds no parameters.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum ParameterError {
+    /// It is not even JSON.
+    #[error("is not a file of parameters ({0}); `catena fit --parameters-out` writes one")]
+    NotJson(String),
+    /// An entry is not what it should be.
+    #[error("`{key}` is {found}; expected {expected}")]
+    Wrong {
+        /// The entry, such as `sums[0][1].period`.
+        key: String,
+        /// What stands there.
+        found: String,
+        /// What should.
+        expected: String,
+    },
+    /// An entry is missing.
+    #[error("`{key}` is missing; expected {expected}")]
+    Missing {
+        /// The entry.
+        key: String,
+        /// What should stand there.
+        expected: String,
+    },
+    /// An entry that means nothing here.
+    #[error("`{key}` is unknown; expected {expected}")]
+    Unknown {
+        /// The entry.
+        key: String,
+        /// What may stand there.
+        expected: String,
+    },
+}
+
+impl Parameters {
+    /// The parameters of a fit; `None` if it cannot be said in a few numbers.
+    pub fn of(fit: &Fit) -> Option<Self> {
+        fit.time_parameters().map(Self::AlongTime).or_else(|| fit.parameters().map(Self::Kernels))
+    }
+
+    /// Reads parameters.
+    ///
+    /// # Errors
+    /// When the text is not JSON, or an entry is not what is expected there.
+    pub fn read(text: &str) -> Result<Self, ParameterError> {
+        let value: Value =
+            serde_json::from_str(text).map_err(|error| ParameterError::NotJson(error.to_string()))?;
+        let whole = Entry::whole(&value);
+        match (whole.get("sums")?, whole.get("kernel")?) {
+            (Some(_), _) => sums::read(&whole).map(Self::AlongTime),
+            (None, Some(_)) => kernels::read(&whole).map(Self::Kernels),
+            (None, None) => {
+                let expected = "a kernel such as \"matern32\", or `sums` for a model along time";
+                Err(ParameterError::Missing { key: "kernel".to_owned(), expected: expected.to_owned() })
+            }
+        }
+    }
+
+    /// The text of these parameters; `is_time` says whether lengths are seconds along a time.
+    pub fn to_text(&self, is_time: bool) -> String {
+        match self {
+            Self::Kernels(given) => kernels::text(given),
+            Self::AlongTime(given) => sums::text(given, is_time),
+        }
+    }
+
+    /// Asks for a fit with these parameters.
+    pub fn give_to(self, options: &mut FitOptions) {
+        match self {
+            Self::Kernels(given) => options.parameters = Some(given),
+            Self::AlongTime(given) => {
+                options.time = Some(TimeOptions { parameters: Some(given), ..TimeOptions::default() });
+            }
+        }
+    }
+}
+
+/// A length along the input.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Length {
+    Number(f64),
+    Duration(String),
+}
+
+impl Length {
+    fn new(length: f64, is_time: bool) -> Self {
+        match Duration::from_seconds(length) {
+            Some(duration) if is_time => Self::Duration(duration.exact_text()),
+            _ => Self::Number(length),
+        }
+    }
+}
