@@ -58,7 +58,10 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     budget : str
         What may be spent on choosing and learning: ``"quick"``, ``"default"`` or ``"thorough"``.
     learn : bool
-        With False, ``mixing``, ``length_scales``, ``noise`` and ``kernel`` are taken as given.
+        With False, ``parameters``, or ``mixing``, ``length_scales``, ``noise`` and ``kernel``, are taken as given.
+    parameters : dict or path, optional
+        All parameters at once, as :attr:`parameters_` holds them or as a JSON file of them, which the command line writes too
+        (``catena fit --parameters-out``). The only way to give those of a model for time.
     mixing : array-like of shape (D, L), optional
         The weight of each latent process in each output, in units of the outputs.
     length_scales : array-like of shape (L,) or float, optional
@@ -84,7 +87,9 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     output_names_ : list of str
         Names of the outputs.
     mixing_, length_scales_, noise_, kernel_ :
-        What was learned, in the form it can be given.
+        What was learned, in the form it can be given; of a model for time, the columns that its pieces have.
+    parameters_ : dict
+        What was learned as a whole, in units of inputs and outputs.
     summary_ : dict
         What was chosen and tried, and why.
     warnings_ : list of str
@@ -123,6 +128,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         mean: str = "auto",
         budget: str = "default",
         learn: bool = True,
+        parameters: dict[str, Any] | str | PathLike[str] | None = None,
         mixing: ArrayLike | None = None,
         length_scales: ArrayLike | None = None,
         noise: ArrayLike | None = None,
@@ -140,6 +146,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         self.mean = mean
         self.budget = budget
         self.learn = learn
+        self.parameters = parameters
         self.mixing = mixing
         self.length_scales = length_scales
         self.noise = noise

@@ -39,6 +39,13 @@ class Learned:
         return self._learned("kernel")
 
     @property
+    def parameters_(self) -> dict[str, Any]:
+        """All parameters, to be given as ``parameters`` or kept as JSON; lengths along a time are durations."""
+        import json
+
+        return json.loads(self._model_or_raise().written_parameters())
+
+    @property
     def summary_(self) -> dict[str, Any]:
         """What was chosen and tried, and why."""
         import json

@@ -1,5 +1,9 @@
 """The parameters of a model as the Rust half wants them, or a sentence that says which one is wrong."""
 
+import json
+from os import PathLike
+from pathlib import Path
+
 import numpy as np
 
 from . import _check
@@ -40,7 +44,8 @@ def asked(gp, n_outputs, clock=None):
         "seed": seed_of(gp.random_state),
         "standardize": bool(gp.standardize),
         "transforms": bool(gp.transforms),
-        "parameters": _given(gp, n_outputs, private),
+        "parameters": _given(gp, n_outputs, private) if gp.parameters is None else None,
+        "written": None if gp.parameters is None else _written(gp),
         "candidates": None,
     }
 
@@ -53,7 +58,7 @@ def plain(gp):
             value = value.tolist()
         if isinstance(value, np.generic):
             value = value.item()
-        if value is None or isinstance(value, (str, int, float, bool, list)):
+        if value is None or isinstance(value, (str, int, float, bool, list, dict)):
             kept[name] = value
     return kept
 
@@ -64,6 +69,31 @@ def _unless_auto(value):
 
 def _is_whole(value):
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _written(gp):
+    """All parameters as a JSON text."""
+    others = {
+        "mixing": gp.mixing,
+        "length_scales": gp.length_scales,
+        "noise": gp.noise,
+        "periods": gp.periods,
+    }
+    named = [name for name, value in others.items() if value is not None]
+    if _unless_auto(gp.kernel) is not None:
+        named.append("kernel")
+    if gp.learn:
+        raise InputError("parameters are given, but learn=True would replace them; set learn=False.")
+    if named:
+        raise InputError(f"parameters hold everything; leave out {', '.join(named)}.")
+    if isinstance(gp.parameters, dict):
+        return json.dumps(gp.parameters)
+    if not isinstance(gp.parameters, (str, PathLike)):
+        raise InputError("parameters are neither a dict nor the path of a file; give what parameters_ holds.")
+    try:
+        return Path(gp.parameters).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"parameters={str(gp.parameters)!r} cannot be read: {error.strerror}.") from error
 
 
 def _given(gp, n_outputs, private):
@@ -77,7 +107,7 @@ def _given(gp, n_outputs, private):
     if _unless_auto(gp.kernel) is None:
         missing.append("kernel")
     if missing:
-        raise InputError(f"learn=False needs {', '.join(missing)}.")
+        raise InputError(f"learn=False needs {', '.join(missing)}; or parameters, as parameters_ holds them.")
     weights = mixing_of(gp.mixing, n_outputs)
     return {
         "mixing": weights.tolist(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use catena_auto::fit::{Fit, GivenParameters, LiveFit, Summary};
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
-use catena_store::{About, length_text};
+use catena_store::{About, Parameters, length_text};
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -181,6 +181,14 @@ impl Model {
         parameters.set_item("kernel", kernel)?;
         parameters.set_item("has_private", self.fit.parts().model.mixing().has_private())?;
         Ok(parameters)
+    }
+
+    /// All parameters in the user's units as a JSON text that a fit can be given.
+    fn written_parameters(&self) -> PyResult<String> {
+        let parameters = Parameters::of(&self.fit).ok_or_else(|| {
+            Failure::Input("this model cannot be said in parameters; save it instead".to_owned())
+        })?;
+        Ok(parameters.to_text(self.about.is_time()))
     }
 
     /// The scale of each output: what errors are counted in where outputs are compared.

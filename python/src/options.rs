@@ -6,7 +6,7 @@ use catena_auto::fit::{
 };
 use catena_auto::time::{TimeOptions, TimeSpec};
 use catena_io::units::Duration;
-use catena_store::length_text;
+use catena_store::{ParameterError, Parameters, length_text};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
@@ -45,6 +45,9 @@ pub(crate) struct Asked<'py> {
     /// Mixing, length-scales and noise if they are given.
     #[pyo3(item)]
     parameters: Option<Given>,
+    /// All parameters as a JSON text, if they are given so.
+    #[pyo3(item)]
+    written: Option<String>,
     #[pyo3(item)]
     candidates: Option<PyReadonlyArray2<'py, f64>>,
 }
@@ -86,7 +89,7 @@ impl Asked<'_> {
         };
         let candidates: Option<InputPoints> = self.candidates.as_ref().map(arrays::points).transpose()?;
         let plain = FitOptions::default().length_text;
-        Ok(FitOptions {
+        let mut options = FitOptions {
             length_text: if self.is_time { |length| length_text(true, length) } else { plain },
             method,
             structure,
@@ -104,7 +107,12 @@ impl Asked<'_> {
             input_names: inputs.to_vec(),
             output_names: outputs.to_vec(),
             ..FitOptions::default()
-        })
+        };
+        if let Some(text) = &self.written {
+            let wrong = |error: ParameterError| Failure::Input(format!("parameters: {error}"));
+            Parameters::read(text).map_err(wrong)?.give_to(&mut options);
+        }
+        Ok(options)
     }
 }
 
@@ -128,7 +136,7 @@ impl Asked<'_> {
             None if !self.periods.is_empty() => None,
             _ => return Ok(None),
         };
-        Ok(Some(TimeOptions { spec, periods: self.periods.clone() }))
+        Ok(Some(TimeOptions { spec, periods: self.periods.clone(), ..TimeOptions::default() }))
     }
 }
 

@@ -1,5 +1,7 @@
 """Models along time: seasons as words, forecasts that follow them, and clear refusals."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,47 @@ def test_a_time_index_has_periods_that_are_durations(tmp_path):
         catena.MultiOutputGP(kernel="sho+qp(24)").fit(frame)
     with pytest.raises(ValueError, match="no unit"):
         catena.MultiOutputGP(periods=24).fit(frame)
+
+
+@pytest.mark.parametrize("kernel", ["sho+rw+qp(1d,2)", "matern12+rw+shared(1d,2)", "matern32"])
+def test_what_was_learned_can_be_given_again(tmp_path, kernel):
+    pandas = pytest.importorskip("pandas")
+    X, Y, _ = seasonal(200)
+    frame = pandas.DataFrame(
+        Y, columns=["load", "flow"], index=pandas.date_range("2024-01-01", periods=len(X), freq="h")
+    )
+    learned = catena.MultiOutputGP(kernel=kernel, budget="quick").fit(frame)
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(learned.parameters_))
+    for parameters in (learned.parameters_, path, str(path)):
+        given = catena.MultiOutputGP(learn=False, parameters=parameters).fit(frame)
+        pairs = zip(learned.predict(return_std=True), given.predict(return_std=True), strict=True)
+        for there, back in pairs:
+            np.testing.assert_allclose(back, there, rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(given.forecast("6h"), learned.forecast("6h"), rtol=1e-10, atol=1e-10)
+    given.save(tmp_path / "m.catena")
+    pandas.testing.assert_frame_equal(catena.load(tmp_path / "m.catena").forecast("6h"), given.forecast("6h"))
+
+
+def test_wrong_parameters_are_named(tmp_path):
+    X, Y, _ = seasonal(60)
+    parameters = catena.MultiOutputGP(kernel="sho+rw+qp(24,2)", budget="quick").fit(X, Y).parameters_
+    assert parameters["sums"][0][2]["period"] == pytest.approx(24.0)
+
+    def refused(match, learn=False, **changed):
+        with pytest.raises(ValueError, match=match):
+            catena.MultiOutputGP(**{"learn": learn, "parameters": parameters, **changed}).fit(X, Y)
+
+    refused("learn=False", learn=True)
+    refused("leave out noise", noise=1.0)
+    refused("leave out kernel", kernel="rw")
+    refused("cannot be read", parameters=tmp_path / "nowhere.json")
+    refused("neither a dict", parameters=3)
+    refused("`mean` is", parameters={**parameters, "mean": 4})
+    refused("`nose` is unknown", parameters={**parameters, "nose": 4})
+    refused(r"`noise\[1\]` is -1", parameters={**parameters, "noise": [1, -1]})
+    parameters["sums"][1][0]["quality"] = "high"
+    refused(r"`sums\[1\]\[0\].quality` is .high.; expected a positive quality")
 
 
 def test_parameters_are_learned_again_where_the_data_have_changed():

@@ -11,8 +11,12 @@ use crate::preparation::Preparation;
 pub(crate) fn carried(model: &Lmc, from: &Preparation, to: &Preparation) -> Result<Lmc, ModelError> {
     let ratios: Vec<f64> =
         from.outputs.iter().zip(&to.outputs).map(|(from, to)| from.scale / to.scale).collect();
-    let logs = from.inputs.iter().zip(&to.inputs).map(|((_, from), (_, to))| (from / to).ln());
-    let stretch = (logs.sum::<f64>() / from.inputs.len() as f64).exp();
+    let mut changes = from.inputs.iter().zip(&to.inputs).map(|((_, from), (_, to))| from / to);
+    let stretch = match from.inputs.len() {
+        // Without a logarithm a day stays a day to the last digit.
+        1 => changes.next().unwrap_or(1.0),
+        n_inputs => (changes.map(f64::ln).sum::<f64>() / n_inputs as f64).exp(),
+    };
     let mixing = model.mixing();
     let (mut shared, mut private, mut noise) = (vec![], vec![], vec![]);
     for (output, ratio) in ratios.iter().enumerate() {
