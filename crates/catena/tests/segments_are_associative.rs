@@ -5,7 +5,10 @@
 use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{Position, RowIndex};
-use catena::inference::{Begins, BlockSweep, Gradient, SegmentError, Summary, Workspace};
+use catena::inference::{
+    Begins, BlockSweep, Future, Gradient, InferenceError, Past, SegmentError, Summary, Workspace,
+    surroundings,
+};
 use catena::structure::Tree;
 use catena_baselines::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
@@ -180,4 +183,75 @@ fn blocks_between_summaries_know_what_the_whole_knows() {
     check_blocks(Shape::Time, Limits::NOISY, 200..224);
     check_blocks(Shape::Phases, Limits::NOISY, 240..256);
     check_blocks(Shape::Line, Limits { rows: 3000, noise: (0.3, 1.0), ..Limits::LONG }, 310..326);
+}
+
+/// The scan gives every segment what the summaries of all before and after it give, also after a journey as bytes.
+#[test]
+fn the_scan_tells_every_segment_of_all_others() {
+    for scenario in Scenario::drawn(Shape::Line, Limits::NOISY, 400..412) {
+        let mut draws = SeededDraws::new(3);
+        let mut cuts: Vec<usize> = (0..4).map(|_| draws.below(scenario.n_rows() + 1)).collect();
+        cuts.extend([0, scenario.n_rows()]);
+        cuts.sort_unstable();
+        cuts.dedup();
+        let parts: Vec<Summary> =
+            cuts.windows(2).map(|ends| summarise(&scenario, ends[0]..ends[1])).collect();
+        let (log_evidence, around) = surroundings(&parts).unwrap();
+        let whole = parts.iter().skip(1).fold(parts[0].clone(), |whole, part| whole.then(part).unwrap());
+        assert_eq!(log_evidence.to_bits(), whole.log_evidence().to_bits());
+        assert!(around[0].past.is_none() && around[parts.len() - 1].future.is_none());
+        for (at, around) in around.iter().enumerate() {
+            let up_to = |end: usize| {
+                parts[..end].iter().fold(Summary::empty(&scenario.model), |all, part| all.then(part).unwrap())
+            };
+            let after =
+                parts[at + 1..].iter().rev().cloned().reduce(|after, part| part.then(&after).unwrap());
+            if let Some(past) = &around.past {
+                assert_close_lists(past_numbers(past), past_numbers(&up_to(at).past()));
+                assert_eq!(Past::from_bytes(&past.to_bytes()).as_ref(), Ok(past));
+                assert_eq!(
+                    Future::from_bytes(&past.to_bytes()),
+                    Err(SegmentError::SomethingElse { expected: "the future of a segment" })
+                );
+            }
+            if let (Some(future), Some(after)) = (&around.future, after) {
+                let expected = after.future(&up_to(at + 1)).unwrap();
+                assert_close_lists(numbers_of(&future.to_bytes()), numbers_of(&expected.to_bytes()));
+                let bytes = future.to_bytes();
+                assert_eq!(Future::from_bytes(&bytes).as_ref(), Ok(future));
+                for at in 0..bytes.len() {
+                    assert!(Future::from_bytes(&bytes[..at]).is_err());
+                    let mut damaged = bytes.clone();
+                    damaged[at] ^= 0x04;
+                    assert!(Future::from_bytes(&damaged).is_err(), "byte {at}");
+                }
+            }
+        }
+    }
+}
+
+fn numbers_of(bytes: &[u8]) -> Vec<f64> {
+    let (numbers, _) = bytes[16..bytes.len() - 8].as_chunks();
+    numbers.iter().map(|&number| f64::from_le_bytes(number)).collect()
+}
+
+fn past_numbers(past: &Past) -> Vec<f64> {
+    numbers_of(&past.to_bytes())
+}
+
+fn assert_close_lists(found: Vec<f64>, expected: Vec<f64>) {
+    assert_close("what lies around", 1, &found, &expected, Tolerance::relative(1e-10));
+}
+
+/// What another model knows of the past is refused, not misread.
+#[test]
+fn the_past_of_another_model_is_refused() {
+    let drawn = |seed| Scenario::draw(Shape::Line, Limits::NOISY, seed);
+    let (one, size) = (drawn(1), |past: &Past| past.to_bytes().len());
+    let past = summarise(&one, 0..one.n_rows()).past();
+    let other = (2..60).map(drawn).find(|other| size(&summarise(other, 0..1).past()) != size(&past)).unwrap();
+    let (_, tree, observations) = cut_out(&other, 1..other.n_rows());
+    let graph = FactorGraph::new(&other.model, &tree, &observations).unwrap();
+    let refused = BlockSweep::new().forward(&graph, Some(&past));
+    assert!(matches!(refused, Err(InferenceError::OtherState { .. })));
 }

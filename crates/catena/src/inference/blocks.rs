@@ -64,6 +64,7 @@ impl BlockSweep {
         past: Option<&Past>,
     ) -> Result<(f64, Past), InferenceError> {
         let layout = self.workspace.prepare_chain::<false>(graph)?;
+        check(&layout, past, None)?;
         let log_evidence = self.filter::<false>(graph, &layout, past)?;
         Ok((log_evidence, Past(self.stretch.far().clone())))
     }
@@ -80,6 +81,7 @@ impl BlockSweep {
         future: Option<&Future>,
     ) -> Result<(Prediction, Future), InferenceError> {
         let layout = self.workspace.prepare_chain::<false>(graph)?;
+        check(&layout, past, future)?;
         self.filter::<true>(graph, &layout, past)?;
         let positions = own_positions(graph, past);
         let n_outputs = graph.model().n_outputs();
@@ -112,6 +114,7 @@ impl BlockSweep {
         future: Option<&Future>,
     ) -> Result<(Gradient, Future), InferenceError> {
         let layout = self.workspace.prepare_chain::<true>(graph)?;
+        check(&layout, past, future)?;
         let log_evidence = self.filter::<true>(graph, &layout, past)?;
         self.slopes.reset(graph, &layout, own_positions(graph, past));
         let nothing = Future(KeptDual::zero(layout.dynamic().size()));
@@ -175,6 +178,16 @@ impl BlockSweep {
             return Ok(log_evidence);
         }
         Err(InferenceError::Overflow { row: RowIndex::new(graph.tree().len() - 1) })
+    }
+}
+
+/// Refuses what is known of another model's states.
+fn check(layout: &Layout, past: Option<&Past>, future: Option<&Future>) -> Result<(), InferenceError> {
+    let expected = layout.dynamic().size();
+    let found = [past.map(|past| past.0.mean.len()), future.map(|future| future.0.vector.len())];
+    match found.into_iter().flatten().find(|&found| found != expected) {
+        Some(found) => Err(InferenceError::OtherState { expected, found }),
+        None => Ok(()),
     }
 }
 

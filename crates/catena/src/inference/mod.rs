@@ -28,7 +28,7 @@ pub(crate) use beliefs::{Beliefs, NewSteps, StateBelief, Transition};
 pub use blocks::{BlockSweep, Future, Past};
 pub use form::Form;
 pub use gradient::Gradient;
-pub use segment::{Begins, SegmentError, Summary};
+pub use segment::{Begins, SegmentError, Summary, Surroundings, surroundings};
 pub(crate) use segment::{Element, Fold, OwnedRows, StepAt};
 pub use workspace::{Marginals, Workspace};
 
@@ -46,6 +46,16 @@ pub enum InferenceError {
     /// A cycle's step depends on more than the ratio of edge to length-scale.
     #[error("slopes in the lengths of edges are for kernels; a model with pieces for time has none")]
     NoEdgeSlopes,
+    /// A past or a future that another model has left.
+    #[error(
+        "what is known before or after the block is of a state of {found} numbers, but the model has {expected}"
+    )]
+    OtherState {
+        /// Numbers of the model's state, with padding.
+        expected: usize,
+        /// Numbers of the state that was given.
+        found: usize,
+    },
     /// Numbers left the range of doubles.
     /// Usual causes: weights, observations or noise variances of extreme size.
     /// The row named is where it was *noticed*; the cause may lie elsewhere in the structure.

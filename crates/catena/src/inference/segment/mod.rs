@@ -4,10 +4,13 @@
 //! before it, and what its cells say about that state. [`element`] has the mathematics.
 
 mod algebra;
+mod bytes;
 mod element;
 mod fold;
+mod scan;
 mod summary;
 
 pub(crate) use element::{Element, OwnedRows};
 pub(crate) use fold::{Fold, StepAt};
+pub use scan::{Surroundings, surroundings};
 pub use summary::{Begins, SegmentError, Summary};

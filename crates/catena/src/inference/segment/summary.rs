@@ -1,6 +1,7 @@
 //! The summary of a segment: what may leave the process it was made in.
 
 use super::algebra::Algebra;
+use super::bytes::{Mark, numbers, opened, push_numbers, sealed};
 use super::element::{Element, OwnedRows, length};
 use super::fold::{Fold, StepAt};
 use crate::graph::FactorGraph;
@@ -18,11 +19,14 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SegmentError {
-    /// The bytes do not begin like a summary.
-    #[error("these bytes are not a segment summary")]
-    NotASummary,
+    /// The bytes do not begin as they should.
+    #[error("these bytes are not {expected}")]
+    SomethingElse {
+        /// What they should be.
+        expected: &'static str,
+    },
     /// The bytes were written in a form that this version does not know.
-    #[error("the segment summary has version {found}; this program reads version {known}")]
+    #[error("the bytes of a segment have version {found}; this program reads version {known}")]
     Version {
         /// The version found.
         found: u32,
@@ -30,7 +34,7 @@ pub enum SegmentError {
         known: u32,
     },
     /// The bytes are not as they were written.
-    #[error("the segment summary is damaged: its {len} bytes do not agree with their checksum")]
+    #[error("the bytes of a segment are damaged: these {len} do not agree with their checksum")]
     Damaged {
         /// How many bytes there are.
         len: usize,
@@ -72,8 +76,7 @@ pub enum Begins {
 /// How often to look whether a stretch has forgotten what lies before it.
 const LOOK_EVERY: usize = 16;
 
-const MAGIC: &[u8; 8] = b"catenasg";
-const VERSION: u32 = 1;
+const MARK: Mark = (b"catenasg", "a segment summary");
 
 impl Summary {
     /// The summary of no rows at all.
@@ -210,13 +213,11 @@ impl Summary {
 
     /// The summary as plain bytes: little-endian, with a version and a checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(VERSION.to_le_bytes());
-        bytes.extend((self.dims.len() as u32).to_le_bytes());
-        self.dims.iter().for_each(|&dim| bytes.extend((dim as u32).to_le_bytes()));
-        self.element.numbers().iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        bytes.extend(checksum(&bytes).to_le_bytes());
-        bytes
+        sealed(MARK, |bytes| {
+            bytes.extend((self.dims.len() as u32).to_le_bytes());
+            self.dims.iter().for_each(|&dim| bytes.extend((dim as u32).to_le_bytes()));
+            push_numbers(bytes, self.element.numbers());
+        })
     }
 
     /// A summary from its bytes, written by this process or another.
@@ -225,27 +226,16 @@ impl Summary {
     /// When the bytes are not those of a summary, whole and of a known version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
         let damaged = SegmentError::Damaged { len: bytes.len() };
-        let rest = bytes.strip_prefix(MAGIC).ok_or(SegmentError::NotASummary)?;
-        let (version, rest) = rest.split_first_chunk().ok_or(damaged.clone())?;
-        let found = u32::from_le_bytes(*version);
-        if found != VERSION {
-            return Err(SegmentError::Version { found, known: VERSION });
-        }
-        let (rest, sum) = rest.split_last_chunk().ok_or(damaged.clone())?;
-        if checksum(&bytes[..bytes.len() - size_of::<u64>()]) != u64::from_le_bytes(*sum) {
-            return Err(damaged);
-        }
-        let (n_dims, rest) = rest.split_first_chunk().ok_or(damaged.clone())?;
+        let (n_dims, rest) = opened(MARK, bytes)?.split_first_chunk().ok_or(damaged.clone())?;
         let n_dims = u32::from_le_bytes(*n_dims) as usize;
-        let (dims, numbers) = rest.split_at_checked(n_dims.saturating_mul(4)).ok_or(damaged.clone())?;
+        let (dims, rest) = rest.split_at_checked(n_dims.saturating_mul(4)).ok_or(damaged.clone())?;
         let (dims, _) = dims.as_chunks();
         let dims: Vec<usize> = dims.iter().map(|&dim| u32::from_le_bytes(dim) as usize).collect();
-        let (numbers, left_over) = numbers.as_chunks();
+        let numbers = numbers(rest).ok_or(damaged.clone())?;
         let size = Layout::checked_size(&dims).ok_or(damaged.clone())?;
-        if !left_over.is_empty() || numbers.len() != length(size, size) {
+        if numbers.len() != length(size, size) {
             return Err(damaged);
         }
-        let numbers = numbers.iter().map(|&number| f64::from_le_bytes(number)).collect();
         let element = Element::from_numbers(size, size, numbers).ok_or(damaged)?;
         Ok(Self { dims, element })
     }
@@ -261,11 +251,4 @@ fn moments_of(element: &Element) -> KeptMoments {
 
 fn dims_of(model: &Lmc) -> Vec<usize> {
     model.latents().iter().map(Latent::state_dim).collect()
-}
-
-/// FNV-1a: tells bytes that were damaged on the way, not bytes that were made to deceive.
-fn checksum(bytes: &[u8]) -> u64 {
-    bytes
-        .iter()
-        .fold(0xcbf2_9ce4_8422_2325, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

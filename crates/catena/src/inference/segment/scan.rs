@@ -1,0 +1,43 @@
+//! What each of several segments has to know of all the others, from their summaries alone.
+
+use super::{SegmentError, Summary};
+use crate::inference::blocks::{Future, Past};
+
+/// What a segment has to know of all that lies before and after it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Surroundings {
+    /// Everything before it; `None` for the first.
+    pub past: Option<Past>,
+    /// Everything after it; `None` for the last.
+    pub future: Option<Future>,
+}
+
+/// The log evidence of a chain that is cut into these segments, and what each of them has to know of the others. Each summary is
+/// joined twice, whatever the number of rows behind it.
+///
+/// # Errors
+/// When they were summarised under models with other states.
+pub fn surroundings(segments: &[Summary]) -> Result<(f64, Vec<Surroundings>), SegmentError> {
+    let mut up_to: Vec<Summary> = Vec::with_capacity(segments.len());
+    for segment in segments {
+        let joined = match up_to.last() {
+            Some(before) => before.then(segment)?,
+            None => segment.clone(),
+        };
+        up_to.push(joined);
+    }
+    let log_evidence = up_to.last().map_or(0.0, Summary::log_evidence);
+    let mut after: Option<Summary> = None;
+    let mut found = Vec::with_capacity(segments.len());
+    for at in (0..segments.len()).rev() {
+        let past = at.checked_sub(1).map(|before| up_to[before].past());
+        let future = after.as_ref().map(|after| after.future(&up_to[at])).transpose()?;
+        found.push(Surroundings { past, future });
+        after = Some(match &after {
+            Some(after) => segments[at].then(after)?,
+            None => segments[at].clone(),
+        });
+    }
+    found.reverse();
+    Ok((log_evidence, found))
+}
