@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from . import _catena, _check
 from ._catena import Structure
 from ._random import seed_of
@@ -25,12 +27,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-__all__ = ["Structure", "greedy_chain", "random_chains", "sorted_chain", "spanning_tree"]
+__all__ = ["Structure", "chain", "greedy_chain", "random_chains", "sorted_chain", "spanning_tree"]
 
 
 def sorted_chain(X: ArrayLike) -> Structure:
     """The chain along a single input column, shape (n, 1): exact for one input."""
     return _catena.sorted_chain(_points(X))
+
+
+def chain(X: ArrayLike, order: ArrayLike) -> Structure:
+    """The chain that visits the rows in this order.
+
+    >>> chain(np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 0.0]]), [1, 2, 0]).total_length
+    3.0
+    """
+    points = _points(X)
+    rows = np.asarray(order)
+    if (
+        rows.shape != (len(points),)
+        or rows.dtype.kind not in "iu"
+        or (np.sort(rows) != np.arange(len(points))).any()
+    ):
+        raise InputError(f"order must name each of the {len(points)} rows once.")
+    return _catena.chain(points, rows.tolist())
 
 
 def greedy_chain(X: ArrayLike, start: int = 0) -> Structure:

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use catena_auto::fit::{Budget, Event, Fit, FitError, FitMonitor, FitOptions, Stage, UnknownWord};
-use catena_store::{About, length_text};
+use catena_auto::fit::{Budget, Event, FitError, FitMonitor, FitOptions, Stage, UnknownWord};
+use catena_store::length_text;
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -37,7 +37,8 @@ pub(crate) fn fit(
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
     let options = asked.into_options(&names, &about.outputs)?;
     let job = |monitor: &FitMonitor<'_>| catena_auto::fit::fit(&table, &options, monitor);
-    concluded(py, watched(py, job, progress.as_ref()), about)
+    let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
+    Ok((Model::new(fit, about), interrupted))
 }
 
 /// The same kind of model with more rows, its parameters learned again; progress and Ctrl-C as in `fit`.
@@ -59,20 +60,18 @@ pub(crate) fn relearn(
     let length_text = if about.is_time() { |length| length_text(true, length) } else { plain };
     let options = FitOptions { budget, length_text, ..FitOptions::default() };
     let job = |monitor: &FitMonitor<'_>| fit.relearned(&more, &options, monitor);
-    concluded(py, watched(py, job, progress.as_ref()), about.clone())
+    let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
+    Ok((Model::new(fit, about.clone()), interrupted))
 }
 
-/// The model of a fit that ended, and whether it was interrupted.
-fn concluded(
+/// What a fit has found when it ended, and whether it was interrupted.
+pub(crate) fn concluded<T>(
     py: Python<'_>,
-    (fitted, interruption): (Result<Fit, Failure>, Option<PyErr>),
-    about: About,
-) -> PyResult<(Model, bool)> {
-    match (fitted, interruption) {
-        (Ok(fit), None) => Ok((Model::new(fit, about), false)),
-        (Ok(fit), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => {
-            Ok((Model::new(fit, about), true))
-        }
+    (found, interruption): (Result<T, Failure>, Option<PyErr>),
+) -> PyResult<(T, bool)> {
+    match (found, interruption) {
+        (Ok(found), None) => Ok((found, false)),
+        (Ok(found), Some(error)) if error.is_instance_of::<PyKeyboardInterrupt>(py) => Ok((found, true)),
         (_, Some(error)) => Err(error),
         (Err(failure), None) => Err(failure.into()),
     }
@@ -88,11 +87,11 @@ struct Talk {
 }
 
 /// The fit, and what Python said meanwhile: Ctrl-C, or an exception of the progress callback.
-fn watched(
+pub(crate) fn watched<T: Send>(
     py: Python<'_>,
-    job: impl FnOnce(&FitMonitor<'_>) -> Result<Fit, FitError> + Send,
+    job: impl FnOnce(&FitMonitor<'_>) -> Result<T, FitError> + Send,
     progress: Option<&Bound<'_, PyAny>>,
-) -> (Result<Fit, Failure>, Option<PyErr>) {
+) -> (Result<T, Failure>, Option<PyErr>) {
     let talk = Talk::default();
     let progress = progress.map(|progress| progress.clone().unbind());
     py.detach(|| {
@@ -114,7 +113,7 @@ fn watched(
     })
 }
 
-fn run(job: impl FnOnce(&FitMonitor<'_>) -> Result<Fit, FitError>, talk: &Talk) -> Result<Fit, FitError> {
+fn run<T>(job: impl FnOnce(&FitMonitor<'_>) -> Result<T, FitError>, talk: &Talk) -> Result<T, FitError> {
     let monitor = |event: Event| {
         talk.news.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(event);
         if talk.is_to_stop.load(Ordering::Relaxed) {

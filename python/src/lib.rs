@@ -3,6 +3,7 @@
 //! - `model`: a fit as a Python object; `fitting`: making one, with progress and Ctrl-C.
 //! - `live`: a fit that takes observations one by one.
 //! - `options`: keyword arguments as options of a fit; `about`: names and clocks of a table.
+//! - `parts`: tables in parts, one process each.
 //! - `structure`, `sweep`, `scores`: pieces for people who build on catena.
 //! - `times`: instants as the numbers a model works with.
 //! - `arrays`, `failure`, `threads`: numpy arrays, exceptions, and a thread pool that survives a fork.
@@ -14,6 +15,7 @@ mod fitting;
 mod live;
 mod model;
 mod options;
+mod parts;
 mod scores;
 mod structure;
 mod sweep;
@@ -38,9 +40,11 @@ mod _catena {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
+    use super::parts::{Outline, Segment, census, chain_order, merged_census, rows_to_compare, surroundings};
+    #[pymodule_export]
     use super::scores::cell_scores;
     #[pymodule_export]
-    use super::structure::{Structure, greedy_chain, random_chains, sorted_chain, spanning_tree};
+    use super::structure::{Structure, chain, greedy_chain, random_chains, sorted_chain, spanning_tree};
     #[pymodule_export]
     use super::sweep::sweep;
     #[pymodule_export]

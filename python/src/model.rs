@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use catena_auto::fit::{Fit, GivenParameters, LiveFit, Summary};
+use catena_auto::fit::in_parts::PlainModel;
+use catena_auto::fit::{Fit, GivenParameters, LiveFit, MethodChoice, StructureOption, Summary};
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
 use catena_store::{About, Parameters, length_text};
@@ -14,6 +15,7 @@ use crate::about::clocks;
 use crate::arrays::{self, table, vector};
 use crate::failure::Failure;
 use crate::live::Live;
+use crate::parts::written;
 use crate::structure::Structure;
 use crate::threads::on_pool;
 
@@ -236,6 +238,25 @@ impl Model {
     fn made_with(&self) -> (String, String, u64) {
         let parts = self.fit.parts();
         (parts.method.to_string(), parts.structure.to_string(), parts.seed)
+    }
+
+    /// The parameters and the change of units, each as JSON: what parts of a table need to know.
+    fn plain(&self) -> PyResult<(String, String)> {
+        let parts = self.fit.parts();
+        Ok((written(&PlainModel::of(&parts.model))?, written(&parts.preparation)?))
+    }
+
+    /// Whether the model lies on a chain by message passing.
+    fn is_chain(&self) -> bool {
+        let parts = self.fit.parts();
+        let is_own = matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena);
+        let is_line = parts.table.inputs().dim() == 1;
+        let is_chain = match parts.structure {
+            StructureOption::Auto => is_line,
+            StructureOption::Chain => true,
+            StructureOption::Tree | StructureOption::Ensemble { .. } => false,
+        };
+        is_own && is_chain && parts.candidates.is_none()
     }
 
     /// The bytes of a model file.

@@ -134,6 +134,17 @@ pub(crate) fn sorted_chain(py: Python<'_>, inputs: PyReadonlyArray2<'_, f64>) ->
     built(py, inputs, "sorted chain", catena::structure::sorted_chain)
 }
 
+/// The chain that visits the rows in this order.
+#[pyfunction]
+pub(crate) fn chain(
+    py: Python<'_>,
+    inputs: PyReadonlyArray2<'_, f64>,
+    order: Vec<usize>,
+) -> PyResult<Structure> {
+    let order: Vec<RowIndex> = order.into_iter().map(RowIndex::new).collect();
+    built(py, inputs, "chain", |inputs| Tree::chain(inputs, order.clone()))
+}
+
 /// The chain that goes to the nearest row it has not visited, from row `start`.
 #[pyfunction]
 pub(crate) fn greedy_chain(

@@ -27,9 +27,15 @@ use crate::method::{Differentiable, MethodError};
 pub(crate) struct Ground {
     pub(crate) dataset: Arc<Dataset>,
     pub(crate) tree: Arc<Tree>,
-    pub(crate) extent: Extent,
+    pub(crate) facts: Facts,
     /// Found when first asked for: given parameters need none.
     moments: OnceLock<OutputMoments>,
+}
+
+/// What is known of a table in the model's units before any model.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) extent: Extent,
     /// Outputs that never vary, with the number of their cells: no latent explains a constant.
     pub(crate) constant: Vec<(OutputIndex, usize)>,
 }
@@ -57,8 +63,8 @@ impl Ground {
     /// Lays a table on a structure that is there.
     pub(crate) fn on(dataset: Dataset, tree: Arc<Tree>) -> Self {
         let extent = Extent::of(dataset.inputs(), &tree);
-        let constant = constant_outputs(dataset.observations());
-        Self { dataset: Arc::new(dataset), tree, extent, moments: OnceLock::new(), constant }
+        let facts = Facts { extent, constant: constant_outputs(dataset.observations()) };
+        Self { dataset: Arc::new(dataset), tree, facts, moments: OnceLock::new() }
     }
 
     fn moments(&self) -> &OutputMoments {
@@ -73,7 +79,7 @@ impl Ground {
 
     /// The default priors for these points.
     pub(crate) fn priors(&self) -> Priors {
-        Priors::for_points(self.extent.spacing, self.extent.span)
+        self.facts.priors()
     }
 
     /// The state that suits a structure.
@@ -86,10 +92,62 @@ impl Ground {
         Ok(FactorGraph::new(Arc::new(model), Arc::clone(&self.tree), self.dataset.observations())?)
     }
 
+    /// How many numbers a family has to learn here.
+    pub(crate) fn n_free(&self, course: &Course<'_>) -> Result<usize, FitError> {
+        let start = course.family.start(self.moments(), self.facts.extent, 1.0)?;
+        Ok(self.facts.parameters(course, self.facts.silenced(start)?).n_free())
+    }
+
+    /// Learns by message passing.
+    pub(crate) fn learn(
+        &self,
+        course: &Course<'_>,
+        monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
+    ) -> Result<Learned, FitError> {
+        let starts = self.facts.starts(course, || self.moments())?;
+        let Some(first) = starts.first() else { return Err(FitError::NoStart) };
+        let parameters = self.facts.parameters(course, first.clone());
+        let graph = self.graph(first.clone())?;
+        let make = || GraphEvidence::new(graph.clone());
+        Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
+    }
+
+    /// Learns by the evidence of another method.
+    pub(crate) fn learn_by(
+        &self,
+        method: &dyn Differentiable,
+        course: &Course<'_>,
+        monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
+    ) -> Result<Learned, FitError> {
+        let starts = self.facts.starts(course, || self.moments())?;
+        let Some(first) = starts.first() else { return Err(FitError::NoStart) };
+        let parameters = self.facts.parameters(course, first.clone());
+        let make = || MethodEvidence { method, dataset: &self.dataset };
+        Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
+    }
+
+    /// Mean and variance of an observation of every cell, and the log evidence.
+    pub(crate) fn marginals(&self, model: &Lmc) -> Result<(Prediction, f64), MethodError> {
+        let graph = FactorGraph::new(model, &*self.tree, self.dataset.observations())?;
+        let inference::Marginals { prediction, log_evidence, .. } = inference::marginals(&graph)?;
+        Ok((prediction.with_noise(model.noise()), log_evidence))
+    }
+}
+
+impl Facts {
+    /// The default priors for points of this extent.
+    pub(crate) fn priors(&self) -> Priors {
+        Priors::for_points(self.extent.spacing, self.extent.span)
+    }
+
     /// Starts of a family, with outputs that never vary silenced.
-    fn starts(&self, course: &Course<'_>) -> Result<Vec<Lmc>, ModelError> {
+    pub(crate) fn starts<'m>(
+        &self,
+        course: &Course<'_>,
+        moments: impl Fn() -> &'m OutputMoments,
+    ) -> Result<Vec<Lmc>, ModelError> {
         let from_table = course.multipliers.iter().map(|&multiplier| {
-            let start = course.family.start(self.moments(), self.extent, multiplier)?;
+            let start = course.family.start(moments(), self.extent, multiplier)?;
             self.silenced(start)
         });
         course.earlier.iter().cloned().map(Ok).chain(from_table).collect()
@@ -125,47 +183,6 @@ impl Ground {
         let constant = self.constant.iter().map(|(output, _)| *output);
         course.family.parameters_without(member, course.noise_floor, constant)
     }
-
-    /// How many numbers a family has to learn here.
-    pub(crate) fn n_free(&self, course: &Course<'_>) -> Result<usize, FitError> {
-        let start = self.silenced(course.family.start(self.moments(), self.extent, 1.0)?)?;
-        Ok(self.parameters(course, start).n_free())
-    }
-
-    /// Learns by message passing.
-    pub(crate) fn learn(
-        &self,
-        course: &Course<'_>,
-        monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
-    ) -> Result<Learned, FitError> {
-        let starts = self.starts(course)?;
-        let Some(first) = starts.first() else { return Err(FitError::NoStart) };
-        let parameters = self.parameters(course, first.clone());
-        let graph = self.graph(first.clone())?;
-        let make = || GraphEvidence::new(graph.clone());
-        Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
-    }
-
-    /// Learns by the evidence of another method.
-    pub(crate) fn learn_by(
-        &self,
-        method: &dyn Differentiable,
-        course: &Course<'_>,
-        monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
-    ) -> Result<Learned, FitError> {
-        let starts = self.starts(course)?;
-        let Some(first) = starts.first() else { return Err(FitError::NoStart) };
-        let parameters = self.parameters(course, first.clone());
-        let make = || MethodEvidence { method, dataset: &self.dataset };
-        Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
-    }
-
-    /// Mean and variance of an observation of every cell, and the log evidence.
-    pub(crate) fn marginals(&self, model: &Lmc) -> Result<(Prediction, f64), MethodError> {
-        let graph = FactorGraph::new(model, &*self.tree, self.dataset.observations())?;
-        let inference::Marginals { prediction, log_evidence, .. } = inference::marginals(&graph)?;
-        Ok((prediction.with_noise(model.noise()), log_evidence))
-    }
 }
 
 /// Outputs whose values, brought to mean 0, are all 0, with the number of their cells.
@@ -175,6 +192,11 @@ fn constant_outputs(observations: &Observations) -> Vec<(OutputIndex, usize)> {
     for (_, cell) in observations.cells() {
         squares[cell.output.get()] += cell.value * cell.value;
     }
+    constants(&squares, &counts)
+}
+
+/// Outputs with so many cells whose squares are all 0.
+pub(crate) fn constants(squares: &[f64], counts: &[usize]) -> Vec<(OutputIndex, usize)> {
     let never_varies = |output: &usize| squares[*output] <= 1e-20 * counts[*output] as f64;
     (0..counts.len()).filter(never_varies).map(|output| (OutputIndex::new(output), counts[output])).collect()
 }

@@ -277,6 +277,12 @@ fn least_squares(scaled: &InputPoints, cells: &[(RowIndex, f64)], unit: f64) -> 
             }
         }
     }
+    solve_with_ridge(count, normal, right).into_iter().map(|slope| slope * unit).collect()
+}
+
+/// Slopes from sums of products of `count` cells around their means: of inputs, and of inputs and values.
+pub(crate) fn solve_with_ridge(count: f64, mut normal: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
+    let dim = right.len();
     (0..dim).for_each(|i| normal[i * dim + i] += 1e-6 * count);
     // Gaussian elimination: positive definite by the ridge, so no pivoting is needed.
     for k in 0..dim {
@@ -292,7 +298,7 @@ fn least_squares(scaled: &InputPoints, cells: &[(RowIndex, f64)], unit: f64) -> 
         let known: f64 = (k + 1..dim).map(|j| normal[k * dim + j] * right[j]).sum();
         right[k] = (right[k] - known) / normal[k * dim + k];
     }
-    right.into_iter().map(|slope| slope * unit).collect()
+    right
 }
 
 /// Predictive distributions of cells in the user's units: normal, or log-normal where the logarithm was modelled.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena::kernel::{Kernel, Piece, StateKind};
-use catena::model::{Latent, Lmc, MixingMatrix, Process};
-use catena::units::{LengthScale, Variance};
+use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::units::Variance;
+use catena_auto::fit::in_parts::LatentKind;
 use catena_auto::fit::{Fit, FitParts, FullScaleSize, MethodChoice, StructureOption, Summary};
 use catena_auto::preparation::Preparation;
 use catena_io::FileName;
@@ -40,7 +40,7 @@ struct Header {
     method: Named,
     structure: Named,
     seed: u64,
-    latents: Vec<LatentHeader>,
+    latents: Vec<LatentKind>,
     preparation: Preparation,
     summary: Summary,
 }
@@ -50,12 +50,6 @@ struct InputHeader {
     name: String,
     style: String,
     time: Option<Value>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct LatentHeader {
-    kernel: String,
-    state: String,
 }
 
 /// A name with a count where there is one.
@@ -172,14 +166,6 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         style: style_name(input.style).to_owned(),
         time: input.time.as_ref().map(TimeAxis::to_json),
     };
-    let latent = |latent: &Latent| match latent.process() {
-        Process::Stationary(kernel, state) => LatentHeader {
-            kernel: kernel.name().to_owned(),
-            state: if state == StateKind::Derivative { "derivative" } else { "value" }.to_owned(),
-        },
-        Process::Piece(piece) => LatentHeader { kernel: piece.name().to_owned(), state: "piece".to_owned() },
-        Process::QuarterTurn => LatentHeader { kernel: "qp".to_owned(), state: "turn".to_owned() },
-    };
     let header = Header {
         catena: env!("CARGO_PKG_VERSION").to_owned(),
         data: about.data.clone(),
@@ -191,7 +177,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         method: Named::of_method(*method),
         structure: Named::of_structure(*structure),
         seed: *seed,
-        latents: model.latents().iter().map(latent).collect(),
+        latents: model.latents().iter().map(LatentKind::of).collect(),
         preparation: preparation.clone(),
         summary: finite(summary.clone()),
     };
@@ -338,28 +324,9 @@ fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) 
     }
     // Files without any piece for time have no shapes.
     let shapes = numbers("shapes").unwrap_or_else(|_| vec![f64::NAN; lengths.len()]);
-    let latent =
-        |latent: &LatentHeader, length: f64, shape: &f64, before: Option<&Latent>| -> Option<Latent> {
-            if latent.state == "turn" {
-                return Latent::quarter_turn_of(before?);
-            }
-            if latent.state == "piece" {
-                return Some(Latent::piece(
-                    Piece::named(&latent.kernel, *shape)?,
-                    LengthScale::new(length).ok()?,
-                ));
-            }
-            let kernel = Kernel::ALL.iter().copied().find(|kernel| kernel.name() == latent.kernel)?;
-            let state = match latent.state.as_str() {
-                "derivative" => StateKind::Derivative,
-                "value" => StateKind::Value,
-                _ => return None,
-            };
-            Latent::new(kernel, state, LengthScale::new(length).ok()?).ok()
-        };
     let mut latents: Vec<Latent> = vec![];
     for (of, (length, shape)) in header.latents.iter().zip(lengths.into_iter().zip(&shapes)) {
-        latents.push(latent(of, length, shape, latents.last())?);
+        latents.push(of.latent(length, *shape, latents.last())?);
     }
     let (shared, private) = (numbers("shared_weights").ok()?, numbers("private_weights").ok()?);
     let n_outputs = header.outputs.len();

@@ -8,6 +8,8 @@ const PLAIN: &[&str] = &["numpy"];
 /// What the whole suite needs.
 const FULL: &[&str] = &[
     "numpy",
+    "dask[array,dataframe]",
+    "distributed",
     "scikit-learn",
     "pandas",
     "polars",

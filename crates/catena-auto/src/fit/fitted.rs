@@ -10,6 +10,7 @@ use catena::units::DistanceScale;
 use catena_baselines::Problem;
 use catena_baselines::fullscale::FullScaleSize;
 
+use super::in_parts::log_volume;
 use super::learn::{learn, rival, schedule};
 use super::summary::{self, HeldOut, Summary};
 use super::warnings::warnings;
@@ -151,6 +152,7 @@ pub(super) fn finish(
     };
     let posterior = condition(&prepared, &model, conditioning)?;
     let counts = table.observations().counts_by_output();
+    let model_counts = ground.dataset.observations().counts_by_output();
     let evidence = posterior.evidence()?;
     let log_evidence = evidence.map_or(f64::NAN, Evidence::get);
     let mut decisions = told.decisions;
@@ -163,16 +165,16 @@ pub(super) fn finish(
         method: method_name(options),
         n_rows: table.n_rows(),
         input_names: options.input_names.clone(),
-        latents: summary::latents(&model, &preparation, ground.extent, options),
-        outputs: summary::outputs(&model, &preparation, &counts, ground.extent, options),
+        latents: summary::latents(&model, &preparation, ground.facts.extent, options),
+        outputs: summary::outputs(&model, &preparation, &counts, ground.facts.extent, options),
         mixing: summary::mixing(&model, &preparation),
-        correlation: summary::correlation(&model, ground.extent),
+        correlation: summary::correlation(&model, ground.facts.extent),
         log_evidence,
         path: learned.map(|learned| learned.path.clone()).unwrap_or_default(),
         ending: summary::ending(learned),
         n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
         tried: told.tried,
-        warnings: warnings(&model, ground, learned, &told.held_out, options),
+        warnings: warnings(&model, (&ground.facts, &model_counts), learned, &told.held_out, options),
         held_out: told.held_out,
         probabilities: told.probabilities,
         decisions,
@@ -191,7 +193,7 @@ pub(super) fn finish(
     Ok(Fit { parts, prepared, posterior })
 }
 
-fn method_name(options: &FitOptions) -> String {
+pub(super) fn method_name(options: &FitOptions) -> String {
     match (options.method, options.structure) {
         (MethodChoice::Exact, _) => "exact".to_owned(),
         (MethodChoice::Svgp { n_inducing }, _) => format!("svgp with {n_inducing} inducing points"),
@@ -289,12 +291,7 @@ impl Fit {
     /// When the method cannot compute it.
     pub fn log_evidence(&self) -> Result<f64, FitError> {
         let own = self.posterior.evidence()?.map_or(f64::NAN, crate::method::Evidence::get);
-        let mut log_volume = 0.0;
-        for (_, cell) in self.parts.table.observations().cells() {
-            let transform = &self.parts.preparation.outputs[cell.output.get()];
-            log_volume -= transform.scale.ln() + if transform.log { cell.value.ln() } else { 0.0 };
-        }
-        Ok(own + log_volume)
+        Ok(own + log_volume(&self.parts.table, &self.parts.preparation))
     }
 
     /// Predictive distributions at the table's rows.

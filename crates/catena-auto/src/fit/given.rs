@@ -1,6 +1,7 @@
 //! A fit with parameters in the user's units: nothing is learned.
 
 use catena::data::Dataset;
+use catena::kernel::StateKind;
 use catena::learning::Family;
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::{LengthScale, Variance};
@@ -30,15 +31,17 @@ pub(super) fn fit(
     let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
     let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
     let ground = Ground::new(prepared, &options.structure.learned_on())?;
-    let model = given_model(given, &preparation, &ground, options)?;
+    let is_line = table.inputs().dim() == 1 && ground.tree.is_chain();
+    let model = given_model(given, &preparation, is_line, options)?;
     let told = Told { decisions: vec!["parameters as given".to_owned()], ..Told::default() };
     finish(table, preparation, &ground, model, None, told, options, monitor)
 }
 
-fn given_model(
+/// The model with given parameters, in the units of `preparation`; `is_line` on a chain along a single input.
+pub(super) fn given_model(
     given: &GivenParameters,
     preparation: &Preparation,
-    ground: &Ground,
+    is_line: bool,
     options: &FitOptions,
 ) -> Result<Lmc, FitError> {
     let n_outputs = preparation.outputs.len();
@@ -68,7 +71,8 @@ fn given_model(
         }
         noise.push(Variance::new(variance / (scale * scale)).map_err(catena::model::ModelError::from)?);
     }
-    let state = options.state.unwrap_or_else(|| ground.suited_state());
+    let suited = if is_line { StateKind::Derivative } else { StateKind::Value };
+    let state = options.state.unwrap_or(suited);
     let kernels = given.kernel;
     let family = Family {
         n_shared,

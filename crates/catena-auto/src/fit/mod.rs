@@ -4,6 +4,7 @@ mod along_time;
 mod fitted;
 mod given;
 mod in_blocks;
+pub mod in_parts;
 mod joint;
 mod learn;
 mod live;
@@ -114,6 +115,28 @@ pub enum FitError {
         "the model's noise is too small for a sweep in blocks, which would lose digits; allow more memory instead"
     )]
     TooLittleNoiseForBlocks,
+    /// A part of a table has lost digits.
+    #[error(
+        "the model's noise is too small for a sweep in parts, which would lose digits; learn it with more noise, or fit the table \
+         on one machine"
+    )]
+    TooLittleNoiseForParts,
+    /// A part was asked as the first one and is not, or the other way round.
+    #[error(
+        "{}",
+        if *is_joined { "this part follows another: give it what lies before it" }
+        else { "this part is the first: nothing lies before it" }
+    )]
+    PartOutOfPlace {
+        /// Whether the part follows another.
+        is_joined: bool,
+    },
+    /// Only what messages along a chain can do can be done in parts.
+    #[error("a table in parts {what}")]
+    NotInParts {
+        /// What it cannot do.
+        what: &'static str,
+    },
     /// An ensemble of nothing.
     #[error("an ensemble needs at least one chain")]
     EmptyEnsemble,

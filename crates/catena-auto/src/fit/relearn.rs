@@ -121,7 +121,7 @@ fn again(
     let (family, n_outputs) = (family_of(&start), start.n_outputs());
     let plan = Plan::new(options.budget, table.n_rows(), n_outputs, start.state_dim());
     let plan = plan.with_final_race(options.budget, table.n_rows(), n_outputs, start.state_dim());
-    let earlier = vec![ground.silenced(start)?];
+    let earlier = vec![ground.facts.silenced(start)?];
     // Along one input exact inference was asked for; above, a contest may have chosen it.
     let is_own = table.inputs().dim() > 1;
     let (_, settings) = schedule(&family, &earlier, &plan, (table, options, is_own));

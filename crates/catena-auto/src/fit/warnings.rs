@@ -6,18 +6,18 @@ use catena::learning::{Extent, Learned, Stop};
 use catena::model::Lmc;
 
 use super::{FitOptions, HeldOut, RELEARN};
-use crate::ground::Ground;
+use crate::ground::Facts;
 
 /// Warnings about a fitted model, most important first.
 pub(super) fn warnings(
     model: &Lmc,
-    ground: &Ground,
+    (facts, counts): (&Facts, &[usize]),
     learned: Option<&Learned>,
     held_out: &[HeldOut],
     options: &FitOptions,
 ) -> Vec<String> {
     let mut warnings = lost_races(held_out);
-    for &(output, count) in &ground.constant {
+    for &(output, count) in &facts.constant {
         let name = options.output_name(output.get());
         let cells =
             if count == 1 { "has a single value".to_owned() } else { format!("has {count} equal values") };
@@ -26,10 +26,10 @@ pub(super) fn warnings(
         ));
     }
     if let Some(learned) = learned {
-        warnings.extend(of_learning(model, ground.extent, learned, options));
+        warnings.extend(of_learning(model, facts.extent, learned, options));
     }
-    for (output, count) in ground.dataset.observations().counts_by_output().into_iter().enumerate() {
-        if (2..8).contains(&count) {
+    for (output, count) in counts.iter().enumerate() {
+        if (2..8).contains(count) {
             let name = options.output_name(output);
             warnings.push(format!("{name} has only {count} values: what is said of it leans on the priors"));
         }

@@ -88,20 +88,61 @@ pub(crate) fn choose(
     units: InputUnits,
     monitor: &FitMonitor<'_>,
 ) -> Result<Choice, FitError> {
-    let n_outputs = table.observations().n_outputs();
+    let n_wanted = selection_rows(Size::of(table), options);
+    let part = some_rows(table, &rows::part(table, n_wanted, options.seed))?;
+    let positive = positive_outputs(table.observations());
+    choose_on(part, table.n_rows(), positive, options, units, monitor)
+}
+
+/// How large a table is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) n_rows: usize,
+    pub(crate) n_inputs: usize,
+    pub(crate) n_outputs: usize,
+}
+
+impl Size {
+    fn of(table: &Dataset) -> Self {
+        let (n_inputs, n_outputs) = (table.inputs().dim(), table.observations().n_outputs());
+        Self { n_rows: table.n_rows(), n_inputs, n_outputs }
+    }
+}
+
+/// On how many rows of a table models are compared.
+pub(crate) fn selection_rows(size: Size, options: &FitOptions) -> usize {
+    plan_for(size, options).2.selection_rows
+}
+
+/// Whether private latents are tried, how many shared ones, and the plan to compare them.
+fn plan_for(size: Size, options: &FitOptions) -> (bool, Vec<usize>, Plan) {
+    let Size { n_rows, n_inputs, n_outputs } = size;
     let private = options.private.unwrap_or(n_outputs > 1);
     let ladder = ladder(n_outputs, private, options.latents);
     let most = ladder.iter().copied().max().unwrap_or(1);
     // Along a line most latents turn out rough, with one state; some have two.
     let n_latents = most + if private { n_outputs } else { 0 };
-    let state_size = if table.inputs().dim() == 1 { n_latents + n_latents / 4 } else { n_latents };
-    let plan = Plan::new(options.budget, table.n_rows(), n_outputs, state_size);
-    let rows = rows::part(table, plan.selection_rows, options.seed);
+    let state_size = if n_inputs == 1 { n_latents + n_latents / 4 } else { n_latents };
+    (private, ladder, Plan::new(options.budget, n_rows, n_outputs, state_size))
+}
+
+/// Decides what the options leave open for a table of `n_rows` rows, by the part of it on which models are compared. `positive`
+/// says which outputs are positive in the whole table.
+pub(crate) fn choose_on(
+    part: Dataset,
+    n_rows: usize,
+    positive: Vec<bool>,
+    options: &FitOptions,
+    units: InputUnits,
+    monitor: &FitMonitor<'_>,
+) -> Result<Choice, FitError> {
+    let size = Size { n_rows, ..Size::of(&part) };
+    let n_outputs = size.n_outputs;
+    let (private, ladder, plan) = plan_for(size, options);
     let mut reasons = vec![];
-    if rows.len() < table.n_rows() {
-        reasons.push(format!("models were compared on {} of {} rows", rows.len(), table.n_rows()));
+    if part.n_rows() < n_rows {
+        reasons.push(format!("models were compared on {} of {n_rows} rows", part.n_rows()));
     }
-    let part = some_rows(table, &rows)?;
     let masks = (0..plan.n_masks.max(1)).map(|mask| holdout(&part, options.seed, mask));
     let holdouts: Vec<Holdout> = masks.collect::<Result<_, _>>()?;
     let mut plan = plan;
@@ -111,13 +152,12 @@ pub(crate) fn choose(
     }
     let is_stopped = AtomicBool::new(false);
     let latest = Mutex::new(Event { stage: Stage::Smoothness, done: 0.0, log_posterior: None });
-    let positive = positive_outputs(table.observations());
     let selection = Selection { part, positive, options, units, plan, holdouts, monitor, latest, is_stopped };
     let mut choice = selection.run(&ladder, private, reasons)?;
     let size_of = |kernel: Kernel| kernel.state_dim(choice.family.state_of(kernel)).unwrap_or(1);
     let own = choice.family.private_kernel.map_or(0, |kernel| n_outputs * size_of(kernel));
     let state_size = choice.family.n_shared * size_of(choice.family.shared_kernel) + own;
-    choice.plan = choice.plan.with_final_race(options.budget, table.n_rows(), n_outputs, state_size);
+    choice.plan = choice.plan.with_final_race(options.budget, n_rows, n_outputs, state_size);
     Ok(choice)
 }
 

@@ -39,7 +39,7 @@ impl Selection<'_> {
             prepared.observations(),
             &|inputs| build(&structure, inputs),
             &learned.model,
-            (&ground.parameters(&course, learned.model.clone()), &priors),
+            (&ground.facts.parameters(&course, learned.model.clone()), &priors),
             settings,
             &mut |_| self.go_on(),
         )?;

@@ -296,10 +296,10 @@ impl<'a> Bench<'a> {
         // Motion is what single outputs tell best. Freed, levels wander off while weights find their places, and forecasts
         // with them: docs/decisions/0008.
         let mut parameters = parameters.with_fixed_length_scales().with_fixed_qualities();
-        for (output, _) in &self.ground.constant {
+        for (output, _) in &self.ground.facts.constant {
             parameters = parameters.with_fixed_weights_of(*output).with_fixed_noise_of(*output);
         }
-        let model = self.ground.silenced(model)?;
+        let model = self.ground.facts.silenced(model)?;
         let graph = self.ground.graph(model.clone())?;
         let log_evidence = Workspace::with_form(Form::Covariance).log_evidence(&graph);
         let log_evidence = log_evidence.map_err(crate::method::MethodError::from)?;

@@ -15,6 +15,13 @@ impl OutputMoments {
     /// Pairwise-complete second moments. A pair never seen together counts as uncorrelated, and an estimate from few rows
     /// is drawn toward that.
     pub fn of(observations: &Observations) -> Self {
+        let (sums, counts) = Self::sums_of(observations);
+        Self::from_sums(observations.n_outputs(), &sums, &counts)
+    }
+
+    /// Of each pair of outputs, row-major D×D, the sum of products over the rows in which both were observed, and the number of
+    /// those rows. Sums and counts of the parts of a table add up.
+    pub fn sums_of(observations: &Observations) -> (Vec<f64>, Vec<f64>) {
         let n_outputs = observations.n_outputs();
         let mut sums = vec![0.0; n_outputs * n_outputs];
         let mut counts = vec![0.0; n_outputs * n_outputs];
@@ -27,6 +34,15 @@ impl OutputMoments {
                 }
             }
         }
+        (sums, counts)
+    }
+
+    /// Second moments from [`OutputMoments::sums_of`] a table.
+    ///
+    /// # Panics
+    /// When there is not one sum and one count per pair.
+    pub fn from_sums(n_outputs: usize, sums: &[f64], counts: &[f64]) -> Self {
+        assert!(sums.len() == n_outputs * n_outputs && counts.len() == sums.len(), "one entry per pair");
         // Five rows' worth of doubt off the diagonal.
         let entry = |at: usize| {
             let doubt = if at / n_outputs == at % n_outputs { 0.0 } else { 5.0 };

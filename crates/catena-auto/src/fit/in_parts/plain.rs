@@ -1,0 +1,92 @@
+//! A model as plain numbers and words, to be sent or kept.
+
+use catena::index::OutputIndex;
+use catena::kernel::{Kernel, Piece, StateKind};
+use catena::model::{Latent, Lmc, MixingMatrix, Process};
+use catena::units::{LengthScale, Variance};
+use serde::{Deserialize, Serialize};
+
+/// What a latent is, without its numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LatentKind {
+    /// The kernel or piece.
+    pub kernel: String,
+    /// How it is carried: `derivative`, `value`, `piece` or `turn`.
+    pub state: String,
+}
+
+impl LatentKind {
+    /// The kind of a latent.
+    pub fn of(latent: &Latent) -> Self {
+        let (kernel, state) = match latent.process() {
+            Process::Stationary(kernel, StateKind::Derivative) => (kernel.name(), "derivative"),
+            Process::Stationary(kernel, StateKind::Value) => (kernel.name(), "value"),
+            Process::Piece(piece) => (piece.name(), "piece"),
+            Process::QuarterTurn => ("qp", "turn"),
+        };
+        Self { kernel: kernel.to_owned(), state: state.to_owned() }
+    }
+
+    /// The latent of this kind with these numbers; `before` is the one before it. `None` if there is no such latent.
+    pub fn latent(&self, length_scale: f64, shape: f64, before: Option<&Latent>) -> Option<Latent> {
+        let length_scale = LengthScale::new(length_scale).ok()?;
+        let state = match self.state.as_str() {
+            "turn" => return Latent::quarter_turn_of(before?),
+            "piece" => return Some(Latent::piece(Piece::named(&self.kernel, shape)?, length_scale)),
+            "derivative" => StateKind::Derivative,
+            "value" => StateKind::Value,
+            _ => return None,
+        };
+        let kernel = Kernel::ALL.iter().copied().find(|kernel| kernel.name() == self.kernel)?;
+        Latent::new(kernel, state, length_scale).ok()
+    }
+}
+
+/// Every number of a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlainModel {
+    latents: Vec<LatentKind>,
+    length_scales: Vec<f64>,
+    /// What shapes each latent beside its length-scale, where something does.
+    shapes: Vec<Option<f64>>,
+    /// Weights of shared latents, row-major.
+    shared: Vec<f64>,
+    private: Vec<f64>,
+    noise: Vec<f64>,
+}
+
+impl PlainModel {
+    /// The numbers of a model.
+    pub fn of(model: &Lmc) -> Self {
+        let outputs = || (0..model.n_outputs()).map(OutputIndex::new);
+        let latents = model.latents().iter();
+        Self {
+            latents: latents.clone().map(LatentKind::of).collect(),
+            length_scales: latents.clone().map(|latent| latent.length_scale().get()).collect(),
+            shapes: latents.map(Latent::shape).collect(),
+            shared: outputs().flat_map(|output| model.mixing().shared_row(output).to_vec()).collect(),
+            private: outputs().filter_map(|output| model.mixing().private_weight(output)).collect(),
+            noise: model.noise().iter().map(|noise| noise.get()).collect(),
+        }
+    }
+
+    /// The model with these numbers; `None` if there is none.
+    pub fn model(&self) -> Option<Lmc> {
+        let n_latents = self.latents.len();
+        if self.length_scales.len() != n_latents || self.shapes.len() != n_latents || self.noise.is_empty() {
+            return None;
+        }
+        let mut latents: Vec<Latent> = Vec::with_capacity(n_latents);
+        for (at, kind) in self.latents.iter().enumerate() {
+            let shape = self.shapes[at].unwrap_or(f64::NAN);
+            latents.push(kind.latent(self.length_scales[at], shape, latents.last())?);
+        }
+        let n_outputs = self.noise.len();
+        let n_shared = self.shared.len() / n_outputs;
+        let mixing =
+            MixingMatrix::with_private(n_outputs, n_shared, self.shared.clone(), self.private.clone());
+        let noise: Option<Vec<Variance>> =
+            self.noise.iter().map(|&noise| Variance::new(noise).ok()).collect();
+        Lmc::new(latents, mixing.ok()?, noise?).ok()
+    }
+}

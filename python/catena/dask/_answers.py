@@ -1,0 +1,279 @@
+"""Answers of a fitted chain as collections of Dask, in the form of the caller's table."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from .._frames import _pandas
+from .._frames.points import Points
+from ..errors import InputError
+from . import _parts, _tables
+
+
+def predict(gp, X, include_noise):
+    """Means and standard deviations."""
+    if X is None:
+        return _at_rows(gp, include_noise)
+    if len(gp._points.names) > 1:
+        raise InputError(
+            "new points need a single input; with several, give them to fit as rows without values, and ask predict()."
+        )
+    if _tables.is_dask(X):
+        return _at_collection(gp, X, include_noise)
+    points = gp._read(X)
+    mean, std = _at_points(gp, points.values, include_noise)
+    return gp._answer(mean, points), gp._answer(std, points)
+
+
+def _delayed(gp, function, *more, frames=True):
+    """What `function(frame, part, around, ...)` makes of every part, to be computed."""
+    from dask import delayed
+
+    chain = gp._chain
+    make = delayed(function, pure=False)
+    partitions = chain.partitions if frames else [None] * len(chain.parts)
+    rows = zip(partitions, chain.parts, gp._around, strict=True)
+    return [make(frame, part, around, gp._plain, *more) for frame, part, around in rows]
+
+
+def _schema_for_answers(gp):
+    return gp._chain.table.schema, list(gp.output_names_), gp._notes
+
+
+def _at_rows(gp, include_noise):
+    chain = gp._chain
+    if chain.table.is_array:
+        return tuple(_as_array(gp, _frame_at, which, include_noise) for which in (0, 1))
+    meta = _answer_frame(chain.table.frame._meta, np.empty((0, gp.n_outputs_)), *_schema_for_answers(gp))
+    answers = []
+    for which in (0, 1):
+        parts = _delayed(gp, _frame_at, which, include_noise, *_schema_for_answers(gp))
+        answers.append(_as_frame(parts, meta))
+    return tuple(answers)
+
+
+def _as_frame(parts, meta):
+    import dask.dataframe as dd
+
+    return dd.from_delayed(parts, meta=meta, verify_meta=False)
+
+
+def _answer_frame(frame, values, schema, names, notes):
+    """Numbers as a frame like a partition: its index, and its inputs if they are columns."""
+    import pandas
+
+    answer = pandas.DataFrame(values, index=frame.index, columns=names)
+    for name in reversed([name for name in schema.inputs if name is not None]):
+        answer.insert(0, str(name), frame[name])
+    return answer
+
+
+def _frame_at(frame, part, around, model, which, include_noise, schema, names, notes):
+    found = _parts.answer_of(part, around, model, include_noise)
+    return _answer_frame(frame, found[which], schema, names, notes)
+
+
+def _values_at(frame, part, around, model, which, include_noise):
+    return _parts.answer_of(part, around, model, include_noise)[which]
+
+
+def _filled_values(frame, part, around, model, which):
+    mean, std = _parts.answer_of(part, around, model, True)
+    holes = np.isnan(part.values)
+    return np.where(holes, mean, part.values) if which == 0 else np.where(holes, std, np.nan)
+
+
+def _filled_frame(frame, part, around, model, outputs):
+    values = _filled_values(frame, part, around, model, 0)
+    whole = frame.copy(deep=False)
+    for at, name in enumerate(outputs):
+        whole[name] = _pandas._filled(whole[name], values[:, at])
+    return whole
+
+
+def _doubts_frame(frame, part, around, model, schema, names, notes):
+    return _answer_frame(frame, _filled_values(frame, part, around, model, 1), schema, names, notes)
+
+
+def impute(gp, return_std):
+    """The filled table, and on request how sure its filled values are."""
+    chain = gp._chain
+    if chain.table.is_array:
+        found = tuple(_as_array(gp, _filled_values, which) for which in (0, 1))
+        return found if return_std else found[0]
+    frame = chain.table.frame
+    whole = _as_frame(_delayed(gp, _filled_frame, chain.table.schema.outputs), frame._meta)
+    if not return_std:
+        return whole
+    described = _schema_for_answers(gp)
+    meta = _answer_frame(frame._meta, np.empty((0, gp.n_outputs_)), *described)
+    return whole, _as_frame(_delayed(gp, _doubts_frame, *described), meta)
+
+
+def write(gp, to):
+    """Writes the filled table to a directory of Parquet files; returns the number of rows."""
+    folder = os.fspath(to)
+    os.makedirs(folder, exist_ok=True)
+    if os.listdir(folder):
+        raise InputError(f"{folder} is not empty; name a new directory.")
+    chain = gp._chain
+    parts = _delayed(gp, _filled_frame, chain.table.schema.outputs)
+    digits = max(5, len(str(len(parts))))
+    from dask import delayed
+
+    save = delayed(_saved, pure=False)
+    files = [os.path.join(folder, f"part-{at:0{digits}}.parquet") for at in range(len(parts))]
+    futures = chain.workers.client.compute(
+        [save(part, os.path.abspath(file)) for part, file in zip(parts, files, strict=True)]
+    )
+    return sum(chain.workers.client.gather(futures))
+
+
+def _saved(frame, path):
+    """Writes a frame at once and complete, or not at all."""
+    import pandas
+
+    keep_index = not isinstance(frame.index, pandas.RangeIndex) or frame.index.name is not None
+    frame.to_parquet(path + ".part", index=keep_index)
+    os.replace(path + ".part", path)
+    return len(frame)
+
+
+def _as_array(gp, function, *more):
+    """Answers as a dask array in the order of the caller's rows."""
+    import dask.array as da
+
+    chain, n_outputs = gp._chain, gp.n_outputs_
+    table = chain.table
+    if function is _frame_at:
+        function = _values_at
+    if not table.is_reordered:
+        parts = _delayed(gp, function, *more, frames=False)
+        blocks = [None] * len(parts)
+        for place, at in zip(np.argsort(chain.places), range(len(parts)), strict=True):
+            blocks[at] = da.from_delayed(parts[place], (chain.lengths[place], n_outputs), float)
+        whole = da.concatenate(blocks)
+    else:
+        whole = _back_in_order(gp, function, *more)
+    return whole[:, 0] if table.is_vector else whole
+
+
+def _back_in_order(gp, function, *more):
+    """Rows that were sorted into parts, each back in its place."""
+    import dask.dataframe as dd
+
+    chain = gp._chain
+    names = list(gp.output_names_)
+    parts = _delayed(gp, _numbered, function, names, *more)
+    meta = _numbered_frame(np.empty(0, np.int64), np.empty((0, len(names))), names)
+    frame = dd.from_delayed(parts, meta=meta, verify_meta=False)
+    begins = np.concatenate([[0], np.cumsum(chain.table.chunks)])
+    divisions = [*map(int, begins[:-1]), int(begins[-1]) - 1]
+    frame = frame.set_index(_parts.INDEX, divisions=divisions, sort=True)
+    frame = frame.map_partitions(lambda part: part.sort_index())
+    return frame.to_dask_array(lengths=list(chain.table.chunks))
+
+
+def _numbered(frame, part, around, model, function, names, *more):
+    return _numbered_frame(frame.index.to_numpy(), function(frame, part, around, model, *more), names)
+
+
+def _numbered_frame(index, values, names):
+    import pandas
+
+    frame = pandas.DataFrame(values, columns=names)
+    frame[_parts.INDEX] = np.asarray(index, dtype=np.int64)
+    return frame
+
+
+# New points along a single input
+
+
+def _owners(lasts, points):
+    """The part to which each point belongs: the first whose last row is not before it."""
+    return np.minimum(np.searchsorted(lasts, points[:, 0], side="left"), len(lasts) - 1)
+
+
+def _at_points(gp, points, include_noise):
+    chain = gp._chain
+    owners = _owners(chain.lasts, points)
+    mean, std = (np.empty((len(points), gp.n_outputs_)) for _ in range(2))
+    touched = np.unique(owners)
+    found = chain.workers.ask(
+        _parts.answer_at,
+        [chain.parts[at] for at in touched],
+        [gp._around[at] for at in touched],
+        [gp._plain] * len(touched),
+        [include_noise] * len(touched),
+        [points[owners == at] for at in touched],
+    )
+    for at, (means, stds) in zip(touched, found, strict=True):
+        mean[owners == at], std[owners == at] = means, stds
+    return mean, std
+
+
+def _at_collection(gp, X, include_noise):
+    """New points that are themselves in partitions: sorted into the parts they belong to, and answered there."""
+    import dask
+    import dask.dataframe as dd
+
+    chain, schema = gp._chain, gp._chain.table.schema
+    if _tables.is_array(X):
+        if chain.table.together:
+            raise InputError("the model was fitted to a frame; give new points as a frame.")
+        raise InputError(
+            "new points of a dask array are not answered in parts; give a frame, or a numpy array."
+        )
+    meta = X._meta
+    own = schema.inputs[0]
+    if own is not None and own not in meta.columns:
+        raise InputError(f"X has no column {own!r}, which the model was fitted to.")
+    described = _schema_for_answers(gp)
+    X = X[[]] if own is None else X[[own]]
+    places = _NewPlaces(_parts.Schema([own], [], meta.index.name), chain.origins, chain.lasts)
+    moved = _tables.Table(X, places.schema, True).reordered(
+        places, [*range(len(chain.lasts)), len(chain.lasts)]
+    )
+    answers = []
+    answered = dask.delayed(_frame_at_points, pure=False)
+    empty = _answer_frame(X._meta, np.empty((0, gp.n_outputs_)), *described)
+    for which in (0, 1):
+        parts = [
+            answered(frame, part, around, gp._plain, which, include_noise, chain.origins, *described)
+            for frame, part, around in zip(moved.partitions(), chain.parts, gp._around, strict=True)
+        ]
+        answers.append(dd.from_delayed(parts, meta=empty, verify_meta=False))
+    return tuple(answers)
+
+
+class _NewPlaces:
+    """The number of the part to which a new point belongs."""
+
+    def __init__(self, schema, origins, lasts):
+        self.schema = schema
+        self.origins = origins
+        self.lasts = lasts
+
+    def points(self, frame):
+        from .._frames.columns import Clock
+
+        columns = self.schema.input_columns(frame)
+        clocks = [
+            None if origin is None else Clock(origin, column.zone, column.unit)
+            for column, origin in zip(columns, self.origins, strict=True)
+        ]
+        return Points.of_columns(columns, None, clocks).values
+
+    def __call__(self, frame):
+        return _owners(self.lasts, self.points(frame))
+
+
+def _frame_at_points(frame, part, around, model, which, include_noise, origins, schema, names, notes):
+    if not len(frame):
+        return _answer_frame(frame, np.empty((0, len(names))), schema, names, notes)
+    points = _NewPlaces(_parts.Schema(schema.inputs, [], frame.index.name), origins, None).points(frame)
+    found = _parts.answer_at(part, around, model, include_noise, points)
+    answer = _answer_frame(frame, found[which], schema, names, notes)
+    return answer.sort_index() if schema.inputs == [None] else answer.sort_values(schema.input_names[0])

@@ -1,0 +1,330 @@
+"""A table in parts on one chain: partitions that stay on their workers, and the rounds that ask them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from .. import _catena
+from ..errors import InputError
+from . import _curve, _median, _parts
+
+#: Order statistics of keys that a partition sends when rows have to be moved.
+QUANTILES = 256
+
+
+class Traffic:
+    """Rounds and bytes between the client and the workers, as the client counts them."""
+
+    def __init__(self):
+        self.rounds = 0
+        self.evaluations = 0
+        self.sent = 0
+        self.received = 0
+
+    def as_dict(self):
+        return dict(self.__dict__)
+
+
+class Workers:
+    """One map over futures at a time, in the order of the futures."""
+
+    def __init__(self, client):
+        self.client = client
+        self.traffic = Traffic()
+
+    def ask(self, function, *lists, **shared):
+        """What `function` returns for each entry of the lists."""
+        found = self.client.gather(self.stay(function, *lists, **shared))
+        self.traffic.rounds += 1
+        own = [size for given in lists for size in map(_size, given)]
+        self.traffic.sent += sum(own) + len(lists[0]) * sum(map(_size, shared.values()))
+        self.traffic.received += sum(map(_size, found))
+        return found
+
+    def stay(self, function, *lists, **shared):
+        """Futures of what `function` makes, where the first list's entries lie."""
+        # Each task has its own key: an evaluation at the same parameters may follow the loss of a worker.
+        return self.client.map(function, *lists, pure=False, **shared)
+
+
+def _size(given):
+    """The bytes of something that travels."""
+    if given is None:
+        return 0
+    if isinstance(given, (bytes, str)):
+        return len(given)
+    if isinstance(given, np.ndarray):
+        return given.nbytes
+    if isinstance(given, (list, tuple)):
+        return sum(map(_size, given))
+    return 8 if isinstance(given, (int, float, bool, np.generic)) else 0
+
+
+class Chain:
+    """The parts of a table in the order of their chain.
+
+    Built in two steps: :meth:`of` reads the partitions and puts them in order along a single input, or knows how to; then
+    :meth:`lay` gives them the units of a model and joins them end to end.
+    """
+
+    def __init__(self, table, workers):
+        self.table = table
+        self.workers = workers
+        self.rows = []
+        self.given_origins = None
+        self.origins = []
+        self.clocks = []
+        self.is_integer = False
+        self.before = []
+        self.parts = []
+        self.ends = []
+        self.facts = None
+
+    @classmethod
+    def of(cls, table, workers, n_parts=None, origins=None):
+        """Reads a table. `origins` are where times are zero, by default at their first whole second."""
+        chain = cls(table, workers)
+        chain.given_origins = origins
+        chain._read()
+        if len(table.schema.inputs) == 1 and not chain._sort():
+            chain._move(_Places(table.schema, chain.origins), n_parts)
+            if not chain._sort():
+                raise InputError(
+                    "partitions overlap along the input after they were sorted; please report this."
+                )
+        chain.census = workers.ask(_parts.census_of, chain.rows, origins=chain.origins)
+        chain.census = _catena.merged_census(chain.census)
+        return chain
+
+    @property
+    def counted(self):
+        return json.loads(self.census)
+
+    @property
+    def n_rows(self):
+        return sum(self.lengths)
+
+    def _read(self):
+        """Reads the partitions and looks where each begins and ends; the empty ones are left out."""
+        from dask import delayed
+
+        partitions, schema = list(self.table.partitions()), self.table.schema
+        if self.table.is_reordered:
+            # Rows that were moved stay where they are; others are read again when a whole frame is asked for.
+            partitions = self.workers.client.compute(partitions)
+            rows = self.workers.stay(_parts.rows_of, partitions, schema=schema)
+        else:
+            read = delayed(_parts.rows_of, pure=False)
+            rows = self.workers.client.compute([read(partition, schema) for partition in partitions])
+        extents = self.workers.ask(_parts.extent_of, rows)
+        kept = [at for at, (count, _) in enumerate(extents) if count]
+        if not kept:
+            raise InputError("X has no rows: 0 sample(s) while a minimum of 1 is required.")
+        self.partitions = [partitions[at] for at in kept]
+        self.rows = [rows[at] for at in kept]
+        self.lengths = [extents[at][0] for at in kept]
+        self.extents = [extents[at][1] for at in kept]
+        self.clocks = []
+        for at in range(len(self.table.schema.inputs)):
+            ends = [extent[at] for extent in self.extents]
+            zones, units = {end[2] for end in ends}, [end[3] for end in ends]
+            if len(zones) > 1:
+                raise InputError(f"partitions have the time zones {', '.join(map(str, zones))}; give one.")
+            origin = self.given_origins and self.given_origins[at]
+            if origin is None and units[0] is not None:
+                origin = int(min(end[0] for end in ends)) // 10**9
+            self.clocks.append(None if units[0] is None else (origin, zones.pop(), units[0]))
+        self.origins = [None if clock is None else clock[0] for clock in self.clocks]
+        self.is_integer = len(self.clocks) == 1 and all(extent[0][4] for extent in self.extents)
+
+    def _sort(self):
+        """Brings partitions in the order of the input; says whether that is possible."""
+        order = sorted(range(len(self.rows)), key=lambda at: (self.extents[at][0][0], self.extents[at][0][1]))
+        firsts = [self.extents[at][0][0] for at in order]
+        lasts = [self.extents[at][0][1] for at in order]
+        if any(last > first for last, first in zip(lasts[:-1], firsts[1:], strict=True)):
+            return False
+        for name in ("partitions", "rows", "lengths", "extents"):
+            setattr(self, name, [getattr(self, name)[at] for at in order])
+        #: Of each partition, its place in the caller's order.
+        self.places = order
+        ends = self._numbers(np.array(lasts))
+        self.before = [None, *([float(end)] for end in ends[:-1])]
+        self.lasts = ends
+        return True
+
+    def _numbers(self, values):
+        """Values of the first input as the numbers that a model works with."""
+        if self.clocks[0] is None:
+            return np.asarray(values, dtype=np.float64)
+        return _catena.numbers_of(np.asarray(values, dtype=np.int64), self.origins[0])[0]
+
+    def _move(self, places, n_parts=None):
+        """Moves rows to partitions that follow one another by their places on a line."""
+        n_parts = n_parts or len(self.rows)
+        found = self.workers.ask(_quantiles, self.rows, places=places)
+        firsts, counts = np.concatenate([keys for keys, _ in found]), []
+        for keys, count in found:
+            counts.append(np.full(len(keys), count / len(keys)))
+        order = np.argsort(firsts, kind="stable")
+        share = np.cumsum(np.concatenate(counts)[order])
+        cuts = np.searchsorted(share, np.arange(1, n_parts) * share[-1] / n_parts)
+        inner = np.unique(firsts[order][np.minimum(cuts, len(order) - 1)])
+        inner = inner[inner > firsts.min()]
+        divisions = [float(firsts.min()), *map(float, inner), float(firsts.max())]
+        self.table = self.table.reordered(places, divisions)
+        self._read()
+        self.places = list(range(len(self.rows)))
+
+    def gap(self):
+        """The median gap along a single input; None for several."""
+        if len(self.table.schema.inputs) != 1:
+            return None
+        return _median.middle(
+            lambda low, high: self.workers.ask(
+                _gap_sketch, self.rows, self.before, origins=self.origins, low=low, high=high
+            )
+        )
+
+    def sample(self, wanted, seed):
+        """About `wanted` rows to compare models on: along one input the window in which the scarcest output has most cells, as
+        on one machine; else rows at random."""
+        n_rows, is_line = self.n_rows, len(self.table.schema.inputs) == 1
+        begins = np.concatenate([[0], np.cumsum(self.lengths)])
+        if wanted >= n_rows:
+            chosen = np.arange(n_rows)
+        elif is_line:
+            chosen = self._window(wanted, begins)
+        else:
+            chosen = np.sort(np.random.default_rng(seed).choice(n_rows, wanted, replace=False))
+        owners = np.searchsorted(begins, chosen, side="right") - 1
+        touched = np.unique(owners)
+        places = [chosen[owners == at] - begins[at] for at in touched]
+        rows = [self.rows[at] for at in touched]
+        found = self.workers.ask(_parts.some_of, rows, places, origins=self.origins, ascending=is_line)
+        return np.concatenate([points for points, _ in found]), np.concatenate(
+            [values for _, values in found]
+        )
+
+    def _window(self, wanted, begins):
+        room = self.n_rows - wanted
+        starts = [window * room // 15 for window in range(16)]
+        ranges = [
+            [
+                (min(max(start - begin, 0), length), min(max(start + wanted - begin, 0), length))
+                for start in starts
+            ]
+            for begin, length in zip(begins, self.lengths, strict=False)
+        ]
+        counts = sum(self.workers.ask(_parts.counts_in, self.rows, ranges, origins=self.origins))
+        scarcest = counts.min(axis=1)
+        if scarcest.max() < 2:
+            # An output that no window has is looked for in larger ones.
+            return np.arange(self.n_rows) if 4 * wanted >= self.n_rows else self._window(4 * wanted, begins)
+        start = starts[int(np.argmax(scarcest))]
+        return np.arange(start, start + wanted)
+
+    def lay(self, preparation, n_parts=None):
+        """Lays all parts on one chain in the units of a model."""
+        workers, origins = self.workers, self.origins
+        first = _first_row
+        if len(self.table.schema.inputs) > 1:
+            units = json.loads(preparation)["inputs"]
+            ranges = [(column["low"], column["high"]) for column in self.counted["inputs"]]
+            curve = _Curve(self.table.schema, origins, units, ranges)
+            self._move(curve, n_parts)
+            first = curve.first
+        self.ordered = workers.stay(
+            _parts.order_of, self.rows, origins=origins, preparation=preparation, first=first
+        )
+        ends = workers.ask(_parts.ends_of, self.ordered)
+        before = [None, *(last for _, last in ends[:-1])]
+        self.parts = workers.stay(
+            _parts.laid,
+            self.rows,
+            self.ordered,
+            before,
+            origins=origins,
+            preparation=preparation,
+        )
+        facts = workers.ask(_parts.facts_of, self.parts)
+        self.sums = sum(sums for sums, *_ in facts)
+        self.counts = sum(counts for _, counts, *_ in facts)
+        self.log_volume = float(sum(fact[2] for fact in facts))
+        self.length = sum(fact[3] for fact in facts)
+        self.joins = sum(fact[4] for fact in facts[1:])
+        self.spacing = _median.middle(
+            lambda low, high: workers.ask(_step_sketch, self.parts, low=low, high=high)
+        )
+
+    # The two rounds
+
+    def around(self, model, distinct=False):
+        """The log evidence, and what every part has to know of the others: one map and a small scan."""
+        summaries = self.workers.ask(_parts.summary_of, self.parts, model=model, distinct=distinct)
+        return _catena.surroundings(summaries)
+
+    def evidence(self, model, distinct=False):
+        """The log evidence and its slopes: two maps and a small scan between them."""
+        self.workers.traffic.evaluations += 1
+        _, around = self.around(model, distinct)
+        shares = self.workers.ask(_parts.share_of, self.parts, around, model=model, distinct=distinct)
+        # Always in the same order, for the same bits.
+        return np.sum(shares, axis=0)
+
+
+class _Places:
+    """The place of a row along a single input."""
+
+    def __init__(self, schema, origins):
+        self.schema = schema
+        self.origins = origins
+
+    def of_rows(self, rows):
+        return rows.points(self.origins)[:, 0]
+
+    def __call__(self, frame):
+        return self.of_rows(_parts.Rows(frame, self.schema))
+
+
+class _Curve(_Places):
+    """The place of a row along Hilbert's curve, in the units of a model."""
+
+    def __init__(self, schema, origins, units, ranges):
+        super().__init__(schema, origins)
+        self.units = units
+        self.ranges = ranges
+
+    def of_points(self, points):
+        shifts, scales = np.array(self.units).T
+        low, high = ((np.array(ends) - shifts) / scales for ends in zip(*self.ranges, strict=True))
+        # One unit is one length in every direction, so that the curve has no preferred one.
+        side = (high - low).max()
+        return _curve.keys((points - shifts) / scales, low, low + side)
+
+    def of_rows(self, rows):
+        return self.of_points(rows.points(self.origins))
+
+    def first(self, points):
+        """The row with which the curve enters a part."""
+        return int(np.argmin(self.of_points(points)))
+
+
+def _first_row(points):
+    return 0
+
+
+def _quantiles(rows, places):
+    keys = np.sort(places.of_rows(rows))
+    picked = np.linspace(0, len(keys) - 1, min(len(keys), QUANTILES)).round().astype(int)
+    return keys[picked], len(keys)
+
+
+def _gap_sketch(rows, before, origins, low, high):
+    return _median.sketch(_parts.gaps_of(rows, origins, before), low, high)
+
+
+def _step_sketch(part, low, high):
+    return _median.sketch(_parts.steps_of(part), low, high)

@@ -1,0 +1,362 @@
+//! Tables in parts: what a part computes where it lies, and what is decided and learned from the few numbers that parts send.
+//!
+//! Everything that travels is text or bytes: a census, units and parameters as JSON, summaries, pasts and futures as the core
+//! writes them.
+
+use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
+
+use catena::index::RowIndex;
+use catena::inference::{Future, Gradient, Past, Summary, surroundings as around};
+use catena::model::Lmc;
+use catena_auto::fit::in_parts::{
+    self, Census, Counted, EvidenceFailure, Gathered, Outline as Draft, Part, PlainModel,
+};
+use catena_auto::fit::{Event, FitMonitor};
+use catena_auto::method::Quantity;
+use catena_auto::preparation::Preparation;
+use catena_store::About;
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyType};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::about::TableNotes;
+use crate::arrays::{self, table, vector};
+use crate::failure::Failure;
+use crate::fitting::{concluded, watched};
+use crate::model::Model;
+use crate::options::Asked;
+
+/// Something as JSON.
+pub(crate) fn written(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string(value)
+        .map_err(|error| Failure::Numerical(format!("a number is not finite: {error}")))
+}
+
+/// Something from its JSON.
+fn read<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, Failure> {
+    serde_json::from_str(text).map_err(|error| Failure::Input(format!("this is not {what}: {error}")))
+}
+
+fn read_model(text: &str) -> Result<Lmc, Failure> {
+    let plain: PlainModel = read(text, "a model")?;
+    plain.model().ok_or_else(|| Failure::Input("these numbers make no model".to_owned()))
+}
+
+fn read_rows(rows: &PyReadonlyArray1<'_, i64>) -> Result<Vec<RowIndex>, Failure> {
+    let row = |&row: &i64| usize::try_from(row).map(RowIndex::new);
+    let rows: Result<Vec<RowIndex>, _> = rows.as_array().iter().map(row).collect();
+    rows.map_err(|_| Failure::Input("a row has a negative number".to_owned()))
+}
+
+/// Counts, ranges and moments of some rows, as JSON.
+#[pyfunction]
+pub(crate) fn census(
+    py: Python<'_>,
+    inputs: PyReadonlyArray2<'_, f64>,
+    values: PyReadonlyArray2<'_, f64>,
+) -> PyResult<String> {
+    let rows = arrays::dataset(&inputs, &values)?;
+    Ok(written(&py.detach(|| Census::of(&rows)).map_err(Failure::from)?)?)
+}
+
+/// The census of all parts together.
+#[pyfunction]
+pub(crate) fn merged_census(parts: Vec<String>) -> PyResult<String> {
+    let mut whole: Option<Census> = None;
+    for part in &parts {
+        let part: Census = read(part, "a census")?;
+        whole = Some(match whole {
+            None => part,
+            Some(whole) => whole.merge(&part).map_err(Failure::from)?,
+        });
+    }
+    let whole = whole.ok_or_else(|| Failure::Input("there are no parts".to_owned()))?;
+    Ok(written(&whole)?)
+}
+
+/// The order in which a chain visits rows, from row `first`; along a single input, their ascending order.
+#[pyfunction]
+pub(crate) fn chain_order<'py>(
+    py: Python<'py>,
+    inputs: PyReadonlyArray2<'_, f64>,
+    first: usize,
+    preparation: &str,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let (points, units) = (arrays::points(&inputs)?, read::<Preparation>(preparation, "a change of units")?);
+    let order = py.detach(|| in_parts::chain_order(&points, RowIndex::new(first), &units));
+    let rows: Vec<i64> = order.map_err(Failure::from)?.iter().map(|row| row.get() as i64).collect();
+    Ok(numpy::IntoPyArray::into_pyarray(rows, py))
+}
+
+/// The log evidence of a chain in segments, and of each segment what lies before and after it, from their summaries.
+#[pyfunction]
+#[expect(clippy::type_complexity, reason = "a tuple for Python to unpack")]
+pub(crate) fn surroundings<'py>(
+    py: Python<'py>,
+    summaries: Vec<Vec<u8>>,
+) -> PyResult<(f64, Vec<(Option<Bound<'py, PyBytes>>, Option<Bound<'py, PyBytes>>)>)> {
+    let found = py.detach(|| {
+        let summaries: Result<Vec<Summary>, _> =
+            summaries.iter().map(|bytes| Summary::from_bytes(bytes)).collect();
+        around(&summaries?)
+    });
+    let (log_evidence, around) = found.map_err(Failure::input)?;
+    let bytes = |bytes: Vec<u8>| PyBytes::new(py, &bytes);
+    let of_one = |one: &catena::inference::Surroundings| {
+        (
+            one.past.as_ref().map(|past| bytes(past.to_bytes())),
+            one.future.as_ref().map(|future| bytes(future.to_bytes())),
+        )
+    };
+    Ok((log_evidence, around.iter().map(of_one).collect()))
+}
+
+/// Rows of a table that lie together on a chain.
+#[pyclass(frozen, module = "catena._catena")]
+pub(crate) struct Segment {
+    part: Part,
+}
+
+type Around = (Option<Vec<u8>>, Option<Vec<u8>>);
+
+fn read_around((past, future): &Around) -> Result<(Option<Past>, Option<Future>), Failure> {
+    let past = past.as_ref().map(|bytes| Past::from_bytes(bytes)).transpose().map_err(Failure::input)?;
+    let future =
+        future.as_ref().map(|bytes| Future::from_bytes(bytes)).transpose().map_err(Failure::input)?;
+    Ok((past, future))
+}
+
+fn counted(distinct: bool) -> Counted {
+    if distinct { Counted::Distinct } else { Counted::All }
+}
+
+#[pymethods]
+impl Segment {
+    /// Lays rows on a chain in this order; `before` is the point to which it is joined.
+    #[new]
+    #[pyo3(signature = (inputs, values, order, before, preparation))]
+    fn new(
+        py: Python<'_>,
+        inputs: PyReadonlyArray2<'_, f64>,
+        values: PyReadonlyArray2<'_, f64>,
+        order: PyReadonlyArray1<'_, i64>,
+        before: Option<Vec<f64>>,
+        preparation: &str,
+    ) -> PyResult<Self> {
+        let (rows, order) = (arrays::dataset(&inputs, &values)?, read_rows(&order)?);
+        let units: Preparation = read(preparation, "a change of units")?;
+        let part = py.detach(|| Part::new(&rows, order, before.as_deref(), &units));
+        Ok(Self { part: part.map_err(Failure::from)? })
+    }
+
+    /// The length of the edge to each position, in the model's units.
+    fn steps<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        vector(py, self.part.steps().to_vec())
+    }
+
+    /// What is added to the log evidence for the density of the cells as they were given.
+    fn log_volume(&self) -> f64 {
+        self.part.log_volume()
+    }
+
+    /// Sums and counts of products of outputs, D×D each.
+    fn sums<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+        let (sums, counts) = self.part.sums();
+        let n_outputs = self.part.n_outputs();
+        Ok((table(py, sums.to_vec(), n_outputs)?, table(py, counts.to_vec(), n_outputs)?))
+    }
+
+    /// What the rest of the chain needs to know of these rows under a model; without copies of cells if only `distinct` ones count.
+    fn summary<'py>(&self, py: Python<'py>, model: &str, distinct: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let model = read_model(model)?;
+        let bytes = py.detach(|| Ok(self.part.summary(&model, counted(distinct))?.to_bytes()));
+        Ok(PyBytes::new(py, &bytes.map_err(|error: catena_auto::fit::FitError| Failure::from(error))?))
+    }
+
+    /// The share of the log evidence and of its slopes: the log evidence, then mixing, length-scales, shapes and noise.
+    fn gradient<'py>(
+        &self,
+        py: Python<'py>,
+        model: &str,
+        around: Around,
+        distinct: bool,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let (model, (past, future)) = (read_model(model)?, read_around(&around)?);
+        let share = py
+            .detach(|| self.part.gradient(&model, counted(distinct), past.as_ref(), future.as_ref()))
+            .map_err(Failure::from)?;
+        let Gradient { log_evidence, mixing, length_scales, shapes, noise } = share;
+        Ok(vector(py, [vec![log_evidence], mixing, length_scales, shapes, noise].concat()))
+    }
+
+    /// Means and standard deviations at the rows, n×D each, in the caller's units.
+    fn posterior<'py>(
+        &self,
+        py: Python<'py>,
+        model: &str,
+        around: Around,
+        include_noise: bool,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+        let (model, (past, future)) = (read_model(model)?, read_around(&around)?);
+        let quantity = if include_noise { Quantity::Observation } else { Quantity::Function };
+        let (means, deviations) = py
+            .detach(|| {
+                let found = self.part.posterior(&model, past.as_ref(), future.as_ref(), quantity)?;
+                Ok(found.into_means_and_deviations())
+            })
+            .map_err(|error: catena_auto::fit::FitError| Failure::from(error))?;
+        let n_outputs = self.part.n_outputs();
+        Ok((table(py, means, n_outputs)?, table(py, deviations, n_outputs)?))
+    }
+
+    fn __len__(&self) -> usize {
+        self.part.n_rows()
+    }
+}
+
+/// The kind of model for a table in parts.
+#[pyclass(frozen, module = "catena._catena")]
+pub(crate) struct Outline {
+    draft: Draft,
+    about: About,
+}
+
+/// On how many rows of a table of this size models are compared.
+#[pyfunction]
+pub(crate) fn rows_to_compare(
+    n_rows: usize,
+    n_inputs: usize,
+    n_outputs: usize,
+    asked: Asked<'_>,
+) -> PyResult<usize> {
+    Ok(in_parts::rows_to_compare(n_rows, n_inputs, n_outputs, &asked.into_options(&[], &[])?))
+}
+
+#[pymethods]
+impl Outline {
+    /// Chooses by a sample of the table what is not asked for; with `True` if Ctrl-C cut it short.
+    #[staticmethod]
+    fn chosen(
+        py: Python<'_>,
+        inputs: PyReadonlyArray2<'_, f64>,
+        values: PyReadonlyArray2<'_, f64>,
+        census: &str,
+        asked: Asked<'_>,
+        notes: TableNotes,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<(Self, bool)> {
+        let (sample, census) = (arrays::dataset(&inputs, &values)?, read::<Census>(census, "a census")?);
+        let about = notes.into_about()?;
+        let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
+        let options = asked.into_options(&names, &about.outputs)?;
+        let job = |monitor: &FitMonitor<'_>| Draft::new(&sample, &census, &options, monitor);
+        let (draft, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
+        Ok((Self { draft, about }, interrupted))
+    }
+
+    /// The units of the whole table as JSON; `gap` is its median gap along a single input.
+    fn preparation(&self, census: &str, gap: Option<f64>) -> PyResult<String> {
+        let census: Census = read(census, "a census")?;
+        Ok(written(&self.draft.preparation(&census, gap).map_err(Failure::from)?)?)
+    }
+
+    /// Learns by `evidence(model)`, which returns the numbers of `Segment.gradient` for the whole table, or takes given
+    /// parameters. The fitted model keeps the sample. `gathered` is census, units, spacing, sums, counts and remarks.
+    fn learn(
+        &self,
+        py: Python<'_>,
+        inputs: PyReadonlyArray2<'_, f64>,
+        values: PyReadonlyArray2<'_, f64>,
+        gathered: GatheredNotes<'_>,
+        evidence: Py<PyAny>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<(Model, bool)> {
+        let sample = arrays::dataset(&inputs, &values)?;
+        let gathered = gathered.read()?;
+        let trouble: Mutex<Option<PyErr>> = Mutex::new(None);
+        let is_lost = || trouble.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let ask = |model: &Lmc| {
+            if is_lost() {
+                return Err(EvidenceFailure("an evaluation before this one has failed".to_owned()));
+            }
+            asked_of(&evidence, model).map_err(|error| {
+                if is_numerical(&error) {
+                    return EvidenceFailure(error.to_string());
+                }
+                trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                EvidenceFailure("an evaluation has failed".to_owned())
+            })
+        };
+        let job = |monitor: &FitMonitor<'_>| {
+            let monitor = |event: Event| if is_lost() { ControlFlow::Break(()) } else { monitor(event) };
+            self.draft.clone().learn(gathered, &sample, &ask, &monitor)
+        };
+        let ended = watched(py, job, progress.as_ref());
+        if let Some(error) = trouble.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            return Err(error);
+        }
+        let (fit, interrupted) = concluded(py, ended)?;
+        Ok((Model::new(fit, self.about.clone()), interrupted))
+    }
+}
+
+/// What Python gathered from all parts.
+#[derive(FromPyObject)]
+struct GatheredNotes<'py> {
+    #[pyo3(item)]
+    census: String,
+    #[pyo3(item)]
+    preparation: String,
+    #[pyo3(item)]
+    spacing: Option<f64>,
+    #[pyo3(item)]
+    sums: PyReadonlyArray2<'py, f64>,
+    #[pyo3(item)]
+    counts: PyReadonlyArray2<'py, f64>,
+    #[pyo3(item)]
+    remarks: Vec<String>,
+}
+
+impl GatheredNotes<'_> {
+    fn read(self) -> Result<Gathered, Failure> {
+        Ok(Gathered {
+            census: read(&self.census, "a census")?,
+            preparation: read(&self.preparation, "a change of units")?,
+            spacing: self.spacing,
+            sums: (arrays::to_rows(&self.sums), arrays::to_rows(&self.counts)),
+            remarks: self.remarks,
+        })
+    }
+}
+
+/// Asks Python for the evidence of a model and its slopes.
+fn asked_of(evidence: &Py<PyAny>, model: &Lmc) -> PyResult<Gradient> {
+    let text = written(&PlainModel::of(model))?;
+    let mut numbers: Vec<f64> =
+        Python::attach(|py| evidence.call1(py, (text,))?.extract(py).map_err(PyErr::from))?;
+    let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
+    let sizes = [1, n_outputs * n_latents, n_latents, n_latents, n_outputs];
+    if numbers.len() != sizes.iter().sum::<usize>() {
+        return Err(Failure::Input(format!("an evidence came with {} numbers", numbers.len())).into());
+    }
+    let mut lists = sizes.map(|size| {
+        let rest = numbers.split_off(size);
+        std::mem::replace(&mut numbers, rest)
+    });
+    let mut next = |at: usize| std::mem::take(&mut lists[at]);
+    let log_evidence = next(0)[0];
+    Ok(Gradient { log_evidence, mixing: next(1), length_scales: next(2), shapes: next(3), noise: next(4) })
+}
+
+/// Whether numbers failed at these parameters: a trial too far, not the end of the fit.
+fn is_numerical(error: &PyErr) -> bool {
+    Python::attach(|py| {
+        let class = py.import("catena.errors").and_then(|module| module.getattr("NumericalError"));
+        class.is_ok_and(|class| {
+            class.cast::<PyType>().is_ok_and(|class| error.matches(py, class).unwrap_or(false))
+        })
+    })
+}

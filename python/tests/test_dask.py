@@ -1,0 +1,320 @@
+"""A table in parts on real worker processes: the same evidence, gradient, posterior and learning as on one machine."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+import dask.array as da
+import dask.dataframe as dd
+import pandas as pd
+from distributed import Client, LocalCluster
+
+import catena
+import catena.dask
+from catena.dask import _curve, _median
+from catena.dask._chain import Chain
+from catena.errors import InputError
+
+MODEL = {
+    "mixing": [[1.0, 0.3], [-0.5, 0.8], [0.2, 1.1]],
+    "length_scales": [12.0, 150.0],
+    "noise": [0.05, 0.1, 0.2],
+    "kernel": "matern32",
+}
+
+
+@pytest.fixture(scope="module")
+def client():
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None
+    )
+    client = Client(cluster)
+    yield client
+    client.close()
+    cluster.close()
+
+
+def rows_along(n_rows, seed=3, n_outputs=3):
+    """Uneven ascending times with a few duplicates, outputs that move together, and holes."""
+    random = np.random.default_rng(seed)
+    times = np.sort(random.uniform(0, n_rows, n_rows).round(2))
+    slow, fast = np.sin(times / 300), np.sin(times / 20 + np.sin(times / 77))
+    weights = np.array([[1.0, 0.4], [-0.6, 0.9], [0.2, 1.2]])[:n_outputs]
+    values = np.column_stack([fast, slow]) @ weights.T + random.normal(0, 0.25, (n_rows, n_outputs))
+    values[random.random(values.shape) < 0.2] = np.nan
+    values[n_rows // 3 : n_rows // 3 + n_rows // 50] = np.nan
+    return times[:, None], values
+
+
+def assert_same(found, expected, tolerance=1e-9):
+    scale = max(1.0, np.abs(expected).max())
+    assert np.abs(np.asarray(found) - expected).max() <= tolerance * scale
+
+
+def chunks_of(n_rows, n_parts):
+    """Uneven chunks, the first of them a single row where there are several."""
+    if n_parts == 1:
+        return (n_rows,)
+    cuts = np.unique(np.concatenate([[1], np.linspace(0, n_rows, n_parts + 1)[2:].astype(int)]))
+    return tuple(np.diff(np.concatenate([[0], cuts])).tolist())
+
+
+# Equal parameters
+
+
+@pytest.fixture(scope="module")
+def whole():
+    X, Y = rows_along(100_000)
+    return X, Y, catena.sweep(X, Y, **MODEL)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3, 7, 32])
+def test_evidence_gradient_and_posterior_are_those_of_one_machine(client, whole, n_parts):
+    X, Y, expected = whole
+    chunks = chunks_of(len(X), n_parts)
+    assert len(chunks) == n_parts
+    found = catena.dask.sweep(
+        da.from_array(X, (chunks, 1)), da.from_array(Y, (chunks, -1)), client=client, **MODEL
+    )
+    assert_same(found.log_evidence, expected.log_evidence)
+    for own, other in zip(found.gradient, expected.gradient, strict=True):
+        assert_same(own, other)
+    mean, std = da.compute(found.mean, found.std)
+    assert_same(mean, expected.mean)
+    assert_same(std**2, expected.variance)
+
+
+def test_rows_in_any_order_are_sorted_and_answered_where_they_were(client):
+    X, Y = rows_along(3000)
+    order = np.random.default_rng(1).permutation(len(X))
+    expected = catena.sweep(X[order], Y[order], **MODEL)
+    found = catena.dask.sweep(
+        da.from_array(X[order], (700, 1)), da.from_array(Y[order], (700, -1)), client=client, **MODEL
+    )
+    assert_same(found.log_evidence, expected.log_evidence)
+    assert_same(found.mean.compute(), expected.mean)
+
+
+def test_two_inputs_on_the_chain_of_the_parts(client):
+    random = np.random.default_rng(5)
+    X = random.uniform(0, 30, (4000, 2))
+    Y = np.column_stack([np.sin(X[:, 0] / 3), np.cos(X[:, 1] / 4)]) + random.normal(0, 0.2, (len(X), 2))
+    Y[random.random(Y.shape) < 0.3] = np.nan
+    model = {
+        "mixing": [[1.0, 0.2], [0.3, 0.9]],
+        "length_scales": [3.0, 6.0],
+        "noise": 0.1,
+        "kernel": "matern32",
+    }
+    gp = catena.dask.MultiOutputGP(learn=False, standardize=False, n_parts=5, **model)
+    gp.fit(da.from_array(X, (1000, 2)), da.from_array(Y, (1000, 2)), client=client)
+    assert gp.chain_["parts"] == 5
+    # The chain as it was laid: parts along the curve, end to end.
+    parts = client.gather(gp._chain.parts)
+    rows = {tuple(point): row for row, point in enumerate(X)}
+    order = [rows[tuple(point)] for part in parts for point in part.points[part.order]]
+    structure = catena.structures.chain(X, order)
+    assert structure.total_length == pytest.approx(gp.chain_["length"], rel=1e-12)
+    assert 0 < gp.chain_["joins"] < 0.05 * gp.chain_["length"]
+    expected = catena.sweep(X, Y, structure=structure, **model)
+    slopes = gp.gradient()
+    assert_same(slopes["log_evidence"], expected.log_evidence)
+    for name in ("mixing", "length_scales", "noise"):
+        assert_same(slopes[name], getattr(expected.gradient, name))
+    mean, std = gp.predict(return_std=True, include_noise=False)
+    assert_same(mean.compute(), expected.mean)
+    assert_same(std.compute() ** 2, expected.variance)
+
+
+# Learning
+
+
+@pytest.fixture(scope="module")
+def learned():
+    X, Y = rows_along(20_000, seed=8)
+    gp = catena.MultiOutputGP(latents=2, kernel="matern32", budget="quick", progress=False).fit(X, Y)
+    return X, Y, gp
+
+
+def assert_learned_alike(gp, local):
+    assert abs(gp.log_marginal_likelihood() - local.log_marginal_likelihood()) < 1e-3
+    mean, std = local.predict(return_std=True)
+    found, doubt = da.compute(*gp.predict(return_std=True))
+    assert np.abs((found - mean) / std).max() < 1e-4
+    assert np.abs(doubt / std - 1).max() < 1e-4
+
+
+def test_learning_ends_where_one_machine_does(client, learned):
+    X, Y, local = learned
+    gp = catena.dask.MultiOutputGP(latents=2, kernel="matern32", budget="quick", progress=False)
+    gp.fit(da.from_array(X, (6000, 1)), da.from_array(Y, (6000, -1)), client=client)
+    assert_learned_alike(gp, local)
+    assert gp.summary_["n_rows"] == len(X)
+    assert "the chain lies in 4 parts" in gp.summary_["decisions"]
+    # A few kilobytes per part and round, whatever the rows.
+    traffic = gp.traffic_
+    assert traffic["evaluations"] > 5
+    assert gp.local().mixing_ == pytest.approx(gp.mixing_)
+
+
+def test_a_worker_lost_while_learning(client, learned, monkeypatch):
+    X, Y, local = learned
+    pids = client.run(os.getpid)
+    asked = []
+    evidence = Chain.evidence
+
+    def losing(chain, *arguments):
+        asked.append(arguments)
+        if len(asked) == 6:
+            os.kill(next(iter(pids.values())), signal.SIGKILL)
+        return evidence(chain, *arguments)
+
+    monkeypatch.setattr(Chain, "evidence", losing)
+    gp = catena.dask.MultiOutputGP(latents=2, kernel="matern32", budget="quick", progress=False)
+    gp.fit(da.from_array(X, (3000, 1)), da.from_array(Y, (3000, -1)), client=client)
+    assert len(asked) > 10
+    assert_learned_alike(gp, local)
+    client.wait_for_workers(2, timeout=30)
+    assert set(client.run(os.getpid).values()) != set(pids.values())
+
+
+# Frames and files
+
+
+def frame_of(n_rows=2000):
+    X, Y = rows_along(n_rows, seed=11)
+    times = pd.Timestamp("2024-03-01", tz="Europe/Berlin") + pd.to_timedelta((X[:, 0] * 60).round(), unit="s")
+    frame = pd.DataFrame(Y, columns=["a", "b", "c"])
+    frame.insert(0, "time", times)
+    frame["place"] = "harbour"
+    return frame
+
+
+GIVEN = {
+    "mixing": MODEL["mixing"],
+    "noise": MODEL["noise"],
+    "kernel": "matern32",
+    "length_scales": [800.0, 9000.0],
+}
+
+
+def test_a_directory_of_parquet_files(client, tmp_path):
+    frame = frame_of()
+    folder, filled = tmp_path / "rows", tmp_path / "filled"
+    folder.mkdir()
+    # Named so that their order is not that of time.
+    for name, (begin, end) in {"b": (0, 500), "a": (500, 1300), "c": (1300, 2000)}.items():
+        frame[begin:end].to_parquet(folder / f"{name}.parquet", index=False)
+    local = catena.MultiOutputGP(learn=False, **GIVEN).fit(frame)
+    gp = catena.dask.MultiOutputGP(learn=False, **GIVEN).fit(folder, client=client)
+    assert gp.log_marginal_likelihood() == pytest.approx(local.log_marginal_likelihood(), abs=1e-6)
+    assert gp.impute(to=filled) == len(frame)
+    whole = pd.read_parquet(filled)
+    names = ["time", "a", "b", "c"]
+    pd.testing.assert_frame_equal(whole[names], local.impute()[names], rtol=1e-9)
+    assert list(whole["place"]) == list(frame["place"])
+    mean, std = gp.predict(return_std=True)
+    expected, doubt = local.predict(return_std=True)
+    pd.testing.assert_frame_equal(mean.compute().reset_index(drop=True), expected, rtol=1e-9)
+    pd.testing.assert_frame_equal(std.compute().reset_index(drop=True), doubt, rtol=1e-9)
+
+
+def test_new_points_and_an_index_of_times(client):
+    frame = frame_of().drop(columns="place").set_index("time")
+    local = catena.MultiOutputGP(learn=False, **GIVEN).fit(frame)
+    # Partitions overlap: Dask sorts them.
+    shuffled = frame.sample(frac=1.0, random_state=3)
+    gp = catena.dask.MultiOutputGP(learn=False, **GIVEN).fit(
+        dd.from_pandas(shuffled, npartitions=4, sort=False), client=client
+    )
+    assert gp.log_marginal_likelihood() == pytest.approx(local.log_marginal_likelihood(), abs=1e-6)
+    whole = gp.impute().compute()
+    assert whole.index.is_monotonic_increasing and len(whole) == len(frame)
+    first, last = frame.index[0], frame.index[-1]
+    ahead = pd.date_range(first - pd.Timedelta("2h"), last + pd.Timedelta("2h"), periods=301)
+    expected = local.predict(ahead)
+    pd.testing.assert_frame_equal(gp.predict(ahead), expected, rtol=1e-8)
+    asked = dd.from_pandas(pd.DataFrame(index=ahead[::-1]), npartitions=3, sort=False)
+    found = gp.predict(asked).compute()
+    np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-8, atol=1e-10)
+
+
+def test_a_model_that_was_fitted_before(client, tmp_path):
+    X, Y = rows_along(3000)
+    local = catena.MultiOutputGP(latents=1, kernel="matern32", budget="quick", progress=False).fit(
+        X[:1500], Y[:1500]
+    )
+    local.save(tmp_path / "model.catena")
+    gp = catena.dask.MultiOutputGP(model=tmp_path / "model.catena")
+    gp.fit(da.from_array(X, (1000, 1)), da.from_array(Y, (1000, -1)), client=client)
+    expected = catena.load(tmp_path / "model.catena").update(X[1500:], Y[1500:])
+    assert_same(gp.predict().compute(), expected.predict())
+    assert gp.log_marginal_likelihood() == pytest.approx(expected.log_marginal_likelihood(), abs=1e-6)
+
+
+def test_a_panel(client):
+    tables = []
+    for group in range(5):
+        X, Y = rows_along(150, seed=group, n_outputs=2)
+        tables.append(pd.DataFrame({"well": f"w{group}", "time": X[:, 0], "level": Y[:, 0], "flow": Y[:, 1]}))
+    tables[4]["flow"] = np.nan
+    tables[4].loc[:, "level"] = np.nan
+    long = pd.concat(tables).sample(frac=1.0, random_state=1)
+    panel = catena.dask.fit_panel(
+        dd.from_pandas(long, npartitions=3, sort=False), "well", inputs="time", budget="quick", latents=1
+    )
+    found = client.compute(panel).result().sort_index()
+    assert list(found.index) == [f"w{group}" for group in range(5)]
+    assert found["error"].iloc[4] == "no output was observed." and (found["error"].iloc[:4] == "").all()
+    own = long[long["well"] == "w2"]
+    local = catena.MultiOutputGP(budget="quick", latents=1, progress=False).fit(
+        own["time"], own[["level", "flow"]]
+    )
+    assert found.loc["w2", "log_evidence"] == pytest.approx(local.log_marginal_likelihood(), abs=1e-6)
+    assert catena.dask.open_model(found.loc["w2", "model"]).noise_ == pytest.approx(local.noise_)
+
+
+def test_mistakes_are_named(client):
+    X, Y = rows_along(100)
+    with pytest.raises(InputError, match="reads dask frames, dask arrays and directories of Parquet"):
+        catena.dask.MultiOutputGP().fit(X, Y, client=client)
+    holes = da.from_array(np.full((100, 2), np.nan), (50, 2))
+    with pytest.raises(InputError, match="output 'y0' was never observed"):
+        catena.dask.MultiOutputGP().fit(da.from_array(X, (50, 1)), holes, client=client)
+    with pytest.raises(InputError, match="lies on a chain"):
+        catena.dask.MultiOutputGP(structure="tree").fit(
+            da.from_array(X, (50, 1)), da.from_array(Y, (50, -1)), client=client
+        )
+    with pytest.raises(InputError, match="no column 'depth'"):
+        catena.dask.MultiOutputGP().fit(
+            dd.from_pandas(frame_of(20), npartitions=1), inputs=["depth"], client=client
+        )
+
+
+# Pieces
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_median_in_parts_is_the_median(seed):
+    random = np.random.default_rng(seed)
+    numbers = random.exponential(size=40_000)
+    if seed % 2:
+        numbers = numbers.round(2) + 0.01
+    parts = np.split(numbers, np.sort(random.integers(0, len(numbers), 5)))
+    found = _median.middle(lambda low, high: [_median.sketch(part, low, high) for part in parts])
+    assert found == np.sort(numbers)[len(numbers) // 2]
+    assert _median.middle(lambda low, high: [_median.sketch(np.empty(0), low, high)]) is None
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_neighbors_on_the_curve_are_neighbors_in_space(dim):
+    side = 2**4 if dim == 2 else 2**3
+    grid = np.stack(np.meshgrid(*[np.arange(side)] * dim, indexing="ij"), -1).reshape(-1, dim) + 0.5
+    keys = _curve.keys(grid, np.zeros(dim), np.full(dim, side))
+    assert len(np.unique(keys)) == len(grid)
+    steps = np.abs(np.diff(grid[np.argsort(keys)], axis=0)).sum(axis=1)
+    assert (steps == 1).all()
