@@ -161,31 +161,33 @@ def _as_array(gp, function, *more):
 
 
 def _back_in_order(gp, function, *more):
-    """Rows that were sorted into parts, each back in its place."""
-    import dask.dataframe as dd
+    """Rows that were sorted into parts, each back in its place: every part cuts its answers by chunk, every chunk collects."""
+    import dask.array as da
+    from dask import delayed
 
     chain = gp._chain
-    names = list(gp.output_names_)
-    parts = _delayed(gp, _numbered, function, names, *more)
-    meta = _numbered_frame(np.empty(0, np.int64), np.empty((0, len(names))), names)
-    frame = dd.from_delayed(parts, meta=meta, verify_meta=False)
-    begins = np.concatenate([[0], np.cumsum(chain.table.chunks)])
-    divisions = [*map(int, begins[:-1]), int(begins[-1]) - 1]
-    frame = frame.set_index(_parts.INDEX, divisions=divisions, sort=True)
-    frame = frame.map_partitions(lambda part: part.sort_index())
-    return frame.to_dask_array(lengths=list(chain.table.chunks))
+    begins = np.concatenate([[0], np.cumsum(chain.table.chunks)]).tolist()
+    cuts = _delayed(gp, _cut, function, begins, *more)
+    collect = delayed(_collected, pure=False)
+    blocks = []
+    for at, count in enumerate(chain.table.chunks):
+        block = collect([pieces[at] for pieces in cuts], begins[at], count, gp.n_outputs_)
+        blocks.append(da.from_delayed(block, (count, gp.n_outputs_), float))
+    return da.concatenate(blocks)
 
 
-def _numbered(frame, part, around, model, function, names, *more):
-    return _numbered_frame(frame.index.to_numpy(), function(frame, part, around, model, *more), names)
+def _cut(frame, part, around, model, function, begins, *more):
+    """Answers of a part by the chunk that their rows came from, with the numbers of the rows."""
+    rows, values = frame.index.to_numpy(), function(frame, part, around, model, *more)
+    owners = np.searchsorted(begins, rows, side="right") - 1
+    return [(rows[owners == at], values[owners == at]) for at in range(len(begins) - 1)]
 
 
-def _numbered_frame(index, values, names):
-    import pandas
-
-    frame = pandas.DataFrame(values, columns=names)
-    frame[_parts.INDEX] = np.asarray(index, dtype=np.int64)
-    return frame
+def _collected(pieces, begin, count, n_outputs):
+    values = np.empty((count, n_outputs))
+    for rows, own in pieces:
+        values[rows - begin] = own
+    return values
 
 
 # New points along a single input

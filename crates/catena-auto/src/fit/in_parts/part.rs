@@ -214,9 +214,11 @@ impl Part {
         let n_outputs = self.n_outputs;
         let n_cells = self.n_rows() * n_outputs;
         let (mut means, mut variances) = (vec![0.0; n_cells], vec![0.0; n_cells]);
-        let mut keeps_digits = true;
+        // Whether digits are kept is judged by an output's largest variance anywhere, which no part knows; with so much noise a
+        // variance is right to 2e-11 of the prior's.
+        let mut has_noise = true;
         self.backward(model, Counted::All, (past, future), |sweep, graph, past, future, positions| {
-            keeps_digits &= BlockSweep::suits(graph);
+            has_noise &= BlockSweep::suits(graph);
             let (prediction, before) = sweep.backward(graph, past, future)?;
             for (at, position) in positions.enumerate() {
                 let (from, to) = (at * n_outputs, self.order[position].get() * n_outputs);
@@ -224,10 +226,9 @@ impl Part {
                 variances[to..to + n_outputs]
                     .copy_from_slice(&prediction.variances()[from..from + n_outputs]);
             }
-            keeps_digits &= sweep.keeps_digits();
             Ok(before)
         })?;
-        if !keeps_digits {
+        if !has_noise {
             return Err(FitError::TooLittleNoiseForParts);
         }
         let prediction = Prediction::new(self.n_rows(), n_outputs, means, variances)?;
