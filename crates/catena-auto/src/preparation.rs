@@ -171,7 +171,10 @@ impl Preparation {
 
     /// Brings values of cells back to the user's units, in place: tables over the scaled inputs, row-major, one after the
     /// other.
-    pub fn undo(&self, values: &mut [f64], scaled_inputs: &InputPoints) {
+    ///
+    /// # Errors
+    /// When a value overflows on the way back.
+    pub fn undo(&self, values: &mut [f64], scaled_inputs: &InputPoints) -> Result<(), DataError> {
         let n_outputs = self.outputs.len();
         for (at, value) in values.iter_mut().enumerate() {
             let transform = &self.outputs[at % n_outputs];
@@ -179,10 +182,31 @@ impl Preparation {
             let center = transform.center(scaled_inputs.point(row)) + *value * transform.scale;
             *value = if transform.log { center.exp() } else { center };
         }
+        self.whole(values.len(), |at| values[*at].is_finite())
     }
 
     /// A prediction at scaled inputs, in the user's units.
-    pub fn predictive(&self, prediction: &Prediction, scaled_inputs: &InputPoints) -> Predictive {
+    ///
+    /// # Errors
+    /// When a mean or a deviation overflows on the way back.
+    pub fn predictive(
+        &self,
+        prediction: &Prediction,
+        scaled_inputs: &InputPoints,
+    ) -> Result<Predictive, DataError> {
+        let predictive = self.predictive_unchecked(prediction, scaled_inputs);
+        let is_number =
+            |at: &usize| predictive.mean(*at).is_finite() && predictive.deviation(*at).is_finite();
+        self.whole(predictive.centers.len(), is_number)?;
+        Ok(predictive)
+    }
+
+    /// The same for scores, which an overflow makes as bad as they can be.
+    pub(crate) fn predictive_unchecked(
+        &self,
+        prediction: &Prediction,
+        scaled_inputs: &InputPoints,
+    ) -> Predictive {
         let n_outputs = self.outputs.len();
         let mut centers = prediction.means().to_vec();
         let mut deviations: Vec<f64> =
@@ -200,6 +224,18 @@ impl Preparation {
         }
         let log = self.outputs.iter().map(|transform| transform.log).collect();
         Predictive { n_outputs, centers, deviations, log }
+    }
+
+    /// Refuses results that are not all numbers, by the first cell that is none.
+    fn whole(&self, n_cells: usize, is_number: impl Fn(&usize) -> bool) -> Result<(), DataError> {
+        let n_outputs = self.outputs.len();
+        match (0..n_cells).find(|at| !is_number(at)) {
+            None => Ok(()),
+            Some(at) => {
+                let row = RowIndex::new(at / n_outputs);
+                Err(DataError::UnscalingOverflow { row, output: at % n_outputs })
+            }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is known of several cells together, in the user's units: covariances of outputs and joint draws.
 
-use catena::data::InputPoints;
+use catena::data::{DataError, InputPoints};
+use catena::index::RowIndex;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -45,6 +46,12 @@ impl Fit {
                 }
             }
         }
+        if let Some(at) = covariances.iter().position(|entry| !entry.is_finite()) {
+            let (block, place) = (at / (n_outputs * n_outputs), at % (n_outputs * n_outputs));
+            let overflow =
+                DataError::UnscalingOverflow { row: RowIndex::new(block), output: place / n_outputs };
+            return Err(overflow.into());
+        }
         Ok(covariances)
     }
 
@@ -71,7 +78,7 @@ impl Fit {
                 *value += noise[place % noise.len()] * fresh;
             }
         }
-        self.parts.preparation.undo(&mut draws, &scaled);
+        self.parts.preparation.undo(&mut draws, &scaled)?;
         Ok(draws)
     }
 }

@@ -74,7 +74,9 @@ pub enum LiveFitError {
 impl LiveFitError {
     /// Whether numbers failed, rather than what was given being wrong.
     pub fn is_numerical(&self) -> bool {
-        let is_overflow = |cause: &LiveError| matches!(cause, LiveError::Inference(_));
+        let is_overflow = |cause: &LiveError| {
+            matches!(cause, LiveError::Inference(_) | LiveError::Data(DataError::UnscalingOverflow { .. }))
+        };
         match self {
             Self::Live(cause) | Self::Method(MethodError::Live(cause)) => is_overflow(cause),
             Self::AtRow { cause, .. } => cause.is_numerical(),
@@ -286,7 +288,7 @@ impl LiveFit {
             prediction = prediction.with_noise(self.live.model().noise());
         }
         let point = InputPoints::new(1, self.dim, point).map_err(LiveError::Data)?;
-        Ok(self.preparation.predictive(&prediction, &point))
+        Ok(self.preparation.predictive(&prediction, &point).map_err(LiveError::Data)?)
     }
 
     /// Sends all messages that edits have made stale; every question does so first. Many are shared among threads.

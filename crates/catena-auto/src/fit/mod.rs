@@ -146,7 +146,7 @@ impl FitError {
     /// Whether numbers failed, rather than what was given being wrong.
     pub fn is_numerical(&self) -> bool {
         match self {
-            Self::Data(DataError::ScalingOverflow { .. }) => true,
+            Self::Data(DataError::ScalingOverflow { .. } | DataError::UnscalingOverflow { .. }) => true,
             Self::Method(MethodError::Inference(_) | MethodError::Ensemble(_)) => true,
             Self::Method(MethodError::Baseline(cause)) | Self::Baseline(cause) => matches!(
                 cause,

@@ -390,7 +390,7 @@ impl Selection<'_> {
         let priors = self.priors(&ground);
         let learned = ground.learn(&self.course(candidate, &priors), &|_| self.go_on())?;
         let (prediction, _) = ground.marginals(&learned.model)?;
-        let predictive = preparation.predictive(&prediction, ground.dataset.inputs());
+        let predictive = preparation.predictive_unchecked(&prediction, ground.dataset.inputs());
         let scores = score(&predictive, holdout.hidden.iter().copied(), &self.scales());
         let below = |&(at, value): &(usize, f64)| predictive.probability_below(at, value);
         let probabilities = holdout.hidden.iter().map(below).collect();

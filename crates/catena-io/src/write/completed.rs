@@ -160,6 +160,8 @@ pub fn copy_filled(
     let delimiter = match (target.format(), source.delimiter()) {
         (Format::Tsv, _) => b'\t',
         (_, b'\t') => b',',
+        // A header may have more than one kind of separator in it: what is written must be read as it was.
+        (format, delimiter) if source.delimiter_as(format)? != delimiter => b',',
         (_, delimiter) => delimiter,
     };
     let mut file = TargetFile::create(target)?;

@@ -93,6 +93,14 @@ pub enum DataError {
         /// The column, counted from 0.
         column: usize,
     },
+    /// A result overflowed while it was brought back to the units of its column.
+    #[error("output {output} overflows at row {row} when it is brought back to its units")]
+    UnscalingOverflow {
+        /// The row, of those that were asked for.
+        row: RowIndex,
+        /// The output, counted from 0.
+        output: usize,
+    },
 }
 
 /// Checks that a row-major array has the size its shape promises.

@@ -138,13 +138,25 @@ impl Workspace {
         marginals: &mut Marginals,
     ) -> Result<(), InferenceError> {
         let form = self.form_for(graph, Purpose::Marginals)?;
-        if self.form.is_some() || form != Form::Covariance {
+        if self.form.is_some() {
             return self.marginals_by(form, graph, marginals);
         }
-        match self.marginals_by(form, graph, marginals) {
-            Ok(()) if keeps_digits(graph, &self.largest_variances) => Ok(()),
-            _ => self.marginals_by(Form::for_any_tree(graph), graph, marginals),
+        // A variance below zero has lost every digit, whatever the noise promised.
+        let is_variance =
+            |marginals: &Marginals| marginals.prediction.variances().iter().all(|one| *one >= 0.0);
+        if form == Form::Covariance
+            && self.marginals_by(form, graph, marginals).is_ok()
+            && keeps_digits(graph, &self.largest_variances)
+            && is_variance(marginals)
+        {
+            return Ok(());
         }
+        let form = Form::for_any_tree(graph);
+        self.marginals_by(form, graph, marginals)?;
+        if form == Form::Factored || is_variance(marginals) {
+            return Ok(());
+        }
+        self.marginals_by(Form::Factored, graph, marginals)
     }
 
     fn marginals_by(

@@ -427,7 +427,11 @@ impl LivePosterior {
         if !state.is_finite() {
             return Err(InferenceError::Overflow { row }.into());
         }
-        let (means, variances) = self.fold.read_outputs(state).into_iter().unzip();
+        let (means, variances): (Vec<f64>, Vec<f64>) = self.fold.read_outputs(state).into_iter().unzip();
+        // Weights are part of the reading: a state within range can be read beyond it.
+        if means.iter().chain(&variances).any(|number| !number.is_finite()) {
+            return Err(InferenceError::Overflow { row }.into());
+        }
         Ok(PointMarginals { means, variances })
     }
 

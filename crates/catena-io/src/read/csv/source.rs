@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Records;
-use super::dialect::Dialect;
+use super::dialect::{Dialect, dialect_of};
 use crate::place::FileName;
-use crate::read::ReadError;
+use crate::read::{Format, ReadError};
 
 /// The text behind a table. A file is read again when it is needed and must not have changed; a pipe is kept in memory if
 /// that was asked for.
@@ -41,6 +41,13 @@ impl CsvSource {
     /// What separates cells.
     pub fn delimiter(&self) -> u8 {
         self.dialect.delimiter
+    }
+
+    /// What would separate cells if the same header were read in another format.
+    pub(crate) fn delimiter_as(&self, format: Format) -> Result<u8, ReadError> {
+        let (mut records, _) = self.records()?;
+        let head = records.head().map_err(|source| ReadError::Io { file: self.file.clone(), source })?;
+        Ok(dialect_of(head, format).map_or(self.delimiter(), |dialect| dialect.delimiter))
     }
 
     /// A file must be as it was when it was first read.

@@ -39,6 +39,9 @@ pub enum SegmentError {
         /// How many bytes there are.
         len: usize,
     },
+    /// Two summaries have no common one in doubles.
+    #[error("numbers overflow when the segments are joined; bring inputs and outputs to scale first")]
+    Overflow,
     /// The summaries were made under models with other states.
     #[error(
         "the segments have states of {first:?} and {second:?} components; summarise both under one model"
@@ -130,18 +133,23 @@ impl Summary {
                 return Err(InferenceError::Overflow { row: graph.tree().row_at(Position::new(position)) });
             }
         }
+        // The share of the evidence can be a number where the rest is none.
+        if !element.is_finite() {
+            let last = Position::new(n_positions.saturating_sub(1));
+            return Err(InferenceError::Overflow { row: graph.tree().row_at(last) });
+        }
         Ok(Self { dims: dims_of(model), element })
     }
 
     /// This segment and the one after it, as one.
     ///
     /// # Errors
-    /// When they were summarised under models with other states.
+    /// When they were summarised under models with other states, or numbers overflow.
     pub fn then(&self, next: &Self) -> Result<Self, SegmentError> {
         self.check(next)?;
         let mut joined = self.clone();
         Algebra::new(Layout::new(&self.dims)).extend(&mut joined.element, &next.element);
-        Ok(joined)
+        if joined.element.is_finite() { Ok(joined) } else { Err(SegmentError::Overflow) }
     }
 
     /// The log evidence of all cells, for a summary that begins at the root.
