@@ -19,13 +19,23 @@ mod source;
 mod verbs;
 mod watch;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use crate::arguments::Command;
 
-fn main() -> ExitCode {
+/// Whether these words, the program's name first, are a command; nothing is done.
+///
+/// # Errors
+/// What the user would be told: what is wrong, or the help that was asked for.
+pub fn check_words(words: impl IntoIterator<Item = OsString>) -> Result<(), String> {
+    Command::try_parse_from(words).map(drop).map_err(|error| error.to_string())
+}
+
+/// The program: reads the command line, does what it says, and reports how that went.
+pub fn run() -> ExitCode {
     interrupt::install();
     let command = match Command::try_parse() {
         Ok(command) => command,

@@ -1,7 +1,11 @@
 //! Chores. `cargo xtask test` runs every check: formatting, lints, tests, documentation, examples, the Python package.
-//! `cargo xtask test python` runs the last of these alone.
+//! `cargo xtask test python` runs the last of these alone. Not part of it, because they take long or need more tools:
+//! `cargo xtask audit` (licences, oldest compiler, interfaces, coverage, fuzzing), `cargo xtask fuzz` and `cargo xtask dist`.
 
+mod audit;
 mod browser;
+mod dist;
+mod fuzz;
 mod python;
 
 use std::path::{Path, PathBuf};
@@ -21,16 +25,68 @@ const CHECKS: &[(&str, &[&str])] = &[
     ("example 05", &["run", "--profile", "test", "--quiet", "--example", "05_live"]),
 ];
 
+const USAGE: &str = "\
+usage: cargo xtask test [python]
+       cargo xtask audit [CHECK...] [--seconds N] [--advisories PATH] [--baseline REV|PATH]
+       cargo xtask fuzz [TARGET...] [--seconds N]
+       cargo xtask dist [--twice]";
+
 fn main() -> ExitCode {
+    if let Some(code) = fuzz::as_compiler() {
+        return code;
+    }
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["test"] => test(),
         ["test", "python"] => test_python(),
-        _ => {
-            eprintln!("usage: cargo xtask test [python]");
-            ExitCode::from(2)
+        ["audit", ref options @ ..] => match audit::Options::parse(options, &audit::names()) {
+            Ok(options) => audit::audit(&workspace(), &target(), &options),
+            Err(complaint) => refuse(&complaint),
+        },
+        ["fuzz", ref options @ ..] => match fuzz::Plan::parse(options) {
+            Ok(plan) => run_fuzzer(&plan),
+            Err(complaint) => refuse(&complaint),
+        },
+        ["dist", ref options @ ..] if options.is_empty() || *options == ["--twice"] => {
+            ended(dist::dist(&workspace(), &target(), !options.is_empty()))
+        }
+        _ => refuse("unknown words"),
+    }
+}
+
+fn refuse(complaint: &str) -> ExitCode {
+    eprintln!("{complaint}\n{USAGE}\nchecks of an audit: {}", audit::names());
+    ExitCode::from(2)
+}
+
+fn ended(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(complaint) => {
+            eprintln!("\n{complaint}");
+            ExitCode::FAILURE
         }
     }
+}
+
+fn workspace() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    here.canonicalize().unwrap_or(here)
+}
+
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace().join("target"), PathBuf::from)
+}
+
+fn run_fuzzer(plan: &fuzz::Plan) -> ExitCode {
+    let outcomes = match fuzz::run(&workspace(), &target(), plan) {
+        Ok(outcomes) => outcomes,
+        Err(complaint) => return ended(Err(complaint)),
+    };
+    eprintln!();
+    outcomes.iter().for_each(|outcome| eprintln!("{}", fuzz::line(outcome)));
+    let is_clean = outcomes.iter().all(|outcome| outcome.finding.is_none());
+    if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// Runs every check in order and stops at the first that fails.
@@ -59,21 +115,12 @@ fn test() -> ExitCode {
 /// Builds, installs and tests the Python package. The program it exchanges model files with is the one of the Rust tests; it is
 /// built with the whole workspace, as they are, or every dependency would be compiled once more with other features.
 fn test_python() -> ExitCode {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace.join("target"), PathBuf::from);
     let built = Command::new(env!("CARGO"))
         .args(["test", "--workspace", "--all-targets", "--no-run", "--quiet"])
-        .current_dir(&workspace)
+        .current_dir(workspace())
         .status();
     if !built.is_ok_and(|status| status.success()) {
-        eprintln!("\nthe program could not be built");
-        return ExitCode::FAILURE;
+        return ended(Err("the program could not be built".to_owned()));
     }
-    match python::test(&workspace, &target) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(complaint) => {
-            eprintln!("\n{complaint}");
-            ExitCode::FAILURE
-        }
-    }
+    ended(python::test(&workspace(), &target()))
 }

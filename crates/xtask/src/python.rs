@@ -40,7 +40,7 @@ pub(crate) fn test(workspace: &Path, target: &Path) -> Result<(), String> {
         run("formatting of Python", command.args([&project, &workspace.join("benchmarks")]))?;
     }
     let builder = environment(&place.join("builder"), BUILDER)?;
-    let wheel = build(&project, &place, &builder)?;
+    let wheel = build(&project, &place, &builder, &[])?;
     let plain = environment(&place.join("plain"), PLAIN)?;
     install(&plain, &wheel)?;
     run(
@@ -71,8 +71,26 @@ fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     Ok(python)
 }
 
+/// The wheel alone, built below a folder under these variables.
+///
+/// # Errors
+/// As [`test`].
+pub(crate) fn wheel(
+    workspace: &Path,
+    folder: &Path,
+    variables: &[(&'static str, String)],
+) -> Result<PathBuf, String> {
+    let builder = environment(&folder.join("builder"), BUILDER)?;
+    build(&workspace.join("python"), folder, &builder, variables)
+}
+
 /// Builds the wheel with the release profile.
-fn build(project: &Path, place: &Path, builder: &Path) -> Result<PathBuf, String> {
+fn build(
+    project: &Path,
+    place: &Path,
+    builder: &Path,
+    variables: &[(&'static str, String)],
+) -> Result<PathBuf, String> {
     let wheels = place.join("wheels");
     // An old wheel must not pass for a new one.
     if wheels.exists() {
@@ -80,6 +98,7 @@ fn build(project: &Path, place: &Path, builder: &Path) -> Result<PathBuf, String
     }
     let mut command = Command::new(builder);
     command.args(["-m", "maturin", "build", "--release", "--locked", "--quiet", "--out"]).arg(&wheels);
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
     run("building the wheel", command.current_dir(project))?;
     let files = std::fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     let wheel =
@@ -115,7 +134,11 @@ fn readme_lines(workspace: &Path) -> Result<String, String> {
     Ok(lines.to_owned())
 }
 
-fn run(what: &str, command: &mut Command) -> Result<(), String> {
+/// Says what is being done and does it.
+///
+/// # Errors
+/// That it failed.
+pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), String> {
     eprintln!("\n== {what}");
     match command.status() {
         Ok(status) if status.success() => Ok(()),

@@ -1,0 +1,62 @@
+//! What a user may say to `cargo xtask audit`.
+
+use std::path::PathBuf;
+
+/// See [`Options::parse`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    /// Seconds of fuzzing in all.
+    pub(crate) seconds: u64,
+    /// A folder with the database of advisories.
+    pub(crate) advisories: Option<PathBuf>,
+    /// What interfaces are compared with: a revision, or a folder with sources.
+    pub(crate) baseline: Option<String>,
+    /// Checks by name; all if there are none.
+    pub(crate) only: Vec<String>,
+}
+
+impl Options {
+    /// Reads `[CHECK...] [--seconds N] [--advisories PATH] [--baseline REV|PATH]`.
+    ///
+    /// # Errors
+    /// A sentence about the word that is not understood.
+    pub(crate) fn parse(words: &[&str], known: &str) -> Result<Self, String> {
+        let mut options = Self { seconds: 3600, advisories: None, baseline: None, only: vec![] };
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            let mut value = || words.next().copied().ok_or_else(|| format!("{word} needs a value"));
+            match *word {
+                "--seconds" => {
+                    options.seconds =
+                        value()?.parse().map_err(|_| "--seconds needs a whole number".to_owned())?;
+                }
+                "--advisories" => options.advisories = Some(PathBuf::from(value()?)),
+                "--baseline" => options.baseline = Some(value()?.to_owned()),
+                name if known.split(", ").any(|one| one == name) => options.only.push(name.to_owned()),
+                _ => return Err(format!("`{word}` is neither an option nor a check; checks are {known}")),
+            }
+        }
+        Ok(options)
+    }
+
+    /// Whether a check is to run.
+    pub(crate) fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|one| one == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_or_refused() {
+        let options =
+            Options::parse(&["book", "--baseline", "v0.1.0", "--seconds", "60"], "book, msrv").unwrap();
+        assert_eq!((options.seconds, options.baseline.as_deref()), (60, Some("v0.1.0")));
+        assert!(options.wants("book") && !options.wants("msrv"));
+        for wrong in [["--seconds"].as_slice(), &["--seconds", "x"], &["boook"]] {
+            assert!(Options::parse(wrong, "book, msrv").is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A release: the wheel and the program as one file without libraries, the same bytes every time.
+//!
+//! What would differ from place to place is taken out: the paths of sources and the time of the build. `--twice` builds everything
+//! again in another folder and compares.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::python;
+
+/// Where the program needs no library of the system.
+const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
+
+/// Builds wheel and program into `target/dist` and writes their digests; with `twice` does so again and compares.
+///
+/// # Errors
+/// A sentence that says which step failed, what is absent, or which file differs.
+pub(crate) fn dist(workspace: &Path, target: &Path, twice: bool) -> Result<(), String> {
+    let place = target.join("dist");
+    let first = build(workspace, &place.join("build"))?;
+    if twice {
+        let second = build(workspace, &place.join("build-again"))?;
+        for (name, bytes) in &first {
+            let same = second.iter().any(|(other, again)| other == name && again == bytes);
+            if !same {
+                return Err(format!("{name}: two builds differ"));
+            }
+        }
+        eprintln!("two builds, the same bytes");
+    }
+    for (name, bytes) in &first {
+        let path = place.join(name);
+        std::fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))?;
+        make_executable(&path, name)?;
+        eprintln!("{}  {} bytes", path.display(), bytes.len());
+    }
+    Ok(())
+}
+
+/// The files of a release, by name, built below a folder of their own.
+fn build(workspace: &Path, folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let environment = environment(workspace, folder)?;
+    let mut files = vec![program(workspace, folder, &environment)?];
+    let wheel = python::wheel(workspace, folder, &environment)?;
+    files.push(named(&wheel, None)?);
+    Ok(files)
+}
+
+/// What makes two builds alike.
+fn environment(workspace: &Path, folder: &Path) -> Result<Vec<(&'static str, String)>, String> {
+    let path = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
+    let home = std::env::var("CARGO_HOME").map(PathBuf::from).ok();
+    let home = home.or_else(|| std::env::var("HOME").ok().map(|home| Path::new(&home).join(".cargo")));
+    let home = home.ok_or("neither CARGO_HOME nor HOME is set")?;
+    std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let renamed = [(path(folder), "target"), (path(workspace), "catena"), (path(&home), "cargo")];
+    let flags: Vec<String> =
+        renamed.iter().map(|(from, to)| format!("--remap-path-prefix={from}={to}")).collect();
+    Ok(vec![
+        ("RUSTFLAGS", flags.join(" ")),
+        ("SOURCE_DATE_EPOCH", commit_time(workspace)),
+        ("CARGO_INCREMENTAL", "0".to_owned()),
+        ("CARGO_TARGET_DIR", folder.display().to_string()),
+    ])
+}
+
+/// The time of the last commit; without git, the first second that an archive can hold.
+fn commit_time(workspace: &Path) -> String {
+    let output = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(workspace).output();
+    let time = output.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    time.filter(|time| !time.is_empty()).unwrap_or_else(|| "315532800".to_owned())
+}
+
+/// The program, static where the target for it is installed.
+fn program(
+    workspace: &Path,
+    folder: &Path,
+    environment: &[(&'static str, String)],
+) -> Result<(String, Vec<u8>), String> {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["build", "--release", "--locked", "--quiet", "--package", "catena-cli"]);
+    command.current_dir(workspace).envs(environment.iter().map(|(name, value)| (name, value)));
+    let is_static = missing_for_static().map_or(true, |missing| {
+        eprintln!("the program will need the system's C library: for a static one, {missing}");
+        false
+    });
+    let mut built = folder.to_owned();
+    if is_static {
+        command.args(["--target", STATIC_TARGET]);
+        built.push(STATIC_TARGET);
+    }
+    python::run("building the program", &mut command)?;
+    let suffix = if is_static { STATIC_TARGET } else { std::env::consts::ARCH };
+    let name = format!("catena-{}-{suffix}", env!("CARGO_PKG_VERSION"));
+    named(&built.join("release").join("catena"), Some(name))
+}
+
+/// What a static build lacks here, as the command that installs it.
+fn missing_for_static() -> Option<&'static str> {
+    let installed =
+        Command::new("rustc").args(["--print", "target-libdir", "--target", STATIC_TARGET]).output();
+    let has_library = installed.is_ok_and(|output| {
+        output.status.success() && Path::new(String::from_utf8_lossy(&output.stdout).trim()).is_dir()
+    });
+    if !has_library {
+        return Some("rustup target add x86_64-unknown-linux-musl");
+    }
+    // One of the compressions of Parquet is written in C.
+    let has_compiler = Command::new("musl-gcc").arg("--version").output().is_ok();
+    (!has_compiler).then_some("apt-get install musl-tools")
+}
+
+fn named(path: &Path, name: Option<String>) -> Result<(String, Vec<u8>), String> {
+    let own = || path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = name.or_else(own).ok_or("a file without a name")?;
+    let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok((name, bytes))
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path, name: &str) -> Result<(), String> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = if name.ends_with(".whl") { 0o644 } else { 0o755 };
+    let permissions = std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(path, permissions).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_path: &Path, _name: &str) -> Result<(), String> {
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! The statement of ARCHITECTURE.md about crates, executable: which stands on which, and what none of them may touch.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
+mod metadata;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use metadata::{packages, table, text, workspace};
+
+/// By crate, the crates of the workspace it stands on.
+type Graph = BTreeMap<String, Vec<String>>;
+
+/// What the code of a crate may not name, beside crates it does not stand on.
+const FORBIDDEN: &[(&str, &[&str], &str)] = &[
+    (
+        "crates/catena/src",
+        &["std::fs", "std::net", "std::env", "std::time", "std::process", "std::io"],
+        "the core does no input or output",
+    ),
+    (
+        "crates/catena-baselines/src",
+        &["catena::graph", "catena::inference", "catena::posterior", "catena::live"],
+        "an oracle shares nothing with what it judges",
+    ),
+    ("crates/catena-report/src", &["std::fs", "std::net"], "a page is text; others write it"),
+    (
+        "crates/catena-io/src",
+        &["println!", "eprintln!", "std::net"],
+        "it neither prints nor asks the network",
+    ),
+    (
+        "crates/catena-store/src",
+        &["std::net", "println!", "eprintln!"],
+        "it keeps and shows, and says nothing",
+    ),
+];
+
+/// Which of ours alone may use a dependency that knows a format, a device or a language.
+const RESERVED: &[(&str, &[&str])] = &[
+    ("faer", &["catena-baselines"]),
+    ("arrow-array", &["catena-io"]),
+    ("arrow-ipc", &["catena-io"]),
+    ("parquet", &["catena-io"]),
+    ("jiff", &["catena-io"]),
+    ("clap", &["catena-cli"]),
+    ("indicatif", &["catena-cli"]),
+    ("resvg", &["catena-experiments"]),
+    ("pyo3", &["catena-python"]),
+    ("libfuzzer-sys", &["catena-fuzz"]),
+];
+
+/// The graph as it is; tests are left out, since they may use whatever judges them.
+fn found() -> Graph {
+    let (ours, _) = packages();
+    let names: Vec<String> = ours.iter().map(|package| text(package, "name").to_owned()).collect();
+    let stands_on = |package: &serde_json::Value| {
+        let dependencies = package["dependencies"].as_array().unwrap().iter();
+        let used = dependencies.filter(|dependency| text(dependency, "kind") != "dev");
+        let mut used: Vec<String> = used.map(|dependency| text(dependency, "name").to_owned()).collect();
+        used.retain(|name| names.contains(name));
+        used.sort();
+        used.dedup();
+        used
+    };
+    ours.iter().map(|package| (text(package, "name").to_owned(), stands_on(package))).collect()
+}
+
+/// The graph as the document states it.
+fn stated() -> Graph {
+    let document = fs::read_to_string(workspace().join("ARCHITECTURE.md")).unwrap();
+    let crates = |cell: &str| {
+        let mut names: Vec<String> = cell.split(", ").map(str::to_owned).collect();
+        names.retain(|name| name != "nothing");
+        names.sort();
+        names
+    };
+    table(&document, "crate").into_iter().map(|row| (row[0].clone(), crates(&row[1]))).collect()
+}
+
+/// What does not agree.
+fn complaints(stated: &Graph, found: &Graph) -> Vec<String> {
+    let mut complaints = vec![];
+    for (name, used) in found {
+        match stated.get(name) {
+            None => complaints.push(format!("ARCHITECTURE.md does not say what {name} stands on")),
+            Some(allowed) => {
+                let unknown = used.iter().filter(|one| !allowed.contains(one));
+                complaints.extend(
+                    unknown.map(|one| format!("{name} uses {one}, which ARCHITECTURE.md does not say")),
+                );
+                let gone = allowed.iter().filter(|one| !used.contains(one));
+                complaints.extend(
+                    gone.map(|one| format!("{name} no longer uses {one}, which ARCHITECTURE.md says")),
+                );
+            }
+        }
+    }
+    complaints.extend(
+        stated
+            .keys()
+            .filter(|name| !found.contains_key(*name))
+            .map(|name| format!("there is no crate {name}")),
+    );
+    complaints
+}
+
+#[test]
+fn crates_stand_on_what_the_document_says() {
+    let complaints = complaints(&stated(), &found());
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+fn a_violation_is_seen() {
+    let graph = |edges: &[(&str, &[&str])]| -> Graph {
+        edges
+            .iter()
+            .map(|(name, used)| ((*name).to_owned(), used.iter().map(|one| (*one).to_owned()).collect()))
+            .collect()
+    };
+    let stated = graph(&[("core", &[]), ("judge", &["core"]), ("gone", &[])]);
+    let found = graph(&[("core", &["judge"]), ("judge", &[]), ("new", &[])]);
+    let expected = [
+        "core uses judge, which ARCHITECTURE.md does not say",
+        "judge no longer uses core, which ARCHITECTURE.md says",
+        "ARCHITECTURE.md does not say what new stands on",
+        "there is no crate gone",
+    ];
+    assert_eq!(complaints(&stated, &found), expected);
+    assert_eq!(
+        forbidden_in(
+            "use std::fs; // std::net\n//! std::env\nlet x = 1;",
+            &["std::fs", "std::net", "std::env"]
+        ),
+        ["std::fs"]
+    );
+}
+
+/// Which of these words a text has outside comments.
+fn forbidden_in<'a>(text: &str, words: &[&'a str]) -> Vec<&'a str> {
+    let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+    words.iter().copied().filter(|word| code.iter().any(|line| line.contains(word))).collect()
+}
+
+#[test]
+fn no_crate_touches_what_is_not_its_own() {
+    let mut n_files = 0;
+    for (folder, words, why) in FORBIDDEN {
+        let mut folders = vec![workspace().join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|end| end == "rs") && !is_test(&path) {
+                    n_files += 1;
+                    let text = fs::read_to_string(&path).unwrap();
+                    let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+                    let found = forbidden_in(code, words);
+                    assert!(found.is_empty(), "{} names {found:?}: {why}", path.display());
+                }
+            }
+        }
+    }
+    assert!(n_files > 150, "sources are no longer found");
+}
+
+fn is_test(path: &Path) -> bool {
+    path.file_stem().is_some_and(|name| name.to_string_lossy().ends_with("tests"))
+}
+
+#[test]
+fn formats_devices_and_languages_have_one_home() {
+    let (ours, _) = packages();
+    for package in &ours {
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let (name, used) = (text(package, "name"), text(dependency, "name"));
+            let home = RESERVED.iter().find(|(reserved, _)| *reserved == used);
+            assert!(
+                home.is_none_or(|(_, homes)| homes.contains(&name)),
+                "{name} uses {used}, whose home is elsewhere"
+            );
+        }
+    }
+}
