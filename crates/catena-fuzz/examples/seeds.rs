@@ -37,7 +37,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         ("made-chain", FitOptions { latents: Some(1), ..plain.clone() }),
         (
             "made-time",
-            FitOptions { time: Some(TimeOptions { spec: Some(time), periods: vec![] }), ..plain.clone() },
+            FitOptions {
+                time: Some(TimeOptions { spec: Some(time), ..TimeOptions::default() }),
+                ..plain.clone()
+            },
         ),
         ("made-exact", FitOptions { method: MethodChoice::Exact, private: Some(true), ..plain.clone() }),
         (

@@ -72,8 +72,8 @@ fn options(supply: &mut Supply<'_>) -> FitOptions {
     let sums = ["sho+rw", "rw+qp(3,2)", "llt", "matern12+shared(4,1)"];
     let spec = |text: &str| TimeSpec::parse(text, &|number| number.parse().map_err(|_| String::new())).ok();
     let time = match supply.below(8) {
-        0 => Some(TimeOptions { spec: spec(supply.choice(&sums)), periods: vec![] }),
-        1 => Some(TimeOptions { spec: None, periods: vec![supply.positive()] }),
+        0 => Some(TimeOptions { spec: spec(supply.choice(&sums)), ..TimeOptions::default() }),
+        1 => Some(TimeOptions { periods: vec![supply.positive()], ..TimeOptions::default() }),
         _ => None,
     };
     FitOptions {
