@@ -6,6 +6,9 @@ use pyo3::prelude::*;
 
 use crate::failure::Failure;
 
+/// A table that Python owns.
+pub(crate) type Table<'py> = Bound<'py, PyArray2<f64>>;
+
 /// The numbers of an array, row by row.
 pub(crate) fn to_rows(array: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
     match array.as_slice() {
@@ -34,7 +37,7 @@ pub(crate) fn dataset(
 }
 
 /// Numbers as a table with so many columns.
-pub(crate) fn table(py: Python<'_>, numbers: Vec<f64>, columns: usize) -> PyResult<Bound<'_, PyArray2<f64>>> {
+pub(crate) fn table(py: Python<'_>, numbers: Vec<f64>, columns: usize) -> PyResult<Table<'_>> {
     let rows = numbers.len() / columns.max(1);
     numbers.into_pyarray(py).reshape([rows, columns])
 }

@@ -4,15 +4,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use catena::index::OutputIndex;
 use catena_auto::fit::{LiveFit, LiveFitError};
-use numpy::{PyArray2, PyReadonlyArray2};
+use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
-use crate::arrays::{self, table};
+use crate::arrays::{self, Table, table};
 use crate::failure::Failure;
 use crate::model::{Model, quantity};
 use crate::threads::on_pool;
-
-type Table<'py> = Bound<'py, PyArray2<f64>>;
 
 /// From so many edited rows on, what they made stale is found on all threads. Fewer cannot fill the threads of a pool, and handing
 /// work over would take longer than doing it; every row makes at most three blocks stale.

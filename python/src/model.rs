@@ -7,12 +7,12 @@ use catena_auto::fit::{Fit, GivenParameters, LiveFit, MethodChoice, StructureOpt
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
 use catena_store::{About, Parameters, length_text};
-use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods, PyReadonlyArray2};
+use numpy::{PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
 use crate::about::clocks;
-use crate::arrays::{self, table, vector};
+use crate::arrays::{self, Table, table, vector};
 use crate::failure::Failure;
 use crate::live::Live;
 use crate::parts::written;
@@ -26,7 +26,6 @@ pub(crate) struct Model {
     about: About,
 }
 
-type Table<'py> = Bound<'py, PyArray2<f64>>;
 type Cube<'py> = Bound<'py, PyArray3<f64>>;
 
 impl Model {

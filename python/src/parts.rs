@@ -16,14 +16,14 @@ use catena_auto::fit::{Event, FitMonitor};
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Preparation;
 use catena_store::About;
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::about::TableNotes;
-use crate::arrays::{self, table, vector};
+use crate::arrays::{self, Table, table, vector};
 use crate::failure::Failure;
 use crate::fitting::{concluded, watched};
 use crate::model::Model;
@@ -163,7 +163,7 @@ impl Segment {
     }
 
     /// Sums and counts of products of outputs, D×D each.
-    fn sums<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+    fn sums<'py>(&self, py: Python<'py>) -> PyResult<(Table<'py>, Table<'py>)> {
         let (sums, counts) = self.part.sums();
         let n_outputs = self.part.n_outputs();
         Ok((table(py, sums.to_vec(), n_outputs)?, table(py, counts.to_vec(), n_outputs)?))
@@ -199,7 +199,7 @@ impl Segment {
         model: &str,
         around: Around,
         include_noise: bool,
-    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>)> {
+    ) -> PyResult<(Table<'py>, Table<'py>)> {
         let (model, (past, future)) = (read_model(model)?, read_around(&around)?);
         let quantity = if include_noise { Quantity::Observation } else { Quantity::Function };
         let (means, deviations) = py
@@ -335,8 +335,7 @@ impl GatheredNotes<'_> {
 /// Asks Python for the evidence of a model and its slopes.
 fn asked_of(evidence: &Py<PyAny>, model: &Lmc) -> PyResult<Gradient> {
     let text = written(&PlainModel::of(model))?;
-    let mut numbers: Vec<f64> =
-        Python::attach(|py| evidence.call1(py, (text,))?.extract(py).map_err(PyErr::from))?;
+    let mut numbers: Vec<f64> = Python::attach(|py| evidence.call1(py, (text,))?.extract(py))?;
     let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
     let sizes = [1, n_outputs * n_latents, n_latents, n_latents, n_outputs];
     if numbers.len() != sizes.iter().sum::<usize>() {

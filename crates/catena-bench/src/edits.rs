@@ -18,7 +18,7 @@ use crate::Failure;
 use crate::cases::{Case, THREE_LATENTS};
 use crate::pinning::pin_to_one_core;
 use crate::random::Random;
-use crate::timing::median;
+use crate::timing::{Contender, median};
 use crate::workload::Workload;
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
@@ -124,6 +124,27 @@ fn edit(live: &mut LivePosterior, random: &mut Random) -> Result<RowIndex, Failu
         live.set(row, output, random.normal())?;
     }
     Ok(row)
+}
+
+/// So many edits, each with a question elsewhere, at a live posterior that is kept: for counting.
+pub(crate) fn contender<'a>(
+    graph: &FactorGraph<'_>,
+    workload: &Workload,
+    n_edits: usize,
+) -> Result<Contender<'a>, Failure> {
+    let mut live = LivePosterior::new(graph, &workload.inputs, &workload.observations)?;
+    live.refresh();
+    let mut random = Random::new(7);
+    let run = move || {
+        let mut last = 0.0;
+        for _ in 0..n_edits {
+            let elsewhere = RowIndex::new(random.below(live.n_rows()));
+            edit(&mut live, &mut random)?;
+            last = black_box(live.marginals(elsewhere)?).means[0];
+        }
+        Ok(last)
+    };
+    Ok(Contender { name: "edit + question", run: Box::new(run) })
 }
 
 /// Microseconds of each edit with its question.

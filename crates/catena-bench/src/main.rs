@@ -1,5 +1,7 @@
 //! `catena-bench [SECTION…] [--json] [--rounds N]`: speed of the sweeps beside their rivals, on one core.
 
+#[cfg(test)]
+mod allocations;
 mod cases;
 mod contenders;
 mod count;

@@ -146,7 +146,8 @@ impl Numbers {
     }
 }
 
-fn uniform(n_rows: usize, dim: usize) -> Result<InputPoints, Failure> {
+/// Points in the unit cube.
+pub(crate) fn uniform(n_rows: usize, dim: usize) -> Result<InputPoints, Failure> {
     let mut numbers = Numbers(n_rows as u64 + dim as u64);
     Ok(InputPoints::new(n_rows, dim, (0..n_rows * dim).map(|_| numbers.unit()).collect())?)
 }

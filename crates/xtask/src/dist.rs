@@ -80,10 +80,11 @@ fn program(
     let mut command = Command::new(env!("CARGO"));
     command.args(["build", "--release", "--locked", "--quiet", "--package", "catena-cli"]);
     command.current_dir(workspace).envs(environment.iter().map(|(name, value)| (name, value)));
-    let is_static = missing_for_static().map_or(true, |missing| {
+    let missing = missing_for_static();
+    if let Some(missing) = &missing {
         eprintln!("the program will need the system's C library: for a static one, {missing}");
-        false
-    });
+    }
+    let is_static = missing.is_none();
     let mut built = folder.to_owned();
     if is_static {
         command.args(["--target", STATIC_TARGET]);

@@ -52,7 +52,7 @@ fn latent(supply: &mut Supply<'_>, state: StateKind) -> Option<Latent> {
         };
         return Some(Latent::piece(piece, length));
     }
-    Latent::new(supply.choice(&Kernel::ALL), state, length).ok()
+    Latent::new(supply.choice(Kernel::ALL), state, length).ok()
 }
 
 /// Means and variances are numbers.

@@ -61,6 +61,9 @@ pub fn rows_to_compare(n_rows: usize, n_inputs: usize, n_outputs: usize, options
     selection_rows(Size { n_rows, n_inputs, n_outputs }, options)
 }
 
+/// The log evidence of all parts with its slopes, wherever they are found.
+pub type EvidenceOfParts<'a> = dyn Fn(&Lmc) -> Result<Gradient, EvidenceFailure> + Sync + 'a;
+
 impl Outline {
     /// Chooses by a sample of the table what the options leave open, or takes the parameters that they give.
     ///
@@ -130,7 +133,7 @@ impl Outline {
         self,
         gathered: Gathered,
         sample: &Dataset,
-        evidence: &(dyn Fn(&Lmc) -> Result<Gradient, EvidenceFailure> + Sync),
+        evidence: &EvidenceOfParts<'_>,
         monitor: &FitMonitor<'_>,
     ) -> Result<Fit, FitError> {
         let n_outputs = gathered.census.n_outputs();
@@ -179,7 +182,7 @@ fn learn(
     choice: Choice,
     (facts, moments): (&Facts, &OutputMoments),
     gathered: &Gathered,
-    (options, evidence): (&FitOptions, &(dyn Fn(&Lmc) -> Result<Gradient, EvidenceFailure> + Sync)),
+    (options, evidence): (&FitOptions, &EvidenceOfParts<'_>),
     monitor: &FitMonitor<'_>,
 ) -> Result<(Learned, Told), FitError> {
     let Choice { family, tried, reasons: mut decisions, held_out, mut probabilities, plan, earlier, .. } =
@@ -250,7 +253,7 @@ fn summarize(
 }
 
 /// Evidence that someone finds from the parts.
-struct FromParts<'a>(&'a (dyn Fn(&Lmc) -> Result<Gradient, EvidenceFailure> + Sync));
+struct FromParts<'a>(&'a EvidenceOfParts<'a>);
 
 impl Evidence for FromParts<'_> {
     type Error = EvidenceFailure;

@@ -1,0 +1,138 @@
+//! The guard in the tests: exact instruction counts where they can be had, allocations and messages everywhere.
+
+use super::*;
+use crate::allocations::allocations_in;
+use catena::index::{OutputIndex, RowIndex};
+use catena::live::{LivePosterior, Recomputed};
+
+/// What the tests count, one of each kind: a sweep, a gradient, a chain, an edit.
+const IN_TESTS: &[&str] = &["posterior-l3-d4", "evidence-l3-d4", "gradient-l3-d4", "chain-2d", "edit-l3-d4"];
+
+/// Counts of the build that tests run in: first the compiler and the instruction set they are of, then as in the other record.
+const RECORDED_IN_TESTS: &str = include_str!("../../instructions_in_tests.tsv");
+
+/// Names the case that a process under valgrind is to run.
+const CASE: &str = "CATENA_BENCH_COUNTS";
+
+/// The compiler and what the sweep is compiled for: counts of another are no measure.
+fn circumstances() -> String {
+    let version = Command::new("rustc").arg("--version").output();
+    let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    #[cfg(target_arch = "x86_64")]
+    let set =
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") { "avx2" } else { "plain" };
+    #[cfg(not(target_arch = "x86_64"))]
+    let set = std::env::consts::ARCH;
+    format!("{} {set}", version.unwrap_or_default())
+}
+
+#[test]
+fn every_counted_case_runs_and_most_are_recorded() {
+    for case in COUNTED {
+        run_once(case.name).unwrap();
+    }
+    assert!(run_once("nothing").is_err());
+    for line in RECORDED.lines() {
+        let (name, count) = line.split_once('\t').unwrap();
+        assert!(find(name).is_ok() && count.parse::<f64>().is_ok_and(|count| count > 0.0), "{line}");
+    }
+}
+
+/// What runs under valgrind; without a case it is nothing.
+#[test]
+fn in_a_process_of_its_own() {
+    if let Ok(name) = std::env::var(CASE) {
+        run_once(&name).unwrap();
+    }
+}
+
+/// Instructions of a case in this very build.
+fn count_in_tests(name: &str) -> Result<f64, Failure> {
+    let mut program = Command::new("valgrind");
+    callgrind(&mut program)?.args(["--exact", "count::tests::in_a_process_of_its_own"]).env(CASE, name);
+    counted_by(&mut program, find(name)?)
+}
+
+/// `CATENA_BENCH_RECORD=1 cargo test --workspace --bin catena-bench instructions` writes the record anew.
+#[test]
+fn no_hot_path_needs_more_instructions_than_recorded() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        return say("valgrind is not there: instructions are not counted");
+    }
+    if std::env::var_os("CATENA_BENCH_RECORD").is_some() {
+        let count = |name: &&str| format!("{name}\t{:.1}\n", count_in_tests(name).unwrap());
+        let lines: String = IN_TESTS.iter().map(count).collect();
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/instructions_in_tests.tsv");
+        return std::fs::write(path, format!("{}\n{lines}", circumstances())).unwrap();
+    }
+    let (of, counts) = RECORDED_IN_TESTS.split_once('\n').unwrap();
+    if of != circumstances() {
+        return say(&format!("counts are recorded of {of}, and this is {}", circumstances()));
+    }
+    for line in counts.lines() {
+        let (name, recorded) = line.split_once('\t').unwrap();
+        let (recorded, now) = (recorded.parse::<f64>().unwrap(), count_in_tests(name).unwrap());
+        let change = now / recorded - 1.0;
+        say(&format!("{name:<24} {recorded:>12.1} {now:>12.1} {:>+7.1} %", 100.0 * change));
+        assert!(change <= TOLERANCE, "{name} needs {now:.0} instructions, {recorded:.0} are recorded");
+    }
+}
+
+/// A sweep that finds its buffers ready asks for no memory, however long the chain is.
+#[test]
+fn sweeps_allocate_nothing_per_point() {
+    for name in ["posterior-l1-d1", "posterior-l3-d4", "evidence-l3-d4", "posterior-learned-n13"] {
+        let allocations = |n_points: usize| {
+            let mut count = None;
+            let take = |contender: &mut Contender<'_>| {
+                (contender.run)()?;
+                count = Some(allocations_in(|| (contender.run)().unwrap()));
+                Ok(())
+            };
+            with_contender(find(name).unwrap(), n_points, take).unwrap();
+            count.unwrap()
+        };
+        let (few, many) = (allocations(200), allocations(2000));
+        assert_eq!(few, many, "{name}: ten times the points, other allocations");
+        assert!(few <= 8, "{name}: {few} allocations");
+    }
+}
+
+/// A gradient gives its slopes away, and a chain itself: a few allocations that do not grow with the points.
+#[test]
+fn gradients_and_chains_allocate_a_few_times() {
+    for (name, most) in [("gradient-l3-d4", 32), ("chain-2d", 64)] {
+        let mut count = 0;
+        let take = |contender: &mut Contender<'_>| {
+            (contender.run)()?;
+            count = allocations_in(|| (contender.run)().unwrap());
+            Ok(())
+        };
+        with_contender(find(name).unwrap(), N_POINTS, take).unwrap();
+        assert!(count <= most, "{name}: {count} allocations, at most {most}");
+    }
+}
+
+/// What an edit and a question send anew grows with the logarithm of the points: exact counts, the same on every machine.
+#[test]
+fn edits_send_few_messages() {
+    let mut recomputed = vec![];
+    for n_points in [1000, 16_000] {
+        let workload = Workload::new(&Case { n_points, ..cases::THREE_LATENTS }).unwrap();
+        let graph = contenders::graph(&workload).unwrap();
+        let mut live = LivePosterior::new(&graph, &workload.inputs, &workload.observations).unwrap();
+        live.refresh();
+        let mut sent = (0, 0);
+        for at in 0..50 {
+            live.set(RowIndex::new(at * n_points / 50), OutputIndex::new(at % 4), 0.5).unwrap();
+            live.marginals(RowIndex::new(n_points / 2)).unwrap();
+            let Recomputed { positions, pairs } = live.recomputed();
+            sent = (sent.0 + positions, sent.1 + pairs);
+        }
+        recomputed.push(sent);
+    }
+    let [(few, low), (many, high)] = recomputed[..] else { unreachable!("two sizes") };
+    say(&format!("50 edits send {few}+{low} messages at 1000 points, {many}+{high} at 16000"));
+    assert!(many <= 2 * few.max(50 * 16), "positions {few} → {many}");
+    assert!(high <= low + 50 * 4, "pairs {low} → {high}: sixteen times the points are four more levels");
+}
