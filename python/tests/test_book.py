@@ -1,7 +1,7 @@
 """The book runs: every chapter is one session in a folder of its own, and what it shows is what comes out.
 
 - ``python`` blocks share the names of their chapter. A ``text`` block right behind one is what it prints. With ``needs=NAME``
-  a block is compiled always, and run where that library is installed.
+  a block is compiled always, and run where that library is installed; a ``sketch`` is compiled only (clusters).
 - ``console`` blocks have commands after ``$``, and what they print below them.
 - The folder has ``data/``, as the repository does. ``rust`` blocks are compiled and run by ``cargo test --doc``; ``sh`` blocks
   are chores of the repository itself.
@@ -129,6 +129,8 @@ class Session:
         """Runs Python, and compares what it prints if that is shown."""
         # Tracebacks then name the line of the page.
         code = compile("\n" * (block.line - 1) + block.code, str(self.page), "exec")
+        if "sketch" in block.marks:
+            return
         needed = [mark.removeprefix("needs=") for mark in block.marks if mark.startswith("needs=")]
         if any(importlib.util.find_spec(name) is None for name in needed):
             return
