@@ -3,6 +3,7 @@
 mod candidate;
 mod holdout;
 mod holes;
+mod judged;
 mod plan;
 mod references;
 mod relevance;
@@ -30,6 +31,7 @@ use crate::ground::{Course, Ground};
 use crate::preparation::{InputUnits, Preparation, Wanted};
 use crate::rows::some_rows;
 use crate::scores::{Scores, score};
+use judged::{Judged, best, mean_scores, pooled};
 use references::references;
 use skew::{positive_outputs, skewed_outputs};
 
@@ -37,8 +39,6 @@ use skew::{positive_outputs, skewed_outputs};
 const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 /// The model with one shared latent per output is only tried up to here.
 const MOST_OUTPUTS_OF_FULL: usize = 16;
-/// A later candidate must be better by this many nats per cell: simpler ones come first.
-const WORTHWHILE: f64 = 0.003;
 
 /// What was decided.
 #[derive(Clone, Debug)]
@@ -71,14 +71,6 @@ struct Selection<'a> {
     /// What the monitor was told last.
     latest: Mutex<Event>,
     is_stopped: AtomicBool,
-}
-
-/// How a candidate did.
-struct Judged {
-    learned: Option<Learned>,
-    score: f64,
-    held_out: Option<Scores>,
-    probabilities: Vec<f64>,
 }
 
 /// Decides what the options leave open.
@@ -482,45 +474,5 @@ impl Selection<'_> {
             }
         }
         Ok(by_name.into_iter().map(|(name, all)| (name, mean_scores(&all))).collect())
-    }
-}
-
-/// The best score; a later candidate must be worth its complexity.
-fn best(tried: &[(Candidate, Judged)]) -> &(Candidate, Judged) {
-    let mut best = &tried[0];
-    for one in &tried[1..] {
-        let enough = if one.1.held_out.is_some() { WORTHWHILE } else { 0.0 };
-        if one.1.score > best.1.score + enough || best.1.score.is_nan() {
-            best = one;
-        }
-    }
-    best
-}
-
-/// The same candidate on several masks.
-fn pooled(mut judged: Vec<Judged>) -> Judged {
-    if judged.len() == 1 {
-        return judged.remove(0);
-    }
-    let scores: Vec<Scores> = judged.iter().filter_map(|judged| judged.held_out).collect();
-    let pooled = mean_scores(&scores);
-    let probabilities =
-        judged.iter_mut().flat_map(|judged| std::mem::take(&mut judged.probabilities)).collect();
-    let learned = judged.into_iter().next().and_then(|judged| judged.learned);
-    Judged { learned, score: -pooled.mnll, held_out: Some(pooled), probabilities }
-}
-
-/// Scores over the cells of all masks together.
-fn mean_scores(scores: &[Scores]) -> Scores {
-    let n_cells: usize = scores.iter().map(|scores| scores.n_cells).sum();
-    let mean = |of: &dyn Fn(&Scores) -> f64| {
-        scores.iter().map(|scores| of(scores) * scores.n_cells as f64).sum::<f64>() / n_cells as f64
-    };
-    Scores {
-        n_cells,
-        rmse: mean(&|scores| scores.rmse * scores.rmse).sqrt(),
-        mnll: mean(&|scores| scores.mnll),
-        crps: mean(&|scores| scores.crps),
-        coverage: mean(&|scores| scores.coverage),
     }
 }
