@@ -78,39 +78,38 @@ fn no_hot_path_needs_more_instructions_than_recorded() {
     }
 }
 
-/// A sweep that finds its buffers ready asks for no memory, however long the chain is.
+/// How often the second run of a case asks for memory: the first has filled the buffers.
+fn allocations(name: &str, n_points: usize) -> u64 {
+    let mut count = 0;
+    let take = |contender: &mut Contender<'_>| {
+        (contender.run)()?;
+        count = allocations_in(|| (contender.run)().unwrap());
+        Ok(())
+    };
+    with_contender(find(name).unwrap(), n_points, take).unwrap();
+    count
+}
+
+/// Seven outputs are observed in so many ways at most, and each has an information matrix of its own.
+const MOST_MASKS: u64 = 128;
+
+/// A sweep or gradient that finds its buffers ready asks for memory for what it gives away and for masks it has not seen, not for its
+/// 1800 points more.
 #[test]
 fn sweeps_allocate_nothing_per_point() {
-    for name in ["posterior-l1-d1", "posterior-l3-d4", "evidence-l3-d4", "posterior-learned-n13"] {
-        let allocations = |n_points: usize| {
-            let mut count = None;
-            let take = |contender: &mut Contender<'_>| {
-                (contender.run)()?;
-                count = Some(allocations_in(|| (contender.run)().unwrap()));
-                Ok(())
-            };
-            with_contender(find(name).unwrap(), n_points, take).unwrap();
-            count.unwrap()
-        };
-        let (few, many) = (allocations(200), allocations(2000));
-        assert_eq!(few, many, "{name}: ten times the points, other allocations");
-        assert!(few <= 8, "{name}: {few} allocations");
+    for name in
+        ["posterior-l1-d1", "posterior-l3-d4", "evidence-l3-d4", "gradient-l3-d4", "posterior-learned-n13"]
+    {
+        let (few, many) = (allocations(name, 200), allocations(name, 2000));
+        assert!(many <= few + MOST_MASKS, "{name}: {few} allocations at 200 points, {many} at 2000");
     }
 }
 
-/// A gradient gives its slopes away, and a chain itself: a few allocations that do not grow with the points.
+/// A chain grows its lists by doubling.
 #[test]
-fn gradients_and_chains_allocate_a_few_times() {
-    for (name, most) in [("gradient-l3-d4", 32), ("chain-2d", 64)] {
-        let mut count = 0;
-        let take = |contender: &mut Contender<'_>| {
-            (contender.run)()?;
-            count = allocations_in(|| (contender.run)().unwrap());
-            Ok(())
-        };
-        with_contender(find(name).unwrap(), N_POINTS, take).unwrap();
-        assert!(count <= most, "{name}: {count} allocations, at most {most}");
-    }
+fn chains_allocate_a_few_times() {
+    let (few, many) = (allocations("chain-2d", 200), allocations("chain-2d", 2000));
+    assert!(many <= few + 32, "{few} allocations at 200 points, {many} at 2000");
 }
 
 /// What an edit and a question send anew grows with the logarithm of the points: exact counts, the same on every machine.
