@@ -29,22 +29,39 @@ struct State {
     fit: LiveFit,
     /// Rows edited since the last question.
     n_edited: usize,
+    /// Positions and pairs whose messages the last question sent anew.
+    sent: (usize, usize),
 }
 
 impl State {
-    /// Sends stale messages where they are many.
+    /// Begins a question: sends stale messages where they are many.
     fn settle(&mut self) -> Result<(), Failure> {
+        self.sent = (0, 0);
         if self.n_edited >= MANY_ROWS {
             on_pool(|| self.fit.refresh())?;
+            self.count();
         }
         self.n_edited = 0;
         Ok(())
+    }
+
+    /// Adds what was sent just now to what the question has sent.
+    fn count(&mut self) {
+        let recomputed = self.fit.recomputed();
+        self.sent = (self.sent.0 + recomputed.positions, self.sent.1 + recomputed.pairs);
+    }
+
+    fn log_evidence(&mut self) -> Result<f64, Failure> {
+        self.settle()?;
+        let log_evidence = self.fit.log_evidence()?;
+        self.count();
+        Ok(log_evidence)
     }
 }
 
 impl Live {
     pub(crate) fn new(fit: LiveFit, outputs: Vec<String>) -> Self {
-        let state = State { n_edited: fit.n_rows(), fit };
+        let state = State { n_edited: fit.n_rows(), fit, sent: (0, 0) };
         Self { state: Mutex::new(state), outputs }
     }
 
@@ -117,8 +134,7 @@ impl Live {
             let mut state = self.lock();
             state.fit.add_rows(&rows).map_err(|error| self.refused(error))?;
             state.n_edited += rows.n_rows();
-            state.settle()?;
-            state.fit.log_evidence()?;
+            state.log_evidence()?;
             Ok(())
         })?)
     }
@@ -153,6 +169,7 @@ impl Live {
             let (mut means, mut deviations) = (vec![], vec![]);
             for row in places.rows() {
                 let found = state.fit.marginals_at(places.point(row), quantity(include_noise))?;
+                state.count();
                 let (mean, deviation) = found.into_means_and_deviations();
                 means.extend(mean);
                 deviations.extend(deviation);
@@ -164,17 +181,12 @@ impl Live {
 
     /// The log density of the observed cells under the model.
     fn log_evidence(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(py.detach(|| -> Result<f64, Failure> {
-            let mut state = self.lock();
-            state.settle()?;
-            Ok(state.fit.log_evidence()?)
-        })?)
+        Ok(py.detach(|| self.lock().log_evidence())?)
     }
 
     /// Positions and pairs whose messages the last question sent anew.
     fn recomputed(&self, py: Python<'_>) -> (usize, usize) {
-        let recomputed = py.detach(|| self.lock().fit.recomputed());
-        (recomputed.positions, recomputed.pairs)
+        py.detach(|| self.lock().sent)
     }
 
     /// The number of rows and of observed cells.

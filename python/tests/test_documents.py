@@ -53,6 +53,9 @@ def _declared(body, owner):
             yield owner, node.name, None if is_value else names
 
 
+CLASSES = {"Live", "Model", "Outline", "Segment", "Structure"}
+
+
 def test_stubs_name_what_is_there():
     stub = ast.parse((Path(catena.__file__).parent / "_catena.pyi").read_text())
     declared = list(_declared(stub.body, _catena))
@@ -65,8 +68,8 @@ def test_stubs_name_what_is_there():
                 if parameter != "self"
             ]
             assert found == names, name
-    for owner in (_catena, _catena.Live, _catena.Model, _catena.Structure):
-        known = {name for other, name, _ in declared if other is owner} | {"Live", "Model", "Structure"}
+    for owner in (_catena, *(getattr(_catena, name) for name in sorted(CLASSES))):
+        known = {name for other, name, _ in declared if other is owner} | CLASSES
         assert {name for name in vars(owner) if not name.startswith("_")} <= known
 
 

@@ -74,7 +74,7 @@ fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf, String> {
 /// The wheel alone, built below a folder under these variables.
 ///
 /// # Errors
-/// As [`test`].
+/// A sentence that says what failed.
 pub(crate) fn wheel(
     workspace: &Path,
     folder: &Path,
