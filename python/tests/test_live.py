@@ -224,6 +224,9 @@ def test_one_question_after_one_edit_sends_few_messages():
     assert live.recomputed.positions == 3000
     live.observe(1500.5, [1.0, 2.0, 3.0])
     live.posterior_at(1500.0)
+    assert live.recomputed.positions < 100 and live.recomputed.pairs < 30
+    # What the question did not need is still to be sent for the evidence.
+    live.log_evidence()
     assert 0 < live.recomputed.positions < 100 and 0 < live.recomputed.pairs < 30
 
 
