@@ -104,10 +104,8 @@ impl Ground {
         course: &Course<'_>,
         monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
     ) -> Result<Learned, FitError> {
-        let starts = self.facts.starts(course, || self.moments())?;
-        let Some(first) = starts.first() else { return Err(FitError::NoStart) };
-        let parameters = self.facts.parameters(course, first.clone());
-        let graph = self.graph(first.clone())?;
+        let (first, starts, parameters) = self.facts.starts(course, || self.moments())?;
+        let graph = self.graph(first)?;
         let make = || GraphEvidence::new(graph.clone());
         Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
     }
@@ -119,9 +117,7 @@ impl Ground {
         course: &Course<'_>,
         monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
     ) -> Result<Learned, FitError> {
-        let starts = self.facts.starts(course, || self.moments())?;
-        let Some(first) = starts.first() else { return Err(FitError::NoStart) };
-        let parameters = self.facts.parameters(course, first.clone());
+        let (_, starts, parameters) = self.facts.starts(course, || self.moments())?;
         let make = || MethodEvidence { method, dataset: &self.dataset };
         Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
     }
@@ -140,17 +136,21 @@ impl Facts {
         Priors::for_points(self.extent.spacing, self.extent.span)
     }
 
-    /// Starts of a family, with outputs that never vary silenced.
+    /// The first start of a family, all of them, and what is free in them; outputs that never vary are silenced.
     pub(crate) fn starts<'m>(
         &self,
         course: &Course<'_>,
         moments: impl Fn() -> &'m OutputMoments,
-    ) -> Result<Vec<Lmc>, ModelError> {
+    ) -> Result<(Lmc, Vec<Lmc>, Parameters), FitError> {
         let from_table = course.multipliers.iter().map(|&multiplier| {
             let start = course.family.start(moments(), self.extent, multiplier)?;
             self.silenced(start)
         });
-        course.earlier.iter().cloned().map(Ok).chain(from_table).collect()
+        let all = course.earlier.iter().cloned().map(Ok).chain(from_table);
+        let starts = all.collect::<Result<Vec<Lmc>, ModelError>>()?;
+        let first = starts.first().ok_or(FitError::NoStart)?.clone();
+        let parameters = self.parameters(course, first.clone());
+        Ok((first, starts, parameters))
     }
 
     /// The model with no weight on outputs that never vary. Their noise says how little so many equal cells tell.

@@ -207,9 +207,7 @@ fn learn(
         priors: &priors,
         noise_floor: options.noise_floor,
     };
-    let starts = facts.starts(&course, || moments)?;
-    let Some(first) = starts.first() else { return Err(FitError::NoStart) };
-    let parameters = facts.parameters(&course, first.clone());
+    let (_, starts, parameters) = facts.starts(&course, || moments)?;
     let limit = course.settings.ascent.max_iterations as f64;
     let watch = |progress: Progress| {
         let done = progress.iteration.iteration as f64 / limit;
