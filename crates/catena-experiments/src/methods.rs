@@ -128,8 +128,11 @@ pub(crate) fn note_scores(record: &mut Record, key: &str, scores: Scores) {
     record.put(format!("{key}.mnll_with_noise"), scores.mnll_with_noise);
 }
 
+/// The names of the three scores, in the order of references.
+pub(crate) const SCORES: [&str; 3] = ["rmse", "mnll_latent", "mnll_with_noise"];
+
 /// The three scores of a method in a record.
 pub(crate) fn scores_of(record: &Record, key: &str) -> Option<[f64; 3]> {
-    let score = |name: &str| record.get(&format!("{key}.{name}"));
-    Some([score("rmse")?, score("mnll_latent")?, score("mnll_with_noise")?])
+    let [rmse, latent, with_noise] = SCORES.map(|name| record.get(&format!("{key}.{name}")));
+    Some([rmse?, latent?, with_noise?])
 }

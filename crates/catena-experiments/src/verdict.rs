@@ -105,6 +105,11 @@ impl Comparison {
         Self { verdict: Verdict::FewSeeds, rule: reason, ..self }
     }
 
+    /// The same, shown for what it is and not judged, because the reference is no judge here.
+    pub(crate) fn not_judged(self, reason: String) -> Self {
+        Self { verdict: Verdict::Context, rule: reason, ..self }
+    }
+
     /// Ours minus the reference.
     pub fn difference(&self) -> Option<f64> {
         self.reference.map(|reference| self.ours - reference)

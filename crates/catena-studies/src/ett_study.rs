@@ -8,7 +8,8 @@ use catena::structure::brute_force_greedy_chain;
 use catena::units::{LengthScale, Variance};
 
 use crate::julia_streams::JuliaStream;
-use crate::study::{Study, StudyError, mean_and_deviation};
+use crate::study::{Study, StudyError};
+use crate::summation::Summation;
 
 /// Columns of the file, counted from 0 after the date: HUFL, MUFL, LUFL.
 const INPUT_COLUMNS: [usize; 3] = [0, 2, 4];
@@ -22,14 +23,34 @@ const NOISE: f64 = 0.2;
 /// # Errors
 /// When the text is too short or holds something other than numbers.
 pub fn ett_study(csv: &str, n_training: usize, dropout: f64, seed: u32) -> Result<Study, StudyError> {
-    study_of(&numbers(csv, 2 * n_training)?, n_training, dropout, seed)
+    ett_study_summed(csv, n_training, dropout, seed, Summation::Authors)
+}
+
+/// The same with columns summed in the given order, which decides ties between equally near rows.
+///
+/// # Errors
+/// When the text is too short or holds something other than numbers.
+pub fn ett_study_summed(
+    csv: &str,
+    n_training: usize,
+    dropout: f64,
+    seed: u32,
+    summation: Summation,
+) -> Result<Study, StudyError> {
+    study_of(&numbers(csv, 2 * n_training)?, n_training, dropout, seed, summation)
 }
 
 /// The study on a table whose first half trains.
-fn study_of(table: &[Vec<f64>], n_training: usize, dropout: f64, seed: u32) -> Result<Study, StudyError> {
+fn study_of(
+    table: &[Vec<f64>],
+    n_training: usize,
+    dropout: f64,
+    seed: u32,
+    summation: Summation,
+) -> Result<Study, StudyError> {
     let n_rows = table.len();
-    let (inputs, _) = standardized(table, &INPUT_COLUMNS, n_training);
-    let (outputs, output_scaling) = standardized(table, &OUTPUT_COLUMNS, n_training);
+    let (inputs, _) = standardized(table, &INPUT_COLUMNS, n_training, summation);
+    let (outputs, output_scaling) = standardized(table, &OUTPUT_COLUMNS, n_training, summation);
     let inputs = InputPoints::new(n_rows, INPUT_COLUMNS.len(), inputs)?;
     let chain = brute_force_greedy_chain(&inputs, RowIndex::new(0))?;
     let distance_scale = chain.median_step().ok_or(StudyError::NoDistanceScale)?;
@@ -84,7 +105,7 @@ pub fn ett_random_rows(csv: &str, n_training: usize, dropout: f64, seed: u32) ->
     test.sort_unstable();
     // Training rows first, as the study of later rows has them.
     let shuffled: Vec<Vec<f64>> = training.iter().chain(&test).map(|&row| table[row].clone()).collect();
-    study_of(&shuffled, n_training, dropout, seed)
+    study_of(&shuffled, n_training, dropout, seed, Summation::Authors)
 }
 
 /// The first rows of the file, the header and the date left out.
@@ -109,12 +130,13 @@ pub(crate) fn standardized(
     table: &[Vec<f64>],
     columns: &[usize],
     n_training: usize,
+    summation: Summation,
 ) -> (Vec<f64>, Vec<(f64, f64)>) {
     let scaling: Vec<(f64, f64)> = columns
         .iter()
         .map(|&column| {
             let training: Vec<f64> = table[..n_training].iter().map(|row| row[column]).collect();
-            let (mean, deviation) = mean_and_deviation(&training);
+            let (mean, deviation) = summation.mean_and_deviation(&training);
             (mean, deviation + 1e-8)
         })
         .collect();

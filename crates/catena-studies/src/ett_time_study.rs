@@ -8,6 +8,7 @@ use catena::units::DistanceScale;
 use crate::ett_study::{model, numbers, standardized};
 use crate::julia_streams::JuliaStream;
 use crate::study::{Study, StudyError};
+use crate::summation::Summation;
 
 const OUTPUT_COLUMNS: [usize; 7] = [0, 1, 2, 3, 4, 5, 6];
 /// In hours.
@@ -21,7 +22,7 @@ const LENGTH_SCALES: [f64; 4] = [4.0, 12.0, 24.0, 48.0];
 pub fn ett_time_study(csv: &str, n_rows: usize, dropout: f64, seed: u32) -> Result<Study, StudyError> {
     let table = numbers(csv, n_rows)?;
     let (n_training, n_outputs) = (n_rows / 2, OUTPUT_COLUMNS.len());
-    let (outputs, output_scaling) = standardized(&table, &OUTPUT_COLUMNS, n_training);
+    let (outputs, output_scaling) = standardized(&table, &OUTPUT_COLUMNS, n_training, Summation::Authors);
     let mut stream = JuliaStream::new(seed);
     let mixing = stream.randn_array(n_outputs * LENGTH_SCALES.len());
     let mut values = vec![f64::NAN; n_rows * n_outputs];

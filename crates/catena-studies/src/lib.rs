@@ -1,6 +1,6 @@
 //! The paper's studies as problems to solve: tables, chains, models and scores, from the authors' random streams.
 //!
-//! In reading order: [`julia_streams`] (their random numbers, bit for bit), [`study`] (one cell as every method receives
+//! In reading order: [`julia_streams`] (their random numbers, bit for bit), [`summation`] (their sums, to the last bit), [`study`] (one cell as every method receives
 //! it, and its scores), [`sensor_study`], [`ett_study`] and [`ett_time_study`] (the three set-ups), [`gap_table`] (a table
 //! with hidden cells). Solving them, and comparing with what the paper prints, is for `catena-experiments`; this crate
 //! stands below the methods, so that their tests can use it.
@@ -11,3 +11,4 @@ pub mod gap_table;
 pub mod julia_streams;
 pub mod sensor_study;
 pub mod study;
+pub mod summation;

@@ -33,12 +33,8 @@ impl Runs {
                 .map_err(|error| ExperimentError::Damaged { path, cause: error.to_string() })?,
             Err(_) => Self::default(),
         };
-        let run = Run {
-            command: command(settings),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            machine: machine::description(),
-            threads,
-        };
+        let run =
+            Run { command: command(settings), version: version(), machine: machine::description(), threads };
         if !runs.runs.contains(&run) {
             runs.runs.push(run);
         }
@@ -51,6 +47,13 @@ impl Runs {
             .map_err(|error| ExperimentError::Damaged { path: path.clone(), cause: error.to_string() })?;
         write_whole(&path, text.as_bytes())
     }
+}
+
+/// The version, and the commit where the build was told: `CATENA_COMMIT=$(git rev-parse --short HEAD) cargo build …`.
+fn version() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    option_env!("CATENA_COMMIT")
+        .map_or_else(|| version.to_owned(), |commit| format!("{version}, commit {commit}"))
 }
 
 fn path(folder: &Path) -> std::path::PathBuf {

@@ -4,7 +4,7 @@ use crate::chapter::{Table, mean_and_spread, rounded, seeds, shown};
 use crate::error::ExperimentError;
 use crate::figure::{Look, Point, Series};
 use crate::ledger::{Ledger, Record, column};
-use crate::methods::{Rival, scores_of};
+use crate::methods::{Rival, SCORES, scores_of};
 use crate::reference::{of_seed, printed};
 use crate::statistics::{mean, median};
 use crate::verdict::{Comparison, Rule, worst_relative};
@@ -20,6 +20,8 @@ pub(super) struct Cell {
     pub(super) x: f64,
     fast: Vec<Record>,
     exact: Vec<Record>,
+    /// On the port's own bits, where they decide.
+    as_port: Vec<Record>,
 }
 
 impl Cell {
@@ -32,7 +34,8 @@ impl Cell {
     ) -> Result<Self, ExperimentError> {
         let fast = ledger.seeds(study, &name)?;
         let exact = ledger.seeds(study, &exact_name(&name))?;
-        Ok(Self { study, name, label, x, fast, exact })
+        let as_port = ledger.seeds(study, &port_name(&name))?;
+        Ok(Self { study, name, label, x, fast, exact, as_port })
     }
 
     /// The records that a method is in: the exact one has its own, because it is run on fewer seeds.
@@ -85,13 +88,32 @@ impl Cell {
     /// How far all scores of a method are from the port's, seed by seed.
     pub(super) fn against_port(&self, rival: Rival, demanded: f64) -> Option<Comparison> {
         let (mut pairs, mut n_seeds) = (vec![], 0);
-        for (seed, record) in self.records(rival).iter().enumerate() {
+        let is_apart = rival != Rival::Km && !self.as_port.is_empty();
+        let records = if is_apart { &self.as_port } else { self.records(rival) };
+        for (seed, record) in records.iter().enumerate() {
             let Some(expected) = of_seed(self.study, &self.name, rival.key(), seed as u32) else { break };
             pairs.extend(scores_of(record, rival.key())?.into_iter().zip(expected));
             n_seeds += 1;
         }
         let label = format!("{}, {}: three scores by seed, {}", self.label, rival.title(), seeds(n_seeds));
         (n_seeds > 0).then(|| by_seed(label, worst_relative(pairs), demanded))
+    }
+
+    /// How far the port's mean of a score is from the printed one, and how far ours is, as parts of it.
+    pub(super) fn port_and_ours_from_print(
+        &self,
+        rival: Rival,
+        (number, quantity): (&str, &str),
+        of_paper: usize,
+    ) -> Option<(f64, f64)> {
+        let at = SCORES.iter().position(|score| *score == number)?;
+        let reference = printed(self.study, &self.name, rival.key(), quantity)?.value;
+        let port = (0..of_paper as u32)
+            .map(|seed| Some(of_seed(self.study, &self.name, rival.key(), seed)?[at]))
+            .collect::<Option<Vec<f64>>>()?;
+        let ours = self.column(rival, number).filter(|values| values.len() == of_paper)?;
+        let from_print = |values: &[f64]| (mean(values) / reference - 1.0).abs();
+        Some((from_print(&port), from_print(&ours)))
     }
 
     /// A mean over all of the paper's seeds beside what it prints.
@@ -121,6 +143,11 @@ pub(super) fn by_seed(label: String, largest: f64, demanded: f64) -> Comparison 
 /// The name of the exact method's records of a cell.
 pub(super) fn exact_name(cell: &str) -> String {
     format!("{cell}-km")
+}
+
+/// The name of the records of a cell whose columns are summed as the port sums them.
+pub(super) fn port_name(cell: &str) -> String {
+    format!("{cell}-port")
 }
 
 /// A method's mean over the cells, with a bar of one deviation over seeds.
