@@ -182,12 +182,14 @@ fn the_compiler_sees_every_page_with_rust() {
     }
 }
 
-/// The folders directly below one, by name; not those of builds and tools.
+/// The folders directly below one, by name; not those of tools, nor what commands leave behind and `.gitignore` knows.
 fn folders_in(folder: &Path) -> Vec<String> {
+    let ignored = fs::read_to_string(workspace().join(".gitignore")).unwrap();
+    let is_ignored = |name: &str| ignored.lines().any(|line| line.trim_matches('/') == name);
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let folders = entries.filter(|path| path.is_dir());
     let names = folders.map(|path| path.file_name().unwrap().to_string_lossy().into_owned());
-    names.filter(|name| !name.starts_with('.') && name != "target").collect()
+    names.filter(|name| !name.starts_with('.') && !is_ignored(name)).collect()
 }
 
 #[test]
