@@ -10,6 +10,7 @@ mod python;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 /// Each check: what it is, and the `cargo` arguments that run it.
 const CHECKS: &[(&str, &[&str])] = &[
@@ -18,11 +19,11 @@ const CHECKS: &[(&str, &[&str])] = &[
     ("tests", &["test", "--workspace", "--all-targets"]),
     ("documentation examples", &["test", "--workspace", "--doc"]),
     ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
-    ("example 01", &["run", "--profile", "test", "--quiet", "--example", "01_posterior"]),
-    ("example 02", &["run", "--profile", "test", "--quiet", "--example", "02_missing_outputs"]),
-    ("example 03", &["run", "--profile", "test", "--quiet", "--example", "03_gradient"]),
-    ("example 04", &["run", "--profile", "test", "--quiet", "--example", "04_fit"]),
-    ("example 05", &["run", "--profile", "test", "--quiet", "--example", "05_live"]),
+    ("example 01", &["run", "--quiet", "--example", "01_posterior"]),
+    ("example 02", &["run", "--quiet", "--example", "02_missing_outputs"]),
+    ("example 03", &["run", "--quiet", "--example", "03_gradient"]),
+    ("example 04", &["run", "--quiet", "--example", "04_fit"]),
+    ("example 05", &["run", "--quiet", "--example", "05_live"]),
 ];
 
 const USAGE: &str = "\
@@ -91,12 +92,13 @@ fn run_fuzzer(plan: &fuzz::Plan) -> ExitCode {
 
 /// Runs every check in order and stops at the first that fails.
 fn test() -> ExitCode {
+    let start = Instant::now();
     if let Err(complaint) = browser::ensure() {
         eprintln!("{complaint}");
         return ExitCode::FAILURE;
     }
     for (name, arguments) in CHECKS {
-        eprintln!("\n== {name}: cargo {}", arguments.join(" "));
+        eprintln!("\n== {name}, after {}: cargo {}", minutes(start), arguments.join(" "));
         // Only rustdoc reads this: a broken link in the documentation fails, as a lint does.
         let mut command = Command::new(env!("CARGO"));
         let status = command.args(*arguments).env("RUSTDOCFLAGS", "--deny warnings").status();
@@ -105,11 +107,17 @@ fn test() -> ExitCode {
             return ExitCode::FAILURE;
         }
     }
+    eprintln!("\n== Python, after {}", minutes(start));
     if test_python() != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
-    eprintln!("\nall checks passed");
+    eprintln!("\nall checks passed in {}", minutes(start));
     ExitCode::SUCCESS
+}
+
+fn minutes(since: Instant) -> String {
+    let seconds = since.elapsed().as_secs();
+    format!("{} min {:02} s", seconds / 60, seconds % 60)
 }
 
 /// Builds, installs and tests the Python package. The program it exchanges model files with is the one of the Rust tests; it is

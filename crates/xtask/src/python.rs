@@ -22,7 +22,7 @@ const FULL: &[&str] = &[
 ];
 /// Builds the wheel.
 const BUILDER: &[&str] = &["maturin>=1.9,<2"];
-/// What a wheel may weigh.
+/// What a released wheel may weigh.
 const MOST_BYTES: u64 = 6_000_000;
 
 /// Builds the wheel and runs the README's lines and the whole suite, each in an environment of its own.
@@ -40,7 +40,8 @@ pub(crate) fn test(workspace: &Path, target: &Path) -> Result<(), String> {
         run("formatting of Python", command.args([&project, &workspace.join("benchmarks")]))?;
     }
     let builder = environment(&place.join("builder"), BUILDER)?;
-    let wheel = build(&project, &place, &builder, &[])?;
+    // Optimised as the Rust tests are, and with the features of the whole workspace: what those compiled is used again.
+    let wheel = build(&project, &place, &builder, &["--features", "as-in-workspace"], &[])?;
     let plain = environment(&place.join("plain"), PLAIN)?;
     install(&plain, &wheel)?;
     run(
@@ -81,14 +82,21 @@ pub(crate) fn wheel(
     variables: &[(&'static str, String)],
 ) -> Result<PathBuf, String> {
     let builder = environment(&folder.join("builder"), BUILDER)?;
-    build(&workspace.join("python"), folder, &builder, variables)
+    let wheel = build(&workspace.join("python"), folder, &builder, &["--release"], variables)?;
+    let size = wheel.metadata().map_err(|error| error.to_string())?.len();
+    eprintln!("the wheel has {:.1} MB", size as f64 / 1e6);
+    if size > MOST_BYTES {
+        return Err(format!("the wheel has {size} bytes, more than {MOST_BYTES}"));
+    }
+    Ok(wheel)
 }
 
-/// Builds the wheel with the release profile.
+/// Builds a wheel with these options of maturin.
 fn build(
     project: &Path,
     place: &Path,
     builder: &Path,
+    options: &[&str],
     variables: &[(&'static str, String)],
 ) -> Result<PathBuf, String> {
     let wheels = place.join("wheels");
@@ -97,19 +105,13 @@ fn build(
         std::fs::remove_dir_all(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     }
     let mut command = Command::new(builder);
-    command.args(["-m", "maturin", "build", "--release", "--locked", "--quiet", "--out"]).arg(&wheels);
+    command.args(["-m", "maturin", "build", "--locked", "--quiet"]).args(options).arg("--out").arg(&wheels);
     command.envs(variables.iter().map(|(name, value)| (name, value)));
     run("building the wheel", command.current_dir(project))?;
     let files = std::fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     let wheel =
         files.flatten().map(|file| file.path()).find(|path| path.extension().is_some_and(|end| end == "whl"));
-    let wheel = wheel.ok_or("maturin built no wheel")?;
-    let size = wheel.metadata().map_err(|error| error.to_string())?.len();
-    eprintln!("the wheel has {:.1} MB", size as f64 / 1e6);
-    if size > MOST_BYTES {
-        return Err(format!("the wheel has {size} bytes, more than {MOST_BYTES}"));
-    }
-    Ok(wheel)
+    wheel.ok_or_else(|| "maturin built no wheel".to_owned())
 }
 
 fn install(python: &Path, wheel: &Path) -> Result<(), String> {

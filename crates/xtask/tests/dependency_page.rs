@@ -4,9 +4,10 @@
 
 mod metadata;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use metadata::{packages, table, text, workspace};
 use serde_json::Value;
@@ -29,7 +30,7 @@ fn found() -> BTreeMap<String, Known> {
     for package in &ours {
         for dependency in package["dependencies"].as_array().unwrap() {
             let name = text(dependency, "name");
-            if names.contains(&name) {
+            if names.contains(&name) || is_for_its_features(package, name) {
                 continue;
             }
             let known = found.entry(name.to_owned()).or_default();
@@ -46,6 +47,14 @@ fn found() -> BTreeMap<String, Known> {
         }
     }
     found
+}
+
+/// The feature of the Python package that asks for what the rest of the workspace asks for, and uses none of it.
+const FOR_FEATURES: &str = "as-in-workspace";
+
+fn is_for_its_features(package: &Value, dependency: &str) -> bool {
+    let asked = package["features"][FOR_FEATURES].as_array();
+    asked.is_some_and(|asked| asked.iter().any(|word| *word == format!("dep:{dependency}")))
 }
 
 fn features(dependency: &Value) -> Vec<String> {
@@ -97,11 +106,33 @@ fn every_dependency_is_used_where_it_is_asked_for() {
         for dependency in package["dependencies"].as_array().unwrap() {
             let name =
                 dependency["rename"].as_str().unwrap_or_else(|| text(dependency, "name")).replace('-', "_");
+            if is_for_its_features(package, text(dependency, "name")) {
+                continue;
+            }
             let is_used = [format!("{name}::"), format!("use {name}"), format!("{name} as ")];
             let is_used = is_used.iter().any(|use_of| sources.contains(use_of));
             assert!(is_used, "{} asks for {name} and does not use it", text(package, "name"));
         }
     }
+}
+
+/// Otherwise the tests of the wheel would compile everything a second time.
+#[test]
+fn a_wheel_for_tests_has_the_features_of_the_workspace() {
+    let tree = |options: &[&str]| -> BTreeSet<String> {
+        let mut command = Command::new(env!("CARGO"));
+        command.args(["tree", "--offline", "--prefix", "none", "--format", "{p} [{f}]"]).args(options);
+        let output = command.current_dir(workspace()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let lines = String::from_utf8(output.stdout).unwrap();
+        lines.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    };
+    let everything = tree(&["--workspace", "--edges", "normal,build,dev"]);
+    let wheel = tree(&["--package", "catena-python", "--features", FOR_FEATURES, "--edges", "normal,build"]);
+    let other: Vec<&String> =
+        wheel.difference(&everything).filter(|line| !line.starts_with("catena-python ")).collect();
+    assert!(wheel.len() > 50, "cargo tree lists {} packages", wheel.len());
+    assert!(other.is_empty(), "`{FOR_FEATURES}` of python/Cargo.toml must ask for more: {other:?}");
 }
 
 /// Appends all Rust files below a folder.
