@@ -196,7 +196,12 @@ fn run(on: On, parameters: Parameters, n_replications: u64) -> Found {
         ranks[below / 2] += 1;
     }
     let coverage = within.map(|count| count as f64 / n_hidden as f64);
-    Found { cells: chi_squared(&bins), ranks: chi_squared(&ranks), coverage }
+    let found = Found { cells: chi_squared(&bins), ranks: chi_squared(&ranks), coverage };
+    eprintln!(
+        "{on:?}, {parameters:?}, {n_replications} tables: χ² of cells {:.1}, of ranks {:.1}; in bands {:.3?}",
+        found.cells, found.ranks, found.coverage
+    );
+    found
 }
 
 /// Which sixteenth of the standard normal distribution a number lies in.

@@ -1,6 +1,6 @@
 //! The only place where a run-time size picks compiled code, and a machine its instruction set.
 
-use super::arithmetic::Arithmetic;
+use super::arithmetic::{Arithmetic, Separate};
 use super::packed::Packed;
 use super::registers::{Four, One, Two};
 use super::shape::{Fixed, InLanes, Layout};
@@ -17,44 +17,41 @@ pub(crate) trait Job {
 
 /// Returns with the job's result if the layout is one of these.
 macro_rules! try_shapes {
-    ($dynamic:expr, $job:expr, $wrap:expr => $(($width:literal, $parts:literal)),*) => {
-        $(if $dynamic.is_uniform($width, $parts) {
-            return with_instruction_set($wrap(Fixed::<$width, $parts, { $width * $parts }>), $job);
+    ($layout:expr, $job:expr, $wrap:expr => $(($width:literal, $parts:literal)),*) => {
+        $(if $layout.dynamic().is_uniform($width, $parts) {
+            return compiled_for($wrap(Fixed::<$width, $parts, { $width * $parts }>), $layout, $job);
         })*
     };
 }
 
 /// Runs the job in the version compiled for this layout, if there is one, and for this machine.
 pub(crate) fn dispatch<J: Job>(layout: &Layout, job: J) -> J::Output {
-    let dynamic = layout.dynamic();
-    match (layout.n_slots(), dynamic.uniform_parts()) {
-        (1, Some(1)) => return with_instruction_set(Packed::<One, 1, 1>::SHAPE, job),
-        (1, Some(2)) => return with_instruction_set(Packed::<One, 1, 2>::SHAPE, job),
-        (2, Some(1)) => return with_instruction_set(Packed::<Two, 2, 1>::SHAPE, job),
-        (2, Some(2)) => return with_instruction_set(Packed::<Two, 2, 2>::SHAPE, job),
-        (3, Some(1)) => return with_instruction_set(Packed::<Four, 3, 1>::SHAPE, job),
-        (3, Some(2)) => return with_instruction_set(Packed::<Four, 3, 2>::SHAPE, job),
-        (4, Some(1)) => return with_instruction_set(Packed::<Four, 4, 1>::SHAPE, job),
-        (4, Some(2)) => return with_instruction_set(Packed::<Four, 4, 2>::SHAPE, job),
+    match (layout.n_slots(), layout.dynamic().uniform_parts()) {
+        (1, Some(1)) => return compiled_for(Packed::<One, 1, 1>::SHAPE, layout, job),
+        (1, Some(2)) => return compiled_for(Packed::<One, 1, 2>::SHAPE, layout, job),
+        (2, Some(1)) => return compiled_for(Packed::<Two, 2, 1>::SHAPE, layout, job),
+        (2, Some(2)) => return compiled_for(Packed::<Two, 2, 2>::SHAPE, layout, job),
+        (3, Some(1)) => return compiled_for(Packed::<Four, 3, 1>::SHAPE, layout, job),
+        (3, Some(2)) => return compiled_for(Packed::<Four, 3, 2>::SHAPE, layout, job),
+        (4, Some(1)) => return compiled_for(Packed::<Four, 4, 1>::SHAPE, layout, job),
+        (4, Some(2)) => return compiled_for(Packed::<Four, 4, 2>::SHAPE, layout, job),
         _ => {}
     }
-    try_shapes!(dynamic, job, InLanes => (8, 1), (16, 1), (16, 2));
+    try_shapes!(layout, job, InLanes => (8, 1), (16, 1), (16, 2));
     dispatch_once(layout, job)
 }
 
 /// The same for jobs that gain little from it: versions for small states only.
 pub(crate) fn dispatch_small<J: Job>(layout: &Layout, job: J) -> J::Output {
-    let dynamic = layout.dynamic();
-    try_shapes!(dynamic, job, std::convert::identity => (1, 1), (1, 2), (2, 1), (2, 2));
-    try_shapes!(dynamic, job, InLanes => (4, 1), (4, 2));
-    with_instruction_set(dynamic, job)
+    try_shapes!(layout, job, std::convert::identity => (1, 1), (1, 2), (2, 1), (2, 2));
+    try_shapes!(layout, job, InLanes => (4, 1), (4, 2));
+    dispatch_machine(layout, job)
 }
 
 /// Runs the job in one of four versions: for a vector lane of latents with one or two components, for whole lanes, and for the
 /// rest.
 pub(crate) fn dispatch_lanes<J: Job>(layout: &Layout, job: J) -> J::Output {
-    let dynamic = layout.dynamic();
-    try_shapes!(dynamic, job, InLanes => (4, 1), (4, 2));
+    try_shapes!(layout, job, InLanes => (4, 1), (4, 2));
     dispatch_once(layout, job)
 }
 
@@ -62,48 +59,71 @@ pub(crate) fn dispatch_lanes<J: Job>(layout: &Layout, job: J) -> J::Output {
 pub(crate) fn dispatch_once<J: Job>(layout: &Layout, job: J) -> J::Output {
     let dynamic = layout.dynamic();
     match dynamic.is_in_lanes() {
-        true => with_instruction_set(InLanes(dynamic), job),
-        false => with_instruction_set(dynamic, job),
+        true => compiled_for(InLanes(dynamic), layout, job),
+        false => compiled_for(dynamic, layout, job),
     }
 }
 
 /// Runs the job for this machine, in a version that serves every layout.
 pub(crate) fn dispatch_machine<J: Job>(layout: &Layout, job: J) -> J::Output {
-    with_instruction_set(layout.dynamic(), job)
+    compiled_for(layout.dynamic(), layout, job)
 }
 
-#[cfg(target_arch = "x86_64")]
-use super::arithmetic::{Avx2, Separate};
+/// Runs the job in the version for this shape where the machine has what it is compiled for; elsewhere in the one plain version
+/// for all layouts, or every shape would be compiled twice for machines that are hardly met any more.
+fn compiled_for<J: Job, S: StateAlgebra>(shape: S, layout: &Layout, job: J) -> J::Output {
+    match with_instruction_set(shape, job) {
+        Ok(output) => output,
+        Err(job) => job.run::<Separate, _>(layout.dynamic()),
+    }
+}
 
+/// The job's result, or the job back from a machine without the instruction set.
 #[cfg(target_arch = "x86_64")]
-fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output {
+fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> Result<J::Output, J> {
     #[target_feature(enable = "avx2,fma")]
     fn with_avx2<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output {
-        job.run::<Avx2, S>(shape)
+        job.run::<super::arithmetic::Avx2, S>(shape)
+    }
+    #[cfg(test)]
+    if tests::PLAINLY.get() {
+        return Err(job);
     }
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-        #[expect(unsafe_code, reason = "twice as fast; the other branch is its safe twin")]
+        #[expect(unsafe_code, reason = "twice as fast; the plain version is its safe twin")]
         // SAFETY: the function needs AVX2 and FMA, and both were just found on this machine.
-        return unsafe { with_avx2(shape, job) };
+        return Ok(unsafe { with_avx2(shape, job) });
     }
-    job.run::<Separate, S>(shape)
+    Err(job)
 }
 
 #[cfg(target_arch = "aarch64")]
-fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output {
-    job.run::<super::arithmetic::Fused, S>(shape)
+fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> Result<J::Output, J> {
+    Ok(job.run::<super::arithmetic::Fused, S>(shape))
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output {
-    job.run::<super::arithmetic::Separate, S>(shape)
+fn with_instruction_set<J: Job, S: StateAlgebra>(_: S, job: J) -> Result<J::Output, J> {
+    Err(job)
+}
+
+/// What a machine without vector instructions would find, on this thread.
+#[cfg(test)]
+pub(crate) fn plainly<T>(work: impl FnOnce() -> T) -> T {
+    tests::PLAINLY.set(true);
+    let found = work();
+    tests::PLAINLY.set(false);
+    found
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::arithmetic::Separate;
     use crate::linalg::state_algebra::{ReadoutRow, StepSlopes};
+
+    thread_local! {
+        pub(super) static PLAINLY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    }
 
     /// Runs every operation of the state algebra once on made-up numbers and returns all that came out, matrices by their
     /// products with vectors.

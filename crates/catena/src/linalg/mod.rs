@@ -34,6 +34,8 @@ pub(crate) use blocks::{
 pub(crate) use dense::{
     Lu, add_scaled, cholesky, copy_upper_to_lower, dot, root_of_covariance, vector_times_matrix,
 };
+#[cfg(test)]
+pub(crate) use dispatch::plainly;
 pub(crate) use dispatch::{Job, dispatch, dispatch_lanes, dispatch_machine, dispatch_once, dispatch_small};
 pub(crate) use eigen::symmetric_eigen;
 pub(crate) use exponential::{exp_of_negative, poisson_tail};
