@@ -124,6 +124,11 @@ fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) ->
     }
 }
 
+/// `1 shared latent`, `2 shared latents`.
+fn shared_latents(count: usize) -> String {
+    format!("{count} shared latent{}", if count == 1 { "" } else { "s" })
+}
+
 /// The structure over two or three inputs, which the page can draw.
 fn structure(fit: &Fit) -> Option<Structure> {
     let parts = fit.parts();
@@ -183,8 +188,9 @@ fn model(fit: &Fit, about: &About) -> Model {
     let privates = if parts.model.mixing().has_private() { ", one private to each output" } else { "" };
     Model {
         summary: Some(match sums.len() {
-            0 => format!("{n_shared} shared latents{privates}"),
-            count => format!("{count} shared latents, each the sum of its pieces"),
+            0 => format!("{}{privates}", shared_latents(n_shared)),
+            1 => format!("{}, the sum of its pieces", shared_latents(1)),
+            count => format!("{}, each the sum of its pieces", shared_latents(count)),
         }),
         outputs: about.outputs.clone(),
         latents,
