@@ -22,7 +22,7 @@ import pandas as pd
 import catena
 
 # %% [markdown]
-# From the file: hourly values of 2013, a time stamp and six outputs. We take six weeks around the gap.
+# From the file: hourly values of 2013, a time stamp and nine outputs. We take six weeks around the gap.
 
 # %%
 folder = next(parent for parent in [Path.cwd(), *Path.cwd().parents] if (parent / "data" / "demo").exists())

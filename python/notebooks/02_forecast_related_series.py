@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Forecasting related series
 #
-# One station reports late: its neighbors are already there for the next day. A model of all of them together forecasts the late
-# one much better than its own past can.
+# One station reports late: its neighbors are already there for the next two days. A model of all of them together forecasts the
+# late one much better than its own past can.
 
 # %%
 from pathlib import Path
@@ -27,7 +27,7 @@ weather = pd.read_csv(folder / "data/demo/nyc_airport_weather_2013.csv", index_c
 temperatures = weather.filter(like="temp").loc["2013-05-01":"2013-05-30"].tz_localize("America/New_York")
 
 # %% [markdown]
-# Kennedy's values end on 29 May at midnight; the others go on for a day. The rows to come are rows with a hole.
+# Kennedy's values end on 29 May at midnight; the others go on for two days. The rows to come are rows with a hole.
 
 # %%
 cut = pd.Timestamp("2013-05-29", tz="America/New_York")
@@ -37,10 +37,12 @@ together = catena.MultiOutputGP(budget="quick").fit(known)
 mean, std = together.predict(return_std=True)
 
 # %% [markdown]
-# The same from Kennedy's own past, with `forecast`: one step after the last row and on.
+# The same from Kennedy's own past, with `forecast`: one step after the last row and on. A Matérn model would return to its mean;
+# `kernel="time"` has a level, an oscillator and the season of a day.
 
 # %%
-alone = catena.MultiOutputGP(budget="quick").fit(temperatures.loc[: cut - pd.Timedelta("1h"), ["temp_JFK"]])
+past = temperatures.loc[: cut - pd.Timedelta("1h"), ["temp_JFK"]]
+alone = catena.MultiOutputGP(budget="quick", kernel="time", periods="24h").fit(past)
 ahead = alone.forecast("48h")
 print(ahead.head(3))
 assert str(ahead.index.tz) == "America/New_York"
@@ -53,8 +55,8 @@ print(f"error with neighbors {error_together:.1f} °F, from its own past {error_
 assert error_together < error_alone
 
 # %% [markdown]
-# Both forecasts with their 95 % bands. Alone, the band soon is as wide as the weather: without a season in the model, a
-# forecast far ahead is the mean.
+# Both forecasts with their 95 % bands. Alone, the season goes on and the band is soon as wide as the weather: its own past cannot
+# know of the heat wave that its neighbors already see.
 
 # %%
 figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
