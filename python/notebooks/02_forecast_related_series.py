@@ -37,8 +37,8 @@ together = catena.MultiOutputGP(budget="quick").fit(known)
 mean, std = together.predict(return_std=True)
 
 # %% [markdown]
-# The same from Kennedy's own past, with `forecast`: one step after the last row and on. A Matérn model would return to its mean;
-# `kernel="time"` has a level, an oscillator and the season of a day.
+# The same from Kennedy's own past, with `forecast`: one step after the last row and on. A Matérn model would return to its
+# mean; `kernel="time"` has a level, an oscillator and the season of a day.
 
 # %%
 past = temperatures.loc[: cut - pd.Timedelta("1h"), ["temp_JFK"]]
@@ -55,8 +55,8 @@ print(f"error with neighbors {error_together:.1f} °F, from its own past {error_
 assert error_together < error_alone
 
 # %% [markdown]
-# Both forecasts with their 95 % bands. Alone, the season goes on and the band is soon as wide as the weather: its own past cannot
-# know of the heat wave that its neighbors already see.
+# Both forecasts with their 95 % bands. Alone, the season goes on and the band is soon as wide as the weather: its own past
+# cannot know of the heat wave that its neighbors already see.
 
 # %%
 figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")
