@@ -46,7 +46,8 @@ print(gp)
 
 # %% [markdown]
 # Knobs that nobody tried, against the truth. With 200 runs exact inference fits the budget, so it is taken outright;
-# `print(gp)` says so. `method="catena"` passes messages along a tree, which is an approximation here and the fastest for many rows.
+# `print(gp)` says so. `method="catena"` passes messages along a tree, which is an approximation here and the fastest for many
+# rows.
 
 # %%
 asked = generator.uniform([0.1, 0.1], [2.9, 2.9], (500, 2))
