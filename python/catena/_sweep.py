@@ -60,7 +60,7 @@ def sweep(
     noise : array-like of shape (D,), or a number
         Noise variances of the outputs.
     kernel : str
-        ``"matern12"``, ``"matern32"`` or ``"matern52"``.
+        ``"matern12"``, ``"matern32"``, ``"matern52"`` or ``"se"`` (squared exponential).
     structure : Structure, optional
         One of :mod:`catena.structures`; without it, what suits the number of inputs.
     gradient : bool
