@@ -46,8 +46,9 @@ def vector(given, name, length):
         array = np.full(length, float(array))
     if array.shape != (length,):
         raise InputError(f"{name} has shape {array.shape}, but needs {length} numbers.")
-    if not np.all((array > 0) & np.isfinite(array)):
-        raise InputError(f"{name} must be positive and finite, but holds {array[~(array > 0)][:1]}.")
+    wrong = array[~((array > 0) & np.isfinite(array))]
+    if len(wrong):
+        raise InputError(f"{name} must be positive and finite, but holds {wrong[0]}.")
     return array
 
 
@@ -123,7 +124,25 @@ def _numbers(given, name):
         raise InputError(f"{name} holds text; give numbers.")
     if array.dtype.kind not in "fiubO":
         raise InputError(f"{name} has the type {array.dtype}; give numbers.")
-    # Objects are numbers or they are refused by numpy, with a sentence of its own.
-    return (
-        np.ascontiguousarray(array, dtype=np.float64) if array.ndim else np.asarray(array, dtype=np.float64)
-    )
+    try:
+        numbers = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise _no_number(array, name, error) from error
+    return np.ascontiguousarray(numbers) if numbers.ndim else numbers
+
+
+class _NoNumberError(InputError, TypeError):
+    """An object among numbers; for numpy that is a TypeError."""
+
+
+def _no_number(array, name, error):
+    """The exception for the first object that is no number, with its place."""
+    for place, value in np.ndenumerate(array):
+        try:
+            float(value if value is not None else "nan")
+        except (TypeError, ValueError):
+            where = f" at row {place[0]}" if place else ""
+            where += f", column {place[1]}" if len(place) > 1 else ""
+            text = f"{name} holds {value!r}{where}, which is no number ({error}); give numbers, and NaN for a missing one."
+            return _NoNumberError(text)
+    return _NoNumberError(f"{name} holds something that is no number: {error}.")

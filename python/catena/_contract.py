@@ -78,7 +78,8 @@ class Estimator:
                 f"X has {found} features, but {name} is expecting {self.n_features_in_} features as input."
             )
         fitted = getattr(self, "feature_names_in_", None)
-        if fitted is None or not points.has_names or found == 1:
+        self._refuse_outputs(points, fitted)
+        if fitted is None or not points.has_names or points.is_column:
             self._warn_of_names(fitted is not None, points.has_names)
             return
         if list(fitted) == points.names:
@@ -93,6 +94,14 @@ class Estimator:
         if not unseen and not missing:
             message += "Feature names must be in the same order as they were in fit.\n"
         raise InputError(message)
+
+    def _refuse_outputs(self, points, fitted):
+        """Refuses an output as an input, which a single column or an unnamed fit would let pass."""
+        known = [] if fitted is None else list(fitted)
+        taken = [name for name in points.names if name in self.output_names_ and name not in known]
+        if points.has_names and taken:
+            wanted = f"the input {known[0]!r}" if len(known) == 1 else "the inputs of the fit"
+            raise InputError(f"X holds {taken[0]!r}, which is an output of the model; give {wanted}.")
 
     def _warn_of_names(self, were_there, are_there):
         if self.n_features_in_ == 1 or were_there == are_there:

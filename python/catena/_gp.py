@@ -13,10 +13,11 @@ from ._horizon import points_ahead
 from ._keeping import about, kept
 from ._learned import Learned
 from ._options import asked
-from ._outputs import in_order, r2, read_outputs
+from ._outputs import r2, read_outputs
 from ._progress import watcher
 from ._random import seed_of
 from ._report import Report
+from ._rows import read_rows
 from ._stream import Streaming
 from .errors import FitInterruptedWarning, InputError, not_fitted
 
@@ -38,7 +39,8 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     latents : "auto" or int
         How many latent processes the outputs share.
     kernel : str
-        ``"matern12"``, ``"matern32"``, ``"matern52"``, or ``"matern32/matern12"`` for shared and private latents.
+        ``"matern12"``, ``"matern32"``, ``"matern52"`` or ``"se"`` (squared exponential), or two of them for shared and private
+        latents, such as ``"matern32/matern12"``.
         Along a single input also a sum of pieces for time, such as ``"sho+rw+qp(24h)"``: oscillator, level and season in every
         latent, for forecasts; ``"time"`` chooses the pieces. Periods are durations along a time, else numbers.
     structure : str
@@ -46,8 +48,8 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     method : str
         ``"auto"``, ``"catena"`` (message passing), ``"exact"``, ``"fullscale"`` or ``"fullscale:M,K"`` (M inducing points,
         and K neighbors for what they leave), or a rival: ``"svgp:M"`` (M inducing points), ``"nngp:K"`` (K neighbors).
-        ``"auto"`` is message passing along one input, and above one what predicts hidden cells best; the summary says what
-        was compared.
+        ``"auto"`` is message passing along one input; above it exact inference where its work fits the budget, else what
+        predicts hidden cells best; the summary says what was compared.
     private : "auto" or bool
         Whether each output has a latent process of its own beside the shared ones.
     periods : str, float, timedelta or a list of them, optional
@@ -163,10 +165,11 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         Parameters
         ----------
         X : array-like of shape (n, M), a frame, an index or a column of times
-            Inputs. A frame without ``Y`` holds both: its index or first column of times (else its first column) is the input,
-            its other columns of numbers are the outputs.
+            Inputs. A frame without ``Y`` holds both. The input is its index if that has a name, times or fractions (whole
+            numbers without a name are row numbers), else its first column of times, else its first column; its other columns
+            of numbers are the outputs, and :attr:`summary_` names those that were left out.
         Y : array-like of shape (n, D) or (n,), or a frame
-            Values, NaN where nothing was observed.
+            Values, NaN where nothing was observed; true and false are 1 and 0.
         candidates : array-like of shape (k, M), optional
             Points that are part of the structure without being observed, as the paper's test points are.
 
@@ -183,7 +186,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         wanted = asked(self, values.shape[1], points.clocks[0] if len(points.clocks) == 1 else None)
         if candidates is not None:
             together = points.names if notes["together"] else None
-            others = _frames.read_points(candidates, together, points.clocks)
+            others = _frames.read_points(candidates, together, points.clocks, notes, "candidates")
             if others.values.shape[1] != points.values.shape[1]:
                 raise InputError(
                     f"candidates have {others.values.shape[1]} inputs, but X has {points.values.shape[1]}."
@@ -273,10 +276,10 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         return_std : bool
             Also return standard deviations.
         """
-        model = self._model_or_raise()
-        points = points_ahead(self._points.values, self._points.names, self._points.clocks, horizon, step)
+        self._model_or_raise()
+        points = self._ahead(horizon, step)
         points.integer = self._points.integer
-        mean, std = model.predict(points.values, include_noise)
+        mean, std = self._moments(points, include_noise)
         return (
             (self._answer(mean, points), self._answer(std, points))
             if return_std
@@ -304,15 +307,13 @@ class MultiOutputGP(Learned, Streaming, Estimator):
 
     def score(self, X: Any, y: Any = None) -> float:
         """The coefficient of determination R², the mean over the outputs; holes in ``y`` do not count."""
-        model = self._model_or_raise()
+        self._model_or_raise()
         if y is None:
-            _, values, names, _ = _frames.read_pair(X, None)
-            points = _frames.read_points(X, self._points.names, self._points.clocks)
-            values = in_order(values, names, self.output_names_)
+            points, values = read_rows(self, X, None)
         else:
             points, values = self._read(X), read_outputs(y, self.output_names_)
         _check.same_rows(points, values)
-        mean, _ = model.predict(points.values, True)
+        mean, _ = self._moments(points, True)
         return float(np.mean([r2(values[:, at], mean[:, at]) for at in range(values.shape[1])]))
 
     def log_marginal_likelihood(self) -> float:
@@ -359,7 +360,8 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     def __str__(self):
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        return f"{self!r}\n{self._model_or_raise().summary_text()}"
+        text = self._model_or_raise().summary_text()
+        return "\n".join([repr(self), text.rstrip("\n"), *self._remarks()])
 
     def _repr_html_(self):
         import html
@@ -432,12 +434,20 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         self._live = None
         self._later = []
 
+    def _moments(self, points, include_noise):
+        """Means and standard deviations at points, as arrays."""
+        return self._model_or_raise().predict(points.values, include_noise)
+
+    def _ahead(self, horizon, step):
+        """The points of a forecast."""
+        rows = self._points
+        return points_ahead(rows.values, rows.names, rows.clocks, horizon, step)
+
     def _answer(self, values, points):
         return _frames.answer(values, self.output_names_, points, self._notes)
 
     def _read(self, X):
         together = self._points.names if self._notes["together"] else None
-        times = self._points.clocks if any(self._points.clocks) else None
-        points = _frames.read_points(X, together, times)
+        points = _frames.read_points(X, together, self._points.clocks, self._notes)
         self._check_features(points)
         return points

@@ -14,10 +14,21 @@ MOST_STEPS = 10_000_000
 
 def points_ahead(inputs, names, clocks, horizon, step=None):
     """Points one step after the last row and on: `horizon` steps, or as far as a duration reaches."""
-    if inputs.shape[1] != 1:
-        raise InputError(f"a forecast needs one input, but the model has {inputs.shape[1]}; use predict.")
-    places, clock = np.ascontiguousarray(inputs[:, 0]), clocks[0]
-    size = length(step, clock, "step") if step is not None else _catena.median_gap(places)
+    check_line(names)
+    places = np.ascontiguousarray(inputs[:, 0])
+    return points_after(places.max(), lambda: _catena.median_gap(places), names, clocks, horizon, step)
+
+
+def check_line(names):
+    """Refuses several inputs, among which nothing lies ahead."""
+    if len(names) != 1:
+        raise InputError(f"a forecast needs one input, but the model has {len(names)}; use predict.")
+
+
+def points_after(last, median_gap, names, clocks, horizon, step=None):
+    """The same after a place, where the median gap of all rows is asked for only if it is needed."""
+    clock = clocks[0]
+    size = length(step, clock, "step") if step is not None else median_gap()
     if size is None:
         raise InputError(f"all rows have the same {names[0]}, so there is no step to go on with; give step.")
     if isinstance(horizon, (int, np.integer)) and not isinstance(horizon, bool):
@@ -33,7 +44,7 @@ def points_ahead(inputs, names, clocks, horizon, step=None):
         raise InputError(
             f"horizon={horizon!r} has {count} steps, more than {MOST_STEPS}; give a larger step."
         )
-    ahead = places.max() + np.arange(1, count + 1) * size
+    ahead = last + np.arange(1, count + 1) * size
     return Points(ahead[:, np.newaxis], names, clocks)
 
 

@@ -18,7 +18,9 @@ def about(gp, points, output_names, notes):
         "inputs": points.names,
         "clocks": [None if clock is None else (clock.origin, clock.zone) for clock in points.clocks],
         "outputs": output_names,
-        "caller": json.dumps({"python": {"notes": notes, "units": units, "params": plain(gp)}}),
+        "caller": json.dumps(
+            {"python": {"notes": notes, "units": units, "named": points.has_names, "params": plain(gp)}}
+        ),
     }
 
 
@@ -33,5 +35,8 @@ def kept(model, index=None):
         None if clock is None else Clock(clock[0], clock[1], unit)
         for clock, unit in zip(clocks, units, strict=True)
     ]
-    points = Points(model.inputs(), names, clocks, index, integer="integer" in units)
-    return points, noted.get("notes") or PLAIN, noted.get("params")
+    notes, params = noted.get("notes") or PLAIN, noted.get("params")
+    # Files of the command line have names; older ones of Python do not say.
+    is_named = noted.get("named", notes["kind"] != "numpy" or not params)
+    points = Points(model.inputs(), names, clocks, index, "integer" in units, is_named)
+    return points, notes, params

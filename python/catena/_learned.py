@@ -50,7 +50,13 @@ class Learned:
         """What was chosen and tried, and why."""
         import json
 
-        return json.loads(self._model_or_raise().summary_json())
+        summary = json.loads(self._model_or_raise().summary_json())
+        return {**summary, "decisions": [*summary["decisions"], *self._remarks()]}
+
+    def _remarks(self):
+        """What Python decided before the fit."""
+        left_out = ", ".join(map(repr, self._notes.get("left_out", [])))
+        return [f"left out, since they hold no numbers: {left_out}"] if left_out else []
 
     @property
     def warnings_(self) -> list[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from . import _catena
 from ._gp import MultiOutputGP
 from ._keeping import kept
@@ -34,7 +32,5 @@ def load(path: str | PathLike[str]) -> MultiOutputGP:
     gp._original = None
     if params:
         gp.set_params(**{name: value for name, value in params.items() if name in gp.get_params()})
-    gp.n_features_in_ = points.values.shape[1]
-    if notes["kind"] != "numpy" or not params:
-        gp.feature_names_in_ = np.array(points.names, dtype=object)
+    gp._remember_features(points)
     return gp

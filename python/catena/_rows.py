@@ -7,7 +7,7 @@ import numpy as np
 
 from . import _check, _frames
 from ._frames import Points
-from ._outputs import in_order, read_outputs
+from ._outputs import read_outputs
 from .errors import InputError
 
 
@@ -20,9 +20,7 @@ def read_rows(gp, X, Y):
     """Places and values, NaN where nothing was observed. Without `Y` a frame holds both."""
     names = gp.output_names_
     if Y is None:
-        points, values, found, _ = _frames.read_pair(X, None)
-        points = _frames.read_points(X, gp._points.names, gp._points.clocks)
-        values = in_order(values, found, names)
+        points, values = _frames.read_both(X, gp._points.names, names, gp._points.clocks, gp._notes)
     else:
         points = read_places(gp, X)
         values = _read_values(Y, len(points), names)

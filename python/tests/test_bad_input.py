@@ -74,7 +74,8 @@ def test_sparse_tables():
         ({"mixing": [[1.0]]}, "set learn=False"),
         ({**GIVEN, "mixing": np.ones((2, 2))}, "2 rows, but there are 3 outputs"),
         ({**GIVEN, "length_scales": [1.0]}, "needs 2 numbers"),
-        ({**GIVEN, "length_scales": -1.0}, "positive"),
+        ({**GIVEN, "length_scales": -1.0}, "length_scales must be positive and finite, but holds -1"),
+        ({**GIVEN, "length_scales": [1.0, np.inf]}, "positive and finite, but holds inf"),
         ({**GIVEN, "noise": 0.0}, "positive"),
         ({**GIVEN, "noise": [0.1, 0.1]}, "needs 3 numbers"),
         ({**GIVEN, "mixing": np.full((3, 2), np.nan)}, "finite"),
@@ -106,6 +107,8 @@ def test_parameters(parameters, sentence):
         (lambda gp: gp.score(X, Y[:3]), "rows"),
         (lambda gp: gp.report(hidden=Y[:3]), "rows"),
         (lambda gp: gp.fit(X, Y, candidates=np.ones((3, 2))), "candidates have 2 inputs"),
+        (lambda gp: gp.fit(X, Y, candidates=[1.0, 2.0]), "1D array instead for candidates"),
+        (lambda gp: gp.fit(X, Y, candidates=[[np.nan]]), "Input candidates contains NaN"),
         (
             lambda gp: gp.set_params(structure="ensemble:2").fit(X, Y, candidates=X),
             "candidates are part of one chain or tree",

@@ -252,3 +252,234 @@ def test_new_rows_may_miss_an_output():
     after = gp.update(late).predict(frame.index[-1:])
     assert (before != after).all(axis=None) and len(gp.predict()) == HOURS
     assert np.isfinite(catena.metrics.rmse(late["a"], gp.predict(late)["a"]))
+
+
+# The right column, or a sentence
+
+
+def far(labels=("t", "a", "b")):
+    """A frame of numbers whose input is far from its row numbers."""
+    return pd.DataFrame(np.column_stack([100.0 + np.arange(HOURS), values()]), columns=list(labels))
+
+
+def test_labels_that_are_no_text_are_found_as_columns():
+    frame = far((0, 1, 2))
+    gp = catena.MultiOutputGP(**NUMBERS).fit(frame)
+    np.testing.assert_allclose(gp.predict(frame), gp.predict(), rtol=1e-9)
+    assert gp.score(frame) == catena.MultiOutputGP(**NUMBERS).fit(far()).score(far())
+    assert gp.update(frame[:2]).predict().iloc[-2:, 0].tolist() == [100.0, 101.0]
+    twice = far(("1", 1, "b"))
+    with pytest.raises(ValueError, match="'1' is there twice"):
+        catena.MultiOutputGP(**NUMBERS).fit(twice)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda gp, frame: gp.predict(frame),
+        lambda gp, frame: gp.update(frame),
+        lambda gp, frame: gp.score(frame),
+        lambda gp, frame: gp.live().observe(frame),
+        lambda gp, frame: gp.fit(far(), candidates=frame),
+    ],
+)
+def test_an_input_that_is_not_there_is_not_replaced_by_row_numbers(ask):
+    gp = catena.MultiOutputGP(**NUMBERS).fit(far())
+    with pytest.raises(
+        ValueError, match="no column 't', which is an input of the model; it has 'T', 'a', 'b'"
+    ):
+        ask(gp, far(("T", "a", "b")))
+    assert len(gp.predict()) == HOURS
+
+
+def test_an_index_is_the_input_of_a_model_that_was_fitted_to_one():
+    frame = far().set_index("t")
+    gp = catena.MultiOutputGP(**NUMBERS).fit(frame)
+    expected = gp.predict().to_numpy()[:3]
+    for same in (frame[:3], far()[:3], frame[:3].rename_axis(None)):
+        np.testing.assert_allclose(gp.predict(same)[["a", "b"]], expected, rtol=1e-9)
+    with pytest.raises(ValueError, match=r"the index 't'.*only numbers its rows.*rename_axis"):
+        gp.predict(far()[["a", "b"]])
+    with pytest.raises(ValueError, match=r"the index 't'.*its index is 'depth'"):
+        gp.predict(frame.rename_axis("depth"))
+    apart = catena.MultiOutputGP(**NUMBERS).fit(frame.index, frame)
+    assert len(apart.update(frame[:2]).predict()) == HOURS + 2
+    with pytest.raises(ValueError, match="no column 't'"):
+        apart.update(far()[["a", "b"]])
+
+
+def test_columns_are_found_in_any_order():
+    frame = far()
+    gp = catena.MultiOutputGP(**NUMBERS).fit(frame)
+    assert gp.score(frame[["b", "a", "t"]]) == gp.score(frame)
+    with pytest.raises(ValueError, match="no column 'b', which is an output of the model; it has 't', 'a'"):
+        gp.update(frame[["t", "a"]])
+    polars = catena.MultiOutputGP(**NUMBERS).fit(pl.DataFrame(frame.to_dict("list")))
+    assert polars.score(pl.DataFrame(frame[["b", "a", "t"]].to_dict("list"))) == gp.score(frame)
+
+
+@pytest.mark.parametrize("frame", [far(), far().assign(t=times()), far().rename_axis("row")])
+def test_rows_that_were_dropped_do_not_change_the_input(frame):
+    given = GIVEN if frame["t"].dtype.kind == "M" else NUMBERS
+    whole = catena.MultiOutputGP(**given)
+    if frame.index.name is not None:
+        whole.set_params(mixing=[[1.0], [1.0], [0.5]])
+    whole.fit(frame)
+    for fewer in (frame.dropna(), frame.sort_values("b"), frame[frame["a"] > 0]):
+        gp = catena.MultiOutputGP(**whole.get_params()).fit(fewer)
+        assert list(gp.feature_names_in_) == list(whole.feature_names_in_)
+        assert gp.output_names_ == whole.output_names_
+        pd.testing.assert_index_equal(gp.predict().index, fewer.index)
+    assert list(whole.feature_names_in_) == ["t" if frame.index.name is None else "row"]
+
+
+def test_an_index_of_fractions_is_an_input_and_row_numbers_are_none():
+    frame = far()[["a", "b"]].set_axis(0.5 + np.arange(HOURS))
+    assert list(catena.MultiOutputGP(**NUMBERS).fit(frame).feature_names_in_) == ["index"]
+    with pytest.raises(ValueError, match="beside the input 'a'; if the index is the input, give it a name"):
+        catena.MultiOutputGP(**NUMBERS).fit(far()[["a"]].set_axis(3 + 2 * np.arange(HOURS)))
+    levels = far().set_index(["t", "a"])
+    with pytest.raises(ValueError, match=r"several levels \('t', 'a'\).*reset_index"):
+        catena.MultiOutputGP(**NUMBERS).fit(levels)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        times(),
+        times().to_numpy(),
+        times("UTC").to_pydatetime().tolist(),
+        [datetime.date(2024, 1, 1)],
+        pd.DataFrame({"t": times()}),
+        pl.DataFrame({"t": times().to_numpy()}),
+    ],
+)
+def test_times_are_refused_by_a_model_of_numbers(asked):
+    for gp in (
+        catena.MultiOutputGP(**NUMBERS).fit(far()[["t"]], values()),
+        catena.MultiOutputGP(**NUMBERS).fit(far()),
+    ):
+        with pytest.raises(ValueError, match="holds times, but the model was fitted to numbers"):
+            gp.predict(asked)
+
+
+def test_an_output_is_no_input():
+    frame = far().fillna(0.0)
+    apart = catena.MultiOutputGP(**NUMBERS).fit(frame[["t"]], frame[["a", "b"]])
+    for gp in (apart, catena.MultiOutputGP(**NUMBERS).fit(frame)):
+        with pytest.raises(ValueError, match="'a', which is an output of the model; give the input 't'"):
+            gp.predict(frame["b"].rename("a"))
+    unnamed = catena.MultiOutputGP(**NUMBERS).fit(frame[["t"]].to_numpy(), frame[["a", "b"]])
+    for gp in (apart, unnamed):
+        with pytest.raises(ValueError, match="'b', which is an output of the model"):
+            gp.predict(frame[["b"]])
+    with pytest.raises(ValueError, match=r"unseen at fit time:\n- depth\n(.|\n)*now missing:\n- t"):
+        apart.predict(frame[["t"]].rename(columns={"t": "depth"}))
+    with pytest.raises(ValueError, match="unseen at fit time:\n- depth"):
+        apart.predict(pl.DataFrame({"depth": [100.0]}))
+    # A single column has no table to be looked for in: what it is called does not matter.
+    np.testing.assert_array_equal(apart.predict(frame["t"].rename("hour")), apart.predict(frame[["t"]]))
+
+
+def test_xarray_rows_along_another_dimension_are_refused():
+    array = xr.DataArray(
+        values(), dims=("depth", "series"), coords={"depth": np.arange(HOURS), "series": ["a", "b"]}
+    )
+    gp = catena.MultiOutputGP(**NUMBERS).fit(array)
+    with pytest.raises(ValueError, match="along 'time', but the model was fitted to 'depth'"):
+        gp.predict(array.rename(depth="time"))
+
+
+# Types
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "UInt8", "int32[pyarrow]"])
+def test_holes_among_whole_numbers_are_filled_with_fractions(dtype):
+    counts = pd.Series(np.round(10 + 5 * values()[:, 0])).astype(dtype)
+    frame = pd.DataFrame({"t": np.arange(float(HOURS)), "n": counts, "b": values()[:, 1]})
+    gp = catena.MultiOutputGP(**NUMBERS).fit(frame)
+    whole = gp.impute()
+    holes = frame["n"].isna()
+    assert holes.any() and not whole["n"].isna().any() and whole["n"].dtype.kind == "f"
+    assert (whole["n"][~holes] == frame["n"][~holes]).all()
+    np.testing.assert_array_equal(whole["n"][holes].to_numpy(float), gp.predict()["n"][holes].to_numpy())
+    one = catena.MultiOutputGP(**{**NUMBERS, "mixing": [1.0]}).fit(frame[["t"]], frame["n"])
+    assert one.impute().notna().all()
+    series = pl.Series(
+        "n", [None if hole else int(count) for count, hole in zip(counts, holes, strict=True)], dtype=pl.Int64
+    )
+    filled = (
+        catena.MultiOutputGP(**{**NUMBERS, "mixing": [1.0]}).fit(frame[["t"]].to_numpy(), series).impute()
+    )
+    assert filled.null_count() == 0
+    np.testing.assert_allclose(filled.to_numpy(), one.impute().to_numpy(float), rtol=1e-12)
+
+
+def test_truths_are_zero_and_one_where_they_are_named():
+    truths = values()[:, :1] > 0.3
+    given = {**NUMBERS, "mixing": [1.0]}
+    expected = catena.MultiOutputGP(**given).fit(np.arange(HOURS)[:, None], truths.astype(float)).predict()
+    for frame in (pd.DataFrame, pl.DataFrame, pa.table):
+        Y = frame({"on": truths[:, 0]})
+        gp = catena.MultiOutputGP(**given).fit(np.arange(HOURS)[:, None], Y)
+        np.testing.assert_array_equal(np.asarray(gp.predict()["on"]), expected[:, 0])
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_columns_that_are_left_out_are_named(library, tmp_path):
+    columns = {"t": np.arange(float(HOURS)), "a": values()[:, 0], "place": ["x"] * HOURS, "b": values()[:, 1]}
+    gp = catena.MultiOutputGP(**NUMBERS).fit(library({**columns, "on": values()[:, 1] > 3}))
+    assert gp.output_names_ == ["a", "b"]
+    sentence = "left out, since they hold no numbers: 'place', 'on'"
+    gp.save(tmp_path / "model.catena")
+    for again in (gp, catena.load(tmp_path / "model.catena")):
+        assert sentence in again.summary_["decisions"] and sentence in str(again)
+    assert "left out, since" not in str(catena.MultiOutputGP(**NUMBERS).fit(far()))
+
+
+@pytest.mark.parametrize(
+    ("X", "Y", "sentence"),
+    [
+        (
+            pd.DataFrame({"x": pd.Series([1.0, "two"], dtype=object)}),
+            [1.0, 2.0],
+            "'x' holds 'two'.*no number",
+        ),
+        (pd.DataFrame({"x": [datetime.date(2024, 1, 1)] * 2}), [1.0, 2.0], "'x' holds .*to_datetime"),
+        (pl.DataFrame({"x": [1.0, 2.0]}).lazy(), None, "LazyFrame.*collect"),
+        (xr.Dataset({"a": ("t", [1.0, 2.0])}), None, "Dataset.*DataArray"),
+        ({"x": [1.0, 2.0]}, [1.0, 2.0], "a dict was given"),
+        ([[1.0], [2.0]], np.array([1.0, pd.NA], dtype=object), "Y holds <NA> at row 1"),
+        ([[1.0], [2.0]], [[1.0, "b"], [2.0, 3.0]], "holds text"),
+        (np.array([[1.0], ["b"]], dtype=object), [1.0, 2.0], "X holds 'b' at row 1, column 0"),
+        ([datetime.datetime(2024, 1, 1), None], [1.0, 2.0], "row 1 holds None"),
+    ],
+)
+def test_what_is_no_table_of_numbers_is_said_so(X, Y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        catena.MultiOutputGP().fit(X, Y)
+
+
+def test_dates_and_objects_of_times_are_times():
+    days = [datetime.date(2024, 1, day) for day in range(1, 31)]
+    given = {**GIVEN, "length_scales": 4 * 86400.0}
+    expected = catena.MultiOutputGP(**given).fit(np.array(days, "datetime64[D]"), values()).predict()
+    for same in (days, np.array(days, dtype=object), np.array(days, dtype=object)[:, None]):
+        np.testing.assert_array_equal(catena.MultiOutputGP(**given).fit(same, values()).predict(), expected)
+
+
+def test_names_of_inputs_are_kept_in_files(tmp_path):
+    X = np.column_stack([np.arange(HOURS), np.arange(HOURS) % 7]).astype(float)
+    frame = pd.DataFrame(X, columns=["east", "north"])
+    for inputs, outputs in [
+        (X, pd.DataFrame(values(), columns=["a", "b"])),
+        (frame, values()),
+        (frame, frame * 2),
+        (X, values()),
+    ]:
+        gp = catena.MultiOutputGP(**NUMBERS).fit(inputs, outputs)
+        gp.save(tmp_path / "model.catena")
+        again = catena.load(tmp_path / "model.catena")
+        names = getattr(gp, "feature_names_in_", [])
+        assert list(getattr(again, "feature_names_in_", [])) == list(names)
+        np.testing.assert_array_equal(np.asarray(again.predict(inputs)), np.asarray(gp.predict(inputs)))

@@ -4,22 +4,33 @@ A *kind* is one of ``"numpy"``, ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"xa
 
 - ``is_table(given)``, ``is_column(given)``: whether it is a table, or a single column or index;
 - ``columns(given)``: its columns; ``column(given)``: a single one; ``index(given)``: what belongs on an answer;
+- ``named(given, names, role)``: columns by name; ``inputs(given, names, notes)``: those that are inputs of a model;
 - ``split(given)``: inputs and outputs of a table that holds both, and the kind's own notes;
 - ``answer(values, names, points, notes)``: numbers as a table like the caller's.
 """
 
 import sys
-from datetime import datetime, timezone
+from datetime import date, timezone
 from importlib import import_module
 
 import numpy as np
 
 from .. import _check
 from ..errors import InputError
-from .columns import Clock, Column
+from .columns import OUTPUT, Clock, Column
 from .points import Points
 
-__all__ = ["Clock", "Column", "Points", "answer", "filled", "read_outputs", "read_pair", "read_points"]
+__all__ = [
+    "Clock",
+    "Column",
+    "Points",
+    "answer",
+    "filled",
+    "read_both",
+    "read_outputs",
+    "read_pair",
+    "read_points",
+]
 
 _KINDS = ("pandas", "polars", "pyarrow", "xarray")
 
@@ -32,13 +43,39 @@ def kind_of(given):
             module = import_module(f"._{name}", __name__)
             if module.is_table(given) or module.is_column(given):
                 return name
+    _refuse(given)
     if hasattr(given, "__arrow_c_stream__"):
         return "arrow"
     return None
 
 
+def _refuse(given):
+    """Says what to give instead of tables that look like others but are none."""
+    kind = type(given)
+    library = kind.__module__.partition(".")[0]
+    if library == "polars" and kind.__name__ == "LazyFrame":
+        raise InputError("a polars LazyFrame holds no rows yet; give frame.collect().")
+    if library == "xarray" and kind.__name__ == "Dataset":
+        raise InputError(
+            "an xarray Dataset has several arrays; give one DataArray (rows, series), such as "
+            "dataset.to_dataarray('series').transpose(..., 'series')."
+        )
+    if library == "dask":
+        raise InputError(
+            "a collection of Dask was given; use catena.dask.MultiOutputGP, or give what compute() returns."
+        )
+    if isinstance(given, dict):
+        raise InputError("a dict was given; make a frame of it, such as pandas.DataFrame(...), or an array.")
+
+
 def _module(kind):
     return import_module(f"._{kind}", __name__)
+
+
+def _opened(given):
+    """The kind of a table, and the table; an Arrow stream is read, which can be done once only."""
+    kind = kind_of(given)
+    return _from_stream(given) if kind == "arrow" else (kind, given)
 
 
 def _from_stream(given):
@@ -52,37 +89,56 @@ def _from_stream(given):
     raise InputError("an Arrow stream was given; install pyarrow or polars to read it.")
 
 
-def read_points(given, together=None, clocks=None):
-    """Inputs. `together` names the inputs of a model whose table held inputs and outputs."""
-    kind = kind_of(given)
-    if kind == "arrow":
-        kind, given = _from_stream(given)
+def read_points(given, together=None, clocks=None, notes=None, name="X"):
+    """Inputs. `together` names the inputs of a model whose table held inputs and outputs, and `notes` are its own; `clocks` are
+    those of a model, None where an input is no time; `name` is what the caller calls them."""
+    kind, given = _opened(given)
     if kind is None:
         array, zone = _times(given)
         if array is not None:
             flat = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
             if flat.ndim != 1:
-                raise InputError("X holds times in several columns; give one column of datetime64.")
+                raise InputError(f"{name} holds times in several columns; give one column of datetime64.")
             return Points.of_columns([Column.of_times("time", flat, zone)], None, clocks, has_names=False)
         if clocks is not None and any(clocks):
             raise InputError(
-                "the model was fitted to times, but X holds numbers; give datetime64 or an index of times."
+                f"the model was fitted to times, but {name} holds numbers; give datetime64 or an index of times."
             )
-        return Points.of_array(given)
+        return Points.of_array(given, name)
     module = _module(kind)
     if module.is_column(given):
-        return Points.of_columns([module.column(given)], module.index(given), clocks)
-    if together is not None:
-        return Points.of_columns(module.inputs(given, together), module.index(given), clocks)
-    return Points.of_columns(module.columns(given), module.index(given), clocks)
+        is_named = getattr(given, "name", None) not in (None, "")
+        points = Points.of_columns([module.column(given)], module.index(given), clocks, is_named)
+        points.is_column = True
+        return points
+    columns = module.columns(given) if together is None else module.inputs(given, together, notes or {})
+    return Points.of_columns(columns, module.index(given), clocks)
+
+
+def read_both(given, inputs, outputs, clocks, notes):
+    """Rows of a frame for a model: its inputs and outputs, each found by its name."""
+    kind, given = _opened(given)
+    if kind is None or _module(kind).is_column(given):
+        # Refused there.
+        _read_together(given)
+    points = read_points(given, inputs, clocks, notes)
+    values, _ = _outputs(_module(kind).named(given, outputs, OUTPUT))
+    return points, values
 
 
 def _times(given):
-    """An array of datetime64, or a list of datetimes as one, and their zone; None for everything else."""
+    """An array of datetime64, or datetimes and dates as one, and their zone; None for everything else."""
     if isinstance(given, np.ndarray):
-        return (given if given.dtype.kind == "M" else None), None
-    if not (isinstance(given, (list, tuple)) and given and isinstance(given[0], (np.datetime64, datetime))):
+        if given.dtype.kind != "O":
+            return (given if given.dtype.kind == "M" else None), None
+        given = given.ravel().tolist() if given.shape in ((given.size,), (given.size, 1)) else None
+    if not (isinstance(given, (list, tuple)) and given and isinstance(given[0], (np.datetime64, date))):
         return None, None
+    strange = [row for row, instant in enumerate(given) if not isinstance(instant, (np.datetime64, date))]
+    if strange:
+        raise InputError(
+            f"row {strange[0]} holds {given[strange[0]]!r}, but others hold times; drop that row."
+        )
     aware = [getattr(instant, "tzinfo", None) is not None for instant in given]
     if not any(aware):
         return np.array(given, dtype="datetime64[us]"), None
@@ -111,9 +167,7 @@ def read_outputs(given):
 
 
 def _read_outputs(given):
-    kind = kind_of(given)
-    if kind == "arrow":
-        kind, given = _from_stream(given)
+    kind, given = _opened(given)
     if kind is None:
         values, is_vector = _check.outputs(given)
         names = [f"y{output}" for output in range(values.shape[1])]
@@ -131,9 +185,7 @@ def _read_outputs(given):
 
 
 def _read_together(given):
-    kind = kind_of(given)
-    if kind == "arrow":
-        kind, given = _from_stream(given)
+    kind, given = _opened(given)
     if kind is None:
         raise InputError(
             "This MultiOutputGP estimator requires y to be passed, but the target y is None; "

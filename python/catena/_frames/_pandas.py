@@ -1,9 +1,11 @@
 """pandas: frames, series and indexes."""
 
+import datetime
+
 import numpy as np
 
 from ..errors import InputError
-from .columns import Column
+from .columns import INPUT, Column, check_names
 
 
 def _pd():
@@ -27,38 +29,81 @@ def index(given):
 
 def column(given):
     name = "x" if given.name is None else given.name
-    return _column(name, given)
+    return _column(name, _flat(given))
 
 
 def columns(given):
     return [_column(name, given[name]) for name in _unique(given)]
 
 
-def inputs(given, names):
-    """The inputs `names` of a model that was fitted to a whole frame: columns, else the index."""
-    missing = [name for name in names if name not in given.columns]
-    if not missing:
-        return [_column(name, given[name]) for name in names]
-    if len(names) == 1:
-        return [_column(names[0], given.index)]
-    raise InputError(f"X has no column {missing[0]!r}, which the model was fitted to.")
+def named(given, names, role):
+    """The columns of these names; names are text here, labels of columns need not be."""
+    own = {str(label): label for label in _unique(given)}
+    check_names(names, own, role)
+    return [_column(name, given[own[name]]) for name in names]
+
+
+def inputs(given, names, notes):
+    """The inputs `names` of a model: columns, or the index where it is known to be the input."""
+    own, was_index = given.index, notes.get("index", False)
+    label = None if own.name is None else str(own.name)
+    has_columns = {str(name) for name in given.columns}.issuperset(names)
+    if len(names) == 1 and label == names[0] and (was_index or not has_columns):
+        return [_column(names[0], own)]
+    if has_columns or not (was_index or names == ["x"]):
+        return named(given, names, INPUT)
+    check_index(own, names[0])
+    return [_column(names[0], _flat(own))]
+
+
+def check_index(own, name):
+    """Refuses an index that is not the one a model was fitted to; one of times or fractions needs no name."""
+    if own.name is None and not is_place(own):
+        found = "only numbers its rows"
+    elif own.name is not None and str(own.name) != name:
+        found = f"is {str(own.name)!r}"
+    else:
+        return
+    raise InputError(
+        f"the model was fitted to the index {name!r}, but X has no column of that name and its index {found}; if it is "
+        f"the right one, name it with rename_axis({name!r})."
+    )
+
+
+def is_place(index):
+    """Whether an index says where rows are: it has a name, times or fractions; whole numbers without a name are row numbers."""
+    types = _pd().api.types
+    if index.nlevels > 1 or index.name is not None:
+        return True
+    if types.is_object_dtype(index.dtype):
+        return types.infer_dtype(index) not in ("string", "integer", "boolean", "empty")
+    is_label = types.is_integer_dtype(index.dtype) or types.is_bool_dtype(index.dtype)
+    return not (is_label or types.is_string_dtype(index.dtype))
 
 
 def split(given):
-    """The index is the input if it is one of times or has a name or numbers of its own; else the first column of times, else
-    the first column."""
-    pandas = _pd()
+    """The index is the input if it is one of times or fractions or has a name; else the first column of times, else the first
+    column. The other columns of numbers are outputs."""
     names = _unique(given)
-    if not isinstance(given.index, pandas.RangeIndex):
-        name = given.index.name if given.index.name is not None else "index"
-        outputs = [_column(name, given[name]) for name in names if _is_number(given[name])]
-        return [_column(name, given.index)], outputs, {"index": True, "index_name": given.index.name}
-    if not names:
+    own = given.index
+    if is_place(own):
+        place, label = None, own.name if own.name is not None else "index"
+        inputs, notes = [_column(label, _flat(own))], {"index": True, "index_name": own.name}
+    elif names:
+        times = [name for name in names if _is_time(given[name])]
+        place = times[0] if times else names[0]
+        inputs, notes = [_column(place, given[place])], {"index": False}
+    else:
         raise InputError("the frame has no columns.")
-    times = [name for name in names if _is_time(given[name])]
-    place = times[0] if times else names[0]
-    outputs = [_column(name, given[name]) for name in names if name != place and _is_number(given[name])]
-    return [_column(place, given[place])], outputs, {"index": False}
+    others = [name for name in names if place is None or name != place]
+    left_out = [str(name) for name in others if not _is_number(given[name])]
+    outputs = [_column(name, given[name]) for name in others if str(name) not in left_out]
+    if not outputs and place is not None:
+        raise InputError(
+            f"there is no column of numbers to be an output beside the input {str(place)!r}; if the index is the input, give "
+            "it a name with rename_axis."
+        )
+    return inputs, outputs, {**notes, **({"left_out": left_out} if left_out else {})}
 
 
 def notes(given):
@@ -87,10 +132,21 @@ def filled(original, values, names, points, notes):
 
 
 def _filled(series, values):
-    """A series with its holes filled, of the type it had."""
+    """A series with its holes filled, of the type it had if that has fractions."""
     if not series.isna().any():
         return series
+    series = _fillable(series)
     return series.where(series.notna(), _pd().Series(values, index=series.index).astype(series.dtype))
+
+
+def _fillable(series):
+    """A series as one that can take fractions: whole numbers and truths that may be missing become fractions."""
+    pandas, dtype = _pd(), series.dtype
+    types = pandas.api.types
+    is_whole = types.is_integer_dtype(dtype) or types.is_bool_dtype(dtype)
+    if not (is_whole and types.is_extension_array_dtype(dtype)):
+        return series
+    return series.astype("double[pyarrow]" if isinstance(dtype, pandas.ArrowDtype) else "Float64")
 
 
 def _index(points, notes):
@@ -114,11 +170,30 @@ def _series(points, at):
     return values
 
 
+def _flat(given):
+    """An index or series as it is, unless the index has levels."""
+    if isinstance(given, _pd().MultiIndex):
+        levels = ", ".join(map(repr, given.names))
+        raise InputError(
+            f"the frame has an index of several levels ({levels}), which is no input; make columns of them with "
+            "reset_index(), and give inputs and outputs as X and Y."
+        )
+    return given
+
+
 def _unique(given):
-    if not given.columns.is_unique:
-        twice = given.columns[given.columns.duplicated()][0]
-        raise InputError(f"column {twice!r} is there twice; rename one.")
-    return list(given.columns)
+    labels = list(given.columns)
+    if isinstance(given.columns, _pd().MultiIndex):
+        raise InputError(
+            f"columns have names of several levels, such as {labels[0]!r}; give each a single name."
+            if labels
+            else "the frame has no columns."
+        )
+    names = [str(label) for label in labels]
+    twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
+    if twice:
+        raise InputError(f"column {twice[0]!r} is there twice; rename one.")
+    return labels
 
 
 def _is_time(values):
@@ -147,8 +222,22 @@ def _column(name, values):
         is_integer = pandas.api.types.is_integer_dtype(dtype)
         try:
             found = Column.of_numbers(name, values.to_numpy(dtype=np.float64, na_value=np.nan))
-        except TypeError as error:
-            raise TypeError(f"column {name!r}: {error}") from error
+        except (TypeError, ValueError) as error:
+            raise _no_number(name, values) from error
         found.is_integer = is_integer
         return found
     return Column.of_numbers(name, values.to_numpy())
+
+
+def _no_number(name, values):
+    """The exception for a column of objects that are not all numbers."""
+    is_missing = values.isna()
+    others = [value for value, is_hole in zip(values, is_missing, strict=True) if not is_hole]
+    first = next(
+        (value for value in others if not isinstance(value, (int, float, np.number, np.bool_))), None
+    )
+    is_time = isinstance(first, (datetime.date, np.datetime64))
+    advice = (
+        "make times of it with pandas.to_datetime" if is_time else "give numbers or times, or leave it out"
+    )
+    return InputError(f"column {str(name)!r} holds {first!r}, which is no number; {advice}.")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import InputError
-from .columns import Column
+from .columns import INPUT, Column, check_names
 
 
 def _pl():
@@ -32,11 +32,13 @@ def columns(given):
     return [_column(series) for series in given.get_columns()]
 
 
-def inputs(given, names):
-    missing = [name for name in names if name not in given.columns]
-    if missing:
-        raise InputError(f"X has no column {missing[0]!r}, which the model was fitted to.")
+def named(given, names, role):
+    check_names(names, given.columns, role)
     return [_column(given[name]) for name in names]
+
+
+def inputs(given, names, _notes):
+    return named(given, names, INPUT)
 
 
 def split(given):
@@ -45,12 +47,10 @@ def split(given):
         raise InputError("the frame has no columns.")
     times = [series.name for series in given.get_columns() if series.dtype.is_temporal()]
     place = times[0] if times else given.columns[0]
-    outputs = [
-        _column(series)
-        for series in given.get_columns()
-        if series.name != place and series.dtype.is_numeric()
-    ]
-    return [_column(given[place])], outputs, {}
+    others = [series for series in given.get_columns() if series.name != place]
+    left_out = [series.name for series in others if not series.dtype.is_numeric()]
+    outputs = [_column(series) for series in others if series.dtype.is_numeric()]
+    return [_column(given[place])], outputs, {"left_out": left_out} if left_out else {}
 
 
 def notes(given):
@@ -104,7 +104,7 @@ def _column(series):
         zone = dtype.time_zone
         naive = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else series
         return Column.of_times(name, naive.to_numpy(), zone, dtype.time_unit)
-    if not dtype.is_numeric():
+    if not dtype.is_numeric() and dtype != polars.Boolean:
         raise InputError(f"column {name!r} has the type {dtype}; give numbers or times.")
     found = Column.of_numbers(name, series.cast(polars.Float64).fill_null(np.nan).to_numpy())
     found.is_integer = dtype.is_integer()

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import InputError
-from .columns import Column
+from .columns import INPUT, Column, check_names
 
 
 def _pa():
@@ -32,11 +32,13 @@ def columns(given):
     return [_column(name, given.column(name)) for name in _unique(given)]
 
 
-def inputs(given, names):
-    missing = [name for name in names if name not in given.column_names]
-    if missing:
-        raise InputError(f"X has no column {missing[0]!r}, which the model was fitted to.")
+def named(given, names, role):
+    check_names(names, _unique(given), role)
     return [_column(name, given.column(name)) for name in names]
+
+
+def inputs(given, names, _notes):
+    return named(given, names, INPUT)
 
 
 def split(given):
@@ -48,10 +50,10 @@ def split(given):
     kinds = {name: given.schema.field(name).type for name in names}
     times = [name for name in names if types.is_timestamp(kinds[name]) or types.is_date(kinds[name])]
     place = times[0] if times else names[0]
-    outputs = [
-        _column(name, given.column(name)) for name in names if name != place and _is_number(kinds[name])
-    ]
-    return [_column(place, given.column(place))], outputs, {}
+    others = [name for name in names if name != place]
+    left_out = [name for name in others if not _is_number(kinds[name])]
+    outputs = [_column(name, given.column(name)) for name in others if _is_number(kinds[name])]
+    return [_column(place, given.column(place))], outputs, {"left_out": left_out} if left_out else {}
 
 
 def notes(_given):
@@ -116,7 +118,9 @@ def _column(name, array):
     if pyarrow.types.is_timestamp(kind):
         naive = array.cast(pyarrow.timestamp(kind.unit)).to_numpy(zero_copy_only=False)
         return Column.of_times(name, naive.astype(f"datetime64[{kind.unit}]"), kind.tz, kind.unit)
-    if not _is_number(kind):
+    if pyarrow.types.is_boolean(kind):
+        array = array.cast(pyarrow.uint8())
+    elif not _is_number(kind):
         raise InputError(f"column {name!r} has the type {kind}; give numbers or times.")
     found = Column.of_numbers(name, array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False))
     found.is_integer = pyarrow.types.is_integer(kind)

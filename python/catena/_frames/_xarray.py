@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..errors import InputError
-from .columns import Column
+from .columns import Column, check_names
 
 
 def _xr():
@@ -36,8 +36,20 @@ def columns(given):
     return [_column(name, given.values[:, at]) for at, name in enumerate(names)]
 
 
-def inputs(given, names):
+def named(given, names, role):
+    """The series of these names."""
+    own = {column.name: column for column in columns(given)}
+    check_names(names, own, role)
+    return [own[name] for name in names]
+
+
+def inputs(given, names, _notes):
     """The coordinate along the rows."""
+    if [given.dims[0]] != names:
+        raise InputError(
+            f"the rows of X are along {given.dims[0]!r}, but the model was fitted to {', '.join(map(repr, names))}; if that "
+            "is the same, rename the dimension."
+        )
     return [_column(names[0], _coordinate(given))]
 
 

@@ -5,8 +5,20 @@ import numpy as np
 from .. import _catena
 from ..errors import InputError
 
-#: Nanoseconds in the units that times are counted in.
-UNITS = {"D": 86_400_000_000_000, "s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+#: The units that times are counted in.
+UNITS = ("D", "s", "ms", "us", "ns")
+#: What a column is to a model.
+INPUT, OUTPUT = "an input", "an output"
+
+
+def check_names(wanted, own, role):
+    """Refuses a table that lacks a column of a model."""
+    missing = [name for name in wanted if name not in own]
+    if missing:
+        raise InputError(
+            f"the frame has no column {missing[0]!r}, which is {role} of the model; it has "
+            f"{', '.join(map(repr, own)) or 'no columns'}."
+        )
 
 
 class Clock:

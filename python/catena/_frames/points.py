@@ -10,7 +10,7 @@ from .columns import Clock
 class Points:
     """Inputs of some rows, n×M, with their names and clocks, and the caller's own index if there is one."""
 
-    __slots__ = ("clocks", "has_names", "index", "integer", "names", "values")
+    __slots__ = ("clocks", "has_names", "index", "integer", "is_column", "names", "values")
 
     def __init__(self, values, names, clocks=None, index=None, integer=False, has_names=False):
         self.values = values
@@ -20,6 +20,8 @@ class Points:
         self.integer = integer
         #: Whether the names are the caller's.
         self.has_names = has_names
+        #: Whether they came as a single column or index, which has no table to be found in.
+        self.is_column = False
 
     def __len__(self):
         return len(self.values)
@@ -58,11 +60,11 @@ class Points:
         return cls(table, names, found, index, integer, has_names)
 
     @classmethod
-    def of_array(cls, array):
+    def of_array(cls, array, name="X"):
         """A plain array, rows by inputs."""
-        table = _check.table(array, "X")
+        table = _check.table(array, name)
         names = [f"x{column}" for column in range(table.shape[1])]
-        _check.complete(table, "X", names)
+        _check.complete(table, name, names)
         return cls(table, names)
 
     def column(self, at):
