@@ -79,6 +79,12 @@ for _ in range(200):
 for quality in (0.5, 0.5 * (1 + 1e-12), 0.5 * (1 - 1e-9), 0.4999, 0.5001, 0.49, 0.51, 0.45, 0.6):
     for distance in (1e-8, 1e-4, 0.03, 0.5, 1.0, 1.49, 1.51, 3.0, 10.0, 40.0):
         write("sho", 1.0, quality, distance)
+for exponent in (-6, -5, -4, -3, -2, 2, 3, 4, 6, 8, 12):
+    quality = 10.0**exponent
+    slowest = max(1.0, 0.5 / quality)
+    for time in (0.01, 0.3, 0.99, 1.01, 1.49, 1.51, 1.7, 2.5, 6.0, 30.0, 400.0):
+        write("sho", 1.0, quality, time / slowest)
+        write("sho", 3.0, quality, time * 7.0)
 for _ in range(60):
     period = 10 ** generator.uniform(-1, 3)
     write("qp", 10 ** generator.uniform(-1, 4), period, 10 ** generator.uniform(-8, 2))

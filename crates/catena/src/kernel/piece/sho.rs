@@ -7,7 +7,7 @@ use crate::units::{LengthScale, Quality};
 /// Its frequency is 1/ℓ, and at quality ½ it is Matérn-3/2. With `w² = 1 − b²`, `c = e^−bu cos wu`, `s = e^−bu sin(wu)/w`:
 ///
 /// ```text
-/// A = [[c + bs, s], [−s, c − bs]],   Q = 4b ∫₀ᵘ v vᵀ = I − AAᵀ,   v = (s, c − bs)
+/// A = [[c + bs, s], [−s, c − bs]],   Q = 4b ∫₀ᵘ v vᵀ = I − AAᵀ,   v = (s, c − bs) = (s, s')
 /// ```
 ///
 /// Above critical damping w is imaginary, and the same functions are written with real exponentials.
@@ -23,11 +23,11 @@ impl Sho {
         Self { frequency: length_scale.get().recip(), damping: 0.5 / quality.get() }
     }
 
-    /// Whether Q is the integral, whose integrand is smooth enough over so short a time; else the difference `I − AAᵀ`
-    /// has lost nothing.
+    /// Whether Q is the integral, whose integrand is smooth enough over so short a time; else it is found by closed forms
+    /// that do not cancel over longer ones.
     #[inline(always)]
     fn is_short(self, u: f64) -> bool {
-        u * self.damping.max(1.0) < 1.5
+        if self.damping > STRONG { u * self.damping < 1.0 } else { u * self.damping.max(1.0) < 1.5 }
     }
 
     /// u, kept where cosines are still defined.
@@ -37,13 +37,25 @@ impl Sho {
     }
 }
 
-/// c and s at one time, with their slopes in the damping b if they were asked for.
+/// From this damping on everything is written with its two exponentials, which are then far apart: c and bs are nearly
+/// equal, and their difference would lose as many digits as damping has.
+const STRONG: f64 = 1.5;
+
+/// The entries of A at one time, or their slopes in the damping b: c + bs, s, c − bs.
 #[derive(Clone, Copy)]
 struct Swing {
-    cosine: f64,
+    first: f64,
     sine: f64,
-    cosine_slope: f64,
-    sine_slope: f64,
+    last: f64,
+}
+
+/// Above critical damping, with rates p = b − w and q = b + w = 1/p, where `w² = b² − 1`:
+/// `s = (e^−pu − e^−qu)/2w`, `c + bs = (q e^−pu − p e^−qu)/2w`, `c − bs = s' = (q e^−qu − p e^−pu)/2w`.
+#[derive(Clone, Copy)]
+struct Rates {
+    half_gap: f64,
+    slow: f64,
+    fast: f64,
 }
 
 /// `Σ_k (−x²)^k/(2k)!` and `Σ_k (−x²)^k/(2k+1)!`: cos x and sin(x)/x for x² of either sign, |x²| < 1e-3.
@@ -66,6 +78,85 @@ fn lag_series(square: f64) -> f64 {
     sum
 }
 
+impl Rates {
+    #[inline(always)]
+    fn of(damping: f64) -> Self {
+        // Two roots, since a square of the damping may overflow.
+        let half_gap = (damping - 1.0).sqrt() * (damping + 1.0).sqrt();
+        let fast = damping + half_gap;
+        Self { half_gap, slow: fast.recip(), fast }
+    }
+
+    #[inline(always)]
+    fn swing(self, u: f64) -> Swing {
+        let Self { half_gap, slow, fast } = self;
+        let (long, short) = ((-slow * u).exp(), (-fast * u).exp());
+        let over = 0.5 / half_gap;
+        Swing {
+            first: over * (fast * long - slow * short),
+            sine: over * long * -(-2.0 * half_gap * u).exp_m1(),
+            last: over * (fast * short - slow * long),
+        }
+    }
+
+    /// Slopes in the damping: since only F₂₂ = −2b depends on it, `∂A/∂b = −2 ∫₀ᵘ (column 2 of A(u − t)) (row 2 of A(t)) dt`.
+    #[inline(always)]
+    fn slopes(self, damping: f64, u: f64, sine: f64) -> Swing {
+        let Self { half_gap, slow, fast } = self;
+        let (long, short) = (u * (-slow * u).exp(), u * (-fast * u).exp());
+        // q·u may overflow where the exponential has vanished.
+        let fast_times_short = if short == 0.0 { 0.0 } else { fast * short };
+        let over = 0.5 / half_gap / half_gap;
+        Swing {
+            first: over * (long + short - 2.0 * sine),
+            sine: over * (slow * long + fast_times_short - 2.0 * damping * sine),
+            last: over * (2.0 * sine - slow * slow * long - fast * fast_times_short),
+        }
+    }
+
+    /// `Q = (b/w²) (E(2p) + E(2q) − 2E(2b))` and, for the second component, the same with the squares of the rates before
+    /// the first two; E(k) = ∫₀ᵘ e^−kt dt. Once bu is above 1 the first of each outweighs the others.
+    #[inline(always)]
+    fn noise(self, damping: f64, u: f64, sine: f64) -> [f64; 3] {
+        let Self { half_gap, slow, fast } = self;
+        let [of_slow, of_fast, of_both] = [slow, fast, damping].map(|rate| decayed(2.0 * rate, u));
+        let scale = damping / half_gap / half_gap;
+        [
+            scale * (of_slow + of_fast - 2.0 * of_both),
+            2.0 * damping * sine * sine,
+            scale * (slow * slow * of_slow + fast * (fast * of_fast) - 2.0 * of_both),
+        ]
+    }
+
+    /// The slopes of the noise in the logarithm of the damping, where p falls by b/w of itself and q grows by as much.
+    #[inline(always)]
+    fn noise_slopes(self, damping: f64, u: f64, (sine, sine_slope): (f64, f64)) -> [f64; 3] {
+        let Self { half_gap, slow, fast } = self;
+        let [of_slow, of_fast, of_both] = [slow, fast, damping].map(|rate| decayed(2.0 * rate, u));
+        let [slow_end, fast_end, both_end] = [slow, fast, damping].map(|rate| u * (-2.0 * rate * u).exp());
+        let scale = damping / half_gap / half_gap;
+        let ratio = damping / half_gap;
+        let own = 1.0 - 2.0 * ratio * ratio;
+        let first = of_slow + of_fast - 2.0 * of_both;
+        let last = slow * slow * of_slow + fast * (fast * of_fast) - 2.0 * of_both;
+        let of_products = 2.0 * (both_end - of_both);
+        let first_slope = ratio * ((fast_end - of_fast) - (slow_end - of_slow)) - of_products;
+        let last_slope =
+            ratio * (fast * (fast * (of_fast + fast_end)) - slow * slow * (of_slow + slow_end)) - of_products;
+        [
+            scale * (own * first + first_slope),
+            2.0 * damping * sine * (sine + 2.0 * damping * sine_slope),
+            scale * (own * last + last_slope),
+        ]
+    }
+}
+
+/// `∫₀ᵘ e^−kt dt`.
+#[inline(always)]
+fn decayed(rate: f64, u: f64) -> f64 {
+    -(-rate * u).exp_m1() / rate
+}
+
 impl Swing {
     #[inline(always)]
     fn at(damping: f64, u: f64) -> Self {
@@ -81,6 +172,8 @@ impl Swing {
             let frequency = squared_frequency.sqrt();
             let (sine, cosine) = (frequency * u).sin_cos();
             (decay * cosine, decay * sine / frequency)
+        } else if damping > STRONG {
+            return Rates::of(damping).swing(u);
         } else {
             let rate = (-squared_frequency).sqrt();
             // The slow exponent −b + w without its cancellation.
@@ -88,42 +181,37 @@ impl Swing {
             let fast = (-2.0 * rate * u).exp();
             (0.5 * slow * (1.0 + fast), 0.5 * slow * (1.0 - fast) / rate)
         };
-        Self { cosine, sine, cosine_slope: 0.0, sine_slope: 0.0 }
+        Self { first: cosine + damping * sine, sine, last: cosine - damping * sine }
     }
 
-    /// With `g = (u c − s)/w²`: `∂c/∂b = −u c + b u s` and `∂s/∂b = −u s − b g`.
+    /// Its slopes in b. With `g = (u c − s)/w²`: `∂(c + bs)/∂b = −g` and `∂s/∂b = −u s − b g`.
     #[inline(always)]
-    fn with_slopes_at(damping: f64, u: f64) -> Self {
-        let swing = Self::at(damping, u);
-        let Self { cosine, sine, .. } = swing;
-        if cosine == 0.0 && sine == 0.0 {
-            return swing;
+    fn slopes(self, damping: f64, u: f64) -> Self {
+        let Self { first, sine, last } = self;
+        if first == 0.0 && sine == 0.0 {
+            return Self { first: 0.0, sine: 0.0, last: 0.0 };
         }
         let squared_frequency = (1.0 - damping) * (1.0 + damping);
         let square = squared_frequency * u * u;
+        let cosine = 0.5 * (first + last);
         let lag = if square.abs() < 1.0 {
             (-damping * u).exp() * u * u * u * lag_series(square)
+        } else if damping > STRONG {
+            return Rates::of(damping).slopes(damping, u, sine);
         } else {
             (u * cosine - sine) / squared_frequency
         };
-        let cosine_slope = -u * cosine + damping * u * sine;
-        let sine_slope = -u * sine - damping * lag;
-        Self { cosine_slope, sine_slope, ..swing }
+        Self {
+            first: -lag,
+            sine: -u * sine - damping * lag,
+            last: 2.0 * damping * u * sine - u * cosine - sine + damping * damping * lag,
+        }
     }
 
-    /// A.
+    /// A, or its slope.
     #[inline(always)]
-    fn transition(self, damping: f64) -> Block<2> {
-        let Self { cosine, sine, .. } = self;
-        [[cosine + damping * sine, sine], [-sine, cosine - damping * sine]]
-    }
-
-    /// ∂A/∂b.
-    #[inline(always)]
-    fn transition_slope(self, damping: f64) -> Block<2> {
-        let Self { sine, cosine_slope, sine_slope, .. } = self;
-        let swung = sine + damping * sine_slope;
-        [[cosine_slope + swung, sine_slope], [-sine_slope, cosine_slope - swung]]
+    fn matrix(self) -> Block<2> {
+        [[self.first, self.sine], [-self.sine, self.last]]
     }
 }
 
@@ -157,70 +245,76 @@ fn symmetric([first, cross, last]: [f64; 3]) -> Block<2> {
 }
 
 impl Dynamics<2> for Sho {
+    /// Over a long time, since `c² + w²s² = e^−2bu`: `Q₁₁ = 1 − e^−2bu − 2bs(c + bs)` and `Q₂₂ = 1 − e^−2bu + 2bs(c − bs)`,
+    /// in which nothing cancels however small b is.
     #[inline(always)]
     fn step(self, distance: f64) -> Step<2> {
         let (u, b) = (self.time(distance), self.damping);
-        let transition = Swing::at(b, u).transition(b);
+        let swing = Swing::at(b, u);
+        let Swing { first, sine, last } = swing;
         let noise = if self.is_short(u) {
             let spread = |t: f64| {
-                let [_, [_, last]] = Swing::at(b, t).transition(b);
-                let first = Swing::at(b, t).sine;
-                [4.0 * b * first * first, 4.0 * b * first * last, 4.0 * b * last * last]
+                let Swing { sine, last, .. } = Swing::at(b, t);
+                [4.0 * b * sine * sine, 4.0 * b * sine * last, 4.0 * b * last * last]
             };
             integral(u, spread)
+        } else if b > STRONG {
+            Rates::of(b).noise(b, u, sine)
         } else {
-            let [[a, s], [_, d]] = transition;
-            [1.0 - a * a - s * s, 2.0 * b * s * s, 1.0 - s * s - d * d]
+            let lost = -(-2.0 * b * u).exp_m1();
+            [lost - 2.0 * b * sine * first, 2.0 * b * sine * sine, lost + 2.0 * b * sine * last]
         };
-        Step { transition, noise: symmetric(noise) }
+        Step { transition: swing.matrix(), noise: symmetric(noise) }
     }
 
     /// `dA/du = F A` with `F = [[0, 1], [−1, −2b]]`, `dQ/du = 4b v vᵀ`; u is inversely proportional to ℓ.
     #[inline(always)]
     fn slope(self, distance: f64) -> Step<2> {
         let (u, b) = (self.time(distance), self.damping);
-        let a = Swing::at(b, u).transition(b);
-        if a == [[0.0; 2]; 2] {
+        let Swing { first, sine, last } = Swing::at(b, u);
+        if first == 0.0 && sine == 0.0 && last == 0.0 {
             return Step::ZERO;
         }
-        let mut slope = Step::ZERO;
-        for j in 0..2 {
-            slope.transition[0][j] = -u * a[1][j];
-            slope.transition[1][j] = u * (a[0][j] + 2.0 * b * a[1][j]);
-            for i in 0..2 {
-                slope.noise[i][j] = -4.0 * b * u * a[i][1] * a[j][1];
-            }
+        // A product of time and damping may overflow; with the entries of v it does not.
+        let (damped, timed) = ([b * sine, b * last], [u * sine, u * last]);
+        let noise = [damped[0] * timed[0], damped[0] * timed[1], damped[1] * timed[1]];
+        Step {
+            transition: [[timed[0], -timed[1]], [timed[1], u * (sine + 2.0 * b * last)]],
+            noise: symmetric(noise.map(|entry| -4.0 * entry)),
         }
-        slope
     }
 
     /// In the logarithm of the quality, which is minus that of the damping.
     #[inline(always)]
     fn shape_slope(self, distance: f64) -> Step<2> {
         let (u, b) = (self.time(distance), self.damping);
-        let swing = Swing::with_slopes_at(b, u);
-        let (a, slope) = (swing.transition(b), swing.transition_slope(b));
+        let swing = Swing::at(b, u);
+        let slopes = swing.slopes(b, u);
         let noise = if self.is_short(u) {
             let spread = |t: f64| {
-                let swing = Swing::with_slopes_at(b, t);
-                let ([_, [_, last]], [_, [_, last_slope]]) = (swing.transition(b), swing.transition_slope(b));
-                let (first, first_slope) = (swing.sine, swing.sine_slope);
+                let swing = Swing::at(b, t);
+                let slopes = swing.slopes(b, t);
+                let ([s, d], [s_slope, d_slope]) = ([swing.sine, swing.last], [slopes.sine, slopes.last]);
                 [
-                    4.0 * first * (first + 2.0 * b * first_slope),
-                    4.0 * (first * last + b * (first_slope * last + first * last_slope)),
-                    4.0 * last * (last + 2.0 * b * last_slope),
+                    4.0 * b * s * (s + 2.0 * b * s_slope),
+                    4.0 * b * (s * d + b * (s_slope * d + s * d_slope)),
+                    4.0 * b * d * (d + 2.0 * b * d_slope),
                 ]
             };
             integral(u, spread)
+        } else if b > STRONG {
+            Rates::of(b).noise_slopes(b, u, (swing.sine, slopes.sine))
         } else {
+            // Of I − AAᵀ.
+            let (a, slope) = (swing.matrix(), slopes.matrix());
             let entry = |i: usize, j: usize| -> f64 {
-                -(0..2).map(|k| slope[i][k] * a[j][k] + a[i][k] * slope[j][k]).sum::<f64>()
+                -b * (0..2).map(|k| slope[i][k] * a[j][k] + a[i][k] * slope[j][k]).sum::<f64>()
             };
             [entry(0, 0), entry(0, 1), entry(1, 1)]
         };
         Step {
-            transition: slope.map(|row| row.map(|entry| -b * entry)),
-            noise: symmetric(noise.map(|entry| -b * entry)),
+            transition: slopes.matrix().map(|row| row.map(|entry| -b * entry)),
+            noise: symmetric(noise.map(|entry| -entry)),
         }
     }
 
