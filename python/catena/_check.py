@@ -128,7 +128,12 @@ def _numbers(given, name):
         numbers = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise _no_number(array, name, error) from error
-    return np.ascontiguousarray(numbers) if numbers.ndim else numbers
+    return laid_out(numbers)
+
+
+def laid_out(array):
+    """An array as the Rust half reads it, row by row from an aligned address; what came out of a message may begin anywhere."""
+    return np.require(array, requirements=("C", "A"))
 
 
 class _NoNumberError(InputError, TypeError):

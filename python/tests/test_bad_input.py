@@ -137,7 +137,18 @@ def test_layouts_of_memory_do_not_matter():
     frozen = Y.copy()
     frozen.flags.writeable = False
     masked = np.ma.masked_invalid(Y)
-    same = [wide[::2, ::2], np.asfortranarray(Y), frozen, masked, Y.tolist(), Y.astype(object), Y[::-1][::-1]]
+    odd = np.frombuffer(b"." + Y.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(Y.shape)
+    assert not odd.flags.aligned
+    same = [
+        odd,
+        wide[::2, ::2],
+        np.asfortranarray(Y),
+        frozen,
+        masked,
+        Y.tolist(),
+        Y.astype(object),
+        Y[::-1][::-1],
+    ]
     for other in same:
         again = catena.MultiOutputGP(**GIVEN).fit(np.asfortranarray(X), other)
         assert (again.predict(X) == gp.predict(X)).all()

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import _catena
+from .. import _catena, _check
 from ..errors import InputError
 
 #: The units that times are counted in.
@@ -33,7 +33,7 @@ class Clock:
 
     def numbers(self, nanoseconds):
         """Seconds after the origin."""
-        return _catena.numbers_of(nanoseconds, self.origin)[0]
+        return _catena.numbers_of(_check.laid_out(nanoseconds), self.origin)[0]
 
     def instants(self, numbers):
         """Seconds after the origin as datetime64 in this clock's unit, in UTC if there is a zone."""

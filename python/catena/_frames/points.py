@@ -51,7 +51,7 @@ class Points:
                 clock.origin = earliest // 10**9
             values.append(clock.numbers(column.values))
             found.append(clock)
-        table = np.column_stack(values) if len(values) > 1 else np.ascontiguousarray(values[0][:, np.newaxis])
+        table = np.column_stack(values) if len(values) > 1 else _check.laid_out(values[0][:, np.newaxis])
         if len(table) == 0:
             raise InputError("X has no rows: 0 sample(s) while a minimum of 1 is required.")
         names = [column.name for column in columns]

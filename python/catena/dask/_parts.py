@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .. import _catena
+from .. import _catena, _check
 from .._frames import _pandas
 from .._frames.columns import Clock
 from .._frames.points import Points
@@ -56,6 +56,10 @@ class Rows:
         if infinite.any():
             at = int(np.argmax(infinite.any(axis=0)))
             raise InputError(f"output {schema.outputs[at]!r} holds infinity; use NaN for a missing value.")
+
+    def __setstate__(self, state):
+        # Numbers that travelled may begin at any address.
+        self.columns, self.values = state[1]["columns"], _check.laid_out(state[1]["values"])
 
     def __len__(self):
         return len(self.values)
@@ -126,9 +130,9 @@ class Part:
     """A partition on its stretch of the chain. Only its numbers travel; the segment is laid again where it arrives."""
 
     def __init__(self, points, values, order, before, preparation):
-        self.points = points
-        self.values = values
-        self.order = order
+        self.points = _check.laid_out(points)
+        self.values = _check.laid_out(values)
+        self.order = _check.laid_out(order)
         self.before = before
         self.preparation = preparation
         self._segment = None
@@ -142,7 +146,10 @@ class Part:
         return self._segment
 
     def __getstate__(self):
-        return {**self.__dict__, "_segment": None}
+        return {name: value for name, value in self.__dict__.items() if name != "_segment"}
+
+    def __setstate__(self, state):
+        self.__init__(**state)
 
     def __sizeof__(self):
         # The segment holds the numbers once more, with steps and masks.
