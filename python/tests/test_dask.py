@@ -1,6 +1,7 @@
 """A table in parts on real worker processes: the same evidence, gradient, posterior and learning as on one machine."""
 
 import os
+import pickle
 import signal
 
 import numpy as np
@@ -241,6 +242,101 @@ def test_new_points_and_an_index_of_times(client):
     asked = dd.from_pandas(pd.DataFrame(index=ahead[::-1]), npartitions=3, sort=False)
     found = gp.predict(asked).compute()
     np.testing.assert_allclose(found.to_numpy(), expected.to_numpy(), rtol=1e-8, atol=1e-10)
+
+
+def test_forecasts_scores_and_single_places_are_those_of_the_whole_table(client, monkeypatch):
+    frame = frame_of(3000).drop(columns="place").set_index("time")
+    local = catena.MultiOutputGP(learn=False, **GIVEN).fit(frame)
+    # Of the table only a window in its middle is kept beside the parameters, as for tables that are long.
+    sample = Chain.sample
+    monkeypatch.setattr(Chain, "sample", lambda chain, wanted, seed: sample(chain, 300, seed))
+    parts = dd.from_pandas(frame, npartitions=4)
+    gp = catena.dask.MultiOutputGP(learn=False, **GIVEN).fit(parts, client=client)
+    assert len(gp._points) == 300 and gp._points.values.max() < local._points.values.max()
+    for ask in (
+        lambda gp: gp.forecast("3h", return_std=True),
+        lambda gp: gp.forecast(5, step="1h", include_noise=False, return_std=True),
+        lambda gp: gp.posterior_at(frame.index[-1] + pd.Timedelta("20min"), return_std=True),
+    ):
+        for found, expected in zip(ask(gp), ask(local), strict=True):
+            pd.testing.assert_frame_equal(found, expected, rtol=1e-8)
+    some = frame[2500:]
+    assert gp.score(some) == pytest.approx(local.score(some), rel=1e-9)
+    assert gp.score(some.index, some.fillna(0.0)) == pytest.approx(local.score(some.index, some.fillna(0.0)))
+    with pytest.raises(InputError, match="score reads rows in memory"):
+        gp.score(parts)
+
+
+#: What is read from parameters and from what was learned, which are those of the whole table.
+OF_PARAMETERS = {
+    "get_params",
+    "set_params",
+    "mixing_",
+    "length_scales_",
+    "noise_",
+    "kernel_",
+    "parameters_",
+    "warnings_",
+    "plot_mixing",
+}
+#: Asked of the parts by way of `_moments`.
+OF_PARTS = {"forecast"}
+
+
+def test_nothing_is_answered_from_the_sample_alone(client):
+    X, Y = rows_along(200)
+    gp = catena.dask.MultiOutputGP(learn=False, **MODEL)
+    gp.fit(da.from_array(X, (50, 1)), da.from_array(Y, (50, -1)), client=client)
+    public = {name for name in dir(catena.MultiOutputGP) if not name.startswith("_")}
+    assert public - set(vars(catena.dask.MultiOutputGP)) == OF_PARAMETERS | OF_PARTS
+    refused = {
+        "interval": "predict",
+        "sample_y": "in memory",
+        "live": "in memory",
+        "report": "in memory",
+        "plot": "in memory",
+        "plot_structure": "chain_",
+        "structure_": "chain_",
+        "save": r"local\(\)\.save",
+        "update": "model=",
+        "partial_fit": "model=",
+    }
+    for name, instead in refused.items():
+        with pytest.raises(InputError, match=f"{name} is for tables in memory.*{instead}"):
+            getattr(gp, name)(X, Y)
+        assert name == "structure_" or "Not offered in parts" in getattr(gp, name).__doc__
+    with pytest.raises(InputError, match=r"gp\.local\(\)"):
+        pickle.dumps(gp)
+    assert not gp.forecast(2).shape[0] - 2 and gp.parameters_ == gp.local().parameters_
+
+
+def test_rows_that_were_dropped_do_not_change_the_input(client):
+    frame = frame_of(400).dropna()
+    gp = catena.dask.MultiOutputGP(learn=False, **GIVEN)
+    gp.fit(dd.from_pandas(frame, npartitions=2, sort=False), client=client)
+    assert list(gp.feature_names_in_) == ["time"] and gp.output_names_ == ["a", "b", "c"]
+    assert "left out, since they hold no numbers: 'place'" in gp.summary_["decisions"]
+    with pytest.raises(InputError, match="no column 'time', which is an input of the model"):
+        gp.predict(dd.from_pandas(frame.rename(columns={"time": "when"}), npartitions=1))
+    indexed = catena.dask.MultiOutputGP(learn=False, **GIVEN)
+    indexed.fit(dd.from_pandas(frame.set_index("time"), npartitions=2), client=client)
+    with pytest.raises(InputError, match=r"the index 'time'.*its index is 'when'"):
+        indexed.predict(dd.from_pandas(frame.set_index("time").rename_axis("when"), npartitions=1))
+
+
+def test_holes_among_whole_numbers(client, tmp_path):
+    X, Y = rows_along(400)
+    frame = pd.DataFrame({"x": X[:, 0], "n": pd.array(np.round(10 * Y[:, 0]), "Float64").astype("Int64")})
+    # No hole in the first part: its types are those of the others all the same.
+    frame.loc[:199, "n"] = frame.loc[:199, "n"].fillna(0)
+    given = {"mixing": [10.0], "length_scales": 12.0, "noise": 1.0, "kernel": "matern32", "learn": False}
+    expected = catena.MultiOutputGP(**given).fit(frame).impute()
+    gp = catena.dask.MultiOutputGP(**given).fit(dd.from_pandas(frame, npartitions=2), client=client)
+    found = gp.impute()
+    assert found.dtypes["n"] == "Float64"
+    pd.testing.assert_frame_equal(found.compute().reset_index(drop=True), expected, rtol=1e-9)
+    assert gp.impute(to=tmp_path / "filled") == 400
+    assert pd.read_parquet(tmp_path / "filled")["n"].notna().all()
 
 
 def test_a_model_that_was_fitted_before(client, tmp_path):

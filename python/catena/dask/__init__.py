@@ -1,7 +1,7 @@
 """catena on a Dask cluster: tables larger than one machine, with the posterior and the learning of one.
 
-``pip install catena[dask]``. Data never moves: a partition stays on its worker, and of each only a summary of a few kilobytes
-travels. ``docs/dask.md`` has deployments, costs, and when a cluster is not needed.
+It needs Dask: ``pip install "./python[dask]"`` in the repository. Rows stay on their workers once they are sorted; of each
+partition only a summary of a few kilobytes travels. ``docs/dask.md`` has deployments, costs, and when a cluster is not needed.
 
 >>> import dask.array as da, numpy as np
 >>> from distributed import Client
@@ -19,7 +19,9 @@ try:
     import dask
     import distributed
 except ImportError as error:
-    raise ImportError("catena.dask needs Dask; install it with `pip install catena[dask]`.") from error
+    raise ImportError(
+        "catena.dask needs Dask; install it with `pip install 'dask[array,dataframe]' distributed pandas pyarrow`."
+    ) from error
 
 from ._gp import MultiOutputGP
 from ._panel import fit_panel, open_model

@@ -7,6 +7,7 @@ import os
 import numpy as np
 
 from .._frames import _pandas
+from .._frames.columns import INPUT, Clock, check_names
 from .._frames.points import Points
 from ..errors import InputError
 from . import _parts, _tables
@@ -16,15 +17,19 @@ def predict(gp, X, include_noise):
     """Means and standard deviations."""
     if X is None:
         return _at_rows(gp, include_noise)
+    if _tables.is_dask(X):
+        _check_line(gp)
+        return _at_collection(gp, X, include_noise)
+    points = gp._read(X)
+    mean, std = at_points(gp, points.values, include_noise)
+    return gp._answer(mean, points), gp._answer(std, points)
+
+
+def _check_line(gp):
     if len(gp._points.names) > 1:
         raise InputError(
             "new points need a single input; with several, give them to fit as rows without values, and ask predict()."
         )
-    if _tables.is_dask(X):
-        return _at_collection(gp, X, include_noise)
-    points = gp._read(X)
-    mean, std = _at_points(gp, points.values, include_noise)
-    return gp._answer(mean, points), gp._answer(std, points)
 
 
 def _delayed(gp, function, *more, frames=True):
@@ -39,13 +44,13 @@ def _delayed(gp, function, *more, frames=True):
 
 
 def _schema_for_answers(gp):
-    return gp._chain.table.schema, list(gp.output_names_), gp._notes
+    return gp._chain.table.schema, list(gp.output_names_)
 
 
 def _at_rows(gp, include_noise):
     chain = gp._chain
     if chain.table.is_array:
-        return tuple(_as_array(gp, _frame_at, which, include_noise) for which in (0, 1))
+        return tuple(_as_array(gp, _values_at, which, include_noise) for which in (0, 1))
     meta = _answer_frame(chain.table.frame._meta, np.empty((0, gp.n_outputs_)), *_schema_for_answers(gp))
     answers = []
     for which in (0, 1):
@@ -60,7 +65,7 @@ def _as_frame(parts, meta):
     return dd.from_delayed(parts, meta=meta, verify_meta=False)
 
 
-def _answer_frame(frame, values, schema, names, notes):
+def _answer_frame(frame, values, schema, names):
     """Numbers as a frame like a partition: its index, and its inputs if they are columns."""
     import pandas
 
@@ -70,9 +75,9 @@ def _answer_frame(frame, values, schema, names, notes):
     return answer
 
 
-def _frame_at(frame, part, around, model, which, include_noise, schema, names, notes):
+def _frame_at(frame, part, around, model, which, include_noise, schema, names):
     found = _parts.answer_of(part, around, model, include_noise)
-    return _answer_frame(frame, found[which], schema, names, notes)
+    return _answer_frame(frame, found[which], schema, names)
 
 
 def _values_at(frame, part, around, model, which, include_noise):
@@ -87,14 +92,22 @@ def _filled_values(frame, part, around, model, which):
 
 def _filled_frame(frame, part, around, model, outputs):
     values = _filled_values(frame, part, around, model, 0)
-    whole = frame.copy(deep=False)
+    whole = _fillable_frame(frame, outputs)
     for at, name in enumerate(outputs):
         whole[name] = _pandas._filled(whole[name], values[:, at])
     return whole
 
 
-def _doubts_frame(frame, part, around, model, schema, names, notes):
-    return _answer_frame(frame, _filled_values(frame, part, around, model, 1), schema, names, notes)
+def _fillable_frame(frame, outputs):
+    """A frame whose outputs can take fractions; of the same types in every part, also where there are no holes."""
+    whole = frame.copy(deep=False)
+    for name in outputs:
+        whole[name] = _pandas._fillable(whole[name])
+    return whole
+
+
+def _doubts_frame(frame, part, around, model, schema, names):
+    return _answer_frame(frame, _filled_values(frame, part, around, model, 1), schema, names)
 
 
 def impute(gp, return_std):
@@ -104,7 +117,8 @@ def impute(gp, return_std):
         found = tuple(_as_array(gp, _filled_values, which) for which in (0, 1))
         return found if return_std else found[0]
     frame = chain.table.frame
-    whole = _as_frame(_delayed(gp, _filled_frame, chain.table.schema.outputs), frame._meta)
+    outputs = chain.table.schema.outputs
+    whole = _as_frame(_delayed(gp, _filled_frame, outputs), _fillable_frame(frame._meta, outputs))
     if not return_std:
         return whole
     described = _schema_for_answers(gp)
@@ -147,8 +161,6 @@ def _as_array(gp, function, *more):
 
     chain, n_outputs = gp._chain, gp.n_outputs_
     table = chain.table
-    if function is _frame_at:
-        function = _values_at
     if not table.is_reordered:
         parts = _delayed(gp, function, *more, frames=False)
         blocks = [None] * len(parts)
@@ -198,7 +210,9 @@ def _owners(lasts, points):
     return np.minimum(np.searchsorted(lasts, points[:, 0], side="left"), len(lasts) - 1)
 
 
-def _at_points(gp, points, include_noise):
+def at_points(gp, points, include_noise):
+    """Means and standard deviations at new points, each found in the part to which it belongs."""
+    _check_line(gp)
     chain = gp._chain
     owners = _owners(chain.lasts, points)
     mean, std = (np.empty((len(points), gp.n_outputs_)) for _ in range(2))
@@ -230,8 +244,10 @@ def _at_collection(gp, X, include_noise):
         )
     meta = X._meta
     own = schema.inputs[0]
-    if own is not None and own not in meta.columns:
-        raise InputError(f"X has no column {own!r}, which the model was fitted to.")
+    if own is None:
+        _pandas.check_index(meta.index, schema.input_names[0])
+    else:
+        check_names([str(own)], [str(name) for name in meta.columns], INPUT)
     described = _schema_for_answers(gp)
     X = X[[]] if own is None else X[[own]]
     places = _NewPlaces(_parts.Schema([own], [], meta.index.name), chain.origins, chain.lasts)
@@ -259,8 +275,6 @@ class _NewPlaces:
         self.lasts = lasts
 
     def points(self, frame):
-        from .._frames.columns import Clock
-
         columns = self.schema.input_columns(frame)
         clocks = [
             None if origin is None else Clock(origin, column.zone, column.unit)
@@ -272,10 +286,10 @@ class _NewPlaces:
         return _owners(self.lasts, self.points(frame))
 
 
-def _frame_at_points(frame, part, around, model, which, include_noise, origins, schema, names, notes):
+def _frame_at_points(frame, part, around, model, which, include_noise, origins, schema, names):
     if not len(frame):
-        return _answer_frame(frame, np.empty((0, len(names))), schema, names, notes)
+        return _answer_frame(frame, np.empty((0, len(names))), schema, names)
     points = _NewPlaces(_parts.Schema(schema.inputs, [], frame.index.name), origins, None).points(frame)
     found = _parts.answer_at(part, around, model, include_noise, points)
-    answer = _answer_frame(frame, found[which], schema, names, notes)
+    answer = _answer_frame(frame, found[which], schema, names)
     return answer.sort_index() if schema.inputs == [None] else answer.sort_values(schema.input_names[0])

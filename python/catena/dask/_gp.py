@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from typing import TYPE_CHECKING
 
@@ -11,11 +10,13 @@ import numpy as np
 from .. import _catena
 from .._frames import Clock, Points
 from .._gp import MultiOutputGP as LocalGP
+from .._horizon import check_line, points_after
 from .._keeping import about
 from .._load import load
 from .._options import asked
 from .._progress import watcher
 from .._random import seed_of
+from .._rows import read_places
 from ..errors import FitInterruptedWarning, InputError, not_fitted
 from . import _answers, _tables
 from ._chain import Chain, Workers
@@ -23,6 +24,21 @@ from ._chain import Chain, Workers
 if TYPE_CHECKING:
     from os import PathLike
     from typing import Any
+
+
+#: How to ask what needs all rows in one place.
+_IN_MEMORY = "for some of the rows fit catena.MultiOutputGP(learn=False, parameters=gp.parameters_) in memory"
+
+
+def _not_in_parts(name, instead):
+    """A method that says what to do instead."""
+
+    def refuse(self, *_given, **_named):
+        raise InputError(f"{name} is for tables in memory, and this one is in parts; {instead}.")
+
+    refuse.__name__ = name
+    refuse.__doc__ = f"Not offered in parts: {instead}."
+    return refuse
 
 
 class MultiOutputGP(LocalGP):
@@ -33,8 +49,10 @@ class MultiOutputGP(LocalGP):
     kilobytes travels, and from all summaries every partition learns exactly what the others know. An evidence or a gradient is
     one map, one small scan and one map. What comes out is what one machine would find, to rounding.
 
-    Parameters are those of :class:`catena.MultiOutputGP`, and two more. The method is message passing, the structure a chain:
-    sorted along a single input; for two or three inputs, parts along Hilbert's curve with a greedy chain in each.
+    Parameters are those of :class:`catena.MultiOutputGP` but ``parameters`` (give ``model`` instead), and two more. The method
+    is message passing, the structure a chain: sorted along a single input; for two or three inputs, parts along Hilbert's
+    curve with a greedy chain in each. What needs all rows in one place is not offered: intervals, draws, covariances, plots of
+    rows, reports, rows that come later, files and pickles.
 
     Parameters
     ----------
@@ -117,8 +135,8 @@ class MultiOutputGP(LocalGP):
         Parameters
         ----------
         X : dask DataFrame, dask Array of shape (n, M), or the path of a directory of Parquet files
-            A frame holds inputs and outputs: its index or first column of times (else its first column) is the input, its other
-            columns of numbers are the outputs. Partitions that overlap along the input are sorted by Dask first.
+            A frame holds inputs and outputs, which are found as in :meth:`catena.MultiOutputGP.fit`. Partitions that overlap
+            along the input are sorted by Dask first.
         Y : dask Array of shape (n, D) or (n,)
             Values where X is an array, NaN where nothing was observed.
         inputs : str or list of str, optional
@@ -154,6 +172,7 @@ class MultiOutputGP(LocalGP):
         if chain.table.together:
             notes |= {"index": schema.inputs == [None]}
             notes |= {"index_name": schema.index_name} if notes["index"] else {}
+            notes |= {"left_out": chain.table.left_out} if chain.table.left_out else {}
         if kept is None:
             model = self._learned_model(chain, sample, values, wanted, about(self, sample, names, notes))
         else:
@@ -227,9 +246,37 @@ class MultiOutputGP(LocalGP):
         found = _answers.predict(self, X, include_noise)
         return found if return_std else found[0]
 
-    def interval(self, X: Any = None, level: float = 0.95, *, include_noise: bool = True) -> Any:
-        """Not offered in parts: ask for standard deviations."""
-        raise InputError("interval is for tables in memory; use predict(return_std=True).")
+    def posterior_at(self, x: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
+        """What :meth:`predict` says at one place or several."""
+        self._model_or_raise()
+        points = read_places(self, x)
+        mean, std = self._moments(points, include_noise)
+        mean = self._answer(mean, points)
+        return (mean, self._answer(std, points)) if return_std else mean
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The coefficient of determination R² on rows in memory, the mean over the outputs; holes in ``y`` do not count."""
+        if _tables.is_dask(X) or _tables.is_dask(y):
+            raise InputError(
+                "score reads rows in memory; give what compute() returns, or a sample of the rows."
+            )
+        return super().score(X, y)
+
+    # What needs all rows in one place: answers would be those of the sample on which models were compared.
+    interval = _not_in_parts("interval", "use predict(return_std=True)")
+    sample_y = _not_in_parts("sample_y", f"use predict(return_std=True), or {_IN_MEMORY}")
+    live = _not_in_parts("live", _IN_MEMORY)
+    report = _not_in_parts("report", f"print the model, or {_IN_MEMORY}")
+    plot = _not_in_parts("plot", f"plot what predict returns at the points you want to see, or {_IN_MEMORY}")
+    plot_structure = _not_in_parts(
+        "plot_structure", "chain_ has the length of the chain and of the edges that join its parts"
+    )
+    structure_ = property(
+        _not_in_parts("structure_", "chain_ has the length of the chain and of the edges that join its parts")
+    )
+    save = _not_in_parts("save", "gp.local().save(path) keeps parameters and units with a sample of the rows")
+    update = _not_in_parts("update", "fit again, with model= to keep the parameters")
+    partial_fit = _not_in_parts("partial_fit", "fit again, with model= to keep the parameters")
 
     def impute(self, return_std: bool = False, *, to: str | PathLike[str] | None = None) -> Any:
         """The table of the fit with its holes filled, in the order of the chain; what was observed stays as it was.
@@ -264,13 +311,9 @@ class MultiOutputGP(LocalGP):
             "noise": noise,
         }
 
-    def update(self, X: Any, Y: Any = None, *, relearn: bool = False) -> MultiOutputGP:
-        """Not offered in parts: fit again, with ``model=`` to keep the parameters."""
-        raise InputError("a table in parts takes no new rows; fit again, with model= to keep the parameters.")
-
     def local(self) -> LocalGP:
         """The same parameters and units as a :class:`catena.MultiOutputGP` in memory, conditioned on the sample on which models
-        were compared. It saves to a model file that the command line applies to any table."""
+        were compared: it answers from these rows only. It saves to a model file that the command line applies to any table."""
         model = self._model_or_raise()
         params = {
             name: value for name, value in self.get_params().items() if name not in ("model", "n_parts")
@@ -303,8 +346,15 @@ class MultiOutputGP(LocalGP):
     @property
     def summary_(self) -> dict[str, Any]:
         """What was chosen and tried, and why."""
-        summary = json.loads(self._model_or_raise().summary_json())
-        return {**summary, "log_evidence": self._log_evidence}
+        return {**super().summary_, "log_evidence": self._log_evidence}
+
+    def _moments(self, points, include_noise):
+        return _answers.at_points(self, points.values, include_noise)
+
+    def _ahead(self, horizon, step):
+        names, chain = self._points.names, self._chain
+        check_line(names)
+        return points_after(chain.lasts[-1], chain.gap, names, self._points.clocks, horizon, step)
 
     def _model_or_raise(self):
         if "_model" not in self.__dict__:

@@ -15,12 +15,14 @@ from ._parts import INDEX, KEY, Schema
 class Table:
     """A dask frame with the roles of its columns; `rows` are the lengths of the chunks of an array it was made of."""
 
-    def __init__(self, frame, schema, together, chunks=None, is_vector=False):
+    def __init__(self, frame, schema, together, chunks=None, is_vector=False, left_out=()):
         self.frame = frame
         self.schema = schema
         self.together = together
         self.chunks = chunks
         self.is_vector = is_vector
+        #: Names of columns that are neither input nor output.
+        self.left_out = list(left_out)
         #: Whether rows have been moved to other partitions.
         self.is_reordered = False
 
@@ -43,7 +45,8 @@ class Table:
         moved = keyed.set_index(KEY, divisions=[*divisions[:-1], np.inf], sort=True)
         back = moved.map_partitions(_with_index, frame._meta.index.name, meta=frame._meta)
         assert isinstance(back, dd.DataFrame)
-        table = Table(back.clear_divisions(), self.schema, self.together, self.chunks, self.is_vector)
+        back = back.clear_divisions()
+        table = Table(back, self.schema, self.together, self.chunks, self.is_vector, self.left_out)
         table.is_reordered = True
         return table
 
@@ -118,7 +121,8 @@ def _of_frame(frame, inputs):
         raise InputError("there is no column of numbers to be an output.")
     if not 1 <= len(places) <= 3:
         raise InputError(f"{len(places)} inputs: a table in parts has one, two or three.")
-    return Table(frame, Schema(places, outputs, meta.index.name), together=True)
+    left_out = [str(name) for name in names if name not in places and name not in outputs]
+    return Table(frame, Schema(places, outputs, meta.index.name), together=True, left_out=left_out)
 
 
 def _of_arrays(X, Y):
