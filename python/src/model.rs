@@ -124,8 +124,9 @@ impl Model {
     }
 
     /// The log density of the observed cells under the model.
-    fn log_evidence(&self) -> PyResult<f64> {
-        Ok(self.fit.log_evidence().map_err(Failure::from)?)
+    fn log_evidence(&self, py: Python<'_>) -> PyResult<f64> {
+        // Rivals find it only now, on many threads.
+        Ok(py.detach(|| on_pool(|| self.fit.log_evidence()))?.map_err(Failure::from)?)
     }
 
     /// The same parameters with more rows.
@@ -142,7 +143,7 @@ impl Model {
 
     /// A live posterior that begins with this model.
     fn live(&self, py: Python<'_>) -> PyResult<Live> {
-        let fit = py.detach(|| LiveFit::new(&self.fit)).map_err(Failure::from)?;
+        let fit = py.detach(|| on_pool(|| LiveFit::new(&self.fit)))?.map_err(Failure::from)?;
         Ok(Live::new(fit, self.about.outputs.clone()))
     }
 
@@ -209,7 +210,7 @@ impl Model {
 
     /// The structure the messages travel on; `None` for methods without one.
     fn structure(&self, py: Python<'_>) -> PyResult<Option<Structure>> {
-        Ok(py.detach(|| Structure::of_fit(&self.fit))?)
+        Ok(py.detach(|| on_pool(|| Structure::of_fit(&self.fit)))??)
     }
 
     /// The page of this fit; `held_out` are true values that were hidden from it, n×D.
@@ -220,9 +221,8 @@ impl Model {
         held_out: Option<PyReadonlyArray2<'_, f64>>,
     ) -> PyResult<String> {
         let held_out = held_out.as_ref().map(arrays::to_rows).unwrap_or_default();
-        Ok(py
-            .detach(|| catena_store::page(title, &self.fit, &self.about, &held_out))
-            .map_err(Failure::from)?)
+        let page = py.detach(|| on_pool(|| catena_store::page(title, &self.fit, &self.about, &held_out)))?;
+        Ok(page.map_err(Failure::from)?)
     }
 
     /// Names of inputs and outputs, clocks of the inputs, and what Python noted, as JSON.
@@ -260,7 +260,8 @@ impl Model {
 
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| catena_store::to_bytes(&self.fit, &self.about)).map_err(Failure::from)?;
+        let bytes = py.detach(|| on_pool(|| catena_store::to_bytes(&self.fit, &self.about)))?;
+        let bytes = bytes.map_err(Failure::from)?;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -273,7 +274,8 @@ impl Model {
 
     /// Writes a model file, at once or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        Ok(py.detach(|| catena_store::save(&self.fit, &self.about, &path)).map_err(Failure::from)?)
+        let saved = py.detach(|| on_pool(|| catena_store::save(&self.fit, &self.about, &path)))?;
+        Ok(saved.map_err(Failure::from)?)
     }
 
     /// Opens a model file.

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -88,6 +89,33 @@ def test_a_forked_process_has_threads_of_its_own():
     answer = queue.get(timeout=60)
     child.join(60)
     assert child.exitcode == 0 and answer == expected.tolist()
+
+
+def _everything_in_child(queue, gp, folder):
+    queue.put((gp.log_marginal_likelihood(), len(gp.report().html)))
+    gp.save(os.path.join(folder, "model.catena"))
+    queue.put(len(pickle.dumps(gp)))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("method", ["nngp:5", "catena"])
+def test_a_model_that_is_forked_answers_everything(method, tmp_path):
+    X, Y = line(60)
+    structure = "ensemble:2" if method == "catena" else "auto"
+    gp = catena.MultiOutputGP(method=method, structure=structure, **GIVEN).fit(X, Y)
+    # Threads of this process have worked at each of these, and a child has none of them.
+    expected = gp.log_marginal_likelihood(), len(gp.report().html)
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    child = context.Process(target=_everything_in_child, args=(queue, gp, tmp_path))
+    child.start()
+    try:
+        assert queue.get(timeout=60) == expected
+        assert queue.get(timeout=60) > 0
+        child.join(60)
+        assert child.exitcode == 0
+    finally:
+        child.kill()
 
 
 def _python(code):
