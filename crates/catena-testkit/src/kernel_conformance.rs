@@ -292,6 +292,12 @@ impl VisitDynamics for DynamicsLaws {
                 nothing.iter().flatten().flatten().all(|&entry| entry == 0.0),
                 "far steps: {step:?}, {slope:?}"
             );
+            for i in 0..K {
+                for j in 0..K {
+                    let (noise, whole) = (step.noise[i][j], number(root[i][j]));
+                    assert_within("Q far away, where nothing is known", far, noise, whole, ROUNDING);
+                }
+            }
         }
     }
 }

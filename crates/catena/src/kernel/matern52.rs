@@ -62,7 +62,7 @@ impl DerivativeState<3> for Matern52 {
         // e^−v v^k/k! for k = 1…4. Downward, each tail gains one of these positive terms: nothing cancels.
         let mut terms = [decay_squared; 5];
         for k in 1..5 {
-            terms[k] = terms[k - 1] * v / k as f64;
+            terms[k] = times_decay(v / k as f64, terms[k - 1]);
         }
         let mut tails = [0.0; 5];
         tails[4] = poisson_tail::<4>(v, decay_squared);
