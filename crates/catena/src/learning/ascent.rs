@@ -29,7 +29,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for F {
 pub struct Settings {
     /// At most this many iterations.
     pub max_iterations: usize,
-    /// Steps remembered for the curvature.
+    /// Steps remembered for the curvature; with none, every step is straight uphill.
     pub memory: usize,
     /// Converged when [`Settings::patience`] iterations together gain less than this, or the next one promises a thousandth
     /// of it; in nats for a log evidence.
@@ -180,10 +180,10 @@ impl Ascent {
         let product = dot(&step, &change);
         // A pair that does not curve downward would make the next direction point downhill.
         if product > 1e-10 * norm(&step) * norm(&change) {
-            if self.curvature.len() == self.settings.memory {
+            self.curvature.push_back((step, change, product.recip()));
+            if self.curvature.len() > self.settings.memory {
                 self.curvature.pop_front();
             }
-            self.curvature.push_back((step, change, product.recip()));
         }
         (self.point, self.gradient, self.value) = (point, gradient, value);
         self.path.push(value);
@@ -362,6 +362,16 @@ mod tests {
     fn a_start_without_a_value_is_said() {
         let ascent = climb(|_: &[f64], _: &mut [f64]| f64::INFINITY, &[0.0], Settings::default());
         assert_eq!((ascent.stop(), ascent.n_iterations()), (Some(Stop::NoValue), 0));
+    }
+
+    #[test]
+    fn no_more_is_remembered_than_was_asked_for() {
+        for memory in [0, 1, 3] {
+            let settings = Settings { max_iterations: 20, memory, ..to_the_end() };
+            let ascent = climb(valley, &[-1.2; 12], settings);
+            assert!(ascent.curvature.len() <= memory, "{} of {memory}", ascent.curvature.len());
+            assert!(ascent.value() > ascent.path()[0]);
+        }
     }
 
     #[test]
