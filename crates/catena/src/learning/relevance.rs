@@ -143,8 +143,8 @@ pub fn learn_relevance(
         let workspace = workspace_for(&graph);
         let mut objective = FactorPosterior { inputs, graph, workspace, parameters, priors, failure: None };
         let mut ascent = Ascent::new(&mut objective, point, settings.ascent);
-        if let (Some(Stop::NoValue), Some(failure)) = (ascent.stop(), objective.failure.take()) {
-            return Err(failure);
+        if ascent.stop() == Some(Stop::NoValue) {
+            return Err(objective.failure.take().unwrap_or(LearningError::NoValue));
         }
         let mut told = |iteration: Iteration| monitor(iteration);
         ascent.run(&mut objective, usize::MAX, &mut told);
@@ -251,6 +251,25 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// A prior that forbids the start is no failure of the evidence, and yet there is nothing to climb.
+    #[test]
+    fn a_start_without_a_value_is_an_error() {
+        let (inputs, observations) = table();
+        let tree = spanning_tree(&inputs).unwrap();
+        let (start, parameters, mut priors) = started(&inputs, &observations, &tree);
+        priors.weight_precision = f64::INFINITY;
+        let found = learn_relevance(
+            &inputs,
+            &observations,
+            &spanning_tree,
+            &start,
+            (&parameters, &priors),
+            RelevanceSettings { max_rounds: 2, ascent: Settings::default() },
+            &mut |_| ControlFlow::Continue(()),
+        );
+        assert_eq!(found.map(|found| found.log_posterior), Err(LearningError::NoValue));
     }
 
     #[test]
