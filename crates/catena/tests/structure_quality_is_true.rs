@@ -99,7 +99,7 @@ fn the_sampled_mean_is_within_its_error() {
             };
             n_within += usize::from((mean - expected).abs() <= 2.0 * mean_standard_error);
         }
-        // Two standard errors hold 95 of 100 normal draws; 85 or fewer would have a chance below 1e-4.
+        // Two standard errors hold 95 of 100 normal draws; 85 or fewer would have a chance of 1.4e-4.
         assert!(n_within > 85, "{n_within}");
     }
 }
