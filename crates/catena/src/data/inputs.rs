@@ -82,3 +82,17 @@ impl InputPoints {
 pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
+
+/// Euclidean distance, by a scaled sum only where the plain one would overflow or vanish. The length of every edge is this one.
+pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+    let squared = squared_distance(a, b);
+    if squared.is_normal() {
+        return squared.sqrt();
+    }
+    let largest = a.iter().zip(b).fold(0.0_f64, |largest, (x, y)| largest.max((x - y).abs()));
+    if largest == 0.0 || !largest.is_finite() {
+        return largest;
+    }
+    let scaled: f64 = a.iter().zip(b).map(|(x, y)| ((x - y) / largest).powi(2)).sum();
+    scaled.sqrt() * largest
+}

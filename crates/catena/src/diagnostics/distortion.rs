@@ -150,7 +150,7 @@ fn distortions_from(
         let (mut largest, mut sum) = (0.0_f64, 0.0);
         for (at, path) in paths.into_iter().enumerate() {
             let there = inputs.point(tree.row_at(Position::new(at)));
-            let direct = crate::data::squared_distance(here, there).sqrt() / scale;
+            let direct = crate::data::distance(here, there) / scale;
             let difference = (path - direct).abs();
             largest = largest.max(difference);
             sum += difference;

@@ -2,8 +2,7 @@
 
 use super::Tree;
 use super::kd_tree::KdTree;
-use super::tree::distance;
-use crate::data::InputPoints;
+use crate::data::{InputPoints, distance};
 use crate::index::Position;
 
 /// A point of the structure that a new one is tied to.

@@ -1,6 +1,6 @@
 //! The value every builder makes: who is whose parent, how long the edge is, and in which order to visit.
 
-use crate::data::{InputPoints, squared_distance};
+use crate::data::{InputPoints, distance};
 use crate::index::{Position, RowIndex};
 use crate::units::{DistanceScale, UnitError};
 use thiserror::Error;
@@ -299,18 +299,4 @@ impl Tree {
         }
         coordinate
     }
-}
-
-/// Euclidean distance, by a scaled sum only where the plain one would overflow or vanish.
-pub(super) fn distance(a: &[f64], b: &[f64]) -> f64 {
-    let squared = squared_distance(a, b);
-    if squared.is_normal() {
-        return squared.sqrt();
-    }
-    let largest = a.iter().zip(b).fold(0.0_f64, |largest, (x, y)| largest.max((x - y).abs()));
-    if largest == 0.0 || !largest.is_finite() {
-        return largest;
-    }
-    let scaled: f64 = a.iter().zip(b).map(|(x, y)| ((x - y) / largest).powi(2)).sum();
-    scaled.sqrt() * largest
 }
