@@ -56,15 +56,6 @@ impl InputScaling {
         Self { columns: (0..inputs.dim()).map(|at| Column::fitted(column(at))).collect() }
     }
 
-    /// Divides each column by a given scale, without a shift.
-    ///
-    /// # Errors
-    /// When a scale is not positive and finite.
-    pub fn with_scales(scales: &[f64]) -> Result<Self, DataError> {
-        let columns = scales.iter().enumerate().map(|(at, &scale)| Column::checked(at, 0.0, scale));
-        Ok(Self { columns: columns.collect::<Result<_, _>>()? })
-    }
-
     /// A given shift and scale for each column.
     ///
     /// # Errors
@@ -102,11 +93,11 @@ impl InputScaling {
         let dim = self.columns.len();
         super::error::check_shape("the input table", inputs.n_rows(), dim, inputs.values().len())?;
         let scaled = inputs.values().iter().zip(self.columns.iter().cycle());
-        InputPoints::new(
-            inputs.n_rows(),
-            dim,
-            scaled.map(|(value, column)| (value - column.shift) / column.scale).collect(),
-        )
+        let scaled: Vec<f64> = scaled.map(|(value, column)| (value - column.shift) / column.scale).collect();
+        match scaled.iter().position(|value| !value.is_finite()) {
+            Some(at) => Err(DataError::ScalingOverflow { row: RowIndex::new(at / dim), column: at % dim }),
+            None => InputPoints::new(inputs.n_rows(), dim, scaled),
+        }
     }
 }
 
