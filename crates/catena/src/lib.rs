@@ -48,6 +48,7 @@
 //! - [`inference`]: three forms of one sweep: evidence, marginals, gradient;
 //! - [`posterior`]: states, covariances, samples, new inputs;
 //! - [`live`]: a posterior that takes edits;
+//! - [`likelihood`]: noise that is not Gaussian, by Gaussians that stand for the cells;
 //! - [`learning`]: hyperparameters from data;
 //! - [`prediction`]: means and variances in the table's order;
 //! - [`diagnostics`]: what a structure does to distances, and what follows from it.
@@ -61,6 +62,7 @@ pub mod index;
 pub mod inference;
 pub mod kernel;
 pub mod learning;
+pub mod likelihood;
 mod linalg;
 pub mod live;
 pub mod model;

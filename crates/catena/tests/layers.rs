@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["prediction", "structure", "model"],
     &["graph"],
     &["inference"],
-    &["posterior", "live"],
+    &["posterior", "live", "likelihood"],
     &["learning", "diagnostics"],
 ];
 
