@@ -20,8 +20,10 @@
 //! A new likelihood is one file beside `gaussian.rs`, and its two lines here.
 
 mod gaussian;
+mod student_t;
 
 pub use gaussian::Gaussian;
+pub use student_t::{DegreesError, StudentT};
 
 use crate::data::{DataError, Observations};
 use crate::graph::{FactorGraph, GraphError, Held};
