@@ -15,7 +15,7 @@ pub use record::Record;
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::model_file::Digest;
 use crate::place::FileName;
@@ -104,6 +104,39 @@ impl Journal {
         let bytes = Beginning { model, lines, behind }.to_bytes();
         file.write_all(&bytes).map_err(|source| JournalError::Io { file: name, source })?;
         Ok(file.commit()?)
+    }
+
+    /// Where the journal of a model is, unless another place is named.
+    pub fn beside(model: &Path) -> PathBuf {
+        let mut name = model.as_os_str().to_owned();
+        name.push(".journal");
+        name.into()
+    }
+
+    /// Whether there is a journal with records at a path. Nobody could read them without the model they were written for.
+    ///
+    /// # Errors
+    /// When another process has it open, or it cannot be read.
+    pub fn has_records(path: &Path) -> Result<bool, JournalError> {
+        let name = FileName::from(path);
+        let failed = |source| JournalError::Io { file: name.clone(), source };
+        let mut file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(failed(error)),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse { file: name }),
+            Err(TryLockError::Error(source)) => return Err(failed(source)),
+        }
+        let mut bytes = vec![];
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        match Beginning::read(&bytes) {
+            Ok((_, length)) => Ok(bytes.len() > length),
+            Err(BadBeginning::NotAJournal) => Ok(false),
+            Err(BadBeginning::Newer(version)) => Err(JournalError::Newer { file: name, version }),
+        }
     }
 
     /// What it is called.

@@ -52,6 +52,23 @@ fn what_was_appended_is_read_again() {
 }
 
 #[test]
+fn records_are_seen_without_their_model() {
+    let path = path("seen");
+    assert!(!Journal::has_records(&path).unwrap());
+    let (mut journal, _) = Journal::open(&path, digest(1), 2).unwrap();
+    assert!(matches!(Journal::has_records(&path), Err(JournalError::InUse { .. })));
+    drop(journal);
+    assert!(!Journal::has_records(&path).unwrap());
+    (journal, _) = Journal::open(&path, digest(1), 2).unwrap();
+    journal.append(&[record(1)], false).unwrap();
+    drop(journal);
+    assert!(Journal::has_records(&path).unwrap());
+    std::fs::write(&path, "a note").unwrap();
+    assert!(!Journal::has_records(&path).unwrap());
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
 fn a_journal_may_begin_behind_lines_that_the_model_has() {
     let path = path("behind");
     Journal::begin_behind(&path, digest(3), 40, 800).unwrap();
