@@ -118,3 +118,21 @@ impl<'a> Entry<'a> {
         self.list("a list of rows, one per output")?.iter().map(row).collect()
     }
 }
+
+/// The first text below a value at which a length stands. All other texts are names and stand under `kernel`, `mean` or `piece`.
+pub(super) fn first_duration(path: &str, value: &Value) -> Option<String> {
+    match value {
+        Value::String(_) => Some(path.to_owned()),
+        Value::Array(values) => {
+            let mut values = values.iter().enumerate();
+            values.find_map(|(at, value)| first_duration(&format!("{path}[{at}]"), value))
+        }
+        Value::Object(map) => {
+            let mut lengths =
+                map.iter().filter(|(key, _)| !matches!(key.as_str(), "kernel" | "mean" | "piece"));
+            let inside = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+            lengths.find_map(|(key, value)| first_duration(&inside(key), value))
+        }
+        _ => None,
+    }
+}

@@ -1,7 +1,8 @@
 //! Parameters of a fit as a JSON text in the user's units, to be written, changed by hand and given again.
 //!
 //! A model of kernels is `kernel`, `private`, `mixing`, `length_scales` and `noise`; a model along time is `mean`, `sums`, `mixing`,
-//! `shared` and `noise`. Lengths along a time are durations such as `"48h"`, along numbers they are numbers.
+//! `shared` and `noise`. A length along a time may be a duration such as `"48h"` or a number of seconds: the second is written as
+//! durations, the first in seconds. Along numbers lengths are numbers.
 
 mod entry;
 mod kernels;
@@ -84,6 +85,13 @@ impl Parameters {
         }
     }
 
+    /// The first length in a text of parameters that is written as a duration, such as `length_scales[0]`. Such parameters are for
+    /// an input that is a time.
+    pub fn first_duration(text: &str) -> Option<String> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        entry::first_duration("", &value)
+    }
+
     /// The text of these parameters; `is_time` says whether lengths are seconds along a time.
     pub fn to_text(&self, is_time: bool) -> String {
         match self {
@@ -117,5 +125,30 @@ impl Length {
             Some(duration) if is_time => Self::Duration(duration.exact_text()),
             _ => Self::Number(length),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_found_wherever_a_length_may_stand() {
+        let kernels = |lengths: &str| {
+            format!(
+                r#"{{"kernel": "matern32", "mixing": [[1, 2]], "length_scales": {lengths}, "noise": [1]}}"#
+            )
+        };
+        assert_eq!(Parameters::first_duration(&kernels("[1, 2]")), None);
+        assert_eq!(Parameters::first_duration(&kernels(r#"[1, "6h"]"#)).as_deref(), Some("length_scales[1]"));
+        let sums = |period: &str| {
+            format!(
+                r#"{{"mean": "constant", "sums": [[{{"piece": "qp", "period": {period}, "length_scale": 9, "amplitudes": [1]}}]],
+                "mixing": [[1]], "noise": [1]}}"#
+            )
+        };
+        assert!(Parameters::read(&sums(r#""24h""#)).is_ok());
+        assert_eq!(Parameters::first_duration(&sums("24")), None);
+        assert_eq!(Parameters::first_duration(&sums(r#""24h""#)).as_deref(), Some("sums[0][0].period"));
     }
 }
