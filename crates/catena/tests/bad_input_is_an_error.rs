@@ -2,15 +2,16 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 
-use catena::data::{DataError, Dataset, InputPoints, Observations, OutputScaling};
+use catena::data::{DataError, Dataset, InputPoints, InputScaling, Observations, OutputScaling};
 use catena::graph::{FactorGraph, GraphError};
 use catena::index::{LatentIndex, OutputIndex, RowIndex};
-use catena::inference::{Form, InferenceError, Workspace};
-use catena::kernel::{Kernel, KernelError, StateKind};
+use catena::inference::{Form, InferenceError, Outlook, Workspace};
+use catena::kernel::{Kernel, KernelError, Piece, StateKind};
+use catena::live::LivePosterior;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::posterior::Posterior;
-use catena::structure::{StructureError, Tree, brute_force_greedy_chain, sorted_chain};
-use catena::units::{DistanceScale, LengthScale, UnitError, Variance};
+use catena::structure::{Attachment, StructureError, Tree, brute_force_greedy_chain, sorted_chain};
+use catena::units::{DistanceScale, LengthScale, Quality, UnitError, Variance};
 
 const NOT_NUMBERS: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 const NOT_POSITIVE: [f64; 6] = [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
@@ -243,6 +244,98 @@ fn not_finite(graph: &FactorGraph<'_>, form: Option<Form>) -> Vec<&'static str> 
         if numbers.into_iter().any(|number| !number.is_finite()) {
             found.push("joint posterior");
         }
+        // A form that is named is left as it is.
+        if form.is_none() && prediction.variances().iter().any(|variance| *variance < 0.0) {
+            found.push("variances of the joint posterior");
+        }
     }
     found
+}
+
+/// New inputs of every kind: beyond both ends, between rows, on them, and near to them.
+const PLACES: [f64; 7] = [-1e308, -1e-300, 0.0, 1e-200, 0.5, 1e299, 1e308];
+
+/// Whatever the size of the numbers, new inputs are answered by finite numbers, or by an error.
+#[test]
+fn new_inputs_of_extreme_size_overflow_into_an_error_or_not_at_all() {
+    let inputs = InputPoints::from_column(vec![0.0, 0.0, 1e-300, 1.0, 1e300]).unwrap();
+    let tree = sorted_chain(&inputs).unwrap();
+    let attachment = Attachment::new(&inputs, &tree);
+    let at = InputPoints::from_column(PLACES.to_vec()).unwrap();
+    let length = LengthScale::new(1.0).unwrap();
+    let latents = [
+        latent(Kernel::Matern32, StateKind::Derivative),
+        latent(Kernel::Matern52, StateKind::Derivative),
+        Latent::piece(Piece::Sho { quality: Quality::new(1e-6).unwrap() }, length),
+        Latent::piece(Piece::Cycle { period: length }, length),
+        Latent::piece(Piece::RandomWalk, length),
+        Latent::piece(Piece::LocalLinearTrend, length),
+    ];
+    let mut failures = vec![];
+    for weight in [0.0, 1e-300, 1e-160, 1.0, 1e160, 1e300] {
+        for noise in [5e-324, 1e-160, 1e-9, 1.0, 1e160, f64::MAX] {
+            for value in [0.0, 1e-300, 1.0, 1e160, f64::MAX] {
+                for latent in latents {
+                    let mixing = MixingMatrix::shared(1, 1, vec![weight]).unwrap();
+                    let noises = vec![Variance::new(noise).unwrap()];
+                    let model = Lmc::new(vec![latent], mixing, noises).unwrap();
+                    let cells = [value, -value, f64::NAN, value, 0.5 * value];
+                    let table = Observations::from_dense(5, 1, &cells).unwrap();
+                    let graph = FactorGraph::new(&model, &tree, &table).unwrap();
+                    for what in answers_not_finite(&graph, (&inputs, &table), (&attachment, &at)) {
+                        let process = latent.process();
+                        failures.push(format!(
+                            "{what}: {process:?}, weight {weight:e}, noise {noise:e}, values {value:e}"
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    let shown = &failures[..failures.len().min(100)];
+    assert!(failures.is_empty(), "{} cases, among them {shown:#?}", failures.len());
+}
+
+/// The same for answers that are not at rows of the table.
+fn answers_not_finite(
+    graph: &FactorGraph<'_>,
+    (inputs, table): (&InputPoints, &Observations),
+    (attachment, at): (&Attachment, &InputPoints),
+) -> Vec<&'static str> {
+    let is_wrong = |means: &[f64], variances: &[f64]| {
+        let is_variance = |variance: &f64| variance.is_finite() && *variance >= 0.0;
+        !(means.iter().all(|mean| mean.is_finite()) && variances.iter().all(is_variance))
+    };
+    let mut found = vec![];
+    let mut live = LivePosterior::new(graph, inputs, table).unwrap();
+    for row in at.rows() {
+        let one = InputPoints::from_column(at.point(row).to_vec()).unwrap();
+        let along = Workspace::new().predict_along(graph, attachment, &one, false);
+        if along.is_ok_and(|(along, _)| is_wrong(along.means(), along.variances())) {
+            found.push("along");
+        }
+        let answer = Posterior::new(graph).and_then(|joint| joint.predict_at(attachment, &one));
+        if answer.is_ok_and(|answer| is_wrong(answer.means(), answer.variances())) {
+            found.push("at new inputs");
+        }
+        if live.marginals_at(one.values()).is_ok_and(|answer| is_wrong(&answer.means, &answer.variances)) {
+            found.push("of a live posterior");
+        }
+    }
+    let ahead = [0.0, 1e-300, 1.0, 1e308].map(|distance| Outlook { origin: RowIndex::new(3), distance });
+    for outlook in ahead {
+        let answer = Workspace::new().predict_ahead(graph, &[outlook]);
+        if answer.is_ok_and(|answer| is_wrong(answer.means(), answer.variances())) {
+            found.push("ahead");
+        }
+    }
+    found
+}
+
+#[test]
+fn inputs_that_overflow_when_they_are_scaled_name_row_and_column() {
+    let inputs = InputPoints::new(2, 2, vec![0.0, 1.0, 2.0, 1e300]).unwrap();
+    let scaling = InputScaling::with_shifts_and_scales(&[(0.0, 1.0), (0.0, 1e-300)]).unwrap();
+    let overflow = DataError::ScalingOverflow { row: RowIndex::new(1), column: 1 };
+    assert_eq!(scaling.apply(&inputs).unwrap_err(), overflow);
 }

@@ -4,7 +4,8 @@
 
 use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
-use catena::inference::{BlockSweep, Form, Future, Past, Workspace};
+use catena::index::RowIndex;
+use catena::inference::{BlockSweep, Form, Future, InferenceError, Past, Workspace};
 use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::sorted_chain;
@@ -132,4 +133,38 @@ fn noise_too_small_for_blocks_is_noticed() {
     let (inputs, observations) = Table::drawn(200).block(0, 200);
     let tree = sorted_chain(&inputs).unwrap();
     assert!(!BlockSweep::suits(&FactorGraph::new(&quiet, &tree, &observations).unwrap()));
+}
+
+/// Rows are the table's, not the structure's; and slopes that overflow are an error where the evidence does not.
+#[test]
+fn numbers_that_overflow_name_a_row_of_the_block() {
+    let latent =
+        Latent::new(Kernel::Matern32, StateKind::Derivative, LengthScale::new(1.0).unwrap()).unwrap();
+    let inputs = InputPoints::from_column(vec![2.0, 1.0, 0.0]).unwrap();
+    let tree = sorted_chain(&inputs).unwrap();
+    let mut n_slopes_refused = 0;
+    for weight in [1e-300, 1e-160, 1.0, 1e150, 1e160, 1e300] {
+        for noise in [5e-324, 1e-300, 1e-160, 1.0, 1e160] {
+            for value in [1e-300, 1.0, 1e150, 1e160, f64::MAX] {
+                let mixing = MixingMatrix::shared(1, 1, vec![weight]).unwrap();
+                let model = Lmc::new(vec![latent], mixing, vec![Variance::new(noise).unwrap()]).unwrap();
+                let observations = Observations::from_dense(3, 1, &[value, -value, 0.5 * value]).unwrap();
+                let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
+                let mut sweep = BlockSweep::new();
+                let forward = sweep.forward(&graph, None);
+                if let Err(error) = &forward {
+                    assert_eq!(*error, InferenceError::Overflow { row: RowIndex::new(0) });
+                }
+                match sweep.gradient(&graph, None, None) {
+                    Ok((gradient, _)) => {
+                        let slopes = [gradient.mixing, gradient.length_scales, gradient.noise].concat();
+                        let is_finite = slopes.iter().all(|slope| slope.is_finite());
+                        assert!(is_finite, "{weight} {noise} {value}: {slopes:?}");
+                    }
+                    Err(_) => n_slopes_refused += usize::from(forward.is_ok()),
+                }
+            }
+        }
+    }
+    assert!(n_slopes_refused > 0, "no slope overflowed");
 }

@@ -5,8 +5,12 @@
 use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::RowIndex;
+use catena::inference::{Form, InferenceError};
+use catena::kernel::{Kernel, Piece, StateKind};
+use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, Tree};
+use catena::structure::{Attachment, Tree, sorted_chain};
+use catena::units::{LengthScale, Variance};
 use catena_baselines::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, posterior};
@@ -132,6 +136,38 @@ fn they_do_not_depend_on_what_else_is_asked() {
                     "{}",
                     scenario.label
                 );
+            }
+        }
+    }
+}
+
+/// So far away that a step overflows, a stationary process is what it was before anything was known, and of one that wanders nothing
+/// can be said: neither is certain.
+#[test]
+fn steps_beyond_the_range_of_numbers_are_no_certainty() {
+    let length = LengthScale::new(1e-3).unwrap();
+    let smooth = Latent::new(Kernel::Matern52, StateKind::Derivative, length).unwrap();
+    let walk = Latent::piece(Piece::RandomWalk, length);
+    let inputs = InputPoints::from_column(vec![0.0, 1.0]).unwrap();
+    let tree = sorted_chain(&inputs).unwrap();
+    let table = Observations::from_dense(2, 1, &[1.0, 0.5]).unwrap();
+    let attachment = Attachment::new(&inputs, &tree);
+    let far = InputPoints::from_column(vec![1.7e308, -1.7e308]).unwrap();
+    for form in [Form::Canonical, Form::Factored] {
+        for latent in [smooth, walk] {
+            let mixing = MixingMatrix::shared(1, 1, vec![1.0]).unwrap();
+            let model = Lmc::new(vec![latent], mixing, vec![Variance::new(0.1).unwrap()]).unwrap();
+            let graph = FactorGraph::new(&model, &tree, &table).unwrap();
+            let posterior = Posterior::with_form(&graph, form).unwrap();
+            let found = posterior.predict_at(&attachment, &far);
+            let blocks = posterior.covariances_at(&attachment, &far);
+            if latent.is_stationary() {
+                let found = found.unwrap();
+                assert_eq!(found.means(), [0.0; 2], "{form:?}");
+                assert!(found.variances().iter().all(|variance| (variance - 1.0).abs() < 1e-14), "{form:?}");
+            } else {
+                let overflow = InferenceError::Overflow { row: RowIndex::new(0) };
+                assert_eq!((found, blocks), (Err(overflow), Err(overflow)), "{form:?}");
             }
         }
     }

@@ -5,15 +5,21 @@
 use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{Position, RowIndex};
-use catena::inference::{Outlook, Workspace};
-use catena::kernel::Piece;
+use catena::inference::{Form, InferenceError, Outlook, Workspace};
+use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::posterior::Posterior;
 use catena::structure::{Attachment, sorted_chain};
 use catena::units::{DistanceScale, LengthScale, Quality, Variance};
 use catena_baselines::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
+
+/// Every answer by square roots, as where noise is tiny.
+fn by_square_roots() -> Workspace {
+    Workspace::with_form(Form::Factored)
+}
 
 /// New places before, between, at and after the rows.
 fn new_places(scenario: &Scenario, draws: &mut SeededDraws) -> Vec<f64> {
@@ -31,7 +37,7 @@ fn new_places(scenario: &Scenario, draws: &mut SeededDraws) -> Vec<f64> {
 }
 
 /// The dense process over rows and new places together.
-fn check_between(scenario: &Scenario, seed: u64) {
+fn check_between(scenario: &Scenario, seed: u64, make: fn() -> Workspace) {
     let mut draws = SeededDraws::new(seed);
     let places = new_places(scenario, &mut draws);
     let n_rows = scenario.n_rows();
@@ -50,7 +56,8 @@ fn check_between(scenario: &Scenario, seed: u64) {
     let graph = FactorGraph::new(&scenario.model, &scenario.tree, &known).unwrap();
     let attachment = Attachment::new(&scenario.inputs, &scenario.tree);
     let at = InputPoints::new(places.len(), 1, places.clone()).unwrap();
-    let (prediction, covariances) = Workspace::new().predict_along(&graph, &attachment, &at, true).unwrap();
+    let mut workspace = make();
+    let (prediction, covariances) = workspace.predict_along(&graph, &attachment, &at, true).unwrap();
     let named = |what: &str| format!("{what}, {}", scenario.label);
     let tolerance = Tolerance::relative(1e-9);
     assert_close(&named("means"), n_outputs, prediction.means(), &expected, tolerance);
@@ -61,7 +68,7 @@ fn check_between(scenario: &Scenario, seed: u64) {
     // Each answer is the same, to the bit, when it is the only one.
     for (alone, &place) in places.iter().enumerate() {
         let at = InputPoints::new(1, 1, vec![place]).unwrap();
-        let (single, _) = Workspace::new().predict_along(&graph, &attachment, &at, false).unwrap();
+        let (single, _) = make().predict_along(&graph, &attachment, &at, false).unwrap();
         assert_eq!(
             single.means(),
             &prediction.means()[alone * n_outputs..][..n_outputs],
@@ -75,9 +82,11 @@ fn check_between(scenario: &Scenario, seed: u64) {
 #[test]
 fn new_inputs_along_a_line_equal_the_dense_process() {
     for seed in 1200..1230 {
-        check_between(&Scenario::draw(Shape::Time, Limits::NOISY, seed), seed);
-        check_between(&Scenario::draw(Shape::Phases, Limits::NOISY, seed), seed);
-        check_between(&Scenario::draw(Shape::Line, Limits::NOISY, seed), seed);
+        for shape in [Shape::Time, Shape::Phases, Shape::Line] {
+            let scenario = Scenario::draw(shape, Limits::NOISY, seed);
+            check_between(&scenario, seed, Workspace::new);
+            check_between(&scenario, seed, by_square_roots);
+        }
     }
 }
 
@@ -95,7 +104,8 @@ fn outlooks_know_nothing_of_what_comes_after() {
             let origin = scenario.tree.row_at(Position::new(position));
             outlooks.extend([2.5, 0.0, 0.4].map(|distance| Outlook { origin, distance }));
         }
-        let answers = Workspace::new().predict_ahead(&graph, &outlooks).unwrap();
+        let mut workspace = if seed % 2 == 0 { Workspace::new() } else { by_square_roots() };
+        let answers = workspace.predict_ahead(&graph, &outlooks).unwrap();
         for (at, outlook) in outlooks.iter().enumerate() {
             let position = scenario.tree.position_of(outlook.origin).get();
             let rows: Vec<RowIndex> =
@@ -132,6 +142,8 @@ fn outlooks_know_nothing_of_what_comes_after() {
     }
 }
 
+const N_PATHS: usize = 100_000;
+
 #[test]
 fn paths_are_draws_from_the_joint_forecast() {
     let length = |value: f64| LengthScale::new(value).unwrap();
@@ -150,16 +162,25 @@ fn paths_are_draws_from_the_joint_forecast() {
     let observations = Observations::from_dense(8, 2, &values).unwrap();
     let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
     let distances = [4.0, 0.5, 1.0];
-    let count = 100_000;
-    let paths = Workspace::new().paths_ahead(&graph, &distances, count, 3).unwrap();
-    assert_eq!(paths, Workspace::new().paths_ahead(&graph, &distances, count, 3).unwrap());
+    let paths = Workspace::new().paths_ahead(&graph, &distances, N_PATHS, 3).unwrap();
+    assert_eq!(paths, Workspace::new().paths_ahead(&graph, &distances, N_PATHS, 3).unwrap());
+    check_paths(&model, &values, distances, &paths);
+    check_paths(
+        &model,
+        &values,
+        distances,
+        &by_square_roots().paths_ahead(&graph, &distances, N_PATHS, 3).unwrap(),
+    );
+}
+
+fn check_paths(model: &Lmc, values: &[f64], distances: [f64; 3], paths: &[Vec<f64>]) {
     let places =
         [(0..8).map(f64::from).collect::<Vec<_>>(), distances.map(|ahead| 7.0 + ahead).to_vec()].concat();
     let joined = InputPoints::new(11, 1, places).unwrap();
-    let padded = [values, vec![f64::NAN; 6]].concat();
-    let dense = DensePrior::euclidean(&model, &joined, DistanceScale::ONE);
+    let padded = [values, &[f64::NAN; 6]].concat();
+    let dense = DensePrior::euclidean(model, &joined, DistanceScale::ONE);
     let dense = dense.condition(&Observations::from_dense(11, 2, &padded).unwrap()).unwrap();
-    let number = count as f64;
+    let number = paths.len() as f64;
     let mean = |a: usize| paths.iter().map(|path| path[a]).sum::<f64>() / number;
     let moment = |a: usize, b: usize| {
         let (m, n) = (mean(a), mean(b));
@@ -223,4 +244,93 @@ fn dropped_rows_change_nothing() {
         let tolerance = tolerance.with_scale_at_least(kept.len() as f64);
         assert_close(&named("evidence"), 1, &evidence, &[regular.log_evidence], tolerance);
     }
+}
+
+/// Where points crowd and noise is tiny the covariance form has no digit of a variance left; what is answered has nearly all.
+#[test]
+fn answers_keep_their_digits_where_noise_is_tiny() {
+    let length = |value: f64| LengthScale::new(value).unwrap();
+    let smooth = |value: f64| Latent::new(Kernel::Matern32, StateKind::Derivative, length(value)).unwrap();
+    let walk = Latent::piece(Piece::RandomWalk, length(1.0));
+    for latents in [vec![smooth(1.0), smooth(0.3)], vec![smooth(1.0), walk]] {
+        let mixing = MixingMatrix::shared(2, 2, vec![1.0, 0.5, -0.4, 0.8]).unwrap();
+        let model = Lmc::new(latents, mixing, vec![Variance::new(1e-8).unwrap(); 2]).unwrap();
+        let n_rows = 40;
+        let places: Vec<f64> = (0..n_rows).map(|row| 1e-9 * f64::from(row * row % 97 + 90 * row)).collect();
+        let values: Vec<f64> = (0..2 * n_rows).map(|at| 0.3 + 1e-4 * f64::from(at).sin()).collect();
+        let inputs = InputPoints::from_column(places.clone()).unwrap();
+        let tree = sorted_chain(&inputs).unwrap();
+        let observations = Observations::from_dense(inputs.n_rows(), 2, &values).unwrap();
+        let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
+        let attachment = Attachment::new(&inputs, &tree);
+        let last = tree.row_at(Position::new(inputs.n_rows() - 1));
+        let end = inputs.point(last)[0];
+        let at = InputPoints::from_column(vec![places[3] + 4e-10, end + 1e-9, places[20], -1e-9]).unwrap();
+        let exact = Posterior::with_form(&graph, Form::Factored).unwrap();
+        let (expected, blocks) =
+            (exact.predict_at(&attachment, &at).unwrap(), exact.covariances_at(&attachment, &at).unwrap());
+        let worst = |found: &[f64], expected: &[f64]| {
+            let errors = found.iter().zip(expected).map(|(found, expected)| (found / expected - 1.0).abs());
+            errors.fold(0.0, f64::max)
+        };
+        let (found, covariances) = Workspace::new().predict_along(&graph, &attachment, &at, true).unwrap();
+        let error = worst(found.variances(), expected.variances());
+        assert!(error < 1e-6, "along: {error}");
+        assert!(worst(found.means(), expected.means()) < 1e-6);
+        let error = covariances.iter().zip(&blocks).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(error < 1e-6 * blocks.iter().copied().fold(0.0, f64::max), "covariances: {error}");
+        let mut plain = Workspace::with_form(Form::Covariance);
+        let lost = plain.predict_along(&graph, &attachment, &at, false).unwrap().0;
+        assert!(worst(lost.variances(), expected.variances()) > 0.1, "the case is not hard");
+        // From the last row everything is known.
+        let after = InputPoints::from_column(vec![end + 1e-9]).unwrap();
+        let expected = exact.predict_at(&attachment, &after).unwrap();
+        let distance = after.values()[0] - end;
+        let ahead = Workspace::new().predict_ahead(&graph, &[Outlook { origin: last, distance }]).unwrap();
+        let error = worst(ahead.variances(), expected.variances());
+        assert!(error < 1e-6, "ahead: {error}");
+        let paths = Workspace::new().paths_ahead(&graph, &[distance], 20_000, 5).unwrap();
+        for output in 0..2 {
+            let mean = expected.means()[output];
+            let spread = paths.iter().map(|path| (path[output] - mean).powi(2)).sum::<f64>() / 20_000.0;
+            // The variance of a draw's square is twice its own: five deviations.
+            let ratio = spread / expected.variances()[output];
+            assert!((ratio - 1.0).abs() < 5.0 * (2.0_f64 / 20_000.0).sqrt(), "paths: {ratio}");
+        }
+    }
+}
+
+#[test]
+fn distances_of_either_zero_are_answered_and_those_behind_are_refused() {
+    let scenario = Scenario::draw(Shape::Time, Limits::NOISY, 1300);
+    let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
+    let ask = |distances: &[f64]| {
+        let origin = scenario.tree.row_at(Position::new(0));
+        let outlooks: Vec<Outlook> = distances.iter().map(|&distance| Outlook { origin, distance }).collect();
+        Workspace::new().predict_ahead(&graph, &outlooks)
+    };
+    let n_outputs = scenario.model.n_outputs();
+    let (plain, signed) = (ask(&[0.0, 2.5]).unwrap(), ask(&[-0.0, 0.0, 2.5]).unwrap());
+    assert_eq!(signed.variances()[n_outputs..], *plain.variances());
+    assert_eq!(signed.variances()[..n_outputs], plain.variances()[..n_outputs]);
+    assert_eq!(ask(&[-0.0, 0.0]).unwrap().means(), [&plain.means()[..n_outputs]; 2].concat());
+    for bad in [-1.0, f64::NAN] {
+        assert_eq!(ask(&[1.0, bad]), Err(InferenceError::NotAhead { at: 1 }));
+        let paths = Workspace::new().paths_ahead(&graph, &[bad, 1.0], 2, 1);
+        assert_eq!(paths, Err(InferenceError::NotAhead { at: 0 }));
+    }
+}
+
+/// Rows are the table's, not the structure's.
+#[test]
+fn an_overflow_ahead_names_the_last_row_of_the_line() {
+    let latent = Latent::piece(Piece::RandomWalk, LengthScale::new(1.0).unwrap());
+    let mixing = MixingMatrix::shared(1, 2, vec![1.7e308; 2]).unwrap();
+    let model = Lmc::new(vec![latent; 2], mixing, vec![Variance::new(1.0).unwrap()]).unwrap();
+    let inputs = InputPoints::from_column(vec![2.0, 1.0, 0.0]).unwrap();
+    let tree = sorted_chain(&inputs).unwrap();
+    let observations = Observations::from_dense(3, 1, &[f64::NAN; 3]).unwrap();
+    let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
+    let paths = Workspace::new().paths_ahead(&graph, &[1.0], 64, 3);
+    assert_eq!(paths, Err(InferenceError::Overflow { row: RowIndex::new(0) }));
 }

@@ -6,12 +6,15 @@ use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{OutputIndex, RowIndex};
 use catena::inference::{Form, Marginals, Workspace};
+use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::{Tree, brute_force_greedy_chain};
+use catena::structure::{Tree, brute_force_greedy_chain, sorted_chain};
+use catena::units::{LengthScale, Variance};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, workspace};
 use catena_testkit::random::SeededDraws;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
+use std::num::NonZeroUsize;
 
 /// Both sides are computed by the sweep in different orders: rounding at noise 1e-3 is about 1e-12 of the signal.
 const TOLERANCE: f64 = 1e-10;
@@ -198,6 +201,38 @@ fn shuffled_rows_with_the_same_start_give_the_same_chain_and_predictions() {
         // The same numbers in the same order: the same bits.
         assert_eq!(actual.prediction.means(), pick(expected.prediction.means(), n_outputs));
         assert_eq!(actual.prediction.variances(), pick(expected.prediction.variances(), n_outputs));
+    }
+}
+
+/// Three latents stand in the room of four: what the fourth of a model before them has left there is not read again.
+#[test]
+fn a_workspace_forgets_the_latents_of_the_model_before() {
+    let length = |value: f64| LengthScale::new(value).unwrap();
+    let walk = |value: f64| Latent::piece(Piece::RandomWalk, length(value));
+    let rough = |value: f64| Latent::new(Kernel::Matern12, StateKind::Derivative, length(value)).unwrap();
+    let model = |latents: Vec<Latent>| {
+        let weights = (0..2 * latents.len()).map(|at| 0.3 + (at as f64).sin()).collect();
+        let mixing = MixingMatrix::shared(2, latents.len(), weights).unwrap();
+        Lmc::new(latents, mixing, vec![Variance::new(0.1).unwrap(); 2]).unwrap()
+    };
+    let walks = model(vec![walk(1e-9); 4]);
+    let others = model(vec![walk(0.7), rough(1.1), rough(1.5)]);
+    let n_rows = 400;
+    let table = |spread: f64| {
+        let inputs = InputPoints::from_column((0..n_rows).map(|row| spread * (row * row) as f64).collect());
+        let values: Vec<f64> = (0..2 * n_rows).map(|at| (at as f64 * 0.37).sin()).collect();
+        (sorted_chain(&inputs.unwrap()).unwrap(), Observations::from_dense(n_rows, 2, &values).unwrap())
+    };
+    // Steps whose noise is beyond the range of numbers, and ordinary ones.
+    for spread in [1e301, 0.01] {
+        let make = || Workspace::new().in_stretches_of(NonZeroUsize::new(50).unwrap());
+        let (mut used, (far, cells)) = (make(), table(spread));
+        // Whatever comes of it.
+        let _ = used.gradient(&FactorGraph::new(&walks, &far, &cells).unwrap());
+        let (near, cells) = table(0.01);
+        let graph = FactorGraph::new(&others, &near, &cells).unwrap();
+        assert_eq!(used.marginals(&graph), make().marginals(&graph), "spread {spread}");
+        assert_eq!(used.gradient(&graph), make().gradient(&graph), "spread {spread}");
     }
 }
 

@@ -1,8 +1,8 @@
 //! Model, structure and observed cells, brought together: everything a sweep needs.
 
 use super::cells::Cells;
-use super::edges::Edges;
 use super::held::Held;
+use super::step_lengths::StepLengths;
 use crate::data::Observations;
 use crate::index::{LatentIndex, RowIndex};
 use crate::kernel::KernelError;
@@ -64,7 +64,7 @@ pub struct FactorGraph<'a> {
     model: Held<'a, Lmc>,
     tree: Held<'a, Tree>,
     cells: Arc<Cells>,
-    edges: Arc<Edges>,
+    step_lengths: Arc<StepLengths>,
 }
 
 impl<'a> FactorGraph<'a> {
@@ -78,13 +78,10 @@ impl<'a> FactorGraph<'a> {
         observations: &Observations,
     ) -> Result<Self, GraphError> {
         let (model, tree) = (model.into(), tree.into());
-        if tree.len() != observations.n_rows() {
-            let (structure, observations) = (tree.len(), observations.n_rows());
-            return Err(GraphError::RowCountMismatch { structure, observations });
-        }
+        check_rows(&tree, observations)?;
         let cells = Arc::new(Cells::new(&tree, observations));
-        let edges = Arc::new(Edges::new(&tree));
-        let graph = Self { model: model.clone(), tree, cells, edges };
+        let step_lengths = Arc::new(StepLengths::new(&tree));
+        let graph = Self { model: model.clone(), tree, cells, step_lengths };
         graph.with_model(model)
     }
 
@@ -102,14 +99,13 @@ impl<'a> FactorGraph<'a> {
             return Err(GraphError::OutputCountMismatch { model, observations });
         }
         if !self.tree.is_chain() {
-            let needs_a_line = |latent: &Latent| latent.state_dim() > 1 || latent.kernel().is_none();
-            let with_derivatives = model.latents().iter().position(needs_a_line);
+            let with_derivatives = model.latents().iter().position(Latent::needs_a_line);
             if let Some(latent) = with_derivatives {
                 return Err(GraphError::DerivativeOnTree { latent: LatentIndex::new(latent) });
             }
         }
-        let Self { tree, cells, edges, .. } = self.clone();
-        Ok(FactorGraph { model, tree, cells, edges })
+        let Self { tree, cells, step_lengths, .. } = self.clone();
+        Ok(FactorGraph { model, tree, cells, step_lengths })
     }
 
     /// The same model and cells on another structure over the same order, such as one whose points have moved.
@@ -124,9 +120,9 @@ impl<'a> FactorGraph<'a> {
         if !tree.has_order_of(&self.tree) {
             return Err(GraphError::OrderMismatch);
         }
-        let edges = Arc::new(Edges::new(&tree));
+        let step_lengths = Arc::new(StepLengths::new(&tree));
         let Self { model, cells, .. } = self.clone();
-        FactorGraph { model: model.clone(), tree, cells, edges }.with_model(model)
+        FactorGraph { model: model.clone(), tree, cells, step_lengths }.with_model(model)
     }
 
     /// The model.
@@ -140,12 +136,32 @@ impl<'a> FactorGraph<'a> {
     }
 
     /// The steps along the structure's edges.
-    pub(crate) fn edges(&self) -> &Edges {
-        &self.edges
+    pub(crate) fn step_lengths(&self) -> &StepLengths {
+        &self.step_lengths
     }
 
     /// The observed cells in the structure's order.
     pub(crate) fn cells(&self) -> &Cells {
         &self.cells
+    }
+
+    /// Whether a table can be the one its cells are of: whether it has as many rows and outputs.
+    pub(crate) fn check_table(&self, observations: &Observations) -> Result<(), GraphError> {
+        check_rows(&self.tree, observations)?;
+        let (model, observations) = (self.model.n_outputs(), observations.n_outputs());
+        if model == observations {
+            Ok(())
+        } else {
+            Err(GraphError::OutputCountMismatch { model, observations })
+        }
+    }
+}
+
+fn check_rows(tree: &Tree, observations: &Observations) -> Result<(), GraphError> {
+    let (structure, observations) = (tree.len(), observations.n_rows());
+    if structure == observations {
+        Ok(())
+    } else {
+        Err(GraphError::RowCountMismatch { structure, observations })
     }
 }

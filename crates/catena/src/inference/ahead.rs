@@ -5,11 +5,13 @@
 
 use super::InferenceError;
 use super::buffers::Moments;
+use super::careful::Careful;
 use super::covariance::{Chain, Watch};
 use super::readout::Readout;
 use super::steps::StepTable;
+use super::workspace::overflow;
 use crate::graph::FactorGraph;
-use crate::index::RowIndex;
+use crate::index::{Position, RowIndex};
 use crate::linalg::{
     Arithmetic, Layout, Separate, Shape, StateAlgebra, noise_factor, transition_times_vector,
 };
@@ -46,7 +48,8 @@ impl Ahead {
     pub(super) fn new(graph: &FactorGraph<'_>, layout: &Layout, outlooks: &[Outlook]) -> Self {
         let mut lengths: Vec<f64> = outlooks.iter().map(|outlook| outlook.distance).collect();
         lengths.sort_by(f64::total_cmp);
-        lengths.dedup();
+        // By the order they are looked up in: −0 is not 0.
+        lengths.dedup_by(|a, b| a.total_cmp(b).is_eq());
         let step_of = |length: f64| 1 + lengths.partition_point(|other| other.total_cmp(&length).is_lt());
         let ask = |(place, outlook): (usize, &Outlook)| {
             (graph.tree().position_of(outlook.origin).get(), place, step_of(outlook.distance))
@@ -67,6 +70,32 @@ impl Ahead {
         }
     }
 
+    /// Answers again, by square roots, where a variance is smaller than the smallest to be trusted, or no number.
+    pub(super) fn answer_carefully(
+        &mut self,
+        careful: &mut Careful<'_>,
+        outlooks: &[Outlook],
+        smallest: &[f64],
+    ) {
+        let n_outputs = self.n_outputs;
+        let is_kept = |place: usize| {
+            let range = place * n_outputs..(place + 1) * n_outputs;
+            let mut variances = self.variances[range.clone()].iter().zip(smallest);
+            variances.all(|(variance, smallest)| variance >= smallest)
+                && self.means[range].iter().all(|mean| mean.is_finite())
+        };
+        let doubtful: Vec<(usize, usize)> =
+            self.asked.iter().filter(|asked| !is_kept(asked.1)).map(|asked| (asked.0, asked.1)).collect();
+        let distances = doubtful.iter().map(|&(position, place)| (position, outlooks[place].distance));
+        let answers = careful.ahead(&distances.collect::<Vec<_>>());
+        for (&(_, place), answer) in doubtful.iter().zip(answers) {
+            for (output, (mean, variance)) in answer.into_iter().enumerate() {
+                self.means[place * n_outputs + output] = mean;
+                self.variances[place * n_outputs + output] = variance;
+            }
+        }
+    }
+
     /// The answers, in the order of the outlooks.
     pub(super) fn finish(self, graph: &FactorGraph<'_>) -> Result<Prediction, InferenceError> {
         let finite = |place: usize| self.means[place].is_finite() && self.variances[place].is_finite();
@@ -75,9 +104,7 @@ impl Ahead {
             .iter()
             .find(|(_, place, _)| !(place * self.n_outputs..(place + 1) * self.n_outputs).all(finite))
         {
-            return Err(InferenceError::Overflow {
-                row: graph.tree().row_at(crate::index::Position::new(position)),
-            });
+            return Err(overflow(graph, Position::new(position)));
         }
         Ok(Prediction::from_checked(self.n_outputs, self.means, self.variances))
     }
@@ -133,6 +160,32 @@ impl Watch for &mut LastMoments {
 }
 
 impl LastMoments {
+    /// Whether the variances of all outputs are no smaller than the smallest to be trusted.
+    pub(super) fn keeps_digits(&self, layout: &Layout, readout: &Readout, smallest: &[f64]) -> bool {
+        let size = layout.dynamic().size();
+        let variance = |output: usize| -> f64 {
+            let weights = readout.row(output).weights;
+            let row = |i: usize| -> f64 {
+                weights.iter().zip(&self.covariance[i * size..]).map(|(w, p)| w * p).sum()
+            };
+            weights.iter().enumerate().map(|(i, weight)| weight * row(i)).sum()
+        };
+        smallest.iter().enumerate().all(|(output, smallest)| variance(output) >= *smallest)
+    }
+
+    /// The state, with a root of its covariance.
+    pub(super) fn state(self, layout: &Layout) -> LastState {
+        LastState { spread: semidefinite_root(layout.dynamic().size(), &self.covariance), mean: self.mean }
+    }
+}
+
+/// The state of the last position: its mean, and X with X Xᵀ its covariance.
+pub(super) struct LastState {
+    pub(super) mean: Vec<f64>,
+    pub(super) spread: Vec<f64>,
+}
+
+impl LastState {
     /// Draws of the last state, carried on step by step.
     pub(super) fn paths(
         &self,
@@ -154,7 +207,6 @@ impl LastMoments {
             reached = distances[at];
         }
         let steps = StepTable::for_lengths(&lengths, graph.model(), layout);
-        let spread = semidefinite_root(size, &self.covariance);
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let mut normals = |count: usize| -> Vec<f64> {
             (0..count).map(|_| StandardNormal.sample(&mut generator)).collect()
@@ -163,7 +215,8 @@ impl LastMoments {
         let mut states: Vec<Vec<f64>> = (0..n_paths)
             .map(|_| {
                 let noise = normals(size);
-                let entry = |i: usize| -> f64 { (0..=i).map(|k| spread[i * size + k] * noise[k]).sum() };
+                let entry =
+                    |i: usize| -> f64 { (0..size).map(|k| self.spread[i * size + k] * noise[k]).sum() };
                 (0..size).map(|i| self.mean[i] + entry(i)).collect()
             })
             .collect();
@@ -184,7 +237,7 @@ impl LastMoments {
         }
         match paths.iter().flatten().all(|value| value.is_finite()) {
             true => Ok(paths),
-            false => Err(InferenceError::Overflow { row: RowIndex::new(graph.tree().len() - 1) }),
+            false => Err(overflow(graph, Position::new(graph.tree().len() - 1))),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::InferenceError;
 use super::buffers::{Dual, DualMemory, Moments};
+use super::careful::{Between, Careful};
 use super::covariance::{Chain, posterior_of_output};
 use super::sink::Sink;
 use super::steps::StepTable;
@@ -75,6 +76,32 @@ impl<'a> Along<'a> {
             covariance: vec![0.0; size * size],
             dual,
         })
+    }
+
+    /// Answers again, by square roots, where a variance is smaller than the smallest to be trusted, or no number.
+    pub(super) fn answer_carefully(&mut self, careful: &mut Careful<'_>, smallest: &[f64]) {
+        let n_outputs = self.n_outputs;
+        let is_kept = |row: usize| {
+            let range = row * n_outputs..(row + 1) * n_outputs;
+            let mut variances = self.variances[range.clone()].iter().zip(smallest);
+            variances.all(|(variance, smallest)| variance >= smallest)
+                && self.means[range].iter().all(|mean| mean.is_finite())
+        };
+        let doubtful = self.asked.iter().filter(|asked| !is_kept(asked.1));
+        let doubtful: Vec<(usize, Between)> = doubtful
+            .map(|&(gap, row, before, after)| (row, Between { n_before: gap, before, after }))
+            .collect();
+        let places: Vec<Between> = doubtful.iter().map(|(_, place)| *place).collect();
+        for (&(row, _), state) in doubtful.iter().zip(careful.along(&places)) {
+            for (output, (mean, variance)) in careful.read_outputs(&state).into_iter().enumerate() {
+                self.means[row * n_outputs + output] = mean;
+                self.variances[row * n_outputs + output] = variance;
+            }
+            if let Some(covariances) = &mut self.covariances {
+                let block = &mut covariances[row * n_outputs * n_outputs..][..n_outputs * n_outputs];
+                block.copy_from_slice(&careful.output_covariance(&state));
+            }
+        }
     }
 
     pub(super) fn finish(self) -> Result<(Prediction, Vec<f64>), InferenceError> {

@@ -95,7 +95,9 @@ impl Beliefs {
         match &self.kind {
             Kind::Canonical(messages) => {
                 let message = message_at(messages, self.size(), position);
-                Step::conditioned(self.shape(), step, message).into_transition(self.shape(), step, message)
+                // The upward pass went over this very step without overflow.
+                let (conditioned, _share) = Step::with_share(self.shape(), step, message);
+                conditioned.into_transition(self.shape(), step, message)
             }
             Kind::Factored(factors) => {
                 let conditional = factored_at(factors, self.shape(), step, position);
@@ -107,19 +109,20 @@ impl Beliefs {
         }
     }
 
-    /// The belief of a new state that hangs below `parent` by a step, and above `child` by another if there is one.
+    /// The belief of a new state that hangs below `parent` by a step, and above `child` by another if there is one; `None` when
+    /// numbers overflow on a step so long.
     pub(crate) fn attached(
         &self,
         steps: &NewSteps,
         (parent, step): (Position, usize),
         child: Option<(Position, usize)>,
-    ) -> StateBelief {
+    ) -> Option<StateBelief> {
         self.attached_by(steps.step(step), steps, parent, child)
     }
 
     /// The belief of a new state that lies before the root by a step: the step taken backward in time, under which
-    /// odd derivatives change their sign.
-    pub(crate) fn before_root(&self, steps: &NewSteps, step: usize) -> StateBelief {
+    /// odd derivatives change their sign. `None` when numbers overflow.
+    pub(crate) fn before_root(&self, steps: &NewSteps, step: usize) -> Option<StateBelief> {
         let (transition, noise) = steps.step(step).backward_in_time(self.shape());
         let step = StepView { transition: &transition, noise: &noise };
         self.attached_by(step, steps, Position::new(0), None)
@@ -131,10 +134,10 @@ impl Beliefs {
         steps: &NewSteps,
         parent: Position,
         child: Option<(Position, usize)>,
-    ) -> StateBelief {
+    ) -> Option<StateBelief> {
         let (shape, size) = (self.shape(), self.size());
         let mut mean = vec![0.0; size];
-        match (&self.kind, self.at(parent)) {
+        Some(match (&self.kind, self.at(parent)) {
             (
                 Kind::Canonical(messages),
                 StateBelief { mean: above, spread: Spread::Covariance(covariance) },
@@ -143,12 +146,12 @@ impl Beliefs {
                     Some((child, below)) => {
                         let below = steps.step(below);
                         let message = message_at(messages, size, child);
-                        Step::conditioned(shape, below, message).passed(shape, below.transition)
+                        Step::conditioned(shape, below, message)?.passed(shape, below.transition)
                     }
                     None => (vec![0.0; size * size], vec![0.0; size]),
                 };
                 let message = Message { precision: &precision, vector: &vector };
-                let mut step = Step::conditioned(shape, step, message);
+                let mut step = Step::conditioned(shape, step, message)?;
                 let above = Belief { mean: &above, covariance: &covariance };
                 let mut scratch = vec![0.0; size * size];
                 let belief = (&mut mean[..], &mut step.covariance[..]);
@@ -170,7 +173,12 @@ impl Beliefs {
             }
             // A belief has the form of the beliefs it is taken from.
             (_, other) => other,
-        }
+        })
+    }
+
+    /// Whether variances are differences, which rounding can bring below zero, and not squares.
+    pub(crate) fn can_be_below_zero(&self) -> bool {
+        matches!(self.kind, Kind::Canonical(_))
     }
 
     /// The state latent by latent, without padding.
@@ -279,16 +287,22 @@ struct Step {
 }
 
 impl Step {
-    fn conditioned(shape: Dynamic, step: StepView<'_>, message: Message<'_>) -> Self {
+    /// `None` when numbers overflow.
+    fn conditioned(shape: Dynamic, step: StepView<'_>, message: Message<'_>) -> Option<Self> {
+        let (conditioned, share) = Self::with_share(shape, step, message);
+        share.map(|_| conditioned)
+    }
+
+    /// The same with its share of the log evidence; without one, the step is of no use.
+    fn with_share(shape: Dynamic, step: StepView<'_>, message: Message<'_>) -> (Self, Option<f64>) {
         let size = shape.size();
         let square = || vec![0.0; size * size];
         let mut conditioned =
             Self { gain: square(), covariance: square(), pulled: vec![0.0; size], stiffness: square() };
         let Self { gain, covariance, pulled, stiffness } = &mut conditioned;
         let out = Conditional { gain, covariance, pulled, stiffness };
-        // The upward pass went over messages of this size without overflow; the share of the evidence is not needed.
-        let _share = canonical::condition::<Separate, _>(shape, step, message, out, &mut Scratch::new(shape));
-        conditioned
+        let share = canonical::condition::<Separate, _>(shape, step, message, out, &mut Scratch::new(shape));
+        (conditioned, share)
     }
 
     /// The message this step passes on to its parent.

@@ -5,9 +5,10 @@ use super::form::{Digits, Form, keeps_slopes};
 use super::gradient::{Gradient, GradientSums};
 use super::sink::{Order, Predictions};
 use super::stretch::Stretch;
+use super::workspace::{finite, overflow};
 use super::{InferenceError, Workspace};
 use crate::graph::FactorGraph;
-use crate::index::{Position, RowIndex};
+use crate::index::Position;
 use crate::linalg::{Layout, Shape};
 use crate::prediction::Prediction;
 use std::ops::Range;
@@ -95,10 +96,10 @@ impl BlockSweep {
         let (sink, before) = self.stretch.backward(&layout, chain, future, sink);
         let seen = sink.seen();
         if let Some(at) = seen.first_not_finite(&means, &variances) {
-            let position = Position::new(positions.start + at / n_outputs);
-            return Err(InferenceError::Overflow { row: graph.tree().row_at(position) });
+            return Err(overflow(graph, Position::new(positions.start + at / n_outputs)));
         }
         self.digits.add(graph, &seen.largest);
+        self.digits.add_variances(&variances);
         Ok((Prediction::from_checked(n_outputs, means, variances), Future(before)))
     }
 
@@ -123,15 +124,23 @@ impl BlockSweep {
         let future = &future.unwrap_or(&nothing).0;
         let (_, before) = self.stretch.backward(&layout, chain, future, &mut self.slopes);
         self.slopes_are_kept &= keeps_slopes(graph, self.slopes.doubt(), n_observations);
-        Ok((self.slopes.finish(graph, &layout, log_evidence), Future(before)))
+        let gradient = self.slopes.finish(graph, &layout, log_evidence);
+        // The slope of one cell is spread over the whole gradient: no row can be named but the last one swept.
+        if gradient.is_finite() {
+            Ok((gradient, Future(before)))
+        } else {
+            Err(overflow(graph, Position::new(0)))
+        }
     }
 
-    /// Whether all slopes delivered so far have the digits that [`Form`] promises, which tiny noise can cost.
+    /// Whether all slopes delivered so far have the digits that [`Form`] promises, which tiny noise can cost. Ask before the shares
+    /// of all blocks are used: they are given out also where this is false.
     pub fn keeps_slopes(&self) -> bool {
         self.slopes_are_kept
     }
 
-    /// Whether all variances delivered so far have the digits that [`Form`] promises, which tiny noise can cost.
+    /// Whether all variances delivered so far have the digits that [`Form`] promises, which tiny noise can cost, and none is
+    /// below zero. Ask before they are used: they are given out also where this is false.
     pub fn keeps_digits(&self) -> bool {
         self.digits.are_kept()
     }
@@ -156,10 +165,7 @@ impl BlockSweep {
         self.stretch.take::<false>(&chain, positions);
         let part = self.stretch.whole();
         let log_evidence = constants + self.stretch.forward::<false>(&layout, chain, part, before);
-        if log_evidence.is_finite() {
-            return Ok((log_evidence, self.stretch.far().clone()));
-        }
-        Err(InferenceError::Overflow { row: RowIndex::new(graph.tree().len() - 1) })
+        Ok((finite(graph, log_evidence)?, self.stretch.far().clone()))
     }
 
     fn filter<const KEEP: bool>(
@@ -174,10 +180,7 @@ impl BlockSweep {
         let nothing = Past(KeptMoments::zero(layout.dynamic().size()));
         let (part, before) = (self.stretch.whole(), &past.unwrap_or(&nothing).0);
         let log_evidence = log_noise + self.stretch.forward::<KEEP>(layout, chain, part, before);
-        if log_evidence.is_finite() {
-            return Ok(log_evidence);
-        }
-        Err(InferenceError::Overflow { row: RowIndex::new(graph.tree().len() - 1) })
+        finite(graph, log_evidence)
     }
 }
 

@@ -16,7 +16,7 @@ use super::gradient::{GradientSums, Values};
 use super::readout::Readout;
 use super::sink::Predictions;
 use super::steps::{StepTable, StepView};
-use crate::graph::{Cells, Edges, FactorGraph};
+use crate::graph::{Cells, FactorGraph, StepLengths};
 use crate::index::Position;
 use crate::linalg::{
     Arithmetic, Job, Lu, Shape, StateAlgebra, conjugate_transposed, copy_upper_to_lower, dot,
@@ -30,7 +30,7 @@ use crate::structure::Tree;
 pub(super) struct Branches<'a> {
     pub(super) tree: &'a Tree,
     pub(super) cells: &'a Cells,
-    pub(super) edges: &'a Edges,
+    pub(super) edges: &'a StepLengths,
     pub(super) steps: &'a StepTable,
     pub(super) readout: &'a Readout,
     pub(super) information: &'a Information,
@@ -46,7 +46,7 @@ impl<'a> Branches<'a> {
         information: &'a Information,
     ) -> Self {
         let n_values = readout.n_values();
-        let (tree, cells, edges) = (graph.tree(), graph.cells(), graph.edges());
+        let (tree, cells, edges) = (graph.tree(), graph.cells(), graph.step_lengths());
         Self { tree, cells, edges, steps, readout, information, n_values }
     }
 }

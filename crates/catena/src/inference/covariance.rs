@@ -22,7 +22,7 @@ use super::log_product::LogProduct;
 use super::readout::Readout;
 use super::sink::Sink;
 use super::steps::StepTable;
-use crate::graph::{Cells, Edges};
+use crate::graph::{Cells, StepLengths};
 use crate::linalg::{Arithmetic, Job, ReadoutRow, Reduction, StateAlgebra, add_scaled};
 use std::ops::Range;
 
@@ -34,7 +34,7 @@ const SYMMETRIZE_EVERY: usize = 8;
 #[derive(Clone, Copy)]
 pub(super) struct Chain<'a> {
     pub(super) cells: &'a Cells,
-    pub(super) edges: &'a Edges,
+    pub(super) edges: &'a StepLengths,
     pub(super) steps: &'a StepTable,
     pub(super) readout: &'a Readout,
     pub(super) whitened: &'a WhitenedCells,

@@ -15,7 +15,7 @@ use super::gradient::GradientSums;
 use super::readout::Readout;
 use super::sink::Predictions;
 use super::steps::{StepTable, StepView};
-use crate::graph::{Cells, Edges};
+use crate::graph::{Cells, StepLengths};
 use crate::index::Position;
 use crate::linalg::{
     Dynamic, Separate, Shape, dot, eliminate, noise_factor, times_transition, transition_times_vector,
@@ -28,7 +28,7 @@ use crate::structure::Tree;
 pub(super) struct Rooted<'a> {
     pub(super) tree: &'a Tree,
     pub(super) cells: &'a Cells,
-    pub(super) edges: &'a Edges,
+    pub(super) edges: &'a StepLengths,
     pub(super) steps: &'a StepTable,
     pub(super) readout: &'a Readout,
     pub(super) shape: Dynamic,

@@ -11,12 +11,15 @@ use crate::model::Latent;
 ///
 /// | form | structures | cost per point | rounding |
 /// |---|---|---|---|
-/// | [`Covariance`](Form::Covariance) | chains | O(n²(K + min(L, D))) | variances are differences from the prior's and lose a factor 1/s of *its* size, evidence and slopes 1/s, slopes in weights up to 1/s² where cells crowd |
+/// | [`Covariance`](Form::Covariance) | chains | O(n²(K + min(L, D))) | variances are differences from the prior's and lose a factor 1/s of *its* size, slopes 1/s, those in weights up to 1/s² where cells crowd; of the evidence nothing is seen to be lost down to s = 1e-9 |
 /// | [`Canonical`](Form::Canonical) | all | O(n³) | variances lose a factor 1/s, evidence and slopes 1/s² |
 /// | [`Factored`](Form::Factored) | all | O(n³), many times the canonical one | nothing is lost to s |
 ///
 /// Unless a form is named, the cheapest one is chosen that keeps ten digits of what is asked for, or eight of slopes; for
-/// states of more than 32 numbers, seven digits of variances.
+/// states of more than 32 numbers, seven digits of variances. A form that is named is used as it is, whatever it loses.
+///
+/// Answers between rows and ahead of them ([`Workspace::predict_along`](super::Workspace::predict_along) and its like) come one by
+/// one, each with five digits of its own variance: from the covariance form where that keeps them, else by square roots.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
     /// Filter forward, dual backward.
@@ -40,8 +43,8 @@ pub(super) enum Purpose {
 const ENOUGH_FOR_CANONICAL: f64 = 1e-2;
 
 impl Purpose {
-    /// The smallest s at which the covariance form can keep the digits that are asked for: ten of the evidence, eight
-    /// of its slopes. For slopes and variances [`keeps_slopes`] and [`keeps_digits`] have the last word; here is where they
+    /// The smallest s at which the covariance form can keep the digits that are asked for: ten of the evidence, as far as that
+    /// was measured, and eight of its slopes. For slopes and variances [`keeps_slopes`] and [`keeps_digits`] have the last word; here is where they
     /// could still say yes.
     fn enough_for_covariance(self) -> f64 {
         match self {
@@ -86,6 +89,22 @@ fn smallest_digit(graph: &FactorGraph<'_>) -> f64 {
     if graph.model().state_dim() > LARGE_STATE { SMALLEST_DIGIT_OF_LARGE } else { SMALLEST_DIGIT }
 }
 
+/// A fifth of the fifth digit: what a single answer may lose of its own variance. By its own, for it is not to depend on which
+/// others are asked for.
+const SMALLEST_DIGIT_OF_ONE: f64 = 2e-6;
+
+/// By output, the smallest variance of which the covariance form has kept five digits; see [`keeps_digits`].
+pub(super) fn smallest_kept(graph: &FactorGraph<'_>) -> Vec<f64> {
+    let cost = f64::EPSILON / noise_ratio(graph) / SMALLEST_DIGIT_OF_ONE;
+    // An output without any weight has nothing to lose, however large the cost.
+    signal_variances(graph).into_iter().map(|signal| if signal > 0.0 { cost * signal } else { 0.0 }).collect()
+}
+
+/// Whether these are variances at all: below zero one has lost every digit, whatever the noise promised.
+pub(crate) fn are_variances(numbers: &[f64]) -> bool {
+    numbers.iter().all(|number| *number >= 0.0)
+}
+
 /// Whether marginals found in the covariance form have kept ten digits (seven for large states) of each output's largest
 /// variance.
 ///
@@ -108,6 +127,8 @@ pub(super) struct Digits {
     /// What one is allowed to lose, and what the smallest noise may cost.
     smallest_digit: f64,
     cost: f64,
+    /// Whether a variance was none.
+    is_below_zero: bool,
 }
 
 impl Digits {
@@ -120,12 +141,17 @@ impl Digits {
         self.cost = self.cost.max(f64::EPSILON / noise_ratio(graph));
     }
 
+    /// Takes note of the variances of a block themselves.
+    pub(super) fn add_variances(&mut self, variances: &[f64]) {
+        self.is_below_zero |= !are_variances(variances);
+    }
+
     /// Whether so many digits are left as they should.
     pub(super) fn are_kept(&self) -> bool {
         // An output without any weight has nothing to lose: 0/0 is no share, and `min` passes over it.
         let shares = self.largest.iter().zip(&self.signals).map(|(left, signal)| left / signal);
         let smallest_share = shares.fold(f64::INFINITY, f64::min);
-        self.cost <= self.smallest_digit * smallest_share
+        !self.is_below_zero && self.cost <= self.smallest_digit * smallest_share
     }
 }
 

@@ -9,6 +9,7 @@ mod beliefs;
 mod blocks;
 mod buffers;
 mod canonical;
+mod careful;
 mod cells;
 mod covariance;
 mod factored;
@@ -27,6 +28,7 @@ pub use ahead::Outlook;
 pub(crate) use beliefs::{Beliefs, NewSteps, StateBelief, Transition};
 pub use blocks::{BlockSweep, Future, Past};
 pub use form::Form;
+pub(crate) use form::are_variances;
 pub use gradient::Gradient;
 pub use segment::{Begins, SegmentError, Summary, Surroundings, surroundings};
 pub(crate) use segment::{Element, Fold, OwnedRows, StepAt};
@@ -46,6 +48,12 @@ pub enum InferenceError {
     /// A cycle's step depends on more than the ratio of edge to length-scale.
     #[error("slopes in the lengths of edges are for kernels; a model with pieces for time has none")]
     NoEdgeSlopes,
+    /// A forecast looks forward.
+    #[error("distance {at} is negative or not a number; a forecast is for a distance of zero or more ahead")]
+    NotAhead {
+        /// Which of those given, counted from 0.
+        at: usize,
+    },
     /// A past or a future that another model has left.
     #[error(
         "what is known before or after the block is of a state of {found} numbers, but the model has {expected}"

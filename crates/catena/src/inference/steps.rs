@@ -20,6 +20,8 @@ pub(super) struct StepTable {
     transition_slopes: Vec<f64>,
     noise_slopes: Vec<f64>,
     n_slopes: usize,
+    /// The layout that the numbers are written in.
+    layout: Option<Layout>,
     transition_len: usize,
     noise_len: usize,
 }
@@ -65,17 +67,23 @@ impl StepTable {
         self.transition_len = parts * parts * width;
         self.noise_len = parts * (parts + 1) / 2 * width;
         let (transitions, noises) = (lengths.len() * self.transition_len, lengths.len() * self.noise_len);
-        // Entries between a slot's own components are zero and stay so; all others are written.
+        // What no latent has, slots without one and components beyond a latent's own, is zero and stays so: in the same layout
+        // the same numbers are written, in another one those of the layout before would stand there.
+        let n_slopes = n_slopes(model);
+        let is_as_before = self.layout.as_ref() == Some(layout) && self.n_slopes == n_slopes;
+        if !is_as_before {
+            self.layout = Some(layout.clone());
+            self.n_slopes = n_slopes;
+        }
         for (buffer, len) in [(&mut self.transitions, transitions), (&mut self.noises, noises)] {
-            if buffer.len() != len || layout.has_mixed_dims() {
+            if buffer.len() != len || !is_as_before {
                 buffer.clear();
             }
             buffer.resize(len, 0.0);
         }
-        self.n_slopes = n_slopes(model);
         let kept = if SLOPES { (self.n_slopes * transitions, self.n_slopes * noises) } else { (0, 0) };
         for (buffer, len) in [(&mut self.transition_slopes, kept.0), (&mut self.noise_slopes, kept.1)] {
-            if buffer.len() != len || layout.has_mixed_dims() {
+            if buffer.len() != len || !is_as_before {
                 buffer.clear();
             }
             buffer.resize(len, 0.0);

@@ -4,10 +4,11 @@ use super::ahead::{Ahead, LastMoments, Outlook};
 use super::along::Along;
 use super::beliefs::{Beliefs, Kind};
 use super::canonical::{Branches, Down, Messages, Up};
+use super::careful::Careful;
 use super::cells::{Information, WhitenedCells};
 use super::covariance::Chain;
 use super::factored::{self, Factors, Rooted};
-use super::form::{Purpose, keeps_digits, keeps_slopes};
+use super::form::{Purpose, are_variances, keeps_digits, keeps_slopes, smallest_kept};
 use super::gradient::{Gradient, GradientSums};
 use super::readout::Readout;
 use super::sink::{Order, Predictions};
@@ -141,9 +142,7 @@ impl Workspace {
         if self.form.is_some() {
             return self.marginals_by(form, graph, marginals);
         }
-        // A variance below zero has lost every digit, whatever the noise promised.
-        let is_variance =
-            |marginals: &Marginals| marginals.prediction.variances().iter().all(|one| *one >= 0.0);
+        let is_variance = |marginals: &Marginals| are_variances(marginals.prediction.variances());
         if form == Form::Covariance
             && self.marginals_by(form, graph, marginals).is_ok()
             && keeps_digits(graph, &self.largest_variances)
@@ -278,10 +277,11 @@ impl Workspace {
     }
 
     /// Mean and variance of every output, without noise, some time after a row and from nothing but that row and those before
-    /// it: what a forecast made then would have said. One filter serves all outlooks, in their own order.
+    /// it: what a forecast made then would have said. One filter serves all outlooks, in their own order; a second one, by square
+    /// roots, those whose variances lose their digits to tiny noise (see [`Form`]).
     ///
     /// # Errors
-    /// When the structure is not a chain, or numbers overflow.
+    /// When the structure is not a chain, an outlook is not ahead, or numbers overflow; the row named is the origin.
     ///
     /// # Panics
     /// When an origin is not a row of the graph.
@@ -290,16 +290,21 @@ impl Workspace {
         graph: &FactorGraph<'_>,
         outlooks: &[Outlook],
     ) -> Result<Prediction, InferenceError> {
+        check_ahead(outlooks.iter().map(|outlook| outlook.distance))?;
         let layout = self.prepare_chain::<false>(graph)?;
         let mut ahead = Ahead::new(graph, &layout, outlooks);
         let (chain, stretches, _) = self.chain(graph);
         stretches.watch_once(&layout, chain, &mut ahead);
+        if let Some(smallest) = self.smallest_kept(graph) {
+            ahead.answer_carefully(&mut Careful::new(graph), outlooks, &smallest);
+        }
         ahead.finish(graph)
     }
 
     /// Mean and variance of every output at new inputs along a line, without noise, and the D×D covariance of the outputs at
     /// each if `with_covariances`; exact, each as if it were the only one. The same as
-    /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at) in O(C n²), for states too large to keep.
+    /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at) in O(C n²), for states too large to keep. Inputs whose
+    /// variances lose their digits to tiny noise (see [`Form`]) are answered by square roots, in O(C n³) for all of them.
     ///
     /// # Errors
     /// When the structure is not a chain along a single input, or numbers overflow; the row named is one of `inputs`.
@@ -317,13 +322,17 @@ impl Workspace {
         let mut along = Along::new(graph, &layout, attachment, inputs, with_covariances)?;
         let (chain, stretches, _) = self.chain(graph);
         stretches.pass_once(&layout, chain, &mut along);
+        if let Some(smallest) = self.smallest_kept(graph) {
+            along.answer_carefully(&mut Careful::new(graph), &smallest);
+        }
         along.finish()
     }
 
-    /// Joint draws of all outputs, without noise, at these distances after the last row: each row-major H×D.
+    /// Joint draws of all outputs, without noise, at these distances after the last row: each row-major H×D. Where the variances
+    /// of the last row lose their digits to tiny noise (see [`Form`]), its state is found by square roots.
     ///
     /// # Errors
-    /// When the structure is not a chain, or numbers overflow.
+    /// When the structure is not a chain, a distance is not ahead, or numbers overflow.
     pub fn paths_ahead(
         &mut self,
         graph: &FactorGraph<'_>,
@@ -331,11 +340,27 @@ impl Workspace {
         n_paths: usize,
         seed: u64,
     ) -> Result<Vec<Vec<f64>>, InferenceError> {
+        check_ahead(distances.iter().copied())?;
         let layout = self.prepare_chain::<false>(graph)?;
         let mut last = LastMoments::default();
         let (chain, stretches, _) = self.chain(graph);
         stretches.watch_once(&layout, chain, &mut last);
-        last.paths(graph, &layout, (distances, &self.readout), n_paths, seed)
+        let smallest = self.smallest_kept(graph);
+        let state = match smallest.filter(|smallest| !last.keeps_digits(&layout, &self.readout, smallest)) {
+            Some(_) => Careful::new(graph).last_state(),
+            None => last.state(&layout),
+        };
+        state.paths(graph, &layout, (distances, &self.readout), n_paths, seed)
+    }
+
+    /// By output, the smallest variance that is taken from the covariance form; `None` where all are, since it was named. Where
+    /// the factored form was named, none is.
+    fn smallest_kept(&self, graph: &FactorGraph<'_>) -> Option<Vec<f64>> {
+        match self.form {
+            Some(Form::Covariance) => None,
+            Some(Form::Factored) => Some(vec![f64::INFINITY; graph.model().n_outputs()]),
+            Some(Form::Canonical) | None => Some(smallest_kept(graph)),
+        }
     }
 
     /// Computes what the covariance form needs.
@@ -390,7 +415,7 @@ impl Workspace {
         let dims: Vec<usize> = graph.model().latents().iter().map(Latent::state_dim).collect();
         let layout = Layout::new(&dims);
         let at_once = if self.cut == Cut::Never { usize::MAX } else { STEPS_AT_ONCE };
-        self.steps.set::<SLOPES>(graph.edges().lengths(), graph.model(), &layout, at_once);
+        self.steps.set::<SLOPES>(graph.step_lengths().lengths(), graph.model(), &layout, at_once);
         self.readout.set(graph.model(), &layout);
         self.log_noise = self.readout.log_noise(graph.cells());
         if form == Form::Canonical {
@@ -412,7 +437,7 @@ impl Workspace {
         let n_values = self.readout.n_values();
         let chain = Chain {
             cells: graph.cells(),
-            edges: graph.edges(),
+            edges: graph.step_lengths(),
             steps: &self.steps,
             readout: &self.readout,
             whitened: &self.whitened,
@@ -460,7 +485,7 @@ impl Workspace {
         let rooted = Rooted {
             tree: graph.tree(),
             cells: graph.cells(),
-            edges: graph.edges(),
+            edges: graph.step_lengths(),
             steps: &self.steps,
             readout: &self.readout,
             shape: layout.dynamic(),
@@ -478,13 +503,21 @@ impl Workspace {
     }
 }
 
+/// Refuses distances that lead backward or nowhere.
+fn check_ahead(mut distances: impl Iterator<Item = f64>) -> Result<(), InferenceError> {
+    match distances.position(|distance| distance.is_nan() || distance < 0.0) {
+        Some(at) => Err(InferenceError::NotAhead { at }),
+        None => Ok(()),
+    }
+}
+
 /// The error for numbers that overflowed at a position, in the user's terms.
-fn overflow(graph: &FactorGraph<'_>, position: Position) -> InferenceError {
+pub(super) fn overflow(graph: &FactorGraph<'_>, position: Position) -> InferenceError {
     InferenceError::Overflow { row: graph.tree().row_at(position) }
 }
 
 /// The log evidence, if it is a number; the covariance form notices an overflow only at its end.
-fn finite(graph: &FactorGraph<'_>, log_evidence: f64) -> Result<f64, InferenceError> {
+pub(super) fn finite(graph: &FactorGraph<'_>, log_evidence: f64) -> Result<f64, InferenceError> {
     if log_evidence.is_finite() {
         Ok(log_evidence)
     } else {

@@ -74,11 +74,6 @@ impl Layout {
         self.dims.len()
     }
 
-    /// Whether some latents have fewer components than others.
-    pub(crate) fn has_mixed_dims(&self) -> bool {
-        self.dims.first() != self.dims.last()
-    }
-
     /// Where in the padded state a column of the mixing matrix reads.
     pub(crate) fn place_read(&self, column: usize) -> usize {
         self.places_read[column]

@@ -64,6 +64,11 @@ impl Latent {
         }
     }
 
+    /// Whether only a chain can carry it: where a structure branches, odd derivatives have no sign, and time no direction.
+    pub fn needs_a_line(&self) -> bool {
+        self.state_dim() > 1 || self.kernel().is_none()
+    }
+
     /// The length-scale.
     pub fn length_scale(&self) -> LengthScale {
         self.length_scale

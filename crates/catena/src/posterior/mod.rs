@@ -9,7 +9,7 @@ pub use sample::Draws;
 
 use crate::graph::FactorGraph;
 use crate::index::{OutputIndex, RowIndex};
-use crate::inference::{Beliefs, Form, InferenceError, Workspace};
+use crate::inference::{Beliefs, Form, InferenceError, Workspace, are_variances};
 use crate::prediction::Prediction;
 
 /// The joint posterior of all states on the structure.
@@ -22,15 +22,21 @@ pub struct Posterior<'a> {
     beliefs: Beliefs,
     prediction: Prediction,
     log_evidence: f64,
+    /// Whether the form was chosen here, and another one may stand in for it.
+    is_free: bool,
 }
 
 impl<'a> Posterior<'a> {
-    /// The posterior of a graph.
+    /// The posterior of a graph, in the form that suits it: the factored one where another would bring a variance below zero.
     ///
     /// # Errors
     /// When numbers overflow.
     pub fn new(graph: &FactorGraph<'a>) -> Result<Self, InferenceError> {
-        Self::from_workspace(graph, Workspace::new())
+        let posterior = Self::from_workspace(graph, Workspace::new())?;
+        if are_variances(posterior.prediction.variances()) {
+            return Ok(Self { is_free: true, ..posterior });
+        }
+        Self::with_form(graph, Form::Factored)
     }
 
     /// The posterior of a graph, computed in this form. The covariance form keeps no messages; the canonical one
@@ -45,7 +51,7 @@ impl<'a> Posterior<'a> {
     fn from_workspace(graph: &FactorGraph<'a>, workspace: Workspace) -> Result<Self, InferenceError> {
         let (log_evidence, beliefs) = workspace.into_beliefs(graph)?;
         let prediction = read_rows(graph, &beliefs)?;
-        Ok(Self { graph: graph.clone(), beliefs, prediction, log_evidence })
+        Ok(Self { graph: graph.clone(), beliefs, prediction, log_evidence, is_free: false })
     }
 
     /// The log evidence of the observed cells.

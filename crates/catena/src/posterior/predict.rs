@@ -3,7 +3,7 @@
 use super::Posterior;
 use crate::data::InputPoints;
 use crate::index::OutputIndex;
-use crate::inference::{InferenceError, NewSteps};
+use crate::inference::{Form, InferenceError, NewSteps, StateBelief};
 use crate::prediction::Prediction;
 use crate::structure::{AttachedTo, Attachment};
 
@@ -26,17 +26,11 @@ impl Posterior<'_> {
         let n_outputs = self.graph.model().n_outputs();
         let mut means = Vec::with_capacity(inputs.n_rows() * n_outputs);
         let mut variances = Vec::with_capacity(inputs.n_rows() * n_outputs);
-        for row in inputs.rows() {
-            let belief = self.belief_at(attachment.attach(inputs.point(row)));
-            for output in 0..n_outputs {
-                let (mean, variance) = self.beliefs.read_output(OutputIndex::new(output), &belief);
-                if !(mean.is_finite() && variance.is_finite()) {
-                    return Err(InferenceError::Overflow { row });
-                }
-                means.push(mean);
-                variances.push(variance);
-            }
-        }
+        self.for_each_at(attachment, inputs, |_, read| {
+            means.extend(read.iter().map(|read| read.0));
+            variances.extend(read.iter().map(|read| read.1));
+            true
+        })?;
         Ok(Prediction::from_checked(n_outputs, means, variances))
     }
 
@@ -55,25 +49,49 @@ impl Posterior<'_> {
     ) -> Result<Vec<f64>, InferenceError> {
         let n_outputs = self.graph.model().n_outputs();
         let mut covariances = Vec::with_capacity(inputs.n_rows() * n_outputs * n_outputs);
-        for row in inputs.rows() {
-            let belief = self.belief_at(attachment.attach(inputs.point(row)));
-            let mut block = self.beliefs.output_covariance(&belief);
-            for output in 0..n_outputs {
-                let (_, variance) = self.beliefs.read_output(OutputIndex::new(output), &belief);
-                block[output * (n_outputs + 1)] = variance;
+        self.for_each_at(attachment, inputs, |belief, read| {
+            let mut block = self.beliefs.output_covariance(belief);
+            for (output, (_, variance)) in read.iter().enumerate() {
+                block[output * (n_outputs + 1)] = *variance;
             }
-            if block.iter().any(|entry| !entry.is_finite()) {
-                return Err(InferenceError::Overflow { row });
-            }
+            let is_finite = block.iter().all(|entry| entry.is_finite());
             covariances.append(&mut block);
-        }
+            is_finite
+        })?;
         Ok(covariances)
     }
 
-    /// The belief of a new state, where it joins the structure.
-    fn belief_at(&self, place: AttachedTo) -> crate::inference::StateBelief {
+    /// Hands on the belief of the state at each new input, and mean and variance of every output, until `is_finite` denies it.
+    fn for_each_at(
+        &self,
+        attachment: &Attachment,
+        inputs: &InputPoints,
+        mut is_finite: impl FnMut(&StateBelief, &[(f64, f64)]) -> bool,
+    ) -> Result<(), InferenceError> {
+        let mut factored: Option<Posterior<'_>> = None;
+        for row in inputs.rows() {
+            let (place, overflow) = (attachment.attach(inputs.point(row)), InferenceError::Overflow { row });
+            let (mut belief, mut read) = self.belief_at(place).ok_or(overflow)?;
+            let has_variances = read.iter().all(|read| read.1 >= 0.0);
+            if self.is_free && self.beliefs.can_be_below_zero() && !has_variances {
+                let careful = match factored.take() {
+                    Some(made) => made,
+                    None => Posterior::with_form(&self.graph, Form::Factored)?,
+                };
+                (belief, read) = careful.belief_at(place).ok_or(overflow)?;
+                factored = Some(careful);
+            }
+            if !is_finite(&belief, &read) {
+                return Err(overflow);
+            }
+        }
+        Ok(())
+    }
+
+    /// The belief of a new state, where it joins the structure, and what outputs read from it; `None` when numbers overflow.
+    fn belief_at(&self, place: AttachedTo) -> Option<(StateBelief, Vec<(f64, f64)>)> {
         let steps = |lengths: &[f64]| NewSteps::new(&self.graph, &self.beliefs, lengths);
-        match place {
+        let belief = match place {
             AttachedTo::BeforeFirst(tie) => self.beliefs.before_root(&steps(&[tie.distance]), 0),
             AttachedTo::Between { left, right } => {
                 let steps = steps(&[left.distance, right.distance]);
@@ -82,6 +100,10 @@ impl Posterior<'_> {
             AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie) => {
                 self.beliefs.attached(&steps(&[tie.distance]), (tie.position, 0), None)
             }
-        }
+        }?;
+        let outputs = (0..self.graph.model().n_outputs()).map(OutputIndex::new);
+        let read: Vec<_> = outputs.map(|output| self.beliefs.read_output(output, &belief)).collect();
+        let is_finite = read.iter().all(|(mean, variance)| mean.is_finite() && variance.is_finite());
+        is_finite.then_some((belief, read))
     }
 }

@@ -59,7 +59,7 @@ impl StructureChoice {
     /// Builds the structure.
     ///
     /// # Errors
-    /// When a distance overflows, or the inputs are not of the dimension this choice was made for.
+    /// When a distance overflows, or the choice was made for a single input and there are more.
     pub fn build(self, inputs: &InputPoints) -> Result<Tree, StructureError> {
         match self.kind() {
             StructureKind::SortedChain => sorted_chain(inputs),

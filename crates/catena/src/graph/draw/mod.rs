@@ -25,7 +25,7 @@ impl ExplicitGraph {
         text::text(self)
     }
 
-    /// The graph in the DOT language of Graphviz; `dot -Tsvg` lays it out.
+    /// The graph in the DOT language of Graphviz; `dot -Tsvg` draws it, with every box at the place it has in the SVG drawing.
     pub fn to_dot(&self) -> String {
         dot::dot(self)
     }

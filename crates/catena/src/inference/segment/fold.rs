@@ -2,7 +2,7 @@
 
 use super::super::factored;
 use super::super::readout::Readout;
-use super::super::steps::StepTable;
+use super::super::steps::{StepTable, StepView};
 use super::algebra::Algebra;
 use super::element::{Element, OwnedRows, Parts, Rows};
 use crate::linalg::{Layout, Separate, Shape, dot, eliminate, vector_times_matrix};
@@ -67,6 +67,13 @@ impl Fold {
             StepAt::Length(at) => at + 1,
         };
         self.algebra.extend_by_position(element, self.steps.step(at), rows);
+    }
+
+    /// Moves a state by the step of this length in the list, backward in time.
+    pub(crate) fn step_back(&mut self, state: &mut Element, at: usize) {
+        let (transition, noise) = self.steps.step(at + 1).backward_in_time(self.algebra.layout().dynamic());
+        let step = StepView { transition: &transition, noise: &noise };
+        self.algebra.extend_by_position(state, step, OwnedRows::default().view());
     }
 
     /// Adds the row of a cell: `(h, y)/√r`. Returns the log evidence that the row leaves out, `−½ log 2πr`.

@@ -103,7 +103,7 @@ impl Summary {
         let model = graph.model();
         let mut fold = Fold::new(model);
         let mut element = Element::empty(fold.size());
-        fold.set_steps(model, graph.edges().lengths());
+        fold.set_steps(model, graph.step_lengths().lengths());
         let (cells, mut rows) = (graph.cells(), OwnedRows::default());
         let (first, n_positions) = (usize::from(begins == Begins::AfterAnother), cells.n_positions());
         let can_filter = BlockSweep::suits(graph);
@@ -125,7 +125,7 @@ impl Summary {
             }
             let step = match position {
                 0 => StepAt::Root,
-                _ => StepAt::Length(graph.edges().step_of(position)),
+                _ => StepAt::Length(graph.step_lengths().step_of(position)),
             };
             fold.extend(&mut element, step, rows.view());
             element.add_log_share(share);

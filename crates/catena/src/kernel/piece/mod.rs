@@ -50,11 +50,9 @@ impl Piece {
 
     /// The piece of this name and shape, if there is one; pieces without a shape ignore it.
     pub fn named(name: &str, shape: f64) -> Option<Self> {
-        let first = |quality: Quality, period: LengthScale| {
-            [Self::Sho { quality }, Self::Cycle { period }, Self::RandomWalk, Self::LocalLinearTrend]
-        };
-        let any = first(Quality::new(1.0).ok()?, LengthScale::new(1.0).ok()?);
-        let found = any.into_iter().find(|piece| piece.name() == name)?;
+        let (quality, period) = (Quality::new(1.0).ok()?, LengthScale::new(1.0).ok()?);
+        let all = [Self::Sho { quality }, Self::Cycle { period }, Self::RandomWalk, Self::LocalLinearTrend];
+        let found = all.into_iter().find(|piece| piece.name() == name)?;
         found.with_shape(shape).ok()
     }
 

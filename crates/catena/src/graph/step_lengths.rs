@@ -6,12 +6,12 @@ use crate::structure::Tree;
 ///
 /// Step 0 is the root's own, which comes from nowhere.
 #[derive(Debug)]
-pub(crate) struct Edges {
+pub(crate) struct StepLengths {
     step_of: Vec<u32>,
     lengths: Vec<f64>,
 }
 
-impl Edges {
+impl StepLengths {
     /// The steps of a structure.
     pub(super) fn new(tree: &Tree) -> Self {
         let mut edges = Self { step_of: Vec::with_capacity(tree.len()), lengths: vec![] };
