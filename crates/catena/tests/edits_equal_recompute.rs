@@ -3,14 +3,15 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 use catena::data::{InputPoints, Observations, squared_distance};
-use catena::graph::FactorGraph;
+use catena::graph::{FactorGraph, GraphError};
 use catena::index::{OutputIndex, RowIndex};
-use catena::inference::Workspace;
-use catena::live::LivePosterior;
-use catena::model::Lmc;
+use catena::inference::{Form, Workspace};
+use catena::kernel::{Kernel, StateKind};
+use catena::live::{LiveError, LivePosterior};
+use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
-use catena::structure::{Tree, sorted_chain};
-use catena::units::Variance;
+use catena::structure::{Attachment, Tree, sorted_chain};
+use catena::units::{LengthScale, Variance};
 use catena_baselines::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
@@ -317,4 +318,92 @@ fn with_tiny_noise() {
     let tiny = Limits { noise: (1e-6, 1e-4), ..Limits::MODERATE };
     run(Shape::Line, tiny, 500..508, 20);
     run(Shape::Tree, tiny, 510..518, 20);
+}
+
+/// What a question about new inputs is answered does not depend on who is asked, also before the first row of a process that
+/// wanders, and also at the edges of the range of numbers.
+#[test]
+fn new_inputs_are_answered_as_by_a_posterior_that_takes_no_edits() {
+    for seed in 900..930 {
+        let shape = [Shape::Time, Shape::Line, Shape::Tree][seed as usize % 3];
+        let scenario = Scenario::draw(shape, Limits::MODERATE, seed);
+        let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
+        let mut live = LivePosterior::new(&graph, &scenario.inputs, &scenario.observations).unwrap();
+        let mut draws = SeededDraws::new(seed);
+        let dim = scenario.inputs.dim();
+        let lowest = scenario.inputs.values().iter().copied().fold(f64::INFINITY, f64::min);
+        let mut points = vec![lowest - 0.7; dim];
+        points.extend((0..4 * dim).map(|_| lowest + draws.uniform(-1.0, 3.0)));
+        let at = InputPoints::new(5, dim, points).unwrap();
+        let attachment = Attachment::new(&scenario.inputs, &scenario.tree);
+        let expected =
+            Posterior::with_form(&graph, Form::Factored).unwrap().predict_at(&attachment, &at).unwrap();
+        let n_outputs = scenario.model.n_outputs();
+        let found: Vec<_> = at.rows().map(|row| live.marginals_at(at.point(row)).unwrap()).collect();
+        let means: Vec<f64> = found.iter().flat_map(|found| found.means.clone()).collect();
+        let variances: Vec<f64> = found.iter().flat_map(|found| found.variances.clone()).collect();
+        let (label, tolerance) = (&scenario.label, Tolerance::relative(TOLERANCE));
+        assert_close(&format!("means, {label}"), n_outputs, &means, expected.means(), tolerance);
+        assert_close(&format!("variances, {label}"), n_outputs, &variances, expected.variances(), tolerance);
+    }
+}
+
+/// One latent of this length-scale over points in a plane, joined in their order.
+fn far_apart(points: &[f64], length_scale: f64) -> (Lmc, InputPoints, Tree, Observations) {
+    let n_rows = points.len() / 2;
+    let latent = Latent::new(Kernel::Matern12, StateKind::Value, LengthScale::new(length_scale).unwrap());
+    let mixing = MixingMatrix::shared(1, 1, vec![1.0]).unwrap();
+    let model = Lmc::new(vec![latent.unwrap()], mixing, vec![Variance::new(0.1).unwrap()]).unwrap();
+    let inputs = InputPoints::new(n_rows, 2, points.to_vec()).unwrap();
+    let tree = Tree::chain(&inputs, inputs.rows().collect()).unwrap();
+    let observations = Observations::from_dense(n_rows, 1, &vec![1.0; n_rows]).unwrap();
+    (model, inputs, tree, observations)
+}
+
+#[test]
+fn distances_whose_squares_overflow_or_vanish_are_those_of_the_structure() {
+    for unit in [1e160, 1e-170] {
+        let (model, inputs, tree, observations) = far_apart(&[0.0, 0.0, 3.0 * unit, 4.0 * unit], unit);
+        let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
+        let mut live = LivePosterior::new(&graph, &inputs, &observations).unwrap();
+        let point = [0.0, 2.0 * unit];
+        let attachment = Attachment::new(&inputs, &tree);
+        let at = InputPoints::new(1, 2, point.to_vec()).unwrap();
+        let expected = Posterior::new(&graph).unwrap().predict_at(&attachment, &at).unwrap();
+        let found = live.marginals_at(&point).unwrap();
+        assert!((found.means[0] - expected.means()[0]).abs() < 1e-12, "unit {unit}");
+        assert!((found.variances[0] - expected.variances()[0]).abs() < 1e-12, "unit {unit}");
+        let row = live.insert(&point).unwrap();
+        let inserted = live.marginals(row).unwrap();
+        assert!((inserted.variances[0] - expected.variances()[0]).abs() < 1e-12, "unit {unit}");
+        let table = live.table().unwrap();
+        let step = table.tree.step_into(table.tree.position_of(row));
+        assert!((step / unit - 2.0).abs() < 1e-12, "unit {unit}: {step:e}");
+    }
+}
+
+#[test]
+fn a_point_at_no_finite_distance_is_refused_and_changes_nothing() {
+    let (model, inputs, tree, observations) = far_apart(&[-1e308, 0.0, -1e308, 1.0], 1.0);
+    let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
+    let mut live = LivePosterior::new(&graph, &inputs, &observations).unwrap();
+    let before = live.marginals(RowIndex::new(0)).unwrap();
+    let point = vec![1e308, 0.0];
+    let refused = LiveError::DistanceNotFinite { row: RowIndex::new(0), point: point.clone() };
+    assert_eq!(live.insert(&point), Err(refused.clone()));
+    assert_eq!(live.marginals_at(&point), Err(refused));
+    assert_eq!((live.n_rows(), live.marginals(RowIndex::new(0)).unwrap()), (2, before));
+    assert!(live.table().is_ok());
+}
+
+#[test]
+fn observations_of_another_table_are_refused() {
+    let (model, inputs, tree, observations) = far_apart(&[0.0, 0.0, 1.0, 0.0], 1.0);
+    let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
+    let wider = Observations::from_dense(2, 2, &[1.0; 4]).unwrap();
+    let mismatch = GraphError::OutputCountMismatch { model: 1, observations: 2 };
+    assert_eq!(LivePosterior::new(&graph, &inputs, &wider).unwrap_err(), LiveError::Graph(mismatch));
+    let longer = Observations::from_dense(3, 1, &[1.0; 3]).unwrap();
+    let mismatch = GraphError::RowCountMismatch { structure: 2, observations: 3 };
+    assert_eq!(LivePosterior::new(&graph, &inputs, &longer).unwrap_err(), LiveError::Graph(mismatch));
 }

@@ -4,12 +4,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 use catena::data::{Observations, OutputScaling};
-use catena::graph::FactorGraph;
+use catena::graph::{FactorGraph, GraphError};
 use catena::index::OutputIndex;
 use catena::inference::Workspace;
 use catena::kernel::Kernel;
 use catena::learning::{
-    Ascent, Extent, Family, GraphEvidence, LogPosterior, OutputMoments, Parameters, Priors, Settings, em_step,
+    Ascent, Extent, Family, GraphEvidence, LearningError, LogPosterior, OutputMoments, Parameters, Priors,
+    Settings, em_step,
 };
 use catena::model::Lmc;
 use catena::structure::{Tree, automatic_structure};
@@ -235,4 +236,20 @@ fn known_noises_stay_and_teach_the_output_nothing() {
     let stepped = em_step(&graph, &case.observations, &Priors::FLAT, FLOOR).unwrap();
     assert_eq!(stepped.noise(), case.start.noise());
     assert_ne!(stepped.mixing(), case.start.mixing());
+}
+
+#[test]
+fn a_table_with_other_outputs_or_rows_is_refused() {
+    let case = case("short-few", 20, 1);
+    let graph = FactorGraph::new(&case.start, &case.tree, &case.observations).unwrap();
+    let model = case.start.n_outputs();
+    let other = |n_rows: usize, n_outputs: usize| {
+        Observations::from_dense(n_rows, n_outputs, &vec![0.5; n_rows * n_outputs]).unwrap()
+    };
+    let wider = em_step(&graph, &other(20, model + 1), &Priors::for_points(1.0, 10.0), FLOOR).unwrap_err();
+    let mismatch = GraphError::OutputCountMismatch { model, observations: model + 1 };
+    assert_eq!(wider, LearningError::Graph(mismatch));
+    let longer = em_step(&graph, &other(21, model), &Priors::for_points(1.0, 10.0), FLOOR).unwrap_err();
+    let mismatch = GraphError::RowCountMismatch { structure: 20, observations: 21 };
+    assert_eq!(longer, LearningError::Graph(mismatch));
 }

@@ -17,13 +17,14 @@ use crate::units::Variance;
 /// and outputs without a cell stay as they are, and so do known noises of single cells.
 ///
 /// # Errors
-/// When the sweep fails.
+/// When the observations are of another table than the graph's, or the sweep fails.
 pub fn em_step(
     graph: &FactorGraph<'_>,
     observations: &Observations,
     priors: &Priors,
     noise_floor: f64,
 ) -> Result<Lmc, LearningError> {
+    graph.check_table(observations)?;
     let model = graph.model();
     let posterior = Posterior::new(graph)?;
     let mut outputs: Vec<OutputSums> =

@@ -14,10 +14,10 @@ mod refresh;
 pub use refresh::Recomputed;
 
 use crate::data::{DataError, InputPoints, Observations};
-use crate::graph::FactorGraph;
+use crate::graph::{FactorGraph, GraphError};
 use crate::index::{OutputIndex, RowIndex};
 use crate::inference::{Element, Fold, InferenceError};
-use crate::model::{Lmc, ModelError};
+use crate::model::{Latent, Lmc, ModelError};
 use crate::structure::{StructureError, Tree};
 use crate::units::{DistanceScale, UnitError, Variance};
 use forest::{Forest, LiveCell};
@@ -85,6 +85,19 @@ pub enum LiveError {
         /// Rows of inputs.
         inputs: usize,
     },
+    /// A new point is so far away that its distance is not a finite number.
+    #[error(
+        "the distance of a new point at {point:?} to row {row} is not a finite number; rescale the inputs and fit again"
+    )]
+    DistanceNotFinite {
+        /// The row it would be joined to.
+        row: RowIndex,
+        /// The point.
+        point: Vec<f64>,
+    },
+    /// Observations of another table than the graph's.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
     /// A model that cannot be.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -141,16 +154,18 @@ impl LivePosterior {
     /// The posterior of these observations, on the structure and under the model of a graph, ready for edits.
     ///
     /// # Errors
-    /// When the inputs have another number of rows than the structure.
+    /// When the inputs or the observations have another number of rows than the structure, or the observations another number of
+    /// outputs than the model.
     pub fn new(
         graph: &FactorGraph<'_>,
         inputs: &InputPoints,
         observations: &Observations,
     ) -> Result<Self, LiveError> {
         let tree = graph.tree();
-        if inputs.n_rows() != tree.len() || observations.n_rows() != tree.len() {
+        if inputs.n_rows() != tree.len() {
             return Err(LiveError::RowCountMismatch { structure: tree.len(), inputs: inputs.n_rows() });
         }
+        graph.check_table(observations)?;
         let mut forest = Forest::new(tree);
         for (row, cell) in observations.cells() {
             let cell = LiveCell { output: cell.output, value: cell.value, own_noise: cell.noise_variance };
@@ -266,15 +281,13 @@ impl LivePosterior {
     /// ends; elsewhere it hangs on its nearest point.
     ///
     /// # Errors
-    /// When the inputs are not M finite numbers, or the point would branch off a chain that carries derivatives.
+    /// When the inputs are not M finite numbers, their distance to the structure is not one, or the point would branch off a
+    /// chain that carries derivatives.
     pub fn insert(&mut self, point: &[f64]) -> Result<RowIndex, LiveError> {
         let place = self.place_of(point)?;
-        if matches!(place, Place::On(..)) && !self.places.is_line() {
-            let needs_a_line =
-                |latent: &crate::model::Latent| latent.state_dim() > 1 || latent.kernel().is_none();
-            if self.model.latents().iter().any(needs_a_line) {
-                return Err(LiveError::DerivativeOffTheLine);
-            }
+        let branches_off = matches!(place, Place::On(..)) && !self.places.is_line();
+        if branches_off && self.model.latents().iter().any(Latent::needs_a_line) {
+            return Err(LiveError::DerivativeOffTheLine);
         }
         self.places.push(point)?;
         let row = match place {
@@ -348,10 +361,12 @@ impl LivePosterior {
         Ok(self.fold.output_covariance(&state))
     }
 
-    /// Mean and variance of every output at inputs that are not of the structure, which stays as it is.
+    /// Mean and variance of every output at inputs that are not of the structure, which stays as it is: those of
+    /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at). What lies before the first point of a line is found from
+    /// that point's posterior, backward in time; a process that wanders is not begun anew there, as [`LivePosterior::insert`] would.
     ///
     /// # Errors
-    /// When the inputs are not M finite numbers, or numbers overflow.
+    /// When the inputs are not M finite numbers, their distance to the structure is not one, or numbers overflow.
     pub fn marginals_at(&mut self, point: &[f64]) -> Result<PointMarginals, LiveError> {
         let place = self.place_of(point)?;
         let (Place::On(row, _) | Place::Before(row, _) | Place::Between((row, _), _)) = place;
@@ -360,7 +375,7 @@ impl LivePosterior {
         self.read(&state, row)
     }
 
-    /// The points that an edit at a row can reach along a chain, in order: all whose state explains more than `correlation`² of the
+    /// The points that an edit at a row can reach along a chain, in order: all whose state explains at least `correlation`² of the
     /// variance of some output there. No output elsewhere has a larger posterior correlation with any output of the row, so an edit
     /// that moves a mean by one deviation there moves none elsewhere by more than `correlation` deviations.
     ///
@@ -440,7 +455,15 @@ impl LivePosterior {
         if point.len() != dim || point.iter().any(|input| !input.is_finite()) {
             return Err(LiveError::Input { dim, found: point.to_vec() });
         }
-        Ok(self.places.find(&self.forest, point))
+        let place = self.places.find(&self.forest, point);
+        let ties = match place {
+            Place::On(row, distance) | Place::Before(row, distance) => [(row, distance); 2],
+            Place::Between(left, right) => [left, right],
+        };
+        match ties.into_iter().find(|(_, distance)| !distance.is_finite()) {
+            Some((row, _)) => Err(LiveError::DistanceNotFinite { row, point: point.to_vec() }),
+            None => Ok(place),
+        }
     }
 
     fn check_row(&self, row: RowIndex) -> Result<(), LiveError> {

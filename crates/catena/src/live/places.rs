@@ -2,7 +2,7 @@
 
 use super::forest::{Forest, NodeKind};
 use super::query::Place;
-use crate::data::{DataError, InputPoints, squared_distance};
+use crate::data::{DataError, InputPoints, distance, squared_distance};
 use crate::index::RowIndex;
 use crate::structure::{KdTree, Tree};
 
@@ -84,7 +84,8 @@ impl Places {
                         nearest = (squared, row);
                     }
                 }
-                Place::On(RowIndex::new(nearest.1), nearest.0.sqrt() / scale)
+                let there = &values[nearest.1 * dim..][..*dim];
+                Place::On(RowIndex::new(nearest.1), distance(point, there) / scale)
             }
         }
     }

@@ -119,9 +119,10 @@ impl Query<'_> {
                 StepAt::Length(1)
             }
             Place::Before(root, distance) => {
-                after = self.heard_across(root, distance);
-                state = Element::nothing(self.fold.size());
-                StepAt::Root
+                state = self.state(root, None);
+                self.fold.set_steps(self.model, &[distance]);
+                self.fold.step_back(&mut state, 0);
+                return state;
             }
         };
         self.fold.extend(&mut state, step, after.view());
