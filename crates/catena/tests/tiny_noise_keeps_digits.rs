@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 use catena::graph::FactorGraph;
-use catena::inference::Workspace;
-use catena_baselines::dense::DensePrior;
+use catena::inference::{Gradient, Workspace};
+use catena::learning::{Evidence, GraphEvidence};
+use catena_baselines::dense::{DenseGradient, DensePrior};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
@@ -32,7 +33,17 @@ fn check(scenario: &Scenario) {
         tolerance,
     );
     // Eight digits are estimated before a gradient is returned; an estimate may be wrong by one.
-    let tolerance = Tolerance::relative(1e-7).with_scale_at_least(n_observed);
+    check_slopes(scenario, &gradient, &expected, 1e-7);
+    // A climb names the covariance form: its evidence keeps its digits, of its slopes four are left in the worst case.
+    let climbed = GraphEvidence::new(graph.clone()).slopes(&scenario.model).unwrap();
+    assert_close(&named("evidence of a climb"), 1, &[climbed.log_evidence], &evidence, tolerance);
+    check_slopes(scenario, &climbed, &expected, 1e-4);
+}
+
+fn check_slopes(scenario: &Scenario, gradient: &Gradient, expected: &DenseGradient, digits: f64) {
+    let named = |what: &str| format!("{what}, {}", scenario.label);
+    let tolerance =
+        Tolerance::relative(digits).with_scale_at_least(scenario.observations.n_observed() as f64);
     let scales: Vec<f64> =
         scenario.model.latents().iter().map(|latent| latent.length_scale().get()).collect();
     let noise: Vec<f64> = scenario.model.noise().iter().map(|noise| noise.get()).collect();

@@ -34,8 +34,11 @@ pub struct GraphEvidence<'a> {
 impl<'a> GraphEvidence<'a> {
     /// The evidence of models on this graph's structure and cells; the graph's own model is not used.
     ///
-    /// On chains the covariance form is named, whose evidence keeps its digits at any noise. On trees the form follows the
-    /// noise: the canonical one would lose the evidence itself where noise is tiny, and the factored one keeps it.
+    /// On chains the covariance form is named, whose evidence keeps its digits at any noise. Its slopes are not looked after: where
+    /// noise is tiny and cells crowd they may keep fewer than the eight digits of a [`Workspace`] that chooses. A climb accepts steps
+    /// by the evidence, so that rougher slopes may cost steps but lead nowhere wrong, and a form that follows the noise would change
+    /// within one search along a line. On trees the form follows the noise: the canonical one would lose the evidence itself where
+    /// noise is tiny, and the factored one keeps it.
     pub fn new(graph: FactorGraph<'a>) -> Self {
         let workspace = workspace_for(&graph);
         Self { graph, workspace }
@@ -76,11 +79,6 @@ impl<'a, E: Evidence> LogPosterior<'a, E> {
     /// Why the latest evaluation had no value, if it had none.
     pub fn take_failure(&mut self) -> Option<E::Error> {
         self.failure.take()
-    }
-
-    /// The source of evidence.
-    pub fn evidence(&mut self) -> &mut E {
-        &mut self.evidence
     }
 }
 
