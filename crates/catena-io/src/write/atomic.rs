@@ -149,7 +149,7 @@ impl TargetFile {
     }
 
     /// An error of the system in the words of the user.
-    pub(crate) fn error(&self, source: io::Error) -> WriteError {
+    pub fn error(&self, source: io::Error) -> WriteError {
         WriteError::from_io(&self.name, source)
     }
 

@@ -41,10 +41,10 @@ impl Completion {
 /// # Errors
 /// If values do not have a row for each of the table, or a filled column holds no numbers.
 pub fn complete(table: &Table, completion: &Completion) -> Result<Table, WriteError> {
-    check(table.n_rows(), completion)?;
+    check(table, completion)?;
     let mut columns = table.columns().to_vec();
     for FilledColumn { position, values } in &completion.filled {
-        let not_fillable = || WriteError::NotFillable { position: *position };
+        let not_fillable = || WriteError::NotFillable { column: name_of(table, *position) };
         let column = columns.get_mut(*position).ok_or_else(not_fillable)?;
         let ColumnData::Number(numbers) = column.data() else { return Err(not_fillable()) };
         let cells = numbers.values.iter().zip(values);
@@ -71,17 +71,25 @@ pub fn write_completed(table: &Table, completion: &Completion, target: &Target) 
             for FilledColumn { position, .. } in &completion.filled {
                 let column = table.columns().get(*position).map(Column::data);
                 if !matches!(column, Some(ColumnData::Number(_))) {
-                    return Err(WriteError::NotFillable { position: *position });
+                    return Err(WriteError::NotFillable { column: name_of(table, *position) });
                 }
             }
-            check(table.n_rows(), completion)?;
+            check(table, completion)?;
             copy_completed(source, table.n_rows(), completion, target)
         }
     }
 }
 
-fn check(n_rows: usize, completion: &Completion) -> Result<(), WriteError> {
-    let filled = completion.filled.iter().map(|filled| (filled.position.to_string(), filled.values.len()));
+/// What a user calls a column.
+fn name_of(table: &Table, position: usize) -> String {
+    let name = table.columns().get(position).map(|column| column.name().to_owned());
+    name.unwrap_or_else(|| (position + 1).to_string())
+}
+
+fn check(table: &Table, completion: &Completion) -> Result<(), WriteError> {
+    let n_rows = table.n_rows();
+    let filled = completion.filled.iter();
+    let filled = filled.map(|filled| (name_of(table, filled.position), filled.values.len()));
     let appended = completion.appended.iter().map(|column| (column.name().to_owned(), column.data().len()));
     for (column, found) in filled.chain(appended) {
         if found != n_rows {
@@ -159,7 +167,7 @@ pub fn copy_filled(
 ) -> Result<(), WriteError> {
     let delimiter = match (target.format(), source.delimiter()) {
         (Format::Tsv, _) => b'\t',
-        (_, b'\t') => b',',
+        (Format::Csv, b'\t') => b',',
         // A header may have more than one kind of separator in it: what is written must be read as it was.
         (format, delimiter) if source.delimiter_as(format)? != delimiter => b',',
         (_, delimiter) => delimiter,

@@ -25,6 +25,20 @@ pub enum WriteError {
         /// The file.
         file: FileName,
     },
+    /// A file stands where a folder should be.
+    #[error("{file}: a part of this path is a file, not a folder; name a folder")]
+    NotAFolder {
+        /// The path.
+        file: FileName,
+    },
+    /// Two columns of one name, which no reader would take.
+    #[error("{file}: two columns would be named {name:?}; rename the one in the table that was read")]
+    DuplicateName {
+        /// The file.
+        file: FileName,
+        /// The name.
+        name: String,
+    },
     /// A folder stands where the file should be.
     #[error("{file}: is a directory; name a file in it")]
     IsDirectory {
@@ -83,10 +97,10 @@ pub enum WriteError {
         expected: usize,
     },
     /// A column to fill that holds no numbers, or is not there.
-    #[error("column {position} of the table cannot be filled: it is not there or holds no numbers")]
+    #[error("column {column} of the table cannot be filled: it is not there or holds no numbers")]
     NotFillable {
-        /// The column, counted from 0.
-        position: usize,
+        /// Its name, or its number counted from 1 if it is not there.
+        column: String,
     },
 }
 
@@ -96,6 +110,7 @@ impl WriteError {
         let file = file.clone();
         match source.kind() {
             io::ErrorKind::NotFound => Self::NoFolder { file },
+            io::ErrorKind::NotADirectory => Self::NotAFolder { file },
             io::ErrorKind::IsADirectory => Self::IsDirectory { file },
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                 Self::NotAllowed { file, source }

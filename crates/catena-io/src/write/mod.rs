@@ -20,14 +20,21 @@ pub use error::WriteError;
 pub use predictions::{Interval, PredictedOutput, long_prediction_table, prediction_table};
 pub use scratch::{FilledColumns, ScratchFillings, ScratchRows};
 
+use std::collections::HashSet;
+
 use crate::read::Format;
-use crate::table::Table;
+use crate::table::{Column, Table};
 
 /// Writes a table in the format of its target.
 ///
 /// # Errors
 /// If the target cannot be written; then what was there before is still there.
 pub fn write_table(table: &Table, target: &Target) -> Result<(), WriteError> {
+    let mut seen = HashSet::new();
+    if let Some(name) = table.columns().iter().map(Column::name).find(|name| !seen.insert(*name)) {
+        let (file, name) = (target.file().clone(), name.to_owned());
+        return Err(WriteError::DuplicateName { file, name });
+    }
     let mut file = TargetFile::create(target)?;
     match target.format() {
         Format::Csv | Format::Text => csv::write_csv(table, b',', &mut file)?,
