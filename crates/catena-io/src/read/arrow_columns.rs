@@ -8,6 +8,7 @@ use arrow_schema::{DataType, Field, Schema, TimeUnit};
 use super::ReadError;
 use super::csv::check_names;
 use crate::place::{Excerpt, FileName, Place};
+use crate::table::LARGEST_EXACT;
 use crate::table::{
     Column, ColumnData, Dictionary, NumberColumn, NumberStyle, Stray, StrayReason, Table, TimeColumnBuilder,
 };
@@ -37,9 +38,6 @@ pub(crate) struct TableBuilder {
 
 /// The key under which the written form of times travels in a schema.
 pub(crate) const TIME_STYLE_KEY: &str = "catena:time_style";
-
-/// Integers up to here are exact as doubles.
-const LARGEST_EXACT: u64 = 1 << 53;
 
 impl TableBuilder {
     pub(crate) fn new(file: FileName, schema: &Schema) -> Result<Self, ReadError> {
@@ -205,7 +203,7 @@ impl Growing {
     {
         for value in array.as_primitive::<T>().iter() {
             let value: Option<i128> = value.map(Into::into);
-            if value.is_some_and(|value| value.unsigned_abs() > u128::from(LARGEST_EXACT)) {
+            if value.is_some_and(|value| value.unsigned_abs() >= u128::from(LARGEST_EXACT)) {
                 self.become_text();
             }
             match &mut self.cells {

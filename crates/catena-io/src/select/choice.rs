@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{SelectError, Selection, nearest_name};
-use crate::table::{Column, ColumnData, Table};
+use crate::table::{Column, ColumnData, Stray, StrayReason, Table};
 
 /// Why a column got its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,8 +116,8 @@ pub(crate) fn find(table: &Table, name: &str) -> Result<usize, SelectError> {
     })
 }
 
-/// Refuses a column in which some cell does not fit.
-pub(crate) fn check_stray(table: &Table, position: usize) -> Result<(), SelectError> {
+/// Refuses a column in which some cell does not fit; `is_named` says whether the user named it.
+pub(crate) fn check_stray(table: &Table, position: usize, is_named: bool) -> Result<(), SelectError> {
     let column = &table.columns()[position];
     match column.stray().cloned() {
         None => Ok(()),
@@ -128,6 +128,7 @@ pub(crate) fn check_stray(table: &Table, position: usize) -> Result<(), SelectEr
             text: stray.text,
             reason: stray.reason,
             count: stray.count,
+            is_named,
         }),
     }
 }
@@ -174,7 +175,15 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
                     continue;
                 }
                 ColumnData::Time(_) => Reason::OtherTime,
-                ColumnData::Text(_) => Reason::Text,
+                ColumnData::Text(_) => {
+                    // Nearly numbers or times: left out in silence, the answer would be about other columns. Large whole
+                    // numbers are names and rightly text.
+                    let is_name = |stray: &Stray| stray.reason == StrayReason::TooManyDigits;
+                    if !column.stray().is_some_and(is_name) {
+                        check_stray(table, position, false)?;
+                    }
+                    Reason::Text
+                }
                 ColumnData::Bool(_) => Reason::Truths,
             }
         };
@@ -196,14 +205,13 @@ fn is_empty(column: &Column) -> bool {
     (0..column.data().len()).all(|row| column.data().is_hole(row))
 }
 
-/// If an output could have been but is empty or spoiled, that is the better message.
+/// If an output could have been but is empty, that is the better message.
 fn no_outputs(table: &Table, decision: &Decision) -> SelectError {
     let empty = decision.ignored.iter().find(|choice| choice.reason == Reason::NoValue);
     if let Some(choice) = empty {
         return SelectError::AllHoles { file: table.file().clone(), column: choice.name.clone() };
     }
-    let spoiled = (0..table.columns().len()).find_map(|position| check_stray(table, position).err());
-    spoiled.unwrap_or_else(|| SelectError::NoOutputs { file: table.file().clone() })
+    SelectError::NoOutputs { file: table.file().clone() }
 }
 
 /// The single column of times, or else the first column.
@@ -211,6 +219,14 @@ fn default_input(table: &Table, taken: &[usize]) -> Result<(Vec<usize>, Reason),
     let free = || (0..table.columns().len()).filter(|position| !taken.contains(position));
     let is_time = |position: &usize| matches!(table.columns()[*position].data(), ColumnData::Time(_));
     let times: Vec<usize> = free().filter(is_time).collect();
+    if times.is_empty() {
+        // A column of times that cannot be read must not make another the input.
+        let is_nearly_time = |position: &usize| {
+            let stray = table.columns()[*position].stray();
+            stray.is_some_and(|stray| stray.reason.is_about_times())
+        };
+        free().filter(is_nearly_time).try_for_each(|position| check_stray(table, position, false))?;
+    }
     match times[..] {
         [only] => Ok((vec![only], Reason::OnlyTime)),
         [] => match free().next() {

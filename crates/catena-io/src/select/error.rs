@@ -82,7 +82,11 @@ pub enum SelectError {
         column: String,
     },
     /// A cell that does not fit its column.
-    #[error("{file}: {place}, column {column}: {text} {reason}{}", others(*count))]
+    #[error(
+        "{file}: {place}, column {column}: {text} {reason}{}{}",
+        others(*count),
+        if *is_named { "" } else { "; to leave the column out, name the inputs and outputs" }
+    )]
     StrayCell {
         /// The file.
         file: FileName,
@@ -96,6 +100,8 @@ pub enum SelectError {
         reason: StrayReason,
         /// How many cells of the column do not fit.
         count: usize,
+        /// Whether the user named the column, or it would be used only because none was named.
+        is_named: bool,
     },
     /// A row that has no place among the inputs.
     #[error("{file}: {place}, column {column}: the input is missing; fill it in or remove the row")]
@@ -161,6 +167,34 @@ pub enum SelectError {
         /// The nearest output.
         nearest: Option<String>,
     },
+    /// Two noise columns of one output.
+    #[error("{file}: noise is given for {name:?} twice; give one column per output")]
+    TwoNoises {
+        /// The file.
+        file: FileName,
+        /// The output.
+        name: String,
+    },
+    /// Noise for one series of a long table.
+    #[error("{file}: in a long table one column has the noise of all series; name it without {name:?}")]
+    NoiseOfLong {
+        /// The file.
+        file: FileName,
+        /// The series.
+        name: String,
+    },
+    /// A column that cannot be noise.
+    #[error(
+        "{file}: column {column} holds {kind} and cannot be the noise of an output; name a column of numbers"
+    )]
+    NoiseKind {
+        /// The file.
+        file: FileName,
+        /// The column.
+        column: String,
+        /// What it holds.
+        kind: &'static str,
+    },
     /// A noise that is missing or not positive where a value is.
     #[error(
         "{file}: {place}, column {column}: the noise of an observed value must be a positive number, found {text}"
@@ -175,6 +209,20 @@ pub enum SelectError {
         /// What stands there.
         text: Excerpt,
     },
+    /// A model of times with a zone and a table of times without one, or the other way round.
+    #[error(
+        "{file}: column {column} has times {}, but the model was made from times {}; write them as the model's table does",
+        with_zone(*has_zone),
+        with_zone(!*has_zone)
+    )]
+    OtherZone {
+        /// The file.
+        file: FileName,
+        /// The column.
+        column: String,
+        /// Whether the times of the table have a zone.
+        has_zone: bool,
+    },
     /// A model with a time input and a table with numbers, or the other way round.
     #[error("{file}: column {column} holds {kind}, but the model was made with {expected}")]
     AxisKind {
@@ -187,6 +235,10 @@ pub enum SelectError {
         /// What is needed.
         expected: &'static str,
     },
+}
+
+fn with_zone(has_zone: bool) -> &'static str {
+    if has_zone { "with a zone" } else { "without a zone" }
 }
 
 fn hint(nearest: Option<&str>) -> String {

@@ -58,7 +58,9 @@ pub(crate) fn select_long(
         }
     }
     let noise = long_noise(table, selection, &output_of, &places, n_outputs, values)?;
-    check_outputs(table, &outputs, &cells)?;
+    if !selection.may_lack_values {
+        check_outputs(table, &outputs, &cells)?;
+    }
     let decision = decision_of(table, columns, selection, &outputs);
     let input = Input { values: places.times, ..input };
     let layout = Layout::Long { value_column: value, row_of: places.row_of, output_of };
@@ -66,7 +68,7 @@ pub(crate) fn select_long(
 }
 
 fn value_numbers(table: &Table, position: usize) -> Result<&[f64], SelectError> {
-    check_stray(table, position)?;
+    check_stray(table, position, true)?;
     let column = &table.columns()[position];
     match column.data() {
         ColumnData::Number(numbers) => Ok(&numbers.values),
@@ -172,7 +174,12 @@ fn long_noise(
     let noise = find_noise(table, &selection.noise_columns)?;
     let position = match noise[..] {
         [] => return Ok(None),
-        [ref only] => only.position,
+        [ref only] => match &only.output {
+            None => only.position,
+            Some(name) => {
+                return Err(SelectError::NoiseOfLong { file: table.file().clone(), name: name.clone() });
+            }
+        },
         _ => {
             let (file, found) = (table.file().clone(), noise.len());
             return Err(SelectError::NoiseCount { file, found, expected: 1 });

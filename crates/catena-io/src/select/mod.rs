@@ -1,7 +1,7 @@
 //! Chooses inputs and outputs from a table, says why, and lays them out as numbers.
 //!
 //! Without names: the single column of times, or without one the first column, is the input; the other columns of numbers
-//! are outputs; text is ignored. `choice` decides, `wide` and `long` lay out, `noise` pairs outputs with their known
+//! are outputs; text is ignored, unless it is nearly numbers or times. `choice` decides, `wide` and `long` lay out, `noise` pairs outputs with their known
 //! noise, `frame` is the result.
 
 mod choice;
@@ -47,6 +47,8 @@ pub struct Selection {
     pub time_axes: Vec<(String, TimeAxis)>,
     /// Whether outputs may be absent altogether, as in a table of points to predict at.
     pub inputs_only: bool,
+    /// Whether an output may have no value in any row, as in more rows for a model that knows it already.
+    pub may_lack_values: bool,
 }
 
 /// Chooses the columns and lays them out.

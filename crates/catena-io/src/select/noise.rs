@@ -8,7 +8,7 @@ use crate::table::{ColumnData, Table};
 /// A noise column, and the output it belongs to if that was said.
 pub(crate) struct NoiseColumn {
     pub(crate) position: usize,
-    output: Option<String>,
+    pub(crate) output: Option<String>,
 }
 
 /// Finds the noise columns a user named, as `column` or `output=column`.
@@ -20,7 +20,13 @@ pub(crate) fn find_noise(table: &Table, names: &[String]) -> Result<Vec<NoiseCol
             Some((output, column)) if table.position(name).is_none() => (Some(output.to_owned()), column),
             _ => (None, name.as_str()),
         };
-        columns.push(NoiseColumn { position: find(table, column)?, output });
+        let position = find(table, column)?;
+        // One column may be the noise of several outputs, but only if that is said.
+        let is_same = |other: &NoiseColumn| other.position == position && other.output.is_none();
+        if output.is_none() && columns.iter().any(is_same) {
+            return Err(SelectError::TwoRoles { file: table.file().clone(), name: column.to_owned() });
+        }
+        columns.push(NoiseColumn { position, output });
     }
     Ok(columns)
 }
@@ -48,18 +54,21 @@ pub(crate) fn pair_noise(
                 }
             })?,
         };
-        paired[output] = Some(column.position);
+        if paired[output].replace(column.position).is_some() {
+            let (file, name) = (table.file().clone(), outputs[output].clone());
+            return Err(SelectError::TwoNoises { file, name });
+        }
     }
     Ok(paired)
 }
 
 /// The numbers of a noise column.
 pub(crate) fn noise_numbers(table: &Table, position: usize) -> Result<&[f64], SelectError> {
-    check_stray(table, position)?;
+    check_stray(table, position, true)?;
     let column = &table.columns()[position];
     match column.data() {
         ColumnData::Number(numbers) => Ok(&numbers.values),
-        other => Err(SelectError::OutputKind {
+        other => Err(SelectError::NoiseKind {
             file: table.file().clone(),
             column: column.name().to_owned(),
             kind: kind_of(other),

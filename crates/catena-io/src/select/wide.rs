@@ -11,7 +11,7 @@ pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame,
     let noise_positions: Vec<usize> = noise.iter().map(|column| column.position).collect();
     let Chosen { inputs, outputs, decision } = choose(table, selection, &noise_positions)?;
     let is_named = decision.outputs.first().is_some_and(|choice| choice.reason == Reason::Named);
-    let columns = outputs.iter().map(|position| output_numbers(table, *position, is_named));
+    let columns = outputs.iter().map(|position| output_numbers(table, *position, is_named, selection));
     let columns: Vec<Numbers<'_>> = columns.collect::<Result<_, _>>()?;
     let inputs = inputs.iter().map(|position| input_of(table, *position, selection));
     let inputs: Vec<Input> = inputs.collect::<Result<_, _>>()?;
@@ -52,12 +52,20 @@ impl Numbers<'_> {
 }
 
 /// The numbers of an output. True and false count as 1 and 0, but only if the user named the column.
-fn output_numbers(table: &Table, position: usize, is_named: bool) -> Result<Numbers<'_>, SelectError> {
-    check_stray(table, position)?;
+fn output_numbers<'a>(
+    table: &'a Table,
+    position: usize,
+    is_named: bool,
+    selection: &Selection,
+) -> Result<Numbers<'a>, SelectError> {
+    check_stray(table, position, is_named)?;
     let column = &table.columns()[position];
     let (file, name) = (|| table.file().clone(), || column.name().to_owned());
     match column.data() {
         data if (0..data.len()).all(|row| data.is_hole(row)) => {
+            if selection.may_lack_values {
+                return Ok(Numbers::Plain(&[]));
+            }
             Err(SelectError::AllHoles { file: file(), column: name() })
         }
         ColumnData::Number(numbers) => Ok(Numbers::Plain(&numbers.values)),
@@ -68,7 +76,8 @@ fn output_numbers(table: &Table, position: usize, is_named: bool) -> Result<Numb
 
 /// One input, complete in every row.
 pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) -> Result<Input, SelectError> {
-    check_stray(table, position)?;
+    let is_named = selection.inputs.is_some() || selection.long.is_some();
+    check_stray(table, position, is_named)?;
     let column = &table.columns()[position];
     let (file, name) = (|| table.file().clone(), || column.name().to_owned());
     let missing = (0..table.n_rows()).find(|row| column.data().is_hole(*row));
@@ -82,6 +91,13 @@ pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) ->
         }
         ColumnData::Number(numbers) => {
             Ok(Input { name: name(), values: numbers.values.clone(), time: None, style: numbers.style })
+        }
+        // Civil times have no place among instants, nor instants among civil times.
+        ColumnData::Time(times)
+            if known.is_some_and(|axis| axis.style.zone.is_zoned() != times.style().zone.is_zoned()) =>
+        {
+            let has_zone = times.style().zone.is_zoned();
+            Err(SelectError::OtherZone { file: file(), column: name(), has_zone })
         }
         ColumnData::Time(times) => {
             let axis = known.cloned().unwrap_or_else(|| axis_of(times));

@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
 use super::StreamFormat;
 use crate::place::Excerpt;
 use crate::select::{Input, nearest_name};
-use crate::table::{Cell, StrayReason, classify, trimmed};
+use crate::table::{Cell, LARGEST_EXACT, StrayReason, classify, trimmed};
 use crate::time::ParsedZone;
 
 /// A line that cannot be used: the column if it is one, and what is wrong.
@@ -38,8 +38,6 @@ pub struct LineReader {
     outputs: Vec<String>,
     /// What the columns of a CSV line are.
     columns: Option<Vec<Column>>,
-    /// By input, whether its times have a zone, once there was one.
-    has_zone: Vec<Option<bool>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +57,7 @@ fn wrong_in(column: &str, what: impl Into<String>) -> LineError {
 impl LineReader {
     /// For a model with these inputs and outputs.
     pub fn new(format: StreamFormat, inputs: &[Input], outputs: &[String]) -> Self {
-        let has_zone = vec![None; inputs.len()];
-        Self { format, inputs: inputs.to_vec(), outputs: outputs.to_vec(), columns: None, has_zone }
+        Self { format, inputs: inputs.to_vec(), outputs: outputs.to_vec(), columns: None }
     }
 
     /// Whether the next line has to be a header.
@@ -98,7 +95,7 @@ impl LineReader {
     ///
     /// # Errors
     /// When it does not fit the model, or the header that came before.
-    pub fn read(&mut self, line: &[u8]) -> Result<Option<StreamRow>, LineError> {
+    pub fn read(&self, line: &[u8]) -> Result<Option<StreamRow>, LineError> {
         let line = ended(line);
         if trimmed(line).is_empty() {
             return Ok(None);
@@ -134,21 +131,21 @@ impl LineReader {
         }
     }
 
-    fn read_csv(&mut self, line: &[u8]) -> Result<StreamRow, LineError> {
-        let columns = self.columns.clone().ok_or_else(|| wrong("there was no header"))?;
+    fn read_csv(&self, line: &[u8]) -> Result<StreamRow, LineError> {
+        let columns = self.columns.as_ref().ok_or_else(|| wrong("there was no header"))?;
         let fields = fields(line)?;
         if fields.len() != columns.len() {
             return Err(wrong(format!("has {} fields, but the header has {}", fields.len(), columns.len())));
         }
         let mut row = Row::new(self.inputs.len());
-        for (field, &column) in fields.iter().zip(&columns) {
+        for (field, &column) in fields.iter().zip(columns) {
             let value = self.cell(column, trimmed(field))?;
             row.put(column, value);
         }
         self.finish(row)
     }
 
-    fn read_json(&mut self, line: &[u8]) -> Result<StreamRow, LineError> {
+    fn read_json(&self, line: &[u8]) -> Result<StreamRow, LineError> {
         let object: Map<String, Value> =
             serde_json::from_slice(line).map_err(|error| wrong(format!("is no JSON object ({error})")))?;
         let mut row = Row::new(self.inputs.len());
@@ -160,6 +157,9 @@ impl LineReader {
                 Value::String(text) if is_time => self.cell(column, trimmed(text.as_bytes()))?,
                 Value::Number(_) if is_time => {
                     return Err(self.stray(column, value, StrayReason::NumberAmongTimes));
+                }
+                Value::Number(number) if is_too_long(number) => {
+                    return Err(self.stray(column, value, StrayReason::TooManyDigits));
                 }
                 Value::Number(number) => number.as_f64(),
                 _ => {
@@ -179,7 +179,7 @@ impl LineReader {
     }
 
     /// The number of a cell; `None` for a hole.
-    fn cell(&mut self, column: Column, text: &[u8]) -> Result<Option<f64>, LineError> {
+    fn cell(&self, column: Column, text: &[u8]) -> Result<Option<f64>, LineError> {
         let axis = match column {
             Column::Input(at) => self.inputs[at].time.as_ref(),
             Column::Output(_) => None,
@@ -190,15 +190,12 @@ impl LineReader {
             (Cell::Number { .. }, Some(_)) => StrayReason::NumberAmongTimes,
             (Cell::Time(_), None) => StrayReason::TimeAmongNumbers,
             (Cell::Time(time), Some(axis)) => {
-                let (number, is_zoned) = (axis.number_of(time.instant), time.zone != ParsedZone::Naive);
-                let Column::Input(at) = column else { return Ok(Some(number)) };
-                match self.has_zone[at].replace(is_zoned) {
-                    Some(before) if before != is_zoned => {
-                        self.has_zone[at] = Some(before);
-                        StrayReason::MixedZones
-                    }
-                    _ => return Ok(Some(number)),
-                }
+                let what = match (time.zone != ParsedZone::Naive, axis.style.zone.is_zoned()) {
+                    (true, false) => "has a zone, but the model was made from times without one",
+                    (false, true) => "has no zone, but the model was made from times with one",
+                    _ => return Ok(Some(axis.number_of(time.instant))),
+                };
+                return Err(wrong_in(self.name(column), format!("{} {what}", Excerpt::new(text))));
             }
             (Cell::Other(reason), _) => reason,
         };
@@ -233,6 +230,12 @@ impl Row {
             (Column::Output(_), None) => {}
         }
     }
+}
+
+/// Whether a whole number has more digits than a double keeps.
+fn is_too_long(number: &Number) -> bool {
+    let size = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
+    size.is_some_and(|size| size >= LARGEST_EXACT)
 }
 
 fn shown(value: &Value) -> Excerpt {

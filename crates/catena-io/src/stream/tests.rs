@@ -26,8 +26,8 @@ fn csv(header: &str) -> LineReader {
 /// 2023-11-14T22:13:20 is the origin.
 #[test]
 fn csv_and_json_lines_say_the_same() {
-    let mut lines = csv("\u{feff}temp,\"salt, g\", time ,depth\r\n");
-    let mut objects = LineReader::new(StreamFormat::Json, &inputs(), &outputs());
+    let lines = csv("\u{feff}temp,\"salt, g\", time ,depth\r\n");
+    let objects = LineReader::new(StreamFormat::Json, &inputs(), &outputs());
     assert!(!lines.needs_header() && !objects.needs_header());
     for (line, object, cells) in [
         (
@@ -67,23 +67,24 @@ fn headers_name_what_the_model_has() {
 
 #[test]
 fn what_is_wrong_with_a_line_is_said() {
-    let mut lines = csv("time,depth,temp");
+    let lines = csv("time,depth,temp");
     for (line, sentence) in [
         ("2023-11-14T22:14:20,1", "has 2 fields, but the header has 3"),
         ("2023-11-14T22:14:20,1,2,3", "has 4 fields, but the header has 3"),
         ("2023-11-14T22:14:20,1,inf", "column temp: \"inf\" is infinite"),
+        ("2023-11-14T22:14:20,1,9007199254740993", "column temp: \"9007199254740993\" is a whole number"),
         ("2023-11-14T22:14:20,1,cold", "column temp: \"cold\" is text"),
         ("2023-11-14T22:14:20,,2", "column depth: has no value; every line needs all inputs"),
         ("2023-02-30,1,2", "column time: \"2023-02-30\" is no valid date or time"),
         ("17,1,2", "column time: \"17\" is a number in a column of times"),
         ("2023-11-14,2023-11-14,2", "column depth: \"2023-11-14\" is a time in a column of numbers"),
-        ("2023-11-14T22:14:20Z,1,2", "column time: \"2023-11-14T22:14:20Z\" has another kind of zone"),
+        ("2023-11-14T22:14:20Z,1,2", "column time: \"2023-11-14T22:14:20Z\" has a zone, but the model"),
         ("\"2023-11-14\"x,1,2", "there is text behind a closing quote"),
     ] {
         let error = lines.read(line.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(sentence), "{line}: {error}");
     }
-    let mut objects = LineReader::new(StreamFormat::Json, &inputs(), &outputs());
+    let objects = LineReader::new(StreamFormat::Json, &inputs(), &outputs());
     for (line, sentence) in [
         ("{\"time\": \"2023-11-14\"", "is no JSON object"),
         ("[1]", "is no JSON object"),
@@ -92,11 +93,35 @@ fn what_is_wrong_with_a_line_is_said() {
         (r#"{"time": "2023-11-14", "depth": "3"}"#, "column depth: \"3\" is no number"),
         (r#"{"time": "2023-11-14", "depth": 3, "temp": true}"#, "column temp: \"true\" is no number"),
         (r#"{"time": 3, "depth": 3}"#, "column time: \"3\" is a number in a column of times"),
+        (
+            r#"{"time": "2023-11-14", "depth": 9007199254740993}"#,
+            "column depth: \"9007199254740993\" is a whole number beyond 2^53",
+        ),
         (r#"{"depth": 3}"#, "column time: has no value"),
         (r#"{"time": "2023-11-14", "depth": 3, "tmep": 1}"#, "column tmep: the model has no such input"),
     ] {
         let error = objects.read(line.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(sentence), "{line}: {error}");
+    }
+}
+
+/// Also in the first line, before which there was none to compare with.
+#[test]
+fn a_zone_is_there_if_the_model_has_one() {
+    let zoned = TimeStyle { zone: crate::time::ZoneStyle::Utc, ..TimeStyle::default() };
+    for (style, line, sentence) in [
+        (TimeStyle::default(), "2023-11-14T22:14:20+05:00,1,2", "has a zone, but the model"),
+        (zoned.clone(), "2023-11-14T22:14:20,1,2", "has no zone, but the model"),
+        (zoned, "2023-11-14T23:14:20+01:00,7,2", ""),
+    ] {
+        let mut inputs = inputs();
+        inputs[0].time = Some(TimeAxis { origin_seconds: 1_700_000_000, style });
+        let mut reader = LineReader::new(StreamFormat::Csv, &inputs, &outputs());
+        reader.read_header(b"time,depth,temp").unwrap();
+        match reader.read(line.as_bytes()) {
+            Ok(row) => assert_eq!((row.unwrap().inputs, sentence), (vec![60.0, 7.0], "")),
+            Err(error) => assert!(!sentence.is_empty() && error.to_string().contains(sentence), "{error}"),
+        }
     }
 }
 

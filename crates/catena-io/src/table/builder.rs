@@ -35,6 +35,10 @@ pub(crate) struct ColumnBuilder {
     first_number: Option<Stray>,
     first_time: Option<Stray>,
     first_other: Option<Stray>,
+    /// The first cell that is nearly a number or a time, and how many there are.
+    first_near: Option<Stray>,
+    n_near: usize,
+    n_too_long: usize,
 }
 
 impl ColumnBuilder {
@@ -55,6 +59,9 @@ impl ColumnBuilder {
             first_number: None,
             first_time: None,
             first_other: None,
+            first_near: None,
+            n_near: 0,
+            n_too_long: 0,
         }
     }
 
@@ -114,6 +121,11 @@ impl ColumnBuilder {
             self.n_infinite += 1;
         }
         self.n_texts += 1;
+        self.n_too_long += usize::from(stray.reason == StrayReason::TooManyDigits);
+        if stray.reason.is_nearly_value() {
+            self.n_near += 1;
+            self.first_near.get_or_insert_with(|| stray.clone());
+        }
         if self.first_other.is_none() {
             self.first_other = Some(stray);
         }
@@ -138,7 +150,9 @@ impl ColumnBuilder {
         if self.n_times > 0 && self.n_times >= n_numbers && self.n_times >= n_texts {
             return self.into_time();
         }
-        if n_numbers >= n_texts && n_numbers > 0 || self.n_texts == 0 {
+        // Where so many whole numbers are too long, all of them are names.
+        let is_of_names = self.n_too_long > 0 && self.n_too_long >= n_numbers;
+        if n_numbers >= n_texts && n_numbers > 0 && !is_of_names || self.n_texts == 0 {
             let stray =
                 self.stray([self.first_other.clone(), self.first_time.clone()], self.n_texts + self.n_times);
             self.numbers.resize(self.n_rows, f64::NAN);
@@ -184,16 +198,10 @@ impl ColumnBuilder {
         for (row, code) in &self.texts {
             codes[*row as usize] = *code;
         }
-        let stray = self.first_other.clone().filter(|stray| {
-            matches!(
-                stray.reason,
-                StrayReason::AmbiguousDate
-                    | StrayReason::DecimalComma
-                    | StrayReason::ThousandsSeparator
-                    | StrayReason::InvalidTime
-            )
-        });
-        let stray = stray.map(|stray| Stray { count: self.n_texts, ..stray });
+        // A note that begins with a date is text; a column of such dates is meant to be times.
+        let is_near = 2 * self.n_near >= self.n_texts;
+        let stray = self.first_near.take().filter(|_| is_near);
+        let stray = stray.map(|stray| Stray { count: self.n_near, ..stray });
         let text = self.dictionary.into_column(codes);
         let data = bools_of(&text, self.wanted).map_or(ColumnData::Text(text), ColumnData::Bool);
         Column::new(self.name, data).with_stray(stray)

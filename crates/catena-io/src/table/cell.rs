@@ -36,10 +36,25 @@ pub enum StrayReason {
     InvalidTime,
     /// Times with and without zone, or zones of different kinds, in one column.
     MixedZones,
+    /// A whole number with more digits than a double keeps.
+    TooManyDigits,
     /// A number in a column of times.
     NumberAmongTimes,
     /// A time in a column of numbers.
     TimeAmongNumbers,
+}
+
+impl StrayReason {
+    /// Whether the cell is nearly a time.
+    pub(crate) fn is_about_times(self) -> bool {
+        matches!(self, Self::AmbiguousDate | Self::InvalidTime | Self::MixedZones)
+    }
+
+    /// Whether the cell is nearly a number or a time, rather than text.
+    pub(crate) fn is_nearly_value(self) -> bool {
+        self.is_about_times()
+            || matches!(self, Self::DecimalComma | Self::ThousandsSeparator | Self::TooManyDigits)
+    }
 }
 
 impl fmt::Display for StrayReason {
@@ -58,6 +73,10 @@ impl fmt::Display for StrayReason {
             Self::MixedZones => {
                 "has another kind of zone than the cells before it; \
                                  write all times of a column with a zone, or none"
+            }
+            Self::TooManyDigits => {
+                "is a whole number beyond 2^53, of which digits would be lost; \
+                                    write it with fewer digits, or with an exponent if it is not exact"
             }
             Self::NumberAmongTimes => "is a number in a column of times; write it as a time",
             Self::TimeAmongNumbers => {
@@ -101,7 +120,8 @@ pub(crate) fn classify(text: &[u8]) -> Cell<'_> {
     Cell::Other(reason(text))
 }
 
-const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+/// Whole numbers up to here are doubles; larger ones are names rather than measurements.
+pub(crate) const LARGEST_EXACT: u64 = 1 << 53;
 
 fn number(text: &[u8]) -> Option<Cell<'static>> {
     let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
@@ -112,7 +132,13 @@ fn number(text: &[u8]) -> Option<Cell<'static>> {
         return Some(Cell::Other(StrayReason::Infinite));
     }
     let digits = text.strip_prefix(b"-").unwrap_or(text);
-    let is_integer = digits.iter().all(u8::is_ascii_digit) && value.abs() < LARGEST_EXACT;
+    let is_integer = digits.iter().all(u8::is_ascii_digit);
+    let is_whole =
+        is_integer || text.strip_prefix(b"+").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit));
+    // 2^53 + 1 reads as 2^53, so that the border itself cannot be told from what lies beyond it.
+    if is_whole && value.abs() >= LARGEST_EXACT as f64 {
+        return Some(Cell::Other(StrayReason::TooManyDigits));
+    }
     Some(Cell::Number { value, is_integer })
 }
 
@@ -170,11 +196,22 @@ mod tests {
         for hole in ["", "NA", "nan", "NULL", "None", "n/a", "N/A", "-"] {
             assert_eq!(classify(hole.as_bytes()), Cell::Hole, "{hole}");
         }
-        for (text, value) in [("1", 1.0), ("-2.5e3", -2500.0), (".5", 0.5), ("+7", 7.0), ("5.", 5.0)] {
+        for (text, value) in [
+            ("1", 1.0),
+            ("9007199254740991", 9_007_199_254_740_991.0),
+            ("1e16", 1e16),
+            ("-2.5e3", -2500.0),
+            (".5", 0.5),
+            ("+7", 7.0),
+            ("5.", 5.0),
+        ] {
             assert!(matches!(classify(text.as_bytes()), Cell::Number { value: read, .. } if read == value));
         }
         for (text, reason) in [
             ("inf", StrayReason::Infinite),
+            ("9007199254740993", StrayReason::TooManyDigits),
+            ("+9007199254740993", StrayReason::TooManyDigits),
+            ("-12345678901234567890123", StrayReason::TooManyDigits),
             ("-Infinity", StrayReason::Infinite),
             ("1e999", StrayReason::Infinite),
             ("3,14", StrayReason::DecimalComma),

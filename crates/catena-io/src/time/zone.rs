@@ -37,6 +37,11 @@ pub enum ZoneStyle {
 }
 
 impl ZoneStyle {
+    /// Whether there is a zone at all.
+    pub fn is_zoned(&self) -> bool {
+        *self != Self::Naive
+    }
+
     /// Seconds east of UTC at an instant. A zone that is not in the database counts as UTC.
     pub(crate) fn offset_at(&self, timestamp: jiff::Timestamp) -> i32 {
         match self {

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::{TargetFile, WriteError};
-use crate::table::{Column, ColumnData, NumberStyle, Table};
+use crate::table::{Column, ColumnData, LARGEST_EXACT, NumberStyle, Table};
 
 /// The shortest text that reads back to the same number, with an exponent only for the very large and small.
 pub(crate) fn number_text(value: f64, style: NumberStyle) -> String {
@@ -18,7 +18,7 @@ fn push_number(text: &mut String, value: f64, style: NumberStyle) {
         return;
     }
     let size = value.abs();
-    let is_plain = size == 0.0 || (1e-5..1e16).contains(&size);
+    let is_plain = size == 0.0 || (1e-5..LARGEST_EXACT as f64).contains(&size);
     // A number that came in single precision is shortest as such; one that was computed is not.
     let single = value as f32;
     let is_single = style == NumberStyle::Single && f64::from(single) == value;

@@ -149,6 +149,49 @@ fn tables_that_do_not_fit_their_use() {
             T(StrayReason::DecimalComma),
             &["line 2", "column a", "decimal point"],
         ),
+        // Left out in silence, the answer would be about other columns.
+        (
+            "comma_beside.csv",
+            "t;a;b\n1;2,5;1\n2;3,25;2\n",
+            none(),
+            T(StrayReason::DecimalComma),
+            &["line 2", "column a", "decimal point", "name the inputs and outputs"],
+        ),
+        (
+            "dayfirst_beside.csv",
+            "id,day,a\n1,15/03/2013,2\n2,16/03/2013,3\n",
+            none(),
+            T(StrayReason::AmbiguousDate),
+            &["line 2", "column day", "name the inputs and outputs"],
+        ),
+        (
+            "dayfirst_input.csv",
+            "id,day,a\n1,15/03/2013,2\n2,16/03/2013,3\n",
+            outputs(&["a"]),
+            T(StrayReason::AmbiguousDate),
+            &["line 2", "column day"],
+        ),
+        (
+            "other_zones.csv",
+            "t,a\n2013-02-28T00:00Z,2\n2013-02-28T01:00,3\n2013-02-28T02:00,3\n",
+            none(),
+            T(StrayReason::MixedZones),
+            &["line 3", "column t", "one more"],
+        ),
+        (
+            "digits.csv",
+            "id,a\n9007199254740993,2\n9007199254740995,3\n",
+            none(),
+            T(StrayReason::TooManyDigits),
+            &["line 2", "column id", "2^53"],
+        ),
+        (
+            "digit.csv",
+            "t,a\n1,2\n2,9007199254740993\n3,4\n",
+            none(),
+            T(StrayReason::TooManyDigits),
+            &["line 3", "column a"],
+        ),
         (
             "thousands.csv",
             "t,a\n1,\"1,234\"\n2,5\n",
@@ -212,6 +255,21 @@ fn tables_that_do_not_fit_their_use() {
             &["column a", "times"],
         ),
         ("noise.csv", "t,a,b,s\n1,2,3,1\n", noise(&["s"]), S("NoiseCount"), &["1 noise column", "2 outputs"]),
+        (
+            "noise_kind.csv",
+            "t,a,s\n1,2,x\n2,3,y\n",
+            noise(&["a=s"]),
+            S("NoiseKind"),
+            &["column s", "text", "noise"],
+        ),
+        ("noise_twice.csv", "t,a,r,s\n1,2,1,1\n", noise(&["a=r", "a=s"]), S("TwoNoises"), &["\"a\""]),
+        (
+            "noise_role.csv",
+            "t,a,b,s\n1,2,3,1\n",
+            Selection { noise_columns: names(&["s", "s"]).unwrap(), ..outputs(&["a", "b"]) },
+            S("TwoRoles"),
+            &["\"s\""],
+        ),
         ("noise_for.csv", "t,a,s\n1,2,1\n", noise(&["b=s"]), S("NoiseWithoutOutput"), &["\"b\""]),
         (
             "noise_zero.csv",
@@ -265,6 +323,13 @@ fn tables_that_do_not_fit_their_use() {
             &["column y"],
         ),
         (
+            "long_noise.csv",
+            "t,name,v,s\n1,x,2,1\n",
+            Selection { noise_columns: names(&["x=s"]).unwrap(), ..in_long(long("t", "name", "v")) },
+            S("NoiseOfLong"),
+            &["\"x\"", "all series"],
+        ),
+        (
             "long_series.csv",
             "t,name,v\n1,xx,2\n",
             Selection { outputs: names(&["xy"]), ..in_long(long("t", "name", "v")) },
@@ -293,6 +358,48 @@ fn files_that_cannot_be_opened() {
     assert!(message.contains("nowhere.csv"), "{message}");
     let (kind, message) = refuse(folder.root(), &Selection::default());
     assert_eq!(kind, Kind::Read("IsDirectory"), "{message}");
+}
+
+/// Civil times and instants are not compared, in whichever order they come.
+#[test]
+fn a_table_has_a_zone_if_the_model_has_one() {
+    let folder = Folder::new();
+    let texts =
+        ["t,a\n2013-02-28T01:00,2\n", "t,a\n2013-02-28T01:00+05:00,2\n", "t,a\n2013-02-28T01:00Z,2\n"];
+    let tables = texts.map(|text| read(&folder.write("times.csv", text), &ReadOptions::default()).unwrap());
+    for (known, is_known_zoned) in tables.iter().zip([false, true, true]) {
+        let axis = select(known, &Selection::default()).unwrap().inputs[0].time.clone().unwrap();
+        let selection = Selection { time_axes: vec![("t".into(), axis)], ..Selection::default() };
+        for (new, is_new_zoned) in tables.iter().zip([false, true, true]) {
+            match select(new, &selection) {
+                Ok(_) => assert_eq!(is_known_zoned, is_new_zoned),
+                Err(error) => {
+                    assert!(
+                        matches!(error, SelectError::OtherZone { has_zone, .. } if has_zone == is_new_zoned)
+                    );
+                    assert_ne!(is_known_zoned, is_new_zoned, "{error}");
+                }
+            }
+        }
+    }
+}
+
+/// A date in a note does not make a column of notes one of dates.
+#[test]
+fn text_with_a_date_in_it_is_left_out() {
+    let folder = Folder::new();
+    let path = folder.write("notes.csv", "t,note,a\n1,15/03/2013 cold,2\n2,warm,3\n3,rain,4\n");
+    let frame = select(&read(&path, &ReadOptions::default()).unwrap(), &Selection::default()).unwrap();
+    assert_eq!(frame.outputs, ["a"]);
+}
+
+/// As in Parquet, where they are text too: nobody measures so many digits.
+#[test]
+fn large_whole_numbers_are_names() {
+    let folder = Folder::new();
+    let path = folder.write("ids.csv", "t,id,a\n1,9007199254740993,2\n2,9007199254740995,3\n");
+    let frame = select(&read(&path, &ReadOptions::default()).unwrap(), &Selection::default()).unwrap();
+    assert_eq!(frame.outputs, ["a"]);
 }
 
 /// A stray text costs nothing as long as nobody uses the column.
