@@ -44,10 +44,26 @@ pub(crate) enum CliError {
     NoParameters,
     #[error("{file}: {what}")]
     Parameters { file: FileName, what: String },
-    #[error("--json and the table cannot both go to standard output; give the table a file with -o")]
+    #[error("--json and another result cannot both go to standard output; give the other a file with -o")]
     TwoOutputs,
-    #[error("{file}: there is already a column {name:?}; rename it, or leave out --std")]
+    #[error(
+        "{file}: there is already a column {name:?}; rename it, or leave out the option that adds another (--std, --interval, --quantiles, --paths)"
+    )]
     NameTaken { file: FileName, name: String },
+    #[error(
+        "{file}: column {column} holds true and false, which cannot be filled; leave it out of --outputs, or write 1 and 0"
+    )]
+    NotFillable { file: FileName, column: String },
+    #[error("{file}: is read by this command, so it cannot be written by it; give another path")]
+    SamePath { file: FileName },
+    #[error("{file}: two results cannot be written to one path; give another for one of them")]
+    TwoAtOnePath { file: FileName },
+    #[error(
+        "{file}: has observations that only the model beside it can read, so that model cannot be replaced; fold them into another first: catena watch MODEL --apply -o NEW_MODEL"
+    )]
+    JournalWouldBeLost { file: FileName },
+    #[error("{what} cannot go to standard output; give it a file")]
+    NeedsFile { what: &'static str },
     #[error("{file}: the input {column} holds numbers, not times; give the horizon as a number of steps")]
     HorizonNeedsTime { file: FileName, column: String },
     #[error(
@@ -58,6 +74,10 @@ pub(crate) enum CliError {
     SeveralInputs { file: FileName, found: usize },
     #[error("{0}")]
     Period(String),
+    #[error(
+        "--period needs a sum of pieces, which a kernel such as matern32 is not; leave out --kernel, or write --kernel time"
+    )]
+    PeriodWithKernel,
     #[error("this model has more parameters than a file of them can hold; keep the model file instead")]
     NoParametersToWrite,
     #[error(
@@ -77,10 +97,12 @@ pub(crate) enum CliError {
     #[error("{file}: has no value of any output of the model, so there is nothing to do")]
     NoValues { file: FileName },
     #[error(
-        "{file}: column {column} names the series {name:?}, which the model does not know; fit a new model"
+        "{file}: column {column} has no series of the model, but {name:?}; its series are {known}, so fit a new model for others"
     )]
-    NewSeries { file: FileName, column: String, name: String },
-    #[error("{file}: too few observed cells to hide some and learn from the rest; compare needs at least 20")]
+    NewSeries { file: FileName, column: String, name: String, known: String },
+    #[error(
+        "{file}: too few observed cells to hide some and learn from the rest; compare needs at least 20, and 5 of one output"
+    )]
     TooFewCells { file: FileName },
     #[error(
         "the fit needs about {needed} of memory, more than {limit}; raise --max-memory or use fewer rows or outputs"
@@ -152,19 +174,25 @@ impl CliError {
 
 /// Prints what clap has to say: help as it is, a mistake as one sentence.
 pub(crate) fn usage_exit(error: &clap::Error) -> ExitCode {
-    if !error.use_stderr() {
-        // Nothing can be done if help cannot be printed.
-        let _ = error.print();
-        return ExitCode::SUCCESS;
+    match usage_sentence(error) {
+        Some(sentence) => crate::console::complain(&sentence),
+        None => {
+            // Nothing can be done if help cannot be printed.
+            let _ = error.print();
+        }
     }
-    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = error.print();
-        return ExitCode::from(2);
+    if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
+}
+
+/// What clap has to say of a mistake, as one sentence; `None` if it is help.
+pub(crate) fn usage_sentence(error: &clap::Error) -> Option<String> {
+    let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if is_help || !error.use_stderr() {
+        return None;
     }
     let text = error.render().to_string();
     let lines = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
     let sentence: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = sentence.join(" ").replace(" tip:", ";").replace("error: ", "");
-    crate::console::complain(&format!("{}; see `catena --help`", sentence.trim_end_matches(['.', ';'])));
-    ExitCode::from(2)
+    Some(format!("{}; see `catena --help`", sentence.trim_end_matches(['.', ';'])))
 }

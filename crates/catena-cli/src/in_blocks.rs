@@ -19,9 +19,9 @@ use serde_json::json;
 use crate::arguments::{Bytes, Speech};
 use crate::error::CliError;
 use crate::model_table::{Empty, read_options, rows_of};
+use crate::predictions::Added;
 use crate::scoreboard::print_json;
 use crate::source::{Source, Text};
-use crate::verbs::impute::of_kind;
 
 /// What is to be filled, and how.
 pub(crate) struct InBlocksOf<'a> {
@@ -29,10 +29,9 @@ pub(crate) struct InBlocksOf<'a> {
     pub(crate) model: &'a Path,
     pub(crate) format: Option<Format>,
     pub(crate) limit: Bytes,
-    pub(crate) interval: Option<f64>,
     pub(crate) quantity: Quantity,
     /// What is added for every output.
-    pub(crate) kinds: &'a [&'static str],
+    pub(crate) added: &'a [Added],
     pub(crate) speech: Speech,
 }
 
@@ -62,7 +61,7 @@ impl InBlocksOf<'_> {
         bar.set_length(3 * blocks.n_bytes());
         let mut sweep = InBlocks::new(parts).map_err(|cause| self.failed(cause))?;
         let placed = self.forward(&mut sweep, &blocks, about, most, &bar)?;
-        let width = about.outputs.len() * (1 + self.kinds.len());
+        let width = about.outputs.len() * (1 + self.added.len());
         let mut rows = ScratchRows::beside(target, width)?;
         let mut n_holes = 0;
         for block in placed.iter().rev() {
@@ -104,7 +103,7 @@ impl InBlocksOf<'_> {
         let most = self.rows_per_block(parts, &blocks)?;
         InBlocks::new(parts).map_err(|cause| self.failed(cause))?;
         let (table, next) = blocks.read(blocks.first(), most)?;
-        let n_rows = rows_of(table, about, Empty::Fine)?.frame.n_rows();
+        let n_rows = rows_of(table, about, Empty::Fine, self.speech.console())?.frame.n_rows();
         let first = blocks.first().byte();
         let bytes = next.map_or(blocks.n_bytes(), BlockStart::byte) - first;
         let n_blocks = (blocks.n_bytes() - first).div_ceil(bytes.max(1));
@@ -177,7 +176,7 @@ impl InBlocksOf<'_> {
             if table.n_rows() == 0 {
                 break;
             }
-            let source = rows_of(table, about, Empty::Fine)?;
+            let source = rows_of(table, about, Empty::Fine, self.speech.console())?;
             check_order(&source, before)?;
             let block = Placed { start, first_row, n_rows: source.frame.n_rows(), before };
             let inputs = inputs_of(&source, before);
@@ -199,22 +198,23 @@ impl InBlocksOf<'_> {
     /// Reads a block again.
     fn read(&self, blocks: &CsvBlocks, block: &Placed, about: &About) -> Result<(Source, Block), CliError> {
         let (table, _) = blocks.read(block.start, block.n_rows)?;
-        let source = rows_of(table, about, Empty::Fine)?;
+        let source = rows_of(table, about, Empty::Fine, self.speech.console())?;
         let inputs = inputs_of(&source, block.before);
         Ok((source, inputs))
     }
 
     /// By row: what fills the holes of each output, and then what is added for each.
     fn numbers(&self, predictive: &Predictive, values: &[f64], n_outputs: usize) -> Vec<f64> {
-        let mut numbers = Vec::with_capacity(values.len() * (1 + self.kinds.len()));
+        let mut numbers = Vec::with_capacity(values.len() * (1 + self.added.len()));
         for (row, cells) in values.chunks_exact(n_outputs).enumerate() {
             let places = row * n_outputs..(row + 1) * n_outputs;
             numbers.extend(places.clone().map(|at| predictive.mean(at)));
-            for kind in self.kinds {
-                let added = places.clone().zip(cells).map(|(at, cell)| {
-                    if cell.is_nan() { of_kind(kind, predictive, at, self.interval) } else { f64::NAN }
-                });
-                numbers.extend(added);
+            for added in self.added {
+                numbers.extend(
+                    places.clone().zip(cells).map(|(at, cell)| {
+                        if cell.is_nan() { added.number(predictive, at) } else { f64::NAN }
+                    }),
+                );
             }
         }
         numbers
@@ -222,8 +222,7 @@ impl InBlocksOf<'_> {
 
     /// Names of the columns that are added, kind by kind.
     fn added_names(&self, about: &About) -> Vec<String> {
-        let of_kind = |kind: &&str| about.outputs.iter().map(|name| format!("{name}_{kind}")).collect();
-        self.kinds.iter().flat_map(|kind| -> Vec<String> { of_kind(kind) }).collect()
+        self.added.iter().flat_map(|added| about.outputs.iter().map(|name| added.name(name))).collect()
     }
 
     fn failed(&self, cause: FitError) -> CliError {

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use catena::data::Dataset;
 use catena_auto::fit::{Event, Fit, FitError, FitMonitor, FitOptions, fit};
 use catena_auto::time::{TimeOptions, TimeSpec};
+use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;
 use catena_store::length_text;
@@ -30,57 +31,84 @@ pub(crate) fn use_threads(threads: Option<usize>) -> Result<(), CliError> {
 }
 
 /// What is asked of a fit, parameters read from their file. A wrong option must not wait for a large table to be read, so
-/// this comes first; names follow with the table.
-pub(crate) fn fit_options(options: &ModelOptions) -> Result<FitOptions, CliError> {
-    use_threads(options.threads)?;
-    let parameters = match (options.no_learn, &options.parameters) {
-        (true, None) => return Err(CliError::NoParameters),
-        (true, Some(path)) => Some(parameters::read(path)?),
-        (false, _) => None,
-    };
-    let mut asked = FitOptions {
-        method: options.method,
-        structure: options.structure,
-        state: options.state.given(),
-        latents: options.latents.given(),
-        private: options.private.given(),
-        mean: options.mean,
-        relevance: options.ard.given(),
-        kernel: match options.kernel.given() {
-            Some(KernelWord::Pair(pair)) => Some(pair),
-            Some(KernelWord::Sum(_) | KernelWord::Time) | None => None,
-        },
-        budget: options.budget,
-        seed: options.seed,
-        ..FitOptions::default()
-    };
-    if let Some(parameters) = parameters {
-        parameters.give_to(&mut asked);
+/// this comes first; names and units follow with the table.
+pub(crate) struct Asked {
+    pub(crate) options: FitOptions,
+    /// The file of parameters and the first entry in it that is a duration.
+    duration: Option<(FileName, String)>,
+}
+
+impl Asked {
+    /// Checks everything that needs no table.
+    pub(crate) fn new(asked: &ModelOptions) -> Result<Self, CliError> {
+        use_threads(asked.threads)?;
+        if matches!(asked.kernel.given(), Some(KernelWord::Pair(_))) && !asked.period.is_empty() {
+            return Err(CliError::PeriodWithKernel);
+        }
+        let mut options = FitOptions {
+            method: asked.method,
+            structure: asked.structure,
+            state: asked.state.given(),
+            latents: asked.latents.given(),
+            private: asked.private.given(),
+            mean: asked.mean,
+            relevance: asked.ard.given(),
+            kernel: match asked.kernel.given() {
+                Some(KernelWord::Pair(pair)) => Some(pair),
+                Some(KernelWord::Sum(_) | KernelWord::Time) | None => None,
+            },
+            budget: asked.budget,
+            seed: asked.seed,
+            ..FitOptions::default()
+        };
+        let mut duration = None;
+        match (asked.no_learn, &asked.parameters) {
+            (true, None) => return Err(CliError::NoParameters),
+            (true, Some(path)) => {
+                let (parameters, key) = parameters::read(path)?;
+                duration = key.map(|key| (parameters::name(path), key));
+                parameters.give_to(&mut options);
+            }
+            (false, _) => {}
+        }
+        Ok(Self { options, duration })
     }
-    Ok(asked)
+
+    /// The same for the columns of a table: lengths in units of its input, its names, and no more memory than allowed.
+    pub(crate) fn prepared(&self, frame: &Frame, limits: &ModelOptions) -> Result<FitOptions, CliError> {
+        let options = &self.options;
+        if !options.has_parameters() && frame.n_rows() < 2 {
+            return Err(CliError::OneRow { file: frame.file.clone() });
+        }
+        let is_time = matches!(frame.inputs.as_slice(), [input] if input.time.is_some());
+        if let Some((file, key)) = self.duration.as_ref().filter(|_| !is_time) {
+            let names: Vec<&str> = frame.inputs.iter().map(|input| input.name.as_str()).collect();
+            let what = format!(
+                "`{key}` is a duration, but {} of {} is no time; give a number",
+                names.join(", "),
+                frame.file
+            );
+            return Err(CliError::Parameters { file: file.clone(), what });
+        }
+        let options = FitOptions { time: time_options(frame, options, limits)?, ..options.clone() };
+        plan::check_memory(frame, &options, limits.max_memory)?;
+        Ok(FitOptions {
+            length_text: if is_time { |length| length_text(true, length) } else { options.length_text },
+            input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
+            output_names: frame.outputs.clone(),
+            ..options
+        })
+    }
 }
 
 /// Fits the chosen columns.
 pub(crate) fn learn(
     source: &Source,
-    options: &FitOptions,
+    asked: &Asked,
     limits: &ModelOptions,
     console: Console,
 ) -> Result<Fit, CliError> {
-    let frame = &source.frame;
-    if !options.has_parameters() && frame.n_rows() < 2 {
-        return Err(CliError::OneRow { file: frame.file.clone() });
-    }
-    let time = time_options(frame, options, limits)?;
-    let options = &FitOptions { time, ..options.clone() };
-    plan::check_memory(frame, options, limits.max_memory)?;
-    let is_time = matches!(frame.inputs.as_slice(), [input] if input.time.is_some());
-    let options = FitOptions {
-        length_text: if is_time { |length| length_text(true, length) } else { options.length_text },
-        input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
-        output_names: frame.outputs.clone(),
-        ..options.clone()
-    };
+    let options = asked.prepared(&source.frame, limits)?;
     fit_watched(&source.dataset()?, &options, console).map_err(|error| source.in_user_terms(error))
 }
 

@@ -2,7 +2,8 @@
 //!
 //! In reading order: `arguments` (what a user may say), `source` (tables in), `learning` (a fit with progress),
 //! `predictions` (tables out), `watch` (lines in and out), then `verbs`, one file each. Data goes to standard output, everything
-//! else to standard error. Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed.
+//! else to standard error. Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed, 130
+//! interrupted.
 
 mod arguments;
 mod console;
@@ -29,9 +30,9 @@ use crate::arguments::Command;
 /// Whether these words, the program's name first, are a command; nothing is done.
 ///
 /// # Errors
-/// What the user would be told: what is wrong, or the help that was asked for.
-pub fn check_words(words: impl IntoIterator<Item = OsString>) -> Result<(), String> {
-    Command::try_parse_from(words).map(drop).map_err(|error| error.to_string())
+/// What the user would be told: what is wrong, as one sentence, or `None` for help.
+pub fn check_words(words: impl IntoIterator<Item = OsString>) -> Result<(), Option<String>> {
+    Command::try_parse_from(words).map(drop).map_err(|error| error::usage_sentence(&error))
 }
 
 /// The program: reads the command line, does what it says, and reports how that went.

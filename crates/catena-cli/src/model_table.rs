@@ -5,8 +5,8 @@ use std::path::Path;
 use catena::data::InputPoints;
 use catena_auto::fit::{Fit, FitError};
 use catena_io::read::{Format, ReadOptions};
-use catena_io::select::{Frame, Input, SelectError, Selection, nearest_name, select};
-use catena_io::table::{Column, Table};
+use catena_io::select::{Frame, Input, Layout, SelectError, Selection, select};
+use catena_io::table::{Column, ColumnData, Table};
 use catena_store::{About, length_text};
 
 use crate::console::Console;
@@ -64,7 +64,7 @@ pub(crate) fn read_rows(
     console: Console,
 ) -> Result<Source, CliError> {
     let table = read_table(path, &read_options(path, about, format, Text::Gone), console)?;
-    rows_of(table, about, Empty::Refused)
+    rows_of(table, about, Empty::Refused, console)
 }
 
 /// Whether rows without any value are of use.
@@ -75,54 +75,68 @@ pub(crate) enum Empty {
 }
 
 /// The rows of a table with values of the model's outputs, in the order of the model.
-pub(crate) fn rows_of(table: Table, about: &About, empty: Empty) -> Result<Source, CliError> {
-    let mut selection = selection(about);
+pub(crate) fn rows_of(
+    table: Table,
+    about: &About,
+    empty: Empty,
+    console: Console,
+) -> Result<Source, CliError> {
+    let mut selection = Selection { may_lack_values: true, ..selection(about) };
     selection.noise_columns.clone_from(&about.noise_columns);
     match &about.long {
         Some(long) => {
             selection.inputs = None;
+            selection.outputs = known_series(&table, about, &long.series, console)?;
             selection.long = Some(long.clone());
         }
-        None => {
-            let names = || table.columns().iter().map(Column::name);
-            if let Some(name) = about.outputs.iter().find(|name| table.position(name).is_none()) {
-                let nearest = nearest_name(name, names()).map(str::to_owned);
-                let (file, name) = (table.file().clone(), name.clone());
-                return Err(SelectError::UnknownColumn { file, name, nearest }.into());
-            }
-            let has_value = |name: &&String| {
-                let column = table.column(name);
-                column.is_some_and(|column| {
-                    column.stray().is_some() || (0..table.n_rows()).any(|row| !column.data().is_hole(row))
-                })
-            };
-            let with_values: Vec<String> = about.outputs.iter().filter(has_value).cloned().collect();
-            match (with_values.is_empty(), empty) {
-                (false, _) => selection.outputs = Some(with_values),
-                (true, Empty::Refused) => return Err(CliError::NoValues { file: table.file().clone() }),
-                (true, Empty::Fine) => {
-                    selection.inputs_only = true;
-                    selection.noise_columns.clear();
-                }
-            }
-        }
+        None => selection.outputs = Some(about.outputs.clone()),
     }
     let found = select(&table, &selection)?;
+    if found.n_observed() == 0 && empty == Empty::Refused {
+        return Err(CliError::NoValues { file: table.file().clone() });
+    }
     check_kinds(&found, about)?;
     let frame = in_order_of(found, about)?;
     Ok(Source { table, frame })
 }
 
+/// The series of a long table that the model knows, in its order; says which others there are. `None` without such a column,
+/// which is refused where it is looked for.
+fn known_series(
+    table: &Table,
+    about: &About,
+    column: &str,
+    console: Console,
+) -> Result<Option<Vec<String>>, CliError> {
+    let Some(ColumnData::Text(names)) = table.column(column).map(Column::data) else { return Ok(None) };
+    let is_known = |name: &str| about.outputs.iter().any(|output| output == name);
+    let unknown: Vec<&str> =
+        names.distinct().iter().map(|name| &**name).filter(|name| !is_known(name)).collect();
+    let occurs = |output: &&String| names.distinct().iter().any(|name| **name == ***output);
+    let known: Vec<String> = about.outputs.iter().filter(occurs).cloned().collect();
+    match (known.is_empty(), unknown.first()) {
+        (true, Some(name)) => Err(CliError::NewSeries {
+            file: table.file().clone(),
+            column: column.to_owned(),
+            name: (*name).to_owned(),
+            known: about.outputs.join(", "),
+        }),
+        (_, Some(_)) => {
+            console.say(format!("ignored: {} (series that the model does not know)", unknown.join(", ")));
+            Ok(Some(known))
+        }
+        (_, None) => Ok(Some(known)),
+    }
+}
+
 /// The same frame with the outputs of the model; those it does not have are holes.
 fn in_order_of(frame: Frame, about: &About) -> Result<Frame, CliError> {
     let place = |name: &String| about.outputs.iter().position(|output| output == name);
-    let mut places = vec![];
-    for name in &frame.outputs {
-        let Some(place) = place(name) else {
-            let column = about.long.as_ref().map_or_else(String::new, |long| long.series.clone());
-            return Err(CliError::NewSeries { file: frame.file.clone(), column, name: name.clone() });
-        };
-        places.push(place);
+    let places: Vec<usize> = frame.outputs.iter().filter_map(place).collect();
+    if places.len() != frame.n_outputs() {
+        let column = about.long.as_ref().map_or_else(String::new, |long| long.series.clone());
+        let (name, known) = (frame.outputs.join(", "), about.outputs.join(", "));
+        return Err(CliError::NewSeries { file: frame.file.clone(), column, name, known });
     }
     let (n_rows, n_found, n_outputs) = (frame.n_rows(), frame.n_outputs(), about.outputs.len());
     let spread = |cells: &[f64]| {
@@ -132,10 +146,19 @@ fn in_order_of(frame: Frame, about: &About) -> Result<Frame, CliError> {
         }
         spread
     };
+    let layout = match frame.layout {
+        // A wide table has all outputs of the model, and they were asked for in its order.
+        wide @ Layout::Wide { .. } => wide,
+        Layout::Long { value_column, row_of, output_of } => {
+            let in_model = |output: Option<u32>| output.map(|output| places[output as usize] as u32);
+            Layout::Long { value_column, row_of, output_of: output_of.into_iter().map(in_model).collect() }
+        }
+    };
     Ok(Frame {
         values: spread(&frame.values),
         noise: frame.noise.as_deref().map(spread),
         outputs: about.outputs.clone(),
+        layout,
         ..frame
     })
 }

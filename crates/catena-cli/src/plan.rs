@@ -1,6 +1,6 @@
 //! What a command would do, how large it is and how long it may take: for `--dry-run` and `--max-memory`.
 
-use catena_auto::fit::{Budget, FitOptions, MethodChoice};
+use catena_auto::fit::{Budget, FitOptions, FitParts, MethodChoice};
 use catena_auto::time::MOST_WITH_OWN_SEASONS;
 use catena_io::select::Frame;
 use serde_json::{Value, json};
@@ -22,12 +22,13 @@ pub(crate) struct Plan {
 
 /// Shared latents that an automatic choice rarely goes beyond.
 const USUAL_LATENTS: usize = 6;
+/// Numbers in the state of a latent: between those of Matérn-1/2 and Matérn-3/2.
+const STATES_PER_LATENT: f64 = 1.5;
 
 impl Plan {
     /// The plan of a fit to the chosen columns.
     pub(crate) fn new(frame: &Frame, options: &FitOptions) -> Self {
         let (n_rows, n_outputs) = (frame.n_rows(), frame.n_outputs());
-        let n_observed = frame.n_observed();
         let n_latents = match &options.parameters {
             Some(parameters) => parameters.length_scales.len(),
             None => options.latents.unwrap_or(USUAL_LATENTS.min(n_outputs)) + n_outputs,
@@ -37,14 +38,8 @@ impl Plan {
             Some(_) if n_outputs <= MOST_WITH_OWN_SEASONS => 11.0 * n_outputs as f64,
             // Many outputs share two groups of four harmonics.
             Some(_) => 3.0 * n_outputs as f64 + 16.0,
-            None => 1.5 * n_latents as f64,
+            None => STATES_PER_LATENT * n_latents as f64,
         };
-        // The table in three units (text, user's, model's), then beliefs of every row while both passes run.
-        let cells = (n_rows * (n_outputs + frame.inputs.len())) as f64;
-        let rows = 8.0 * (6.0 * cells + n_rows as f64 * (state * state + 4.0 * state));
-        let dense = 16.0 * (n_observed as f64).powi(2);
-        let is_dense = options.method == MethodChoice::Exact;
-        let sweep = 2e-9 * n_rows as f64 * (state * state * (n_outputs as f64 + state) + 50.0);
         let share = (n_rows * n_outputs) as f64 / 28_000.0;
         let learning = match (options.has_parameters(), options.budget) {
             (true, _) => 0.0,
@@ -52,6 +47,23 @@ impl Plan {
             (false, Budget::Default) => 60.0 * share.max(0.05),
             (false, Budget::Thorough) => 600.0 * share.max(0.05),
         };
+        Self::sized(frame, state, options.method, learning)
+    }
+
+    /// The plan of giving the chosen columns to a kept model.
+    pub(crate) fn with_model(frame: &Frame, parts: &FitParts) -> Self {
+        Self::sized(frame, parts.model.state_dim() as f64, parts.method, 0.0)
+    }
+
+    /// The plan for states of this size and so many seconds of learning.
+    fn sized(frame: &Frame, state: f64, method: MethodChoice, learning: f64) -> Self {
+        let (n_rows, n_outputs, n_observed) = (frame.n_rows(), frame.n_outputs(), frame.n_observed());
+        // The table in three units (text, user's, model's), then beliefs of every row while both passes run.
+        let cells = (n_rows * (n_outputs + frame.inputs.len())) as f64;
+        let rows = 8.0 * (6.0 * cells + n_rows as f64 * (state * state + 4.0 * state));
+        let dense = 16.0 * (n_observed as f64).powi(2);
+        let is_dense = method == MethodChoice::Exact;
+        let sweep = 2e-9 * n_rows as f64 * (state * state * (n_outputs as f64 + state) + 50.0);
         Self {
             n_rows,
             n_observed,

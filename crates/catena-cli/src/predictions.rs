@@ -10,6 +10,47 @@ use catena_io::write::{
 use crate::arguments::PredictionOptions;
 use crate::error::CliError;
 
+/// A column that is added for every output, with a number where a cell was filled.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Added {
+    Deviation,
+    /// The lower end of the central interval of this probability.
+    Low(f64),
+    /// Its upper end.
+    High(f64),
+    Quantile(f64),
+}
+
+impl Added {
+    /// What was asked for.
+    pub(crate) fn asked(deviation: bool, options: &PredictionOptions) -> Vec<Self> {
+        let deviation = deviation.then_some(Self::Deviation);
+        let interval = options.interval.into_iter().flat_map(|share| [Self::Low(share), Self::High(share)]);
+        let quantiles = options.quantiles().into_iter().map(Self::Quantile);
+        deviation.into_iter().chain(interval).chain(quantiles).collect()
+    }
+
+    /// The name of the column beside an output.
+    pub(crate) fn name(self, output: &str) -> String {
+        match self {
+            Self::Deviation => format!("{output}_std"),
+            Self::Low(_) => format!("{output}_lo"),
+            Self::High(_) => format!("{output}_hi"),
+            Self::Quantile(share) => format!("{output}_q{share}"),
+        }
+    }
+
+    /// The number of a cell.
+    pub(crate) fn number(self, predictive: &Predictive, at: usize) -> f64 {
+        match self {
+            Self::Deviation => predictive.deviation(at),
+            Self::Low(share) => predictive.quantile(at, 0.5 - 0.5 * share),
+            Self::High(share) => predictive.quantile(at, 0.5 + 0.5 * share),
+            Self::Quantile(share) => predictive.quantile(at, share),
+        }
+    }
+}
+
 /// What a model says about every output, by row.
 pub(crate) fn predicted_outputs(
     names: &[String],
@@ -25,13 +66,13 @@ pub(crate) fn predicted_outputs(
         mean: column(output, &|at| predictive.mean(at)),
         std: column(output, &|at| predictive.deviation(at)),
         interval: options.interval.map(|share| Interval {
-            low: column(output, &|at| predictive.quantile(at, 0.5 - 0.5 * share)),
-            high: column(output, &|at| predictive.quantile(at, 0.5 + 0.5 * share)),
+            low: column(output, &|at| Added::Low(share).number(predictive, at)),
+            high: column(output, &|at| Added::High(share).number(predictive, at)),
         }),
         quantiles: options
-            .quantiles
-            .iter()
-            .map(|&share| (share, column(output, &|at| predictive.quantile(at, share))))
+            .quantiles()
+            .into_iter()
+            .map(|share| (share, column(output, &|at| predictive.quantile(at, share))))
             .collect(),
     };
     names.iter().enumerate().map(predicted).collect()

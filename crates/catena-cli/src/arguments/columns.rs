@@ -13,16 +13,16 @@ use super::words;
 #[command(next_help_heading = "Columns")]
 pub(crate) struct Columns {
     /// Input columns; without it, the only column of times, else the first column.
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = words::column)]
     pub(crate) inputs: Option<Vec<String>>,
     /// Output columns; without it, all other columns of numbers.
-    #[arg(long, value_name = "C,D", value_delimiter = ',')]
+    #[arg(long, value_name = "C,D", value_delimiter = ',', value_parser = words::column)]
     pub(crate) outputs: Option<Vec<String>>,
     /// The table is long, a row per value: its columns of times, series names and values.
     #[arg(long, value_name = "TIME,SERIES,VALUE", value_parser = words::long_columns, conflicts_with = "inputs")]
     pub(crate) long: Option<LongColumns>,
     /// Columns with the known noise of every cell, as standard deviations: one per output, or OUTPUT=COLUMN.
-    #[arg(long, value_name = "E,F", value_delimiter = ',')]
+    #[arg(long, value_name = "E,F", value_delimiter = ',', value_parser = words::column)]
     pub(crate) noise_columns: Vec<String>,
     /// The format where no suffix tells it, as on a pipe: csv, tsv, txt, parquet or arrow.
     #[arg(long, value_parser = words::format)]

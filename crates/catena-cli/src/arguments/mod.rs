@@ -7,8 +7,10 @@ mod words;
 
 pub(crate) use columns::Columns;
 pub(crate) use model::ModelOptions;
-pub(crate) use output::{PredictionOptions, Speech, TableTarget};
-pub(crate) use words::{Bytes, Horizon, KernelWord, budget, format, horizon, probability, structure};
+pub(crate) use output::{PredictionOptions, Speech, TableTarget, check_apart, check_model_target};
+pub(crate) use words::{
+    Bytes, Horizon, KernelWord, budget, column, count, format, horizon, one_structure, probability,
+};
 
 use clap::{Parser, Subcommand};
 
@@ -18,8 +20,8 @@ use crate::verbs::{
 
 /// Multi-output Gaussian processes on tables with holes: fill them, predict, forecast, compare, report.
 ///
-/// Tables are .csv, .tsv, .txt, .parquet, .arrow or .feather; `-` is standard input or output. Empty cells, NA, NaN and
-/// null are holes.
+/// Tables are .csv, .tsv, .txt, .parquet, .arrow or .feather; `-` is standard input or output. Empty cells, NA, N/A,
+/// NaN, null, none and a lone - are holes.
 #[derive(Debug, Parser)]
 #[command(name = "catena", version, max_term_width = 110, after_help = EXAMPLES)]
 pub(crate) struct Command {
@@ -35,7 +37,7 @@ Examples:
   catena predict sensors.catena --at points.csv -o out.csv
   catena forecast sensors.csv --horizon 48h -o next.csv
 
-Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed.";
+Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed, 130 interrupted.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

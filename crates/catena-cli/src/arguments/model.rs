@@ -52,10 +52,10 @@ pub(crate) struct ModelOptions {
     /// Time for choosing and learning: quick, default or thorough (4000 rows of 7 outputs on two cores: at most 5 s, 60 s, 10 min).
     #[arg(long, default_value = "default", value_parser = words::budget)]
     pub(crate) budget: Budget,
-    /// Learn nothing; take the parameters of --parameters.
-    #[arg(long)]
+    /// Learn nothing; take the parameters of --parameters, and with them kernels and latents.
+    #[arg(long, conflicts_with_all = ["latents", "kernel", "period", "private", "ard", "budget"])]
     pub(crate) no_learn: bool,
-    /// A JSON file with mixing, length_scales, noise and kernel, or the sums of a model for time, as `fit --parameters-out` writes it.
+    /// A JSON file (`-` is standard input) with mixing, length_scales, noise and kernel, or the sums of a model for time, as `fit --parameters-out` writes it.
     #[arg(long, value_name = "FILE.json", requires = "no_learn")]
     pub(crate) parameters: Option<PathBuf>,
 }

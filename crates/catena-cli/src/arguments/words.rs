@@ -111,11 +111,19 @@ pub(super) fn yes_or_no(text: &str) -> Result<Chosen<bool>, String> {
 }
 
 /// `auto`, `chain`, `tree` or `ensemble:K`.
-pub(crate) fn structure(text: &str) -> Result<StructureOption, String> {
+pub(super) fn structure(text: &str) -> Result<StructureOption, String> {
     text.parse().map_err(|error: UnknownWord| error.to_string())
 }
 
-/// `auto`, `catena`, `exact`, `svgp[:M]` or `nngp[:K]`.
+/// `auto`, `chain` or `tree`: what has one order of rows that can be shown.
+pub(crate) fn one_structure(text: &str) -> Result<StructureOption, String> {
+    match structure(text) {
+        Ok(StructureOption::Ensemble { .. }) | Err(_) => Err("write auto, chain or tree".to_owned()),
+        one => one,
+    }
+}
+
+/// `auto`, `catena`, `exact`, `fullscale[:M,K]`, `svgp[:M]` or `nngp[:K]`.
 pub(super) fn method(text: &str) -> Result<MethodChoice, String> {
     text.parse().map_err(|error: UnknownWord| error.to_string())
 }
@@ -178,6 +186,16 @@ pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
     number.map(|number| Bytes(number * unit)).ok_or_else(|| "write a size such as 500MB or 3GB".to_owned())
 }
 
+/// A whole number from 1.
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "write a whole number from 1".to_owned())
+}
+
+/// The name of a column, without blanks around it.
+pub(crate) fn column(text: &str) -> Result<String, String> {
+    Ok(text.trim().to_owned())
+}
+
 /// A number of steps or a duration.
 pub(crate) fn horizon(text: &str) -> Result<Horizon, String> {
     if let Ok(steps) = text.trim().parse::<usize>() {
@@ -217,7 +235,9 @@ mod tests {
             probability("1").is_err(),
             bytes("many").is_err(),
             horizon("0").is_err(),
+            count("0").is_err(),
             horizon("48x").is_err(),
+            one_structure("ensemble:8").is_err(),
         ];
         assert!(wrong.iter().all(|is_wrong| *is_wrong), "{wrong:?}");
     }

@@ -9,14 +9,13 @@ use catena::structure::{
     Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
 };
 use catena_auto::fit::{FitError, StructureOption};
-use catena_io::read::Format;
 use catena_io::select::Selection;
 use catena_io::table::{Column, ColumnData, NumberColumn, NumberStyle, Table};
-use catena_io::write::{Target, TargetFile, write_table};
+use catena_io::write::write_table;
 use clap::Args;
 use serde_json::Value;
 
-use crate::arguments::{Columns, Speech, structure};
+use crate::arguments::{Columns, Speech, TableTarget, one_structure};
 use crate::error::CliError;
 use crate::learning::use_threads;
 use crate::model_table::points;
@@ -28,7 +27,7 @@ Examples:
   catena chain stations.csv --inputs x,y
   catena chain stations.csv --inputs x,y --structure chain -o order.csv
 
-The table has a row per place along the structure: the row of the data (counted from 1), the row it hangs on, and the
+The table has a row per place along the structure: the row of the data (counted from 1), the row it hangs on, and the \
 distance between them. Several inputs are brought to mean 0 and standard deviation 1 first.";
 
 /// Options of `chain`.
@@ -41,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
     /// What joins the rows: auto, chain or tree.
-    #[arg(long, default_value = "auto", value_parser = structure)]
+    #[arg(long, default_value = "auto", value_parser = one_structure)]
     structure: StructureOption,
     /// Threads to use; without it, all cores.
     #[arg(long)]
@@ -59,11 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     use_threads(arguments.threads)?;
     let target = match output {
         None => None,
-        Some(path) => {
-            let target = Target::new(path, Format::of_path(path).or(columns.format))?;
-            drop(TargetFile::create(&target)?);
-            Some(target)
-        }
+        Some(path) => Some(TableTarget { output: path.clone() }.checked(columns.format, *speech, &[data])?),
     };
     let table = read_table(data, &columns.read_options(data), console)?;
     // Outputs do not matter here, and there may be none.
@@ -98,6 +93,7 @@ fn build(structure: StructureOption, inputs: &InputPoints) -> Result<(&'static s
             Ok((choice.kind().name(), choice.build(inputs)?))
         }
         StructureOption::Tree => Ok(("spanning tree", spanning_tree(inputs)?)),
+        // An ensemble is refused where words are read.
         StructureOption::Chain | StructureOption::Ensemble { .. } if inputs.dim() == 1 => {
             Ok(("sorted chain", sorted_chain(inputs)?))
         }

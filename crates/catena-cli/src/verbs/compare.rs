@@ -1,9 +1,11 @@
 //! `compare`: hide some cells, let every method fill them, and say who did best.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use catena::data::{Dataset, Observations};
+use catena::index::RowIndex;
 use catena::prediction::Prediction;
 use catena_auto::fit::{Fit, FitError, FitOptions, FitParts, MethodChoice, StructureOption};
 use catena_auto::method::Quantity;
@@ -18,7 +20,7 @@ use serde_json::{Value, json};
 use crate::arguments::{Columns, Horizon, ModelOptions, Speech, horizon};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::learning::{fit_options, fit_watched, warn};
+use crate::learning::{Asked, fit_watched, warn};
 use crate::plan::Plan;
 use crate::scoreboard::{print_json, print_text};
 use crate::source::{Source, Text, open};
@@ -29,10 +31,10 @@ Examples:
   catena compare sensors.csv --block 48h           hide one block of 48 hours of every output
   catena compare sensors.csv --budget quick --json
 
-Hides a tenth of the observed cells at random, or a block of every output, and never shows them to any method. Errors are
-in standard deviations of each output; MNLL is the mean negative log density per hidden cell. The first line is what
-`fit` would take. Structures use the parameters that message passing learned, other methods those of the first line if
-it is one of them; `outputs apart` and, above one input, `fullscale` learn their own.";
+Hides a tenth of the observed cells at random, or a block of every output, and never shows them to any method. Errors are \
+in standard deviations of each output; MNLL is the mean negative log density per hidden cell. The method with the smallest \
+error comes first; the line `catena`, or `auto: METHOD` above one input, is what `fit` would take. Structures use the parameters \
+that message passing learned, other methods those of that line; `outputs apart` and, above one input, `fullscale` learn their own.";
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
@@ -71,13 +73,12 @@ struct Row {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, columns, speech, .. } = arguments;
     let console = speech.console();
-    let mut options = fit_options(&arguments.model)?;
+    let asked = Asked::new(&arguments.model)?;
     let source = open(data, columns, Text::Gone, console)?;
+    let options = asked.prepared(&source.frame, &arguments.model)?;
     if arguments.dry_run {
         return Plan::new(&source.frame, &options).show("compare", speech.json, console);
     }
-    options.input_names = source.frame.inputs.iter().map(|input| input.name.clone()).collect();
-    options.output_names.clone_from(&source.frame.outputs);
     let hidden = hidden_cells(arguments, &source)?;
     let failed = |error: FitError| source.in_user_terms(error);
     let table = without(&source, &hidden).map_err(|error| failed(error.into()))?;
@@ -231,9 +232,9 @@ fn contest(
             rows.push(judged(&name, learn, &|| predict_rows(&fitted)));
         }
     }
-    let n_rows = table.n_rows();
-    let neighbors = MethodChoice::Nngp { n_neighbors: 16.min(n_rows) };
-    let inducing = MethodChoice::Svgp { n_inducing: 200.min(n_rows) };
+    let n_points = observed_points(table);
+    let neighbors = MethodChoice::Nngp { n_neighbors: 16.min(n_points) };
+    let inducing = MethodChoice::Svgp { n_inducing: 200.min(n_points) };
     for (name, method, most) in [
         ("exact", MethodChoice::Exact, MOST_CELLS_DENSE),
         ("nngp:16", neighbors, MOST_CELLS_RIVALS),
@@ -256,6 +257,20 @@ fn contest(
         Ok(normal(&TrainingMean::fit(table.observations())?.predict(table.n_rows())?))
     }));
     rows
+}
+
+/// Distinct inputs of rows with a value: methods that pick points pick among those.
+fn observed_points(table: &Dataset) -> usize {
+    let inputs = table.inputs();
+    let is_seen = |row: &usize| table.observations().row(RowIndex::new(*row)).len() > 0;
+    let point = |row: usize| -> Vec<u64> {
+        // Minus zero and zero are one place.
+        inputs.values()[row * inputs.dim()..(row + 1) * inputs.dim()]
+            .iter()
+            .map(|x| (x + 0.0).to_bits())
+            .collect()
+    };
+    (0..table.n_rows()).filter(is_seen).map(point).collect::<HashSet<_>>().len()
 }
 
 fn predict_rows(fitted: &Result<Fit, FitError>) -> Result<Predictive, FitError> {

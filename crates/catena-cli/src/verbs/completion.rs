@@ -1,5 +1,6 @@
 //! `completion`: scripts for shells, and manual pages.
 
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use catena_io::FileName;
@@ -59,6 +60,12 @@ fn write_pages(command: clap::Command, folder: &Path) -> Result<(), CliError> {
 
 /// Makes a folder unless it is there.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder)
-        .map_err(|source| WriteError::Io { file: FileName::from(folder), source }.into())
+    let file = FileName::from(folder);
+    let error = std::fs::create_dir_all(folder).err();
+    let is_file = |error: &Error| matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotADirectory);
+    match error {
+        None => Ok(()),
+        Some(error) if is_file(&error) => Err(WriteError::NotAFolder { file }.into()),
+        Some(source) => Err(WriteError::Io { file, source }.into()),
+    }
 }

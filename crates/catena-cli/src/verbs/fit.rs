@@ -1,14 +1,14 @@
 //! `fit`: learn a model from a table and keep it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use catena_io::write::TargetFile;
 use catena_store::{About, length_text, save};
 use clap::Args;
 
-use crate::arguments::{Columns, ModelOptions, Speech};
+use crate::arguments::{Columns, ModelOptions, Speech, check_apart, check_model_target};
 use crate::error::CliError;
-use crate::learning::{fit_options, learn};
+use crate::learning::{Asked, learn};
 use crate::parameters;
 use crate::plan::Plan;
 use crate::scoreboard::{print_json, print_text, summary_json};
@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// The model file to write.
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// Also write the learned parameters as JSON, for --no-learn --parameters.
+    /// Also write the learned parameters as JSON, for --no-learn --parameters; `-` is standard output.
     #[arg(long, value_name = "FILE.json")]
     parameters_out: Option<PathBuf>,
     #[command(flatten)]
@@ -49,17 +49,14 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, output, parameters_out, columns, speech, .. } = arguments;
     let console = speech.console();
-    let options = fit_options(&arguments.model)?;
+    let asked = Asked::new(&arguments.model)?;
+    check_targets(arguments)?;
+    let source = open(data, columns, Text::Gone, console)?;
     if arguments.dry_run {
-        let source = open(data, columns, Text::Gone, console)?;
+        let options = asked.prepared(&source.frame, &arguments.model)?;
         return Plan::new(&source.frame, &options).show("fit", speech.json, console);
     }
-    // A path that cannot be written must not cost minutes of learning.
-    for path in [Some(output), parameters_out.as_ref()].into_iter().flatten() {
-        drop(TargetFile::create_path(path)?);
-    }
-    let source = open(data, columns, Text::Gone, console)?;
-    let fit = learn(&source, &options, &arguments.model, console)?;
+    let fit = learn(&source, &asked, &arguments.model, console)?;
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
     save(&fit, &about, output)?;
     if let Some(path) = parameters_out {
@@ -68,8 +65,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if speech.json {
         return print_json(&summary_json(fit.summary()));
     }
-    if !speech.quiet {
-        print_text(&fit.summary().to_text(&|length| length_text(about.is_time(), length)))?;
+    let summary = fit.summary().to_text(&|length| length_text(about.is_time(), length));
+    if is_pipe(parameters_out.as_deref()) {
+        console.say(summary.trim_end());
+    } else if !speech.quiet {
+        print_text(&summary)?;
     }
     Ok(())
+}
+
+/// A path that cannot be written must not cost minutes of learning, nor a slip one of the files that are read.
+fn check_targets(arguments: &Arguments) -> Result<(), CliError> {
+    let Arguments { data, output, parameters_out, model, speech, dry_run, .. } = arguments;
+    if is_pipe(parameters_out.as_deref()) && speech.json && !dry_run {
+        return Err(CliError::TwoOutputs);
+    }
+    check_apart(&both(output, parameters_out.as_deref()), &both(data, model.parameters.as_deref()))?;
+    check_model_target(output)?;
+    if let Some(path) = parameters_out.as_deref().filter(|path| !is_pipe(Some(path))) {
+        drop(TargetFile::create_path(path)?);
+    }
+    Ok(())
+}
+
+fn both<'a>(one: &'a Path, other: Option<&'a Path>) -> Vec<&'a Path> {
+    std::iter::once(one).chain(other).collect()
+}
+
+fn is_pipe(path: Option<&Path>) -> bool {
+    path.is_some_and(|path| path.as_os_str() == "-")
 }

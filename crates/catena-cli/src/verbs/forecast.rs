@@ -1,22 +1,24 @@
 //! `forecast`: the rows that come after the last.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use catena::data::InputPoints;
 use catena_auto::fit::{FitError, FitOptions, MethodChoice, StructureOption};
 use catena_auto::preparation::median_gap;
 use catena_auto::time::{MOST_OUTPUTS, TimeOptions};
-use catena_io::select::{Frame, Input};
-use catena_io::table::{Column, Table};
+use catena_io::select::{Frame, Input, LongColumns};
+use catena_io::table::{Column, ColumnData, Table, TextColumn};
 use catena_io::units::Duration;
 use catena_io::write::write_table;
 use catena_store::{About, length_text};
 use clap::Args;
 
-use crate::arguments::{Columns, Horizon, ModelOptions, PredictionOptions, Speech, TableTarget, horizon};
+use crate::arguments::{
+    Columns, Horizon, ModelOptions, PredictionOptions, Speech, TableTarget, count, horizon,
+};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::learning::{fit_options, learn, warn};
+use crate::learning::{Asked, learn, warn};
 use crate::model_table::warn_outside;
 use crate::plan::Plan;
 use crate::predictions::{predicted_outputs, write_predictions};
@@ -32,7 +34,7 @@ Examples:
   catena forecast sensors.csv --horizon 48h --kernel 'sho+rw+qp(24h)' -o next.csv
   catena forecast sensors.csv --horizon 48h --paths 200 -o paths.csv       200 joint paths, one after the other
 
-The first row is one step after the last of the table. Every output is a sum of a level, an oscillator or a rough process, and
+The first row is one step after the last of the table. Every output is a sum of a level, an oscillator or a rough process, and \
 seasons; without --period they are looked for. A kernel such as matern32 alone returns to the mean.";
 
 /// Options of `forecast`.
@@ -48,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "S")]
     step: Option<String>,
     /// Write this many joint paths, drawn from the forecast, instead of its mean and spread.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["interval", "quantiles"])]
     paths: Option<usize>,
     #[command(flatten)]
     target: TableTarget,
@@ -72,18 +74,26 @@ const MOST_STEPS: usize = 10_000_000;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, target, prediction, columns, speech, .. } = arguments;
     let console = speech.console();
-    let mut options = fit_options(&arguments.model)?;
-    if arguments.dry_run {
-        let source = open(data, columns, Text::Gone, console)?;
-        times_ahead(arguments, &source.frame)?;
-        choose_time(&mut options, &source.frame, console);
-        return Plan::new(&source.frame, &options).show("forecast", speech.json, console);
-    }
-    let target = target.checked(columns.format, *speech)?;
+    let mut asked = Asked::new(&arguments.model)?;
+    let read: Vec<&Path> =
+        std::iter::once(data.as_path()).chain(arguments.model.parameters.as_deref()).collect();
+    // A dry run leaves standard output to JSON.
+    let target = target.checked(
+        columns.format,
+        Speech { json: speech.json && !arguments.dry_run, ..*speech },
+        &read,
+    )?;
     let source = open(data, columns, Text::Gone, console)?;
     let times = times_ahead(arguments, &source.frame)?;
-    choose_time(&mut options, &source.frame, console);
-    let fit = learn(&source, &options, &arguments.model, console)?;
+    if arguments.paths.is_some() && names_of(&source.frame, columns.long.as_ref()).contains(&PATH) {
+        return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });
+    }
+    choose_time(&mut asked.options, &source.frame, console);
+    if arguments.dry_run {
+        let options = asked.prepared(&source.frame, &arguments.model)?;
+        return Plan::new(&source.frame, &options).show("forecast", speech.json, console);
+    }
+    let fit = learn(&source, &asked, &arguments.model, console)?;
     warn(&fit, console);
     let points = InputPoints::from_column(times.clone());
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;
@@ -93,15 +103,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if let Some(n_paths) = arguments.paths {
         let paths = fit.draws(&points, prediction.quantity(), n_paths, arguments.model.seed);
         let paths = paths.map_err(|error| source.in_user_terms(error))?;
-        let repeated: Vec<f64> = (0..n_paths).flat_map(|_| times.iter().copied()).collect();
-        let numbers = (0..n_paths).flat_map(|path| times.iter().map(move |_| (path + 1) as f64)).collect();
-        let mut table = vec![Column::numbers("path", numbers), input.column_of(&repeated)];
-        let n_outputs = source.frame.n_outputs();
-        for (output, name) in source.frame.outputs.iter().enumerate() {
-            let values = paths.iter().skip(output).step_by(n_outputs).copied().collect();
-            table.push(Column::numbers(name.clone(), values));
-        }
-        write_table(&Table::new(table), &target)?;
+        write_table(&path_table(&paths, n_paths, &times, &source.frame, columns.long.as_ref()), &target)?;
     } else {
         let predictive =
             fit.predict(&points, prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
@@ -112,6 +114,51 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         return print_json(&summary_json(fit.summary()));
     }
     Ok(())
+}
+
+/// The column that numbers the paths.
+const PATH: &str = "path";
+
+/// Names of the columns of paths beside their number.
+fn names_of<'a>(frame: &'a Frame, long: Option<&'a LongColumns>) -> Vec<&'a str> {
+    let inputs = frame.inputs.iter().map(|input| input.name.as_str());
+    match long {
+        None => inputs.chain(frame.outputs.iter().map(String::as_str)).collect(),
+        Some(columns) => inputs.chain([columns.series.as_str(), columns.value.as_str()]).collect(),
+    }
+}
+
+/// Joint paths one after the other, wide or long as the table was.
+fn path_table(
+    paths: &[f64],
+    n_paths: usize,
+    times: &[f64],
+    frame: &Frame,
+    long: Option<&LongColumns>,
+) -> Table {
+    let n_outputs = frame.n_outputs();
+    // Of every row of numbers, one by output, a long table has as many rows.
+    let n_copies = if long.is_some() { n_outputs } else { 1 };
+    let rows = || (0..n_paths).flat_map(|path| times.iter().map(move |time| (path, *time)));
+    let copied = || rows().flat_map(|row| std::iter::repeat_n(row, n_copies));
+    let numbers = copied().map(|(path, _)| (path + 1) as f64).collect();
+    let along: Vec<f64> = copied().map(|(_, time)| time).collect();
+    let mut table = vec![Column::numbers(PATH, numbers), frame.inputs[0].column_of(&along)];
+    match long {
+        None => {
+            for (output, name) in frame.outputs.iter().enumerate() {
+                let values = paths.iter().skip(output).step_by(n_outputs).copied().collect();
+                table.push(Column::numbers(name.clone(), values));
+            }
+        }
+        Some(columns) => {
+            let series = rows().flat_map(|_| frame.outputs.iter().map(|name| Some(name.as_str())));
+            let series = series.collect::<TextColumn>();
+            table.push(Column::new(columns.series.clone(), ColumnData::Text(series)));
+            table.push(Column::numbers(columns.value.clone(), paths.to_vec()));
+        }
+    }
+    Table::new(table)
 }
 
 /// Forecasts are of models along time, unless something else was asked for or there are too many outputs.

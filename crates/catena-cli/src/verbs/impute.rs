@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use catena_auto::fit::{Budget, Fit, FitOptions, FitParts};
-use catena_auto::preparation::Predictive;
+use catena_auto::fit::{Fit, FitParts};
 use catena_io::select::{Frame, Layout, LongColumns};
-use catena_io::table::{Column, Table};
+use catena_io::table::{Column, ColumnData, Table};
 use catena_io::write::{Completion, FilledColumn, Target, write_completed};
 use catena_store::load_parts;
 use clap::Args;
@@ -13,9 +12,10 @@ use clap::Args;
 use crate::arguments::{Columns, ModelOptions, PredictionOptions, Speech, TableTarget};
 use crate::error::CliError;
 use crate::in_blocks::InBlocksOf;
-use crate::learning::{fit_options, learn, warn};
+use crate::learning::{Asked, learn, warn};
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::plan::Plan;
+use crate::predictions::Added;
 use crate::scoreboard::{print_json, summary_json};
 use crate::source::{Source, Text, open, read_table};
 
@@ -66,20 +66,21 @@ pub(crate) struct Arguments {
 
 /// Fills the holes of a table.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, target, columns, speech, .. } = arguments;
+    let Arguments { data, columns, speech, .. } = arguments;
     let console = speech.console();
-    let options = fit_options(&arguments.options)?;
+    let asked = Asked::new(&arguments.options)?;
     if let Some(model) = &arguments.model {
         return run_with(model, arguments);
     }
+    let target = checked_target(arguments)?;
+    let text = if arguments.dry_run { Text::Gone } else { Text::Kept };
+    let source = open(data, columns, text, console)?;
+    check_columns(arguments, &source, columns.long.as_ref())?;
     if arguments.dry_run {
-        let source = open(data, columns, Text::Gone, console)?;
+        let options = asked.prepared(&source.frame, &arguments.options)?;
         return Plan::new(&source.frame, &options).show("impute", speech.json, console);
     }
-    let target = target.checked(columns.format, *speech)?;
-    let source = open(data, columns, Text::Kept, console)?;
-    check_names(arguments, &source, columns.long.as_ref())?;
-    let fit = learn(&source, &options, &arguments.options, console)?;
+    let fit = learn(&source, &asked, &arguments.options, console)?;
     warn(&fit, console);
     complete(arguments, &source, &fit, &target, columns.long.as_ref())?;
     if speech.json {
@@ -90,36 +91,33 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
 
 /// Fills the holes of a table with a kept model, in blocks if memory is limited.
 fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, target, columns, speech, .. } = arguments;
+    let Arguments { data, columns, speech, .. } = arguments;
     let console = speech.console();
+    let target = checked_target(arguments)?;
     let (parts, about) = load_parts(model)?;
     if let Some(limit) = arguments.options.max_memory {
-        let kinds = kinds(arguments);
+        let added = Added::asked(arguments.std, &arguments.prediction);
         let asked = InBlocksOf {
             data,
             model,
             format: columns.format,
             limit,
-            interval: arguments.prediction.interval,
             quantity: arguments.prediction.quantity(),
-            kinds: &kinds,
+            added: &added,
             speech: *speech,
         };
         if arguments.dry_run {
             return asked.plan(&parts, &about);
         }
-        return asked.fill(&parts, &about, &target.checked(columns.format, *speech)?);
+        return asked.fill(&parts, &about, &target);
     }
     let text = if arguments.dry_run { Text::Gone } else { Text::Kept };
     let table = read_table(data, &read_options(data, &about, columns.format, text), console)?;
-    let source = rows_of(table, &about, Empty::Refused)?;
+    let source = rows_of(table, &about, Empty::Refused, console)?;
+    check_columns(arguments, &source, about.long.as_ref())?;
     if arguments.dry_run {
-        let n_latents = parts.model.n_latents();
-        let options = FitOptions { latents: Some(n_latents), budget: Budget::Quick, ..FitOptions::default() };
-        return Plan::new(&source.frame, &options).show("impute", speech.json, console);
+        return Plan::with_model(&source.frame, &parts).show("impute", speech.json, console);
     }
-    let target = target.checked(columns.format, *speech)?;
-    check_names(arguments, &source, about.long.as_ref())?;
     let parts = FitParts { table: source.dataset()?, ..parts };
     let fit = Fit::from_parts(parts).map_err(|error| source.in_user_terms(error))?;
     complete(arguments, &source, &fit, &target, about.long.as_ref())?;
@@ -127,6 +125,15 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
         return print_json(&summary_json(fit.summary()));
     }
     Ok(())
+}
+
+/// Where the table goes: over the one that was read if the user likes, but not over anything else. A dry run leaves standard
+/// output to JSON.
+fn checked_target(arguments: &Arguments) -> Result<Target, CliError> {
+    let Arguments { target, columns, speech, dry_run, model, options, .. } = arguments;
+    let read = [model.as_deref(), options.parameters.as_deref()];
+    let speech = Speech { json: speech.json && !dry_run, ..*speech };
+    target.checked(columns.format, speech, &read.into_iter().flatten().collect::<Vec<&Path>>())
 }
 
 fn complete(
@@ -144,37 +151,33 @@ fn complete(
     Ok(())
 }
 
-/// What is added for every output.
-fn kinds(arguments: &Arguments) -> Vec<&'static str> {
-    let mut kinds = vec![];
-    if arguments.std {
-        kinds.push("std");
-    }
-    if arguments.prediction.interval.is_some() {
-        kinds.extend(["lo", "hi"]);
-    }
-    kinds
-}
-
-/// Names of the columns that are added, by kind and output.
-fn added_names(
+/// What is added, with the names of its columns.
+fn added_columns(
     arguments: &Arguments,
     frame: &Frame,
     long: Option<&LongColumns>,
-) -> Vec<(&'static str, Vec<String>)> {
+) -> Vec<(Added, Vec<String>)> {
     let names = match (&frame.layout, long) {
         (Layout::Long { .. }, Some(long)) => vec![long.value.clone()],
         _ => frame.outputs.clone(),
     };
-    let named = |kind: &'static str| (kind, names.iter().map(|name| format!("{name}_{kind}")).collect());
-    kinds(arguments).into_iter().map(named).collect()
+    let named = |added: Added| (added, names.iter().map(|name| added.name(name)).collect());
+    Added::asked(arguments.std, &arguments.prediction).into_iter().map(named).collect()
 }
 
-fn check_names(arguments: &Arguments, source: &Source, long: Option<&LongColumns>) -> Result<(), CliError> {
-    let added = added_names(arguments, &source.frame, long);
-    let taken = added.iter().flat_map(|(_, names)| names).find(|name| source.table.position(name).is_some());
-    match taken {
-        Some(name) => Err(CliError::NameTaken { file: source.table.file().clone(), name: name.clone() }),
+/// Whether the table can be filled and has room for what is added, before anything is learned.
+fn check_columns(arguments: &Arguments, source: &Source, long: Option<&LongColumns>) -> Result<(), CliError> {
+    let Source { table, frame } = source;
+    let file = || table.file().clone();
+    let added = added_columns(arguments, frame, long);
+    let taken = added.iter().flat_map(|(_, names)| names).find(|name| table.position(name).is_some());
+    if let Some(name) = taken {
+        return Err(CliError::NameTaken { file: file(), name: name.clone() });
+    }
+    let Layout::Wide { output_columns } = &frame.layout else { return Ok(()) };
+    let truths = output_columns.iter().map(|position| &table.columns()[*position]);
+    match truths.into_iter().find(|column| matches!(column.data(), ColumnData::Bool(_))) {
+        Some(column) => Err(CliError::NotFillable { file: file(), column: column.name().to_owned() }),
         None => Ok(()),
     }
 }
@@ -191,9 +194,8 @@ fn completion(
     let filled = frame.to_table_columns(&predictive.means()).into_iter();
     let filled = filled.map(|(position, values)| FilledColumn { position, values }).collect();
     let mut appended = vec![];
-    for (kind, names) in added_names(arguments, frame, long) {
-        let cells =
-            in_holes(&frame.values, |at| of_kind(kind, &predictive, at, arguments.prediction.interval));
+    for (added, names) in added_columns(arguments, frame, long) {
+        let cells = in_holes(&frame.values, |at| added.number(&predictive, at));
         let columns = frame.to_table_columns(&cells).into_iter();
         appended.extend(columns.zip(names).map(|((_, values), name)| added_column(table, name, values)));
     }
@@ -209,14 +211,4 @@ fn added_column(table: &Table, name: String, mut values: Vec<f64>) -> Column {
 fn in_holes(values: &[f64], number: impl Fn(usize) -> f64) -> Vec<f64> {
     let cell = |(at, value): (usize, &f64)| if value.is_nan() { number(at) } else { f64::NAN };
     values.iter().enumerate().map(cell).collect()
-}
-
-/// A number of one kind for one cell.
-pub(crate) fn of_kind(kind: &str, predictive: &Predictive, at: usize, interval: Option<f64>) -> f64 {
-    let share = interval.unwrap_or(0.95);
-    match kind {
-        "std" => predictive.deviation(at),
-        "lo" => predictive.quantile(at, 0.5 - 0.5 * share),
-        _ => predictive.quantile(at, 0.5 + 0.5 * share),
-    }
 }

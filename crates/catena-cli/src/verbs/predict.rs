@@ -1,6 +1,6 @@
 //! `predict`: means, spreads and intervals from a kept model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use catena_auto::fit::FitError;
 use catena_io::FileName;
@@ -47,7 +47,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { model, at, target, prediction, format, speech } = arguments;
     let console = speech.console();
-    let target = target.checked(*format, *speech)?;
+    let read: Vec<&Path> = [Some(model), at.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
+    let target = target.checked(*format, *speech, &read)?;
     let Model { fit, about } = load(model)?;
     let failed = |cause: FitError| CliError::Fit { file: FileName::from(model.as_path()), cause };
     let (columns, predictive) = match at {

@@ -22,7 +22,7 @@ Examples:
   catena reproduce all --quick --seeds 1 -o look     a small version of everything without electricity
   catena reproduce sensor -o results --check         exit code 3 if a number misses the paper's
 
-What is computed is kept in the folder: an interrupted run goes on where it was, and README.md and report.html show all
+What is computed is kept in the folder: an interrupted run goes on where it was, and README.md and report.html show all \
 that the folder holds. ETTh1.csv is ETT-small/ETTh1.csv of the repository zhouhaoyi/ETDataset on GitHub.";
 
 /// Options of `reproduce`.

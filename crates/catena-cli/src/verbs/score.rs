@@ -13,7 +13,7 @@ use catena_store::{About, Model, length_text, load};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::arguments::{Horizon, Speech, format, horizon, probability};
+use crate::arguments::{Horizon, Speech, count, format, horizon, probability};
 use crate::error::CliError;
 use crate::model_table::{points, read_rows, warn_outside};
 use crate::scoreboard::{Line, heading, print_json, print_text};
@@ -25,7 +25,7 @@ Examples:
   catena score sensors.catena held_out.csv --json
   catena score sensors.catena later.csv --rolling --horizons 1h,6h,24h --season 24h
 
-Errors are in the units of each output; MNLL is the mean negative log density of an observation, in nats. `all outputs`
+Errors are in the units of each output; MNLL is the mean negative log density of an observation, in nats. `all outputs` \
 counts each in standard deviations of the rows the model was made from. Rows the model was made from score too well.";
 
 /// Options of `score`.
@@ -47,7 +47,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "H,H", value_delimiter = ',', value_parser = horizon, default_value = "1,6,24", requires = "rolling")]
     horizons: Vec<Horizon>,
     /// From one origin to the next, in rows.
-    #[arg(long, value_name = "ROWS", default_value_t = 1, requires = "rolling")]
+    #[arg(long, value_name = "ROWS", default_value_t = 1, value_parser = count, requires = "rolling")]
     every: usize,
     /// The season of the rule that repeats the last one: a duration or a number of steps.
     #[arg(long, value_name = "P", value_parser = horizon, requires = "rolling")]
@@ -107,7 +107,7 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
     };
     let asked = Rolling {
         first: fit.table().n_rows(),
-        every: arguments.every.max(1),
+        every: arguments.every,
         origins: usize::MAX,
         horizons: arguments.horizons.iter().map(length).collect::<Result<_, _>>()?,
         season: arguments.season.as_ref().map(length).transpose()?,
@@ -137,12 +137,7 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
 }
 
 /// Scores of every output with a truth, in its own units, and of all together in units of `scales`.
-pub(crate) fn lines_by_output(
-    predictive: &Predictive,
-    truth: &[f64],
-    names: &[String],
-    scales: &[f64],
-) -> Vec<Line> {
+fn lines_by_output(predictive: &Predictive, truth: &[f64], names: &[String], scales: &[f64]) -> Vec<Line> {
     let n_outputs = names.len();
     let cells = |output: Option<usize>| {
         let known = truth.iter().copied().enumerate().filter(|(_, value)| !value.is_nan());

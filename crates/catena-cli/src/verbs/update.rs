@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use catena_auto::fit::{Budget, FitOptions};
 use catena_io::read::Format;
-use catena_io::write::TargetFile;
 use catena_store::{Model, length_text, load, save};
 use clap::Args;
 
-use crate::arguments::{Speech, budget, format};
+use crate::arguments::{Speech, budget, check_apart, check_model_target, format};
 use crate::error::CliError;
 use crate::learning::{use_threads, watched};
 use crate::model_table::read_rows;
@@ -21,8 +20,8 @@ Examples:
 
   catena update sensors.catena today.csv --relearn -o sensors.catena      parameters learned again
 
-The new table must have the inputs and outputs of the model. Without --relearn nothing is learned, which takes no longer than a
-prediction; a warning tells when new values are out of proportion. With it the kind of model stays, and its means, scales and
+The new table must have the inputs and outputs of the model. Without --relearn nothing is learned, which takes no longer than a \
+prediction; a warning tells when new values are out of proportion. With it the kind of model stays, and its means, scales and \
 parameters are learned again from where they stand, on old and new rows together.";
 
 /// Options of `update`.
@@ -57,7 +56,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { model, new, output, format, relearn, budget, threads, speech } = arguments;
     let console = speech.console();
     use_threads(*threads)?;
-    drop(TargetFile::create_path(output)?);
+    check_apart(&[output], &[new])?;
+    check_model_target(output)?;
     let Model { fit, about } = load(model)?;
     let source = read_rows(new, &about, *format, console)?;
     let more = source.dataset()?;

@@ -11,9 +11,11 @@ use catena_io::journal::{Journal, Replay};
 use catena_io::model_file::Digest;
 use catena_io::select::nearest_name;
 use catena_io::stream::{LineReader, ReplyWriter, StreamFormat};
+use catena_io::write::TargetFile;
 use catena_store::{About, Model, load, save, to_bytes};
 use clap::{Args, ValueEnum};
 
+use crate::arguments::column;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::watch::{Ask, Feed, OnError, Session, Wishes};
@@ -25,15 +27,15 @@ Examples:
   catena watch sensors.catena --format json --ask missing     what is not observed
   catena watch sensors.catena --apply -o newer.catena         a model with all of it
 
-Lines: CSV begins with a header that names all inputs of the model and some of its outputs; every line behind it is a row, and
-empty cells are not observed. JSON is one object per line with the same names. A row with the inputs of an earlier one replaces
+Lines: CSV begins with a header that names all inputs of the model and some of its outputs; every line behind it is a row, and \
+empty cells are not observed. JSON is one object per line with the same names. A row with the inputs of an earlier one replaces \
 what was observed there. A line without any observed cell is a question: it is answered and changes nothing.
 
-Replies: one line for each, in the same format: its number, its inputs, and NAME_mean and NAME_std of every output, after it was
+Replies: one line for each, in the same format: its number, its inputs, and NAME_mean and NAME_std of every output, after it was \
 applied. Lines are counted from 1 behind the header, blank ones too.
 
-Journal: every observation is in it before its reply is written. At the start a sentence on standard error, and with JSON a first
-object {\"ready\":true,\"applied\":K}, says up to which line it goes: continue with line K+1, behind the header, and nothing is lost
+Journal: every observation is in it before its reply is written. At the start a sentence on standard error, and with JSON a first \
+object {\"ready\":true,\"applied\":K}, says up to which line it goes: continue with line K+1, behind the header, and nothing is lost \
 or applied twice. Without --sync this holds when the process dies, by whatever signal; with --sync also when the power fails.";
 
 /// Options of `watch`.
@@ -42,7 +44,7 @@ or applied twice. Without --sync this holds when the process dies, by whatever s
 pub(crate) struct Arguments {
     /// The model file; it is only read.
     model: PathBuf,
-    /// Read lines from this file, from where the journal ends; without it, from standard input.
+    /// Read lines from this file, from where the journal ends; without it, or with `-`, from standard input.
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
     /// Wait for the file to grow instead of ending with it. A last line without an end is then not taken yet.
@@ -58,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "row")]
     ask: Ask,
     /// Outputs to answer; without it all.
-    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', value_parser = column)]
     outputs: Vec<String>,
     /// Answer with the function itself, without the noise of an observation.
     #[arg(long)]
@@ -101,12 +103,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     listen(arguments, &about, &mut live, journal, console)
 }
 
-fn beside(model: &Path) -> PathBuf {
-    let mut name = model.as_os_str().to_owned();
-    name.push(".journal");
-    name.into()
-}
-
 /// The model with everything in its journal.
 fn opened(
     arguments: &Arguments,
@@ -120,7 +116,7 @@ fn opened(
     let mut live = LiveFit::new(fit).map_err(failed)?;
     let read = File::open(path).and_then(Digest::of_reader);
     let model = read.map_err(|cause| CliError::Stream { file: file.clone(), cause })?;
-    let journal_path = arguments.journal.clone().unwrap_or_else(|| beside(path));
+    let journal_path = arguments.journal.clone().unwrap_or_else(|| Journal::beside(path));
     let (journal, replay) = Journal::open(&journal_path, model, about.inputs.len())?;
     let Replay { records, n_torn_bytes } = replay;
     if n_torn_bytes > 0 {
@@ -158,11 +154,12 @@ fn listen(
     journal: Journal,
     console: Console,
 ) -> Result<(), CliError> {
-    let Arguments { from, follow, format, outputs, latent, ask, on_error, sync, .. } = arguments;
+    let Arguments { follow, format, outputs, latent, ask, on_error, sync, .. } = arguments;
+    let from = arguments.from.as_ref().filter(|path| path.as_os_str() != "-");
     let format = match format {
         Some(FormatWord::Csv) => StreamFormat::Csv,
         Some(FormatWord::Json) => StreamFormat::Json,
-        None => from.as_deref().and_then(StreamFormat::of_path).unwrap_or(StreamFormat::Csv),
+        None => from.and_then(|path| StreamFormat::of_path(path)).unwrap_or(StreamFormat::Csv),
     };
     let outputs = asked(outputs, about)?;
     let names: Vec<String> = outputs.iter().map(|at| about.outputs[*at].clone()).collect();
@@ -227,16 +224,22 @@ fn fold(
     if canonical(output).is_some_and(|output| Some(output) == canonical(path)) {
         return Err(CliError::SameModel { file: FileName::from(output) });
     }
-    let next = beside(output);
+    let next = Journal::beside(output);
     if next.exists() {
         return Err(CliError::JournalExists { file: FileName::from(next.as_path()) });
     }
+    // A path that cannot be written must leave nothing behind.
+    drop(TargetFile::create_path(output)?);
     let failed = |cause| CliError::Fit { file: FileName::from(path), cause };
     let folded = live.to_fit(fit).map_err(failed)?;
     let digest = Digest::of_reader(to_bytes(&folded, about)?.as_slice())?;
     // The journal first: a model without it would take the same lines again.
     Journal::begin_behind(&next, digest, journal.lines(), journal.behind())?;
-    save(&folded, about, output)?;
+    if let Err(error) = save(&folded, about, output) {
+        // Without its model it would stand in the way of the next try.
+        let _ = std::fs::remove_file(&next);
+        return Err(error.into());
+    }
     console.say(format!("{} rows, with all lines up to {}", folded.table().n_rows(), journal.lines()));
     Ok(())
 }

@@ -42,6 +42,17 @@ fn folder() -> Folder {
         ("no_header.csv", "1,2\n3,4\n5,6\n"),
         ("quote.csv", "time,temp\n1,\"2\n2,3\n"),
         ("comma.csv", "time;temp\n1;2,5\n2;3,5\n3;1,25\n"),
+        ("comma_beside.csv", "time;temp;count\n1;2,5;4\n2;3,5;2\n3;1,25;3\n"),
+        ("day_first.csv", "id,day,temp\n1,15/03/2013,2\n2,16/03/2013,3\n3,17/03/2013,2\n"),
+        ("digits.csv", "id,temp\n9007199254740993,2\n9007199254740995,3\n"),
+        ("most_zones.csv", "time,temp\n2024-01-01T00:00Z,2\n2024-01-01T01:00,3\n2024-01-01T02:00,3\n"),
+        ("zoned_points.csv", "time,temp,salt\n2024-03-02T10:00+05:00,20,-3\n"),
+        ("truths.csv", "time,temp,flag\n1,2,true\n2,,false\n3,4,\n4,3,true\n"),
+        ("taken_lo.csv", "time,temp,temp_lo\n1,2,1\n2,,1\n3,4,1\n"),
+        ("path.csv", "path,temp\n1,2\n2,3\n3,2.5\n4,2\n"),
+        ("noisy.csv", "time,temp,salt,et,es\n1,2,3,1,1\n2,3,4,1,1\n3,2,3,1,1\n"),
+        ("hours.json", r#"{"kernel":"matern32","mixing":[[1]],"length_scales":["6h"],"noise":[1]}"#),
+        ("one.json", r#"{"kernel":"matern32","mixing":[[1]],"length_scales":[6],"noise":[1]}"#),
         ("zones.csv", "time,temp\n2024-01-01T00:00Z,2\n2024-01-01T01:00,3\n2024-01-01T02:00Z,3\n"),
         ("date.csv", "time,temp\n2024-02-29,2\n2024-02-30,3\n2024-03-01,3\n"),
         ("not.parquet", "time,temp\n1,2\n"),
@@ -112,6 +123,11 @@ const CASES: &[Case] = &[
     ("impute no_header.csv -o out.csv", 2, &["line 1", "header"]),
     ("impute quote.csv -o out.csv", 2, &["line 2", "quote"]),
     ("impute comma.csv -o out.csv", 2, &["column temp", "decimal comma"]),
+    ("impute comma_beside.csv -o out.csv", 2, &["line 2", "column temp", "decimal comma", "name the inputs"]),
+    ("impute day_first.csv -o out.csv", 2, &["line 2", "column day", "day and month", "name the inputs"]),
+    ("chain day_first.csv", 2, &["line 2", "column day"]),
+    ("chain digits.csv", 2, &["line 2", "column id", "2^53"]),
+    ("impute most_zones.csv -o out.csv", 2, &["line 3", "column time", "zone"]),
     ("impute zones.csv -o out.csv", 2, &["line 3", "zone"]),
     ("impute date.csv -o out.csv", 2, &["line 3", "2024-02-30"]),
     ("impute not.parquet -o out.csv", 2, &["not.parquet", "Parquet"]),
@@ -129,7 +145,12 @@ const CASES: &[Case] = &[
     ("impute waves.csv --long time,temp -o out.csv", 2, &["TIME,SERIES,VALUE"]),
     ("impute waves.csv --long time,sensor,temp -o out.csv", 2, &["sensor"]),
     ("impute no_series.csv --long time,series,value -o out.csv", 2, &["line 3", "series"]),
-    ("impute waves.csv --outputs temp --noise-columns remark -o out.csv", 2, &["remark"]),
+    ("impute waves.csv --outputs temp --noise-columns remark -o out.csv", 2, &["remark", "noise"]),
+    ("impute noisy.csv --outputs temp --noise-columns temp=et,temp=es -o out.csv", 2, &["\"temp\"", "twice"]),
+    ("impute noisy.csv --outputs temp,salt --noise-columns et,et -o out.csv", 2, &["\"et\"", "twice"]),
+    ("impute truths.csv --outputs temp,flag -o out.csv", 2, &["truths.csv", "column flag", "true and false"]),
+    ("impute taken_lo.csv --interval 0.9 -o out.csv", 2, &["temp_lo", "--interval"]),
+    ("impute waves.csv -o waves.csv/out.csv", 2, &["waves.csv/out.csv", "not a folder"]),
     ("impute waves.csv -o nowhere/out.csv", 2, &["nowhere/out.csv", "folder"]),
     ("impute waves.csv -o folder.csv", 2, &["folder.csv", "directory"]),
     ("impute waves.csv -o out.xlsx", 2, &["out.xlsx", "suffix"]),
@@ -161,7 +182,31 @@ const CASES: &[Case] = &[
     ("impute waves.csv --ouptuts temp -o out.csv", 2, &["--ouptuts", "--outputs"]),
     ("imptue waves.csv -o out.csv", 2, &["imptue", "impute"]),
     ("fit waves.csv", 2, &["--output"]),
+    ("fit waves.csv -o waves.csv", 2, &["waves.csv", "read by this command"]),
+    ("fit waves.csv -o ./waves.csv", 2, &["waves.csv", "read by this command"]),
+    ("fit waves.csv --no-learn --parameters p.json -o p.json", 2, &["p.json", "read by this command"]),
+    ("fit waves.csv -o both --parameters-out both", 2, &["both", "two results"]),
+    ("fit waves.csv -o -", 2, &["model", "standard output"]),
+    ("fit waves.csv --parameters-out - --json -o out.catena", 2, &["--json"]),
+    ("fit waves.csv --dry-run -o nowhere/m.catena", 2, &["folder"]),
+    ("fit waves.csv --dry-run --max-memory 1kB -o out.catena", 2, &["memory", "1.0 kB"]),
+    (
+        "fit numbers.csv --no-learn --parameters hours.json -o out.catena",
+        2,
+        &["length_scales[0]", "duration", "x"],
+    ),
+    (
+        "fit numbers.csv --no-learn --parameters one.json --latents 5 -o out.catena",
+        2,
+        &["--no-learn", "--latents"],
+    ),
+    ("fit numbers.csv --no-learn --parameters one.json --kernel matern12 -o out.catena", 2, &["--kernel"]),
+    ("fit numbers.csv --period 24 --kernel matern12 -o out.catena", 2, &["--period", "--kernel"]),
     ("fit waves.csv -o nowhere/m.catena", 2, &["folder"]),
+    ("forecast waves.csv --horizon 3 --format csv -o waves.csv", 2, &["waves.csv", "read by this command"]),
+    ("forecast waves.csv --horizon 3 --paths 2 --interval 0.9 -o out.csv", 2, &["--paths", "--interval"]),
+    ("forecast waves.csv --horizon 3 --paths 0 -o out.csv", 2, &["--paths", "whole number"]),
+    ("forecast path.csv --horizon 3 --paths 2 -o out.csv", 2, &["\"path\"", "rename"]),
     ("forecast waves.csv -o out.csv", 2, &["--horizon"]),
     ("forecast waves.csv --horizon 0 -o out.csv", 2, &["at least one"]),
     ("forecast waves.csv --horizon soon -o out.csv", 2, &["soon", "48h"]),
@@ -181,16 +226,29 @@ const CASES: &[Case] = &[
     ("predict newer.catena -o out.csv", 2, &["newer.catena", "99", "newer catena"]),
     ("predict good.catena --at points.csv -o out.csv", 2, &["points.csv", "\"time\""]),
     ("predict good.catena --at number_points.csv -o out.csv", 2, &["time", "numbers", "times"]),
+    ("predict good.catena --at zoned_points.csv -o out.csv", 2, &["time", "with a zone", "without a zone"]),
+    ("update good.catena zoned_points.csv -o out.catena", 2, &["time", "with a zone", "without a zone"]),
+    ("predict good.catena --format csv -o good.catena", 2, &["good.catena", "read by this command"]),
+    ("predict good.catena --at number_points.csv -o number_points.csv", 2, &["read by this command"]),
+    ("update good.catena waves.csv -o waves.csv", 2, &["waves.csv", "read by this command"]),
     ("update good.catena lacks_salt.csv -o good.catena", 2, &["lacks_salt.csv", "\"salt\""]),
     ("update good.catena nowhere.csv -o good.catena", 2, &["nowhere.csv"]),
     ("update good.catena number_points.csv -o good.catena", 2, &["salt"]),
     ("score good.catena no_values.csv", 2, &["no_values.csv", "nothing"]),
-    ("compare numbers.csv", 2, &["too few"]),
+    ("score good.catena waves.csv --rolling --every 0", 2, &["--every", "whole number"]),
+    ("compare numbers.csv", 2, &["too few", "5 of one output"]),
+    ("compare waves.csv --max-memory 1kB", 2, &["memory", "1.0 kB"]),
+    ("compare path.csv --kernel sho+rw+qp(24h)", 2, &["24h", "path"]),
     ("compare plane.csv --inputs x,y --block 3", 2, &["one input"]),
     ("report good.catena -o nowhere/page.html", 2, &["folder"]),
+    ("report good.catena -o good.catena", 2, &["good.catena", "read by this command"]),
+    ("report good.catena -o - --json", 2, &["--json"]),
     ("report truncated.catena -o page.html", 2, &["truncated"]),
     ("chain no_numbers.csv --inputs name", 2, &["name", "text"]),
-    ("demo --directory waves.csv", 2, &["waves.csv"]),
+    ("chain waves.csv --structure ensemble:8", 2, &["ensemble:8", "auto, chain or tree"]),
+    ("chain waves.csv --json -o -", 2, &["--json"]),
+    ("chain waves.csv -o waves.csv", 2, &["waves.csv", "read by this command"]),
+    ("demo --directory waves.csv", 2, &["waves.csv", "not a folder"]),
     ("completion klingon", 2, &["klingon"]),
 ];
 
@@ -226,4 +284,26 @@ fn the_table_itself_would_be_filled() {
     folder.write("waves.csv", wide(&waves(72)));
     folder.write("p.json", PARAMETERS);
     folder.run(&format!("impute waves.csv -o out.csv{GIVEN}")).succeeded();
+}
+
+/// A damaged file must not print what went wrong inside a library of its format.
+#[test]
+fn a_damaged_binary_table_is_one_sentence() {
+    let folder = prepared("damaged_arrow");
+    folder.run(&format!("impute waves.csv -o waves.arrow{GIVEN}")).succeeded();
+    let whole = std::fs::read(folder.0.join("waves.arrow")).unwrap();
+    let mut n_caught = 0;
+    // The descriptions of buffers are in the first and last thousand bytes.
+    let ends = (8..1000).chain(whole.len().saturating_sub(1000)..whole.len() - 8);
+    for at in ends.step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0x40;
+        folder.write("damaged.arrow", bytes);
+        let outcome = folder.run("chain damaged.arrow -q");
+        if outcome.code != 0 {
+            assert_eq!(outcome.stderr.lines().count(), 1, "byte {at}: {}", outcome.stderr);
+            n_caught += usize::from(outcome.stderr.contains("do not decode"));
+        }
+    }
+    assert!(n_caught > 0, "no damage was found that the library of the format does not expect");
 }

@@ -118,6 +118,18 @@ fn long_and_wide_tables_agree() {
     let next = columns(&folder.read("next.csv"));
     assert_eq!(next["series"], ["temp", "salt", "temp", "salt", "temp", "salt"]);
     assert!(next.contains_key("value_mean"));
+    folder
+        .run(&format!(
+            "forecast long.csv --long time,series,value --horizon 3 --paths 2 {learn} -o paths.csv"
+        ))
+        .succeeded();
+    let paths = columns(&folder.read("paths.csv"));
+    assert_eq!(paths.keys().collect::<Vec<_>>(), ["path", "series", "time", "value"]);
+    assert_eq!(paths["path"].len(), 12);
+    // A path of salt stays near salt: the two are not mixed up.
+    for (series, value) in paths["series"].iter().zip(numbers(&paths, "value")) {
+        assert_eq!(series == "temp", value > 8.0, "{series} {value}");
+    }
 }
 
 #[test]
@@ -127,6 +139,7 @@ fn a_dry_run_tells_the_plan_and_writes_nothing() {
     for words in [
         "impute waves.csv -o filled.csv",
         "fit waves.csv -o m.catena",
+        "fit waves.csv --kernel sho+rw+qp(24h) -o m.catena",
         "compare waves.csv",
         "forecast waves.csv --horizon 3 -o f.csv",
     ] {
@@ -136,11 +149,24 @@ fn a_dry_run_tells_the_plan_and_writes_nothing() {
             "{}",
             outcome.stderr
         );
+        let refused = folder.run(&format!("{words} --max-memory 1kB"));
+        let named =
+            |text: &str| text.split("about ").nth(1).unwrap().split(" of memory").next().unwrap().to_owned();
+        assert_eq!(named(&refused.stderr), named(&outcome.stderr), "the plan is of what would be done");
         let json = folder.run(&format!("{words} --dry-run --json")).succeeded().json();
         assert_eq!(json["rows"], 72);
         assert_eq!(json["holes"], 144 - json["observed"].as_u64().unwrap());
     }
     assert_eq!(folder.names(), before);
+    folder.run("fit waves.csv --no-learn --parameters p.json -o m.catena").succeeded();
+    let memory = |words: &str| {
+        let plan =
+            folder.run(&format!("impute waves.csv {words} --dry-run --json -o filled.csv")).succeeded();
+        assert!(plan.json()["seconds"].as_f64().unwrap() < 0.1);
+        plan.json()["memory_bytes"].as_f64().unwrap()
+    };
+    let ratio = memory("--model m.catena") / memory("--no-learn --parameters p.json");
+    assert!((0.5..2.0).contains(&ratio), "the same model in a file needs {ratio} times as much");
 }
 
 #[test]

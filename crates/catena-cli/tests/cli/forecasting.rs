@@ -89,7 +89,7 @@ fn parameters_along_time_go_from_one_fit_to_another() {
     }
     let outcome = folder.run("fit first.csv --no-learn --parameters p.json --period 24h -o m.catena");
     assert!(
-        outcome.code == 2 && outcome.stderr.contains("pieces and periods from them"),
+        outcome.code == 2 && outcome.stderr.contains("--no-learn") && outcome.stderr.contains("--period"),
         "{}",
         outcome.stderr
     );

@@ -115,6 +115,43 @@ fn tables_that_cannot_be_filled_in_blocks_are_refused() {
     assert!(outcome.code == 2 && outcome.stderr.contains("--max-memory"), "{}", outcome.stderr);
 }
 
+/// Some blocks have no value of an output whose noise is known, and all of them have the model's kind of zone.
+#[test]
+fn blocks_may_lack_an_output_and_its_noise_but_not_the_zone() {
+    let folder = with_model("blocks_noise", minute);
+    // No value of `a` in the first four thousand rows.
+    let lacking = |text: &str, n_empty: usize, zone: usize| {
+        let line = |(at, line): (usize, &str)| {
+            if at == 0 {
+                return format!("{line},ea,eb,ec,ed\n");
+            }
+            let (row, cells) = line.split_at(line.rfind('"').unwrap() + 1);
+            let mut cells: Vec<&str> = cells.split(',').collect();
+            if at <= n_empty {
+                cells[1] = "";
+            }
+            let row = if at <= zone { row.replacen(",", "Z,", 1) } else { row.to_owned() };
+            format!("{row}{},0.1,0.1,0.2,0.1\n", cells.join(","))
+        };
+        text.lines().enumerate().map(line).collect::<String>()
+    };
+    let words = "--outputs a,b,c,d --noise-columns ea,eb,ec,ed --no-learn --parameters p.json";
+    folder.write("noisy.csv", lacking(&table(400, minute), 0, 0));
+    folder.run(&format!("fit noisy.csv {words} -o n.catena")).succeeded();
+    folder.write("new.csv", lacking(&table(6000, minute), 4000, 0));
+    folder.run("impute new.csv --model n.catena -o memory.csv").succeeded();
+    let outcome =
+        folder.run("impute new.csv --model n.catena --max-memory 31MB --json -o blocks.csv").succeeded();
+    assert!(outcome.json()["blocks"].as_u64().unwrap() >= 3, "{}", outcome.text());
+    assert_same(&folder.read("blocks.csv"), &folder.read("memory.csv"));
+    // The first block alone has a zone.
+    folder.write("zones.csv", lacking(&table(6000, minute), 0, 2000));
+    for limit in ["", "--max-memory 31MB"] {
+        let outcome = folder.run(&format!("impute zones.csv --model n.catena {limit} -o out.csv"));
+        assert!(outcome.code == 2 && outcome.stderr.contains("zone"), "{limit}: {}", outcome.stderr);
+    }
+}
+
 /// The largest memory a run has had, in bytes.
 #[cfg(target_os = "linux")]
 fn peak_memory(folder: &Folder, words: &str) -> f64 {

@@ -108,6 +108,91 @@ fn an_update_may_lack_all_values_of_an_output() {
     assert_eq!(columns(folder.run("predict m.catena").succeeded().text())["time"].len(), 74);
 }
 
+/// Known noise of an output that has no value is not asked for, and what fills a column is its own prediction.
+#[test]
+fn an_output_without_values_keeps_its_place() {
+    let folder = prepared("sparse_noise");
+    let rows = |text: &str| {
+        let line = |(at, line): (usize, &str)| match at {
+            0 => format!("{line},et,es\n"),
+            _ => format!("{line},0.1,0.2\n"),
+        };
+        text.lines().enumerate().map(line).collect::<String>()
+    };
+    folder.write("noisy.csv", rows(&wide(&waves(72))));
+    let new = "time,remark,temp,salt\n2024-03-05 00:00,a,,-3.5\n2024-03-05 01:00,b,,\n";
+    folder.write("new.csv", rows(new));
+    for (name, noise) in [("order", "et,es"), ("named", "temp=et,salt=es")] {
+        let words = format!("fit noisy.csv --outputs temp,salt --noise-columns {noise}");
+        folder.run(&format!("{words} --no-learn --parameters p.json -o {name}.catena")).succeeded();
+        folder.run(&format!("update {name}.catena new.csv -o more.catena")).succeeded();
+        folder
+            .run(&format!("impute new.csv --model {name}.catena --quantiles 0.5 -o filled.csv"))
+            .succeeded();
+        let filled = columns(&folder.read("filled.csv"));
+        // One value of -3.5 says little of the temperature, which is about 20.
+        assert!(numbers(&filled, "temp").iter().all(|value| (15.0..25.0).contains(value)), "{filled:?}");
+        assert!((-6.0..0.0).contains(&numbers(&filled, "salt")[1]), "{filled:?}");
+        assert_eq!(numbers(&filled, "temp"), numbers(&filled, "temp_q0.5"));
+    }
+    folder.run("predict more.catena -o rows.csv").succeeded();
+    assert_eq!(columns(&folder.read("rows.csv"))["time"].len(), 74);
+}
+
+#[test]
+fn models_of_long_tables_read_such_tables_again() {
+    let folder = prepared("long_again");
+    let rows = waves(72);
+    folder.write("long.csv", crate::harness::long(&rows));
+    folder
+        .write("one.json", r#"{"kernel":"matern32","mixing":[[1.5]],"length_scales":["6h"],"noise":[0.02]}"#);
+    let long = "--long time,series,value --no-learn";
+    folder.run(&format!("fit long.csv {long} --parameters p.json -o full.catena")).succeeded();
+    folder
+        .run(&format!("fit long.csv {long} --outputs temp --parameters one.json -o some.catena"))
+        .succeeded();
+    // A series that the model does not know is left out, and that is said.
+    let scored = folder.run("score some.catena long.csv").succeeded();
+    assert!(scored.stderr.contains("ignored: salt"), "{}", scored.stderr);
+    folder.run("impute long.csv --model some.catena -o some.csv").succeeded();
+    let some = columns(&folder.read("some.csv"));
+    for (row, (_, values)) in rows.iter().enumerate() {
+        assert!(!some["value"][2 * row].is_empty());
+        assert_eq!(some["value"][2 * row + 1].is_empty(), values[1].is_nan());
+    }
+    // A series without a value, and series in another order than the model's.
+    folder.write("new.csv", "time,series,value\n2024-03-05 00:00,salt,\n2024-03-05 00:00,temp,20.5\n");
+    folder.run("update full.catena new.csv -o more.catena").succeeded();
+    folder.write("holes.csv", "time,series,value\n2024-03-02 00:00,salt,\n2024-03-02 00:00,temp,20\n");
+    folder.run("impute holes.csv --model full.catena -o filled.csv").succeeded();
+    let filled = numbers(&columns(&folder.read("filled.csv")), "value");
+    assert!((-6.0..0.0).contains(&filled[0]) && filled[1] == 20.0, "{filled:?}");
+    folder.write("only.csv", "time,series,value\n2024-03-02 00:00,salt,\n2024-03-02 01:00,salt,-3\n");
+    folder.run("impute only.csv --model full.catena -o filled.csv").succeeded();
+    let filled = numbers(&columns(&folder.read("filled.csv")), "value");
+    assert!((-6.0..0.0).contains(&filled[0]), "{filled:?}");
+    folder.write("other.csv", "time,series,value\n2024-03-05 00:00,wind,4\n");
+    let refused = folder.run("update full.catena other.csv -o more.catena");
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.stderr.contains("\"wind\"") && refused.stderr.contains("temp, salt"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn a_page_and_parameters_may_go_to_standard_output() {
+    let folder = prepared("dash");
+    let given = "--no-learn --parameters p.json";
+    let written = folder.run(&format!("fit waves.csv {given} -o m.catena --parameters-out -")).succeeded();
+    assert_eq!(written.json()["length_scales"].as_array().unwrap().len(), 2);
+    let words = ["fit", "waves.csv", "--no-learn", "--parameters", "-", "-o", "again.catena"];
+    folder.run_with(&words, written.text().as_bytes()).succeeded();
+    assert!(folder.run("report m.catena -o -").succeeded().text().starts_with("<!doctype html>"));
+    assert_eq!(folder.names(), ["again.catena", "m.catena", "p.json", "waves.csv"]);
+}
+
 #[test]
 fn scores_are_those_of_the_predictions() {
     let folder = Folder::new("score");

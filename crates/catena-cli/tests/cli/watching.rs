@@ -286,3 +286,54 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_applied_twice() {
         pairs.for_each(|(found, expected)| close(found, expected, name));
     }
 }
+
+/// The model that a journal was written for must not be replaced: nobody else can read its observations.
+#[test]
+fn a_model_with_observations_in_its_journal_is_not_replaced() {
+    let folder = with_model("watch_kept");
+    folder.run_with(&["watch", "m.catena", "--from", "-"], csv(1..=2).as_bytes()).succeeded();
+    folder.write("today.csv", csv(3..=4));
+    let before = std::fs::read(folder.0.join("m.catena")).unwrap();
+    for words in
+        ["update m.catena today.csv -o m.catena", "fit waves.csv --no-learn --parameters p.json -o m.catena"]
+    {
+        let refused = folder.run(words);
+        assert_eq!(refused.code, 2, "{words}");
+        assert!(
+            refused.stderr.contains("m.catena.journal") && refused.stderr.contains("--apply"),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert_eq!(std::fs::read(folder.0.join("m.catena")).unwrap(), before);
+    // What the sentence advises works.
+    folder.run("watch m.catena --apply -o new.catena").succeeded();
+    folder.run("update new.catena today.csv -o newer.catena").succeeded();
+    folder.run("predict newer.catena -o rows.csv").succeeded();
+    assert_eq!(columns(&folder.read("rows.csv"))["time"].len(), 76);
+}
+
+#[test]
+fn folding_into_a_bad_path_leaves_nothing_behind() {
+    let folder = with_model("watch_fold");
+    folder.run_with(&["watch", "m.catena"], csv(1..=2).as_bytes()).succeeded();
+    std::fs::create_dir(folder.0.join("place")).unwrap();
+    let refused = folder.run("watch m.catena --apply -o place");
+    assert_eq!((refused.code, refused.stderr.contains("directory")), (2, true), "{}", refused.stderr);
+    assert!(!folder.names().contains(&"place.journal".to_owned()));
+    std::fs::remove_dir(folder.0.join("place")).unwrap();
+    folder.run("watch m.catena --apply -o place").succeeded();
+}
+
+#[test]
+fn lines_have_a_zone_if_the_model_has_one() {
+    let folder = with_model("watch_zone");
+    let lines = b"time,temp\n2024-03-05T10:00+05:00,20\n";
+    let replies = folder.run_with(&["watch", "m.catena"], lines).succeeded();
+    assert!(
+        replies.stderr.contains("line 1: column time") && replies.stderr.contains("has a zone"),
+        "{}",
+        replies.stderr
+    );
+    assert!(replies.stderr.contains("1 lines could not be used"), "{}", replies.stderr);
+}
