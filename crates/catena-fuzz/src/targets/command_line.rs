@@ -1,4 +1,4 @@
-//! The words of the command line: each is read as the program would, and nothing is done.
+//! The words of the command line: each is read as the program would, nothing is done, and a mistake is one sentence.
 
 use std::ffi::OsString;
 
@@ -6,7 +6,10 @@ use std::ffi::OsString;
 pub(super) fn run(bytes: &[u8]) {
     let words = bytes.split(|byte| *byte == b'\n').map(word);
     let said = catena_cli::check_words([OsString::from("catena")].into_iter().chain(words));
-    assert!(said.is_ok() || said.is_err_and(|what| !what.is_empty()));
+    if let Err(Some(sentence)) = said {
+        let is_one = !sentence.contains('\n') && sentence.ends_with("; see `catena --help`");
+        assert!(is_one && !sentence.starts_with(';'), "{sentence:?}");
+    }
 }
 
 #[cfg(unix)]
