@@ -64,7 +64,8 @@ def _refuse(given):
         raise InputError(
             "a collection of Dask was given; use catena.dask.MultiOutputGP, or give what compute() returns."
         )
-    if isinstance(given, dict):
+    # One kind of sparse table is a dict too, and refused as sparse.
+    if isinstance(given, dict) and not hasattr(given, "toarray"):
         raise InputError("a dict was given; make a frame of it, such as pandas.DataFrame(...), or an array.")
 
 
