@@ -1,4 +1,4 @@
-//! One Cholesky factor and what is asked of it, and a product; the only file, with `channel` and `svgp`, that speaks to `faer`.
+//! One Cholesky factor and what is asked of it, and a product, by `faer`.
 //!
 //! Matrices are column-major slices; only the lower triangle of a symmetric matrix is read.
 

@@ -82,7 +82,7 @@ impl Nngp {
         self.channels.log_constant() - 0.5 * self.channels.n_channels() as f64 * std::f64::consts::TAU.ln()
     }
 
-    /// Every location with its nearest predecessors, ascending. O(C²) for the order, little else.
+    /// Every location with its nearest predecessors, ascending. The order costs O(C log C), more where points vary in many directions.
     fn predecessor_neighborhoods(&self) -> Result<Vec<(usize, Vec<usize>)>, BaselineError> {
         let points = points_of(&self.channels)?;
         let order = maxmin_order(&points);

@@ -1,4 +1,4 @@
-//! The nearest locations to a point: the one place that searches.
+//! The nearest locations to a point.
 
 use catena::data::{DataError, InputPoints};
 use catena::index::RowIndex;
