@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena_auto::fit::in_parts::PlainModel;
-use catena_auto::fit::{Fit, GivenParameters, LiveFit, MethodChoice, StructureOption, Summary};
+use catena_auto::fit::{Fit, LiveFit, MethodChoice, StructureOption, Summary};
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
 use catena_store::{About, Parameters, length_text};
@@ -169,10 +169,8 @@ impl Model {
         let Summary { latents, outputs, mixing, .. } = self.fit.summary();
         let length_scales: Vec<f64> = latents.iter().map(|latent| latent.length_scales[0]).collect();
         let noise = outputs.iter().map(|output| output.noise_deviation.powi(2)).collect();
-        let kernel = match self.fit.parameters() {
-            Some(GivenParameters { kernel, .. }) => {
-                format!("{}/{}", kernel.shared.name(), kernel.private.name())
-            }
+        let kernel = match self.fit.kernels() {
+            Some(kernel) => format!("{}/{}", kernel.shared.name(), kernel.private.name()),
             // The pieces of each latent, in the order of the columns.
             None => latents.iter().map(|latent| latent.kernel.as_str()).collect::<Vec<_>>().join(","),
         };

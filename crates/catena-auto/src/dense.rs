@@ -20,25 +20,14 @@ use crate::method::{Differentiable, Evidence, Fitted, Method, MethodError, Quant
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ExactMethod(pub ExactOptions);
 
-/// Where a sparse method puts its inducing points.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Placement {
-    /// Centers of k-means (started by k-means++) over the rows with an observation, shared by all latents.
-    KMeans {
-        /// The number of centers.
-        n_inducing: usize,
-        /// The seed of the starting rows.
-        seed: u64,
-    },
-    /// Points of the caller's choice.
-    At(Inducing),
-}
-
-/// Sparse inference through inducing values.
+/// Sparse inference through inducing values at centers of k-means (started by k-means++) over the rows with an observation,
+/// shared by all latents.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SvgpMethod {
-    /// Where the inducing points are.
-    pub placement: Placement,
+    /// The number of centers.
+    pub n_inducing: usize,
+    /// The seed of the starting rows.
+    pub seed: u64,
     /// How the method works.
     pub options: SvgpOptions,
 }
@@ -185,18 +174,13 @@ impl Differentiable for ExactMethod {
 impl SvgpMethod {
     /// The collapsed bound with this many inducing points per latent, placed by k-means.
     pub fn new(n_inducing: usize) -> Self {
-        Self { placement: Placement::KMeans { n_inducing, seed: 0 }, options: SvgpOptions::default() }
+        Self { n_inducing, seed: 0, options: SvgpOptions::default() }
     }
 
     /// The sparse posterior, inducing points placed.
     fn posterior(&self, problem: Problem<'_>) -> Result<Svgp, BaselineError> {
-        let inducing = match &self.placement {
-            Placement::At(inducing) => inducing.clone(),
-            Placement::KMeans { n_inducing, seed } => {
-                let start = Start::PlusPlus { n_centers: *n_inducing, seed: *seed };
-                Inducing::Shared(k_means(&observed_points(problem)?, start, PAPER_ROUNDS)?)
-            }
-        };
+        let start = Start::PlusPlus { n_centers: self.n_inducing, seed: self.seed };
+        let inducing = Inducing::Shared(k_means(&observed_points(problem)?, start, PAPER_ROUNDS)?);
         Svgp::fit(problem, &inducing, self.options)
     }
 }

@@ -15,19 +15,22 @@ use crate::method::{Differentiable, Evidence, Fitted, Method, MethodError};
 /// once.
 #[derive(Debug, Default)]
 pub struct FullScaleMethod {
-    /// Inducing points and neighbors.
-    pub size: FullScaleSize,
-    /// The seed of the inducing points.
-    pub seed: u64,
-    /// The most memory to use.
-    pub memory: MemoryLimit,
+    // Fixed once the method is made: the arrangement that is kept was made with them.
+    size: FullScaleSize,
+    seed: u64,
+    memory: MemoryLimit,
     latest: Mutex<Option<Arc<Arrangement>>>,
 }
 
 impl FullScaleMethod {
-    /// The method at this size.
+    /// The method at this size; `seed` is that of the inducing points.
     pub fn new(size: FullScaleSize, seed: u64) -> Self {
         Self { size, seed, ..Self::default() }
+    }
+
+    /// The method with another limit of memory.
+    pub fn with_memory(self, memory: MemoryLimit) -> Self {
+        Self { memory, ..self }
     }
 
     /// The arrangement of a table: the latest one if it still fits.

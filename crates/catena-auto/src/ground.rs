@@ -36,7 +36,7 @@ pub(crate) struct Ground {
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) extent: Extent,
-    /// Outputs that never vary, with the number of their cells: no latent explains a constant.
+    /// Outputs that never vary or have no cell, with the number of their cells: no latent explains a constant.
     pub(crate) constant: Vec<(OutputIndex, usize)>,
 }
 
@@ -153,7 +153,8 @@ impl Facts {
         Ok((first, starts, parameters))
     }
 
-    /// The model with no weight on outputs that never vary. Their noise says how little so many equal cells tell.
+    /// The model with no weight on outputs that never vary. Their noise says how little so many equal cells tell; of an output
+    /// without a cell here nothing is known but the variance of its units.
     pub(crate) fn silenced(&self, model: Lmc) -> Result<Lmc, ModelError> {
         if self.constant.is_empty() {
             return Ok(model);
@@ -169,7 +170,7 @@ impl Facts {
         }
         let mut noise = model.noise().to_vec();
         for &(output, count) in &self.constant {
-            noise[output.get()] = Variance::new((count as f64).powi(-2))?;
+            noise[output.get()] = Variance::new((count.max(1) as f64).powi(-2))?;
         }
         Lmc::new(
             model.latents().to_vec(),

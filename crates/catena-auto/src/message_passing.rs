@@ -114,7 +114,8 @@ impl Parts {
         Ok(FactorGraph::new(Arc::clone(&self.model), Arc::clone(&self.tree), &self.observations)?)
     }
 
-    /// Whether states are too large to keep a belief of every row: answers are then found along the chain.
+    /// Whether states are too large to keep a belief of every row, or are those of pieces for time: answers are then found along
+    /// the chain.
     fn has_large_states(&self) -> bool {
         let is_piece = |latent: &Latent| latent.kernel().is_none();
         self.model.state_dim() > LARGE_STATE || self.model.latents().iter().any(is_piece)

@@ -5,6 +5,7 @@ use catena::index::{OutputIndex, RowIndex};
 use catena::prediction::Prediction;
 use serde::{Deserialize, Serialize};
 
+use crate::fit::FitError;
 use crate::normal::{log_density, quantile};
 
 /// What is done to one output before it is modelled: `(f(y) − intercept − slopes·x)/scale`, f the logarithm or nothing.
@@ -72,11 +73,27 @@ impl Preparation {
     pub fn fitted(dataset: &Dataset, units: InputUnits, wanted: &Wanted) -> Result<Self, DataError> {
         let mut inputs = input_scales(dataset.inputs(), units);
         inputs.iter_mut().zip(&wanted.factors).for_each(|((_, scale), factor)| *scale /= factor);
-        Self::with_inputs(inputs, dataset, wanted)
+        let refused = |output| Err(DataError::OutputNeverObserved { output });
+        Self::with_inputs(inputs, dataset, wanted, &refused)
     }
 
-    /// Inputs as they are given here, outputs fitted.
-    fn with_inputs(inputs: Vec<(f64, f64)>, dataset: &Dataset, wanted: &Wanted) -> Result<Self, DataError> {
+    /// The same for parameters that are given: an output that was never observed is taken as it is, for they say all of it.
+    pub(crate) fn fitted_to_given(
+        dataset: &Dataset,
+        units: InputUnits,
+        wanted: &Wanted,
+    ) -> Result<Self, DataError> {
+        let inputs = input_scales(dataset.inputs(), units);
+        Self::with_inputs(inputs, dataset, wanted, &|_| Ok(OutputTransform::identity()))
+    }
+
+    /// Inputs as they are given here, outputs fitted; what becomes of those without a cell is `never`.
+    fn with_inputs(
+        inputs: Vec<(f64, f64)>,
+        dataset: &Dataset,
+        wanted: &Wanted,
+        never: &dyn Fn(OutputIndex) -> Result<OutputTransform, DataError>,
+    ) -> Result<Self, DataError> {
         let scaled = scaled_inputs(&inputs, dataset.inputs())?;
         let observations = dataset.observations();
         let mut cells: Vec<Vec<(RowIndex, f64)>> = vec![vec![]; observations.n_outputs()];
@@ -87,7 +104,8 @@ impl Preparation {
         for (output, mut cells) in cells.into_iter().enumerate() {
             let index = OutputIndex::new(output);
             if cells.is_empty() {
-                return Err(DataError::OutputNeverObserved { output: index });
+                outputs.push(never(index)?);
+                continue;
             }
             let log = wanted.log.contains(&index);
             if log {
@@ -112,7 +130,8 @@ impl Preparation {
             trend: outputs().any(|(_, found)| !found.slopes.is_empty()),
             factors: vec![],
         };
-        Self::with_inputs(self.inputs.clone(), dataset, &wanted)
+        let refused = |output| Err(DataError::OutputNeverObserved { output });
+        Self::with_inputs(self.inputs.clone(), dataset, &wanted, &refused)
     }
 
     /// Nothing is done to the outputs; inputs as asked.
@@ -129,6 +148,16 @@ impl Preparation {
         scaled_inputs(&self.inputs, inputs)
     }
 
+    /// Refuses a table with a value whose logarithm is modelled and that has none.
+    pub(crate) fn check_positive(&self, dataset: &Dataset) -> Result<(), FitError> {
+        let is_log = |output: OutputIndex| self.outputs.get(output.get()).is_some_and(|output| output.log);
+        let mut cells = dataset.observations().cells();
+        match cells.find(|(_, cell)| cell.value <= 0.0 && is_log(cell.output)) {
+            None => Ok(()),
+            Some((row, cell)) => Err(FitError::NotPositive { row, output: cell.output, value: cell.value }),
+        }
+    }
+
     /// A whole table in the model's units.
     ///
     /// # Errors
@@ -136,6 +165,15 @@ impl Preparation {
     pub fn dataset(&self, dataset: &Dataset) -> Result<Dataset, DataError> {
         let observations = dataset.observations();
         let (n_rows, n_outputs) = (observations.n_rows(), observations.n_outputs());
+        if n_outputs != self.outputs.len() {
+            let (columns, found) = (self.outputs.len(), n_rows * n_outputs);
+            return Err(DataError::ShapeMismatch {
+                what: "the table of outputs",
+                rows: n_rows,
+                columns,
+                found,
+            });
+        }
         if self.changes_nothing() && self.inputs.len() == dataset.inputs().dim() {
             return Ok(dataset.clone());
         }

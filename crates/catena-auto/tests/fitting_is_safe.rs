@@ -7,11 +7,12 @@ use std::ops::ControlFlow;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::kernel::{Kernel, StateKind};
 use catena_auto::fit::{
-    Budget, Event, Fit, FitError, FitOptions, GivenParameters, KernelPair, MethodChoice, fit,
+    Budget, Event, Fit, FitError, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, fit,
 };
 use catena_auto::fit::{FullScaleSize, StructureOption};
 use catena_auto::method::Quantity;
 use catena_auto::scores::score;
+use catena_baselines::{BaselineError, MemoryLimit};
 use catena_testkit::learning_tables::{RECIPES, recipe};
 use catena_testkit::random::SeededDraws;
 use catena_testkit::station_table::station_table;
@@ -206,6 +207,40 @@ fn learned_parameters_can_be_given_back() {
     }
 }
 
+/// What a few numbers cannot say is not said: giving them back would make another model.
+#[test]
+fn parameters_that_would_make_another_model_are_not_given_out() {
+    let mut draws = SeededDraws::new(4);
+    let x: Vec<f64> = (0..200).map(f64::from).collect();
+    let skewed: Vec<f64> = x.iter().map(|x| (2.0 * (x / 20.0).sin() + 0.3 * draws.normal()).exp()).collect();
+    let data = table(x, 1, &skewed);
+    let logged = fit(&data, &FitOptions::default(), &go_on).unwrap();
+    assert!(logged.summary().outputs[0].log, "{:?}", logged.summary().tried);
+    assert_eq!(logged.parameters(), None);
+    let linear = FitOptions { mean: MeanChoice::Linear, transforms: false, ..quick() };
+    assert_eq!(fit(&data, &linear, &go_on).unwrap().parameters(), None);
+    // Two inputs of different scales; as they are, both count in the same unit.
+    let places: Vec<f64> = (0..60).flat_map(|_| [draws.normal(), 9.0 * draws.normal()]).collect();
+    let values: Vec<f64> =
+        places.chunks_exact(2).map(|at| at[0].sin() + 0.1 * at[1] + 0.1 * draws.normal()).collect();
+    let inputs = InputPoints::new(60, 2, places).unwrap();
+    let data = Dataset::new(inputs, Observations::from_dense(60, 1, &values).unwrap()).unwrap();
+    let options =
+        FitOptions { method: MethodChoice::Catena, relevance: Some(false), transforms: false, ..quick() };
+    assert_eq!(fit(&data, &options, &go_on).unwrap().parameters(), None);
+    let learned = fit(&data, &FitOptions { standardize: false, ..options.clone() }, &go_on).unwrap();
+    let given = fit(&data, &FitOptions { parameters: learned.parameters(), ..options }, &go_on).unwrap();
+    let at = InputPoints::new(2, 2, vec![0.1, 0.2, 1.0, -4.0]).unwrap();
+    let (a, b) = (
+        learned.predict(&at, Quantity::Observation).unwrap(),
+        given.predict(&at, Quantity::Observation).unwrap(),
+    );
+    for at in 0..2 {
+        assert!((a.mean(at) - b.mean(at)).abs() < 1e-9 * a.deviation(at), "{} {}", a.mean(at), b.mean(at));
+        assert!((a.deviation(at) / b.deviation(at) - 1.0).abs() < 1e-9);
+    }
+}
+
 #[test]
 fn an_interrupted_fit_keeps_the_best_so_far() {
     let data = recipe("short-few").draw().table.dataset().unwrap();
@@ -284,5 +319,147 @@ fn a_logarithm_is_not_chosen_for_a_table_with_a_zero_elsewhere() {
         let kept = std::mem::replace(&mut values[row], 0.0);
         assert!(!logged(&values), "row {row} has no logarithm");
         values[row] = kept;
+    }
+}
+
+/// Points in a plane with one smooth output.
+fn plane(n_rows: usize) -> Dataset {
+    let mut draws = SeededDraws::new(21);
+    let places: Vec<f64> = (0..2 * n_rows).map(|_| draws.normal()).collect();
+    let values: Vec<f64> =
+        places.chunks_exact(2).map(|at| at[0].sin() + 0.5 * at[1] + 0.1 * draws.normal()).collect();
+    let inputs = InputPoints::new(n_rows, 2, places).unwrap();
+    Dataset::new(inputs, Observations::from_dense(n_rows, 1, &values).unwrap()).unwrap()
+}
+
+/// With a handful of cells a mask may hide none of them; the model is then chosen by the others.
+#[test]
+fn a_mask_that_hides_nothing_decides_nothing() {
+    for seed in 0..12 {
+        let options = FitOptions { method: MethodChoice::Catena, seed, ..FitOptions::default() };
+        let summary = fit(&plane(8), &options, &go_on).unwrap().summary().clone();
+        assert!(summary.tried.iter().all(|tried| !tried.score.is_nan()), "seed {seed}: {:?}", summary.tried);
+        assert!(summary.held_out.iter().all(|held_out| !held_out.mnll.is_nan()), "seed {seed}");
+    }
+}
+
+#[test]
+fn after_a_contest_all_are_scored_on_the_same_cells() {
+    let data = recipe("plane").with_rows(150).draw().table.dataset().unwrap();
+    for budget in [Budget::Quick, Budget::Default] {
+        let fitted = fit(&data, &FitOptions { budget, ..FitOptions::default() }, &go_on).unwrap();
+        let held_out = &fitted.summary().held_out;
+        assert!(held_out.len() > 1);
+        assert!(held_out.iter().all(|one| one.n_cells == held_out[0].n_cells), "{held_out:?}");
+    }
+}
+
+/// A zero among new rows is called by its own row, and is no failure of numbers.
+#[test]
+fn a_new_value_without_a_logarithm_is_refused_by_its_row() {
+    let mut draws = SeededDraws::new(4);
+    let x: Vec<f64> = (0..200).map(f64::from).collect();
+    let values: Vec<f64> = x.iter().map(|x| (2.0 * (x / 20.0).sin() + 0.3 * draws.normal()).exp()).collect();
+    let fitted = fit(&table(x, 1, &values), &FitOptions::default(), &go_on).unwrap();
+    assert!(fitted.summary().outputs[0].log);
+    let more = table(vec![200.0, 201.0, 202.0], 1, &[1.5, 0.0, 2.0]);
+    for refused in
+        [fitted.with_more_rows(&more).unwrap_err(), fitted.relearned(&more, &quick(), &go_on).unwrap_err()]
+    {
+        let FitError::NotPositive { row, output, value } = refused else { panic!("{refused}") };
+        assert_eq!((row.get(), output.get(), value), (1, 0, 0.0));
+        assert!(!refused.is_numerical());
+    }
+}
+
+#[test]
+fn given_parameters_need_no_observation() {
+    let given = GivenParameters {
+        kernel: KernelPair { shared: Kernel::Matern32, private: Kernel::Matern32 },
+        mixing: vec![vec![1.0], vec![-2.0]],
+        has_private: false,
+        length_scales: vec![5.0],
+        noise: vec![0.01; 2],
+    };
+    let values: Vec<f64> = (0..40).flat_map(|row| [(f64::from(row) / 6.0).sin(), f64::NAN]).collect();
+    let data = table((0..40).map(f64::from).collect(), 2, &values);
+    let options = FitOptions { parameters: Some(given), ..FitOptions::default() };
+    let fitted = fit(&data, &options, &go_on).unwrap();
+    check(&fitted, "an output without a cell");
+    let predictive = fitted.predict_rows(Quantity::Function).unwrap();
+    // Both outputs are multiples of one latent; the mean of the first is its own.
+    let mean = fitted.parts().preparation.outputs[0].intercept;
+    for row in 0..40 {
+        let (first, second) = (predictive.mean(2 * row) - mean, predictive.mean(2 * row + 1));
+        assert!((second + 2.0 * first).abs() < 1e-9, "{first} {second}");
+    }
+    let warnings = fitted.summary().warnings.join("; ");
+    assert!(warnings.contains("output 1 has no value"), "{warnings}");
+}
+
+#[test]
+fn a_long_constant_has_one_warning() {
+    let (x, values) = waves(900);
+    let values: Vec<f64> =
+        values.iter().enumerate().map(|(at, &value)| if at % 3 == 1 { 4.2 } else { value }).collect();
+    let fitted = fit(&table(x, 3, &values), &quick(), &go_on).unwrap();
+    let of_it = fitted.summary().warnings.iter().filter(|warning| warning.contains("output 1")).count();
+    assert_eq!(of_it, 1, "{:?}", fitted.summary().warnings);
+}
+
+#[test]
+fn counts_that_nobody_asked_for_fit_the_table() {
+    for method in ["svgp", "nngp"] {
+        let method: MethodChoice = method.parse().unwrap();
+        let options = FitOptions { method, latents: Some(1), ..quick() };
+        check(&fit(&plane(12), &options, &go_on).unwrap(), "twelve rows");
+    }
+    let asked = FitOptions { method: MethodChoice::Svgp { n_inducing: 50 }, ..quick() };
+    assert!(fit(&plane(12), &asked, &go_on).is_err(), "what was asked for is not changed");
+    let none = FitOptions { latents: Some(0), ..quick() };
+    assert_eq!(fit(&plane(12), &none, &go_on).unwrap_err(), FitError::NoLatents { asked: 0 });
+}
+
+#[test]
+fn a_limit_of_memory_reaches_the_dense_methods() {
+    let memory = MemoryLimit::bytes(10_000);
+    let exact = FitOptions { method: MethodChoice::Exact, memory, ..quick() };
+    let refused = fit(&plane(60), &exact, &go_on).unwrap_err();
+    let is_memory = |error: &BaselineError| matches!(error, BaselineError::Memory { .. });
+    match &refused {
+        FitError::Method(catena_auto::method::MethodError::Baseline(cause)) | FitError::Baseline(cause) => {
+            assert!(is_memory(cause), "{cause}");
+        }
+        other => panic!("{other}"),
+    }
+    let open = fit(&plane(60), &FitOptions { memory, ..quick() }, &go_on).unwrap();
+    assert_ne!(open.parts().method, MethodChoice::Exact);
+    assert_eq!(fit(&plane(60), &quick(), &go_on).unwrap().parts().method, MethodChoice::Exact);
+}
+
+/// Random rows may miss a sparse output; learning from them must not.
+#[test]
+fn learning_rows_hold_every_output() {
+    let data = plane(400);
+    let first: Vec<f64> = data.observations().cells().map(|(_, cell)| cell.value).collect();
+    let values: Vec<f64> = first
+        .iter()
+        .enumerate()
+        .flat_map(|(row, &value)| [value, if row % 130 == 7 { -value } else { f64::NAN }])
+        .collect();
+    let data =
+        Dataset::new(data.inputs().clone(), Observations::from_dense(400, 2, &values).unwrap()).unwrap();
+    let kernel = KernelPair { shared: Kernel::Matern32, private: Kernel::Matern32 };
+    for seed in 0..3 {
+        let options = FitOptions {
+            method: MethodChoice::FullScale { size: Some(FullScaleSize::new(8, 4)) },
+            kernel: Some(kernel),
+            latents: Some(1),
+            private: Some(false),
+            learning_rows: Some(40),
+            seed,
+            ..quick()
+        };
+        check(&fit(&data, &options, &go_on).unwrap(), "a sparse output");
     }
 }

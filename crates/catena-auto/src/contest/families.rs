@@ -11,7 +11,7 @@ use crate::full_scale::FullScaleMethod;
 use crate::ground::{Course, Ground};
 use crate::message_passing::Structure;
 use crate::preparation::Wanted;
-use crate::selection::Choice;
+use crate::selection::{Choice, beats};
 
 /// A family with as many shared latents as outputs is only tried up to here.
 const MOST_OUTPUTS_OF_FULL: usize = 4;
@@ -106,8 +106,11 @@ impl Arena<'_> {
     ) -> Result<(), FitError> {
         let ground = Ground::new(field.few.clone(), &Structure::Automatic)?;
         let priors = self.options.priors.clone().unwrap_or_else(|| ground.priors());
-        let likelihood = FullScaleMethod::new(FullScaleSize::default(), self.options.seed);
-        let judge = FullScaleMethod::new(FullScaleSize::default(), self.options.seed);
+        let method = || {
+            FullScaleMethod::new(FullScaleSize::default(), self.options.seed).with_memory(self.options.memory)
+        };
+        // Each keeps the arrangement of its own table.
+        let (likelihood, judge) = (method(), method());
         let mut failure = None;
         for family in families {
             let course = Course {
@@ -124,7 +127,7 @@ impl Arena<'_> {
                 Ok(Aware { family, model: learned.model, log_score: -scores.mnll })
             });
             match judged {
-                Ok(aware) if best.as_ref().is_none_or(|best| aware.log_score > best.log_score) => {
+                Ok(aware) if best.as_ref().is_none_or(|best| beats(aware.log_score, best.log_score, 0.0)) => {
                     *best = Some(aware);
                 }
                 Ok(_) => {}

@@ -33,10 +33,10 @@ use crate::full_scale::FullScaleMethod;
 use crate::ground::{Course, Ground};
 use crate::message_passing::{CatenaMethod, States, Structure};
 use crate::method::{Method, Quantity};
-use crate::preparation::{InputUnits, Preparation, Wanted};
+use crate::preparation::{InputUnits, Predictive, Preparation, Wanted};
 use crate::rows::some_rows;
 use crate::scores::{Scores, score};
-use crate::selection::{Choice, Holdout, holdout, part};
+use crate::selection::{Choice, Holdout, beats, holdout, part, references};
 
 /// Chains of the ensemble that takes part.
 const N_CHAINS: usize = 8;
@@ -56,6 +56,8 @@ pub(crate) struct Verdict {
     pub(crate) earlier: (Lmc, Preparation),
     /// How it did on the hidden cells.
     pub(crate) scores: Scores,
+    /// How simple predictors did on the same cells.
+    pub(crate) references: Vec<(String, Scores)>,
     /// The predictive probability below each hidden value.
     pub(crate) probabilities: Vec<f64>,
     /// What was compared, in words.
@@ -140,7 +142,7 @@ pub(crate) fn contest(
     if let (true, Ok((field, aware))) = (is_open, &aware)
         && let Some((exact, reason)) = arena.exact_outright(field, aware)
     {
-        return Ok(arena.verdict(Some(exact), vec![reason]));
+        return arena.verdict(Some(exact), vec![reason]);
     }
     let mut entrants = vec![];
     if is_open {
@@ -160,14 +162,14 @@ pub(crate) fn contest(
     let best = winner(&entrants);
     let reasons = if entrants.len() > 1 { arena.reasons(&entrants, best, is_open) } else { vec![] };
     let winner = entrants.into_iter().nth(best);
-    Ok(arena.verdict(winner, reasons))
+    arena.verdict(winner, reasons)
 }
 
 /// The best log score; entrants come by cost, and a costlier one must be worth it.
 fn winner(entrants: &[Entrant]) -> usize {
     let mut best = 0;
     for (at, entrant) in entrants.iter().enumerate() {
-        if -entrant.scores.mnll > -entrants[best].scores.mnll + WORTHWHILE {
+        if beats(-entrant.scores.mnll, -entrants[best].scores.mnll, WORTHWHILE) {
             best = at;
         }
     }
@@ -288,8 +290,7 @@ impl<'a> Arena<'a> {
     fn exact_outright(&mut self, field: &Field, aware: &Aware) -> Option<(Entrant, String)> {
         let n_equations = n_equations(self.table, &aware.family);
         let operations = exact_operations(n_equations, &aware.family, self.table);
-        let memory = ExactOptions::default().memory;
-        if operations > self.work.exact_operations || !memory.holds_square(n_equations) {
+        if operations > self.work.exact_operations || !self.options.memory.holds_square(n_equations) {
             return None;
         }
         match self.exact(field, aware, n_equations) {
@@ -325,23 +326,28 @@ impl<'a> Arena<'a> {
         Ok(())
     }
 
-    /// Sizes to try: the one asked for, or the ladder as far as the table has rows.
+    /// Sizes to try: the one asked for, or the ladder as far as the table has rows. With fewer rows than inducing points two of
+    /// its steps would be the same.
     fn sizes(&self) -> Vec<FullScaleSize> {
-        match self.options.method {
-            MethodChoice::FullScale { size: Some(size) } => vec![size],
-            _ => FullScaleSize::LADDER.to_vec(),
-        }
+        let MethodChoice::FullScale { size: Some(size) } = self.options.method else {
+            let n_rows = self.left.n_rows();
+            let mut sizes = FullScaleSize::LADDER.to_vec();
+            let beyond = sizes.iter().position(|size| size.n_inducing >= n_rows);
+            sizes.truncate(beyond.map_or(sizes.len(), |beyond| beyond + 1));
+            return sizes;
+        };
+        vec![size]
     }
 
     fn full_scale(&self, size: FullScaleSize, field: &Field, aware: &Aware) -> Result<Entrant, FitError> {
-        let method = FullScaleMethod::new(size, self.options.seed);
+        let method = FullScaleMethod::new(size, self.options.seed).with_memory(self.options.memory);
         let seconds = full_scale_seconds(size, &aware.family, self.options.budget, self.table);
         let choice = MethodChoice::FullScale { size: Some(size) };
         self.entrant((choice, &method), field, aware, seconds)
     }
 
     fn exact(&self, field: &Field, aware: &Aware, n_equations: usize) -> Result<Entrant, FitError> {
-        let method = ExactMethod(ExactOptions::default());
+        let method = ExactMethod(ExactOptions { memory: self.options.memory, ..ExactOptions::default() });
         let seconds = exact_seconds(n_equations, &aware.family, self.options.budget, self.table);
         self.entrant((MethodChoice::Exact, &method), field, aware, seconds)
     }
@@ -367,19 +373,30 @@ impl<'a> Arena<'a> {
     }
 
     /// The winner, with what is to be said.
-    fn verdict(self, winner: Option<Entrant>, mut reasons: Vec<String>) -> Option<Verdict> {
+    fn verdict(self, winner: Option<Entrant>, mut reasons: Vec<String>) -> Result<Option<Verdict>, FitError> {
+        let Some(winner) = winner else { return Ok(None) };
+        let references = self.reference_scores()?;
         reasons.extend(self.declined);
-        let winner = winner?;
-        Some(Verdict {
+        Ok(Some(Verdict {
             method: winner.method,
             structure: winner.structure,
             family: winner.family,
             wanted: winner.wanted,
             earlier: winner.model,
             scores: winner.scores,
+            references,
             probabilities: winner.probabilities,
             reasons,
-        })
+        }))
+    }
+
+    /// Scores of simple predictors on the hidden cells.
+    fn reference_scores(&self) -> Result<Vec<(String, Scores)>, FitError> {
+        let all = references(&self.left, self.left.observations())?;
+        let scored = |(name, predictive): (&str, Predictive)| {
+            (name.to_owned(), score(&predictive, self.hidden.iter().copied(), &self.scales))
+        };
+        Ok(all.into_iter().map(scored).collect())
     }
 
     fn reasons(&self, entrants: &[Entrant], best: usize, is_open: bool) -> Vec<String> {
@@ -425,9 +442,8 @@ impl Choice {
         self.earlier = Some(verdict.earlier);
         self.reasons.extend(verdict.reasons);
         self.probabilities = verdict.probabilities;
-        if let Some(first) = self.held_out.first_mut() {
-            *first = (name, verdict.scores);
-        }
+        // All on the contest's own cells: scores of other cells cannot be compared.
+        self.held_out = std::iter::once((name, verdict.scores)).chain(verdict.references).collect();
         FitOptions { method: verdict.method, structure: verdict.structure, ..options.clone() }
     }
 }

@@ -3,7 +3,6 @@
 use catena::data::Dataset;
 
 use super::fitted::{Told, finish, scaled_candidates, tell};
-use super::learn::rival;
 use super::{Fit, FitError, FitMonitor, FitOptions, FitParts, MeanChoice, Stage, StructureOption};
 use crate::carry::carried;
 use crate::distinct::distinct;
@@ -30,7 +29,7 @@ pub(super) fn fit(
             n_outputs > MOST_WITH_OWN_SEASONS && time.spec.as_ref().is_some_and(TimeSpec::has_own_season),
             "of more than 16 outputs has no season in every latent, but one that they share, such as shared(24h)",
         ),
-        (rival(options.method, options.seed).is_some(), "runs by message passing alone"),
+        (!options.method.is_message_passing(), "runs by message passing alone"),
         (
             !matches!(options.structure, StructureOption::Auto | StructureOption::Chain),
             "lives on the sorted chain",
@@ -52,8 +51,11 @@ pub(super) fn fit(
     };
     let options = &FitOptions { mean, ..options.clone() };
     let (learned_from, _) = distinct(table)?;
-    let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
-    let preparation = Preparation::fitted(&learned_from, units, &options.wanted())?;
+    // Starts and periods are counted in gaps, whatever the unit of the input.
+    let preparation = match &time.parameters {
+        Some(_) => Preparation::fitted_to_given(&learned_from, InputUnits::Scaled, &options.wanted())?,
+        None => Preparation::fitted(&learned_from, InputUnits::Scaled, &options.wanted())?,
+    };
     let prepared = preparation.dataset(&learned_from)?;
     let model = match &time.parameters {
         Some(given) => crate::time::given(&prepared, &preparation, given, options)?,

@@ -7,14 +7,17 @@ use catena::data::{Dataset, InputPoints};
 use catena::learning::Learned;
 use catena::model::{Latent, Lmc};
 use catena::units::DistanceScale;
-use catena_baselines::Problem;
 use catena_baselines::fullscale::FullScaleSize;
+use catena_baselines::{MemoryLimit, Problem};
 
 use super::in_parts::log_volume;
 use super::learn::{learn, rival, schedule};
 use super::summary::{self, HeldOut, Summary};
 use super::warnings::warnings;
-use super::{Event, FitError, FitMonitor, FitOptions, GivenParameters, MethodChoice, Stage, StructureOption};
+use super::{
+    Event, FitError, FitMonitor, FitOptions, GivenParameters, KernelPair, MethodChoice, Stage,
+    StructureOption,
+};
 use crate::carry::carried;
 use crate::contest::contest;
 use crate::distinct::distinct;
@@ -22,7 +25,7 @@ use crate::ensemble::EnsembleMethod;
 use crate::ground::{Course, Ground};
 use crate::message_passing::{CatenaMethod, States, Structure, with_candidates};
 use crate::method::{Evidence, Fitted, Method, Quantity};
-use crate::preparation::{InputUnits, Predictive, Preparation};
+use crate::preparation::{InputUnits, OutputTransform, Predictive, Preparation};
 use crate::selection::{Choice, choose};
 
 /// A fitted model.
@@ -61,6 +64,8 @@ impl std::fmt::Debug for Fit {
 
 /// See [`super::fit`].
 pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Fit, FitError> {
+    let options =
+        &FitOptions { method: options.method.with_counts(table, options.learning_rows), ..options.clone() };
     if let Some(given) = &options.parameters {
         return super::given::fit(table, given, options, monitor);
     }
@@ -68,7 +73,7 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
         return super::along_time::fit(table, time, options, monitor);
     }
     let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
-    if options.latents == Some(0) && options.private == Some(false) {
+    if options.latents == Some(0) && !options.private.unwrap_or(table.observations().n_outputs() > 1) {
         return Err(FitError::NoLatents { asked: 0 });
     }
     let (learned_from, n_copies) = distinct(table)?;
@@ -76,7 +81,7 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
     let verdict = contest(&learned_from, &choice, options, units, monitor)?;
     let resolved = verdict.map(|verdict| choice.follow(verdict, options));
     let options = resolved.as_ref().unwrap_or(options);
-    let Choice { family, wanted, tried, mut reasons, held_out, mut probabilities, plan, earlier } = choice;
+    let Choice { family, wanted, tried, mut reasons, held_out, probabilities, plan, earlier } = choice;
     if n_copies > 0 {
         reasons.push(format!(
             "{n_copies} cells repeat another at the same place to the last digit; learning left them out"
@@ -96,7 +101,7 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
     let priors = options.priors.clone().unwrap_or_else(|| ground.priors());
     // Where message passing led, a rival may have no evidence at all: it begins at the table. What a contest learned is the
     // method's own.
-    let is_own = resolved.is_some() || rival(options.method, options.seed).is_none();
+    let is_own = resolved.is_some() || options.method.is_message_passing();
     let earlier = earlier.filter(|_| is_own);
     let earlier = earlier.map(|(model, from)| carried(&model, &from, &preparation)).transpose()?;
     let earlier: Vec<Lmc> = earlier.into_iter().collect();
@@ -104,9 +109,9 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
     let noise_floor = options.noise_floor;
     let course = Course { family, multipliers, earlier, settings, priors: &priors, noise_floor };
     let learned = learn(&ground, &course, (options, is_own), monitor, &mut reasons)?;
-    probabilities.truncate(4000);
     let held_out: Vec<HeldOut> =
         held_out.into_iter().map(|(name, scores)| HeldOut::new(name, scores)).collect();
+    let probabilities = summary::thinned(&probabilities);
     let told = Told { tried, decisions: reasons, held_out, probabilities };
     finish(table, preparation, &whole, learned.model.clone(), Some(&learned), told, options, monitor)
 }
@@ -148,6 +153,7 @@ pub(super) fn finish(
         structure: options.structure,
         candidates: scaled_candidates(&preparation, options.candidates.as_ref())?,
         seed: options.seed,
+        memory: options.memory,
         tree: Some(Arc::clone(&ground.tree)),
     };
     let posterior = condition(&prepared, &model, conditioning)?;
@@ -156,7 +162,7 @@ pub(super) fn finish(
     let evidence = posterior.evidence()?;
     let log_evidence = evidence.map_or(f64::NAN, Evidence::get);
     let mut decisions = told.decisions;
-    if rival(options.method, options.seed).is_none() && options.structure == StructureOption::Auto {
+    if options.method.is_message_passing() && options.structure == StructureOption::Auto {
         let is_exact = matches!(evidence, Some(Evidence::Exact(_)));
         decisions.push(summary::structure(table.inputs().dim(), is_exact));
     }
@@ -216,6 +222,7 @@ struct Conditioning {
     /// In the model's units.
     candidates: Option<InputPoints>,
     seed: u64,
+    memory: MemoryLimit,
     /// The structure over rows and candidates, if it is there already.
     tree: Option<Arc<catena::structure::Tree>>,
 }
@@ -233,9 +240,9 @@ fn condition(
     model: &Lmc,
     conditioning: Conditioning,
 ) -> Result<Box<dyn Fitted>, FitError> {
-    let Conditioning { method, structure, candidates, seed, tree } = conditioning;
+    let Conditioning { method, structure, candidates, seed, memory, tree } = conditioning;
     let problem = Problem::new(model, prepared, DistanceScale::ONE)?;
-    if let Some(rival) = rival(method, seed) {
+    if let Some(rival) = rival(method, seed, memory) {
         return Ok(rival.fit(problem)?);
     }
     if let StructureOption::Ensemble { n_chains } = structure {
@@ -264,6 +271,7 @@ impl Fit {
             structure: parts.structure,
             candidates: scaled_candidates(&parts.preparation, parts.candidates.as_ref())?,
             seed: parts.seed,
+            memory: MemoryLimit::default(),
             tree: None,
         };
         let posterior = condition(&prepared, &parts.model, conditioning)?;
@@ -313,26 +321,45 @@ impl Fit {
         Ok(self.parts.preparation.predictive(&prediction, &scaled)?)
     }
 
-    /// The parameters in the user's units, to be given to another fit. Exact for one input; for several, length-scales are
-    /// those of inputs that were brought to scale first. `None` for a model with pieces for time, which has more: see
-    /// [`Fit::time_parameters`].
-    pub fn parameters(&self) -> Option<GivenParameters> {
-        if self.parts.model.latents().iter().any(|latent| latent.kernel().is_none()) {
+    /// The kernels of shared and private latents; `None` for a model with pieces for time.
+    pub fn kernels(&self) -> Option<KernelPair> {
+        let model = &self.parts.model;
+        if model.latents().iter().any(|latent| latent.kernel().is_none()) {
             return None;
         }
-        let Summary { latents, outputs, mixing, .. } = &self.parts.summary;
-        let model = &self.parts.model;
-        let n_shared = model.mixing().n_shared();
-        let kernel = |at: Option<&Latent>| at.and_then(Latent::kernel);
-        let shared = kernel(model.latents().first());
-        let private = kernel(model.latents().get(n_shared));
-        let any = shared.or(private).unwrap_or(catena::kernel::Kernel::Matern12);
+        let kernel = |at: usize| model.latents().get(at).and_then(Latent::kernel);
+        let shared = kernel(0);
+        let private = kernel(model.mixing().n_shared()).or(shared)?;
+        Some(KernelPair { shared: shared.unwrap_or(private), private })
+    }
+
+    /// The parameters in the user's units: given to another fit of the table they make the same model.
+    ///
+    /// `None` where they would make another one, since they cannot say it: when the logarithm of an output is modelled, when means are
+    /// linear, when several inputs have different scales, and for a model with pieces for time (see
+    /// [`Fit::time_parameters`]).
+    pub fn parameters(&self) -> Option<GivenParameters> {
+        let kernel = self.kernels()?;
+        let FitParts { model, preparation, .. } = &self.parts;
+        let is_plain = |output: &OutputTransform| !output.log && output.slopes.is_empty();
+        let (_, unit) = *preparation.inputs.first()?;
+        let is_one_unit = preparation.inputs.iter().all(|(_, scale)| *scale == unit);
+        if !is_one_unit || !preparation.outputs.iter().all(is_plain) {
+            return None;
+        }
+        let scales = || preparation.outputs.iter().map(|output| output.scale);
+        let rows = summary::mixing(model, preparation);
         Some(GivenParameters {
-            kernel: super::KernelPair { shared: shared.unwrap_or(any), private: private.unwrap_or(any) },
-            mixing: mixing.chunks_exact(latents.len()).map(<[f64]>::to_vec).collect(),
+            kernel,
+            mixing: rows.chunks_exact(model.n_latents()).map(<[f64]>::to_vec).collect(),
             has_private: model.mixing().has_private(),
-            length_scales: latents.iter().map(|latent| latent.length_scales[0]).collect(),
-            noise: outputs.iter().map(|output| output.noise_deviation.powi(2)).collect(),
+            length_scales: model.latents().iter().map(|latent| latent.length_scale().get() * unit).collect(),
+            noise: model
+                .noise()
+                .iter()
+                .zip(scales())
+                .map(|(noise, scale)| noise.get() * scale * scale)
+                .collect(),
         })
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn fit(
     let is_line = table.inputs().dim() == 1;
     let units = if options.standardize && is_line { InputUnits::Scaled } else { InputUnits::AsGiven };
     let preparation = if options.standardize {
-        Preparation::fitted(table, units, &options.wanted())?
+        Preparation::fitted_to_given(table, units, &options.wanted())?
     } else {
         Preparation::identity(table.inputs(), n_outputs, units)
     };

@@ -9,7 +9,6 @@ use catena::inference::{BlockSweep, Future, InferenceError, Past};
 use catena::model::Lmc;
 use catena::structure::sorted_chain;
 
-use super::learn::rival;
 use super::{FitError, FitParts, StructureOption};
 use crate::method::{MethodError, Quantity};
 use crate::preparation::{Predictive, Preparation};
@@ -47,7 +46,7 @@ impl InBlocks {
     /// When the model is not message passing on a chain along one input.
     pub fn new(parts: &FitParts) -> Result<Self, FitError> {
         let is_chain = matches!(parts.structure, StructureOption::Auto | StructureOption::Chain);
-        let is_own = rival(parts.method, parts.seed).is_none();
+        let is_own = parts.method.is_message_passing();
         if !(is_chain && is_own && parts.candidates.is_none() && parts.table.inputs().dim() == 1) {
             return Err(FitError::NotInBlocks);
         }
@@ -136,6 +135,12 @@ impl InBlocks {
             observations = observations.with_cell_noise(&with_first(noise))?;
         }
         let table = Dataset::new(InputPoints::from_column(inputs)?, observations)?;
+        self.preparation.check_positive(&table).map_err(|error| match error {
+            FitError::NotPositive { row, output, value } => {
+                FitError::NotPositive { row: own_row(block, row), output, value }
+            }
+            other => other,
+        })?;
         self.preparation.dataset(&table).map_err(|error| match error {
             DataError::ScalingOverflow { row, column } => {
                 DataError::ScalingOverflow { row: own_row(block, row), column }.into()

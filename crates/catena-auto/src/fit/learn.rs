@@ -3,11 +3,11 @@
 use catena::data::Dataset;
 use catena::learning::{Family, Learned, Progress, RaceSettings, Settings};
 use catena::model::Lmc;
+use catena_baselines::MemoryLimit;
 use catena_baselines::exact::ExactOptions;
 use catena_baselines::fullscale::FullScaleSize;
 use catena_baselines::nngp::NngpOptions;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::SeedableRng;
+use catena_baselines::svgp::SvgpOptions;
 
 use super::{Event, FitError, FitMonitor, FitOptions, MethodChoice, Stage};
 use crate::contest::final_learning;
@@ -16,7 +16,7 @@ use crate::full_scale::FullScaleMethod;
 use crate::ground::{Course, Ground};
 use crate::method::Differentiable;
 use crate::rows::some_rows;
-use crate::selection::{Plan, below};
+use crate::selection::{Plan, random_rows};
 
 /// From which starts and for how long the chosen family is learned; `is_own` when what was learned before was learned by this
 /// method.
@@ -51,12 +51,15 @@ pub(super) fn learn(
         let log_posterior = Some(progress.iteration.value);
         monitor(Event { stage: Stage::Learning, done, log_posterior })
     };
-    let Some(mut method) = rival(options.method, options.seed) else { return ground.learn(course, &watch) };
+    let Some(mut method) = rival(options.method, options.seed, options.memory) else {
+        return ground.learn(course, &watch);
+    };
     let mut learning_rows = options.learning_rows;
     if learns_by_full_scale(options, is_own) {
         if options.method == MethodChoice::Exact {
             // Exact inference costs its cube at every step; the full-scale likelihood is close and does not.
-            method = Box::new(FullScaleMethod::new(FullScaleSize::default(), options.seed));
+            let size = FullScaleSize::default();
+            method = Box::new(FullScaleMethod::new(size, options.seed).with_memory(options.memory));
         }
         let n_outputs = ground.dataset.observations().n_outputs();
         let (most, _) = final_learning(options.budget, &course.family, n_outputs);
@@ -65,15 +68,8 @@ pub(super) fn learn(
     match learning_rows.filter(|&rows| rows < ground.dataset.n_rows()) {
         None => ground.learn_by(method.as_ref(), course, &watch),
         Some(count) => {
-            let mut generator = ChaCha8Rng::seed_from_u64(options.seed);
-            let mut rows: Vec<_> = ground.dataset.inputs().rows().collect();
-            for at in 0..count {
-                let other = at + below(&mut generator, rows.len() - at);
-                rows.swap(at, other);
-            }
-            rows.truncate(count);
-            rows.sort_unstable();
-            reasons.push(format!("parameters were learned from {count} random rows"));
+            let rows = random_rows(&ground.dataset, count, options.seed);
+            reasons.push(format!("parameters were learned from {} random rows", rows.len()));
             let part = Ground::new(some_rows(&ground.dataset, &rows)?, &options.structure.learned_on())?;
             part.learn_by(method.as_ref(), course, &watch)
         }
@@ -90,18 +86,19 @@ fn learns_by_full_scale(options: &FitOptions, is_own: bool) -> bool {
 }
 
 /// The rival that was asked for; `None` for message passing.
-pub(super) fn rival(method: MethodChoice, seed: u64) -> Option<Box<dyn Differentiable>> {
+pub(super) fn rival(method: MethodChoice, seed: u64, memory: MemoryLimit) -> Option<Box<dyn Differentiable>> {
     match method {
         MethodChoice::Auto | MethodChoice::Catena => None,
-        MethodChoice::Exact => Some(Box::new(ExactMethod(ExactOptions::default()))),
+        MethodChoice::Exact => {
+            Some(Box::new(ExactMethod(ExactOptions { memory, ..ExactOptions::default() })))
+        }
         MethodChoice::Svgp { n_inducing } => {
-            let mut method = SvgpMethod::new(n_inducing);
-            method.placement = crate::dense::Placement::KMeans { n_inducing, seed };
-            Some(Box::new(method))
+            let options = SvgpOptions { memory, ..SvgpOptions::default() };
+            Some(Box::new(SvgpMethod { n_inducing, seed, options }))
         }
         MethodChoice::Nngp { n_neighbors } => Some(Box::new(NngpMethod(NngpOptions::new(n_neighbors)))),
         MethodChoice::FullScale { size } => {
-            Some(Box::new(FullScaleMethod::new(size.unwrap_or_default(), seed)))
+            Some(Box::new(FullScaleMethod::new(size.unwrap_or_default(), seed).with_memory(memory)))
         }
     }
 }

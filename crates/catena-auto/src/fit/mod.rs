@@ -19,6 +19,7 @@ mod words;
 use std::ops::ControlFlow;
 
 use catena::data::{DataError, Dataset};
+use catena::index::{OutputIndex, RowIndex};
 use catena::learning::{LearningError, RaceError};
 use catena::model::ModelError;
 use catena::structure::StructureError;
@@ -136,6 +137,19 @@ pub enum FitError {
     NotInParts {
         /// What it cannot do.
         what: &'static str,
+    },
+    /// A value that has no logarithm.
+    #[error(
+        "output {output} is {value} at row {row}, but its logarithm is modelled; leave the cell empty if it is missing, or fit a \
+         new model to all rows"
+    )]
+    NotPositive {
+        /// The row, of the table that was given.
+        row: RowIndex,
+        /// The output.
+        output: OutputIndex,
+        /// What stands there.
+        value: f64,
     },
     /// An ensemble of nothing.
     #[error("an ensemble needs at least one chain")]

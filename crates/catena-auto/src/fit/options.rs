@@ -5,6 +5,7 @@ use std::str::FromStr;
 use catena::data::InputPoints;
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::Priors;
+use catena_baselines::MemoryLimit;
 use catena_baselines::fullscale::FullScaleSize;
 use thiserror::Error;
 
@@ -24,12 +25,12 @@ pub enum MethodChoice {
     Exact,
     /// Inducing points.
     Svgp {
-        /// Their number.
+        /// Their number; 0 for 200, or as many as there are rows.
         n_inducing: usize,
     },
     /// Neighbors of each point.
     Nngp {
-        /// Their number.
+        /// Their number; 0 for 16, or as many as there are rows.
         n_neighbors: usize,
     },
     /// Inducing points, and neighbors for what they leave.
@@ -164,7 +165,8 @@ pub struct FitOptions {
     pub priors: Option<Priors>,
     /// The noise variance, in variances of the output, that learning does not go below.
     pub noise_floor: f64,
-    /// Whether outputs are brought to mean 0 and variance 1 and inputs to scale. Without it everything is taken as it is.
+    /// Whether inputs are brought to scale. Where parameters are given, outputs too are taken as they are without it; where
+    /// they are learned, outputs are always brought to mean 0 and variance 1. Models along time always count in median gaps.
     pub standardize: bool,
     /// Whether logarithms of positive skewed outputs, and linear trends for several inputs, may be chosen.
     pub transforms: bool,
@@ -178,6 +180,8 @@ pub struct FitOptions {
     /// Learn neighbors, exact, sparse and full-scale methods from this many random rows; `None` for all, or for as many as
     /// the budget allows where the method is full-scale.
     pub learning_rows: Option<usize>,
+    /// The most memory that a dense method may take.
+    pub memory: MemoryLimit,
     /// The seed of everything random.
     pub seed: u64,
     /// How a length along the only input is written: as a duration where it is a time.
@@ -208,6 +212,7 @@ impl Default for FitOptions {
             candidates: None,
             budget: Budget::Default,
             learning_rows: None,
+            memory: MemoryLimit::default(),
             seed: 0,
             length_text: |length| length.to_string(),
             input_names: vec![],

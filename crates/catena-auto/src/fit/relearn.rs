@@ -12,7 +12,7 @@ use catena::structure::sorted_chain;
 
 use super::along_time::conclude;
 use super::fitted::{Told, finish, scaled_candidates};
-use super::learn::{learn, rival, schedule};
+use super::learn::{learn, schedule};
 use super::warnings::left_range;
 use super::{Budget, Event, Fit, FitError, FitMonitor, FitOptions, FitParts, Stage, StructureOption};
 use crate::carry::carried;
@@ -31,6 +31,9 @@ impl Fit {
     /// # Errors
     /// When the new rows have other columns.
     pub fn with_more_rows(&self, more: &Dataset) -> Result<Self, FitError> {
+        // By itself first, so that what is refused is called by its row of the new table.
+        self.parts.preparation.check_positive(more)?;
+        self.parts.preparation.dataset(more)?;
         let table = appended(&self.parts.table, more)?;
         let mut parts = FitParts { table, ..self.parts.clone() };
         parts.summary.n_rows = parts.table.n_rows();
@@ -50,9 +53,9 @@ impl Fit {
 
     /// Warnings of one-step errors in new rows that all come after the rows before, under message passing along a line.
     fn drift(&self, table: &Dataset, more: &Dataset) -> Result<Vec<String>, FitError> {
-        let FitParts { method, structure, preparation, model, summary, seed, .. } = &self.parts;
+        let FitParts { method, structure, preparation, model, summary, .. } = &self.parts;
         let is_line = table.inputs().dim() == 1
-            && rival(*method, *seed).is_none()
+            && method.is_message_passing()
             && matches!(structure, StructureOption::Auto | StructureOption::Chain);
         let last =
             |table: &Dataset| table.inputs().values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -88,6 +91,7 @@ impl Fit {
             output_names: summary.outputs.iter().map(|output| output.name.clone()).collect(),
             ..options.clone()
         };
+        self.parts.preparation.check_positive(more)?;
         let table = appended(&self.parts.table, more)?;
         let (learned_from, _) = distinct(&table)?;
         let preparation = self.parts.preparation.refitted(&learned_from)?;

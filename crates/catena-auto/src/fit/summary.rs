@@ -140,6 +140,15 @@ pub struct Summary {
     pub warnings: Vec<String>,
 }
 
+/// The most probabilities that are kept.
+const MOST_PROBABILITIES: usize = 4000;
+
+/// Probabilities of cells that come output by output and mask by mask, thinned evenly: the first ones would be of a few outputs.
+pub(super) fn thinned(probabilities: &[f64]) -> Vec<f64> {
+    let every = probabilities.len().div_ceil(MOST_PROBABILITIES).max(1);
+    probabilities.iter().copied().step_by(every).collect()
+}
+
 /// How learning ended, in words.
 pub(super) fn ending(learned: Option<&Learned>) -> String {
     let Some(learned) = learned else { return "parameters were given, not learned".to_owned() };
@@ -310,4 +319,23 @@ pub(super) fn correlation(model: &Lmc, extent: Extent) -> Vec<f64> {
         }
     };
     (0..n_outputs * n_outputs).map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_of_all_outputs_are_kept() {
+        let few: Vec<f64> = (0..4000).map(f64::from).collect();
+        assert_eq!(thinned(&few), few);
+        assert_eq!(thinned(&[]), [0.0; 0]);
+        // Twelve outputs, one after the other.
+        let many: Vec<f64> = (0..14_400).map(|at| f64::from(at / 1200)).collect();
+        let kept = thinned(&many);
+        assert!(kept.len() <= MOST_PROBABILITIES);
+        for output in 0..12 {
+            assert_eq!(kept.iter().filter(|kept| **kept == f64::from(output)).count(), 300);
+        }
+    }
 }

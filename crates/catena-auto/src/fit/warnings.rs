@@ -2,11 +2,14 @@
 
 use catena::data::Dataset;
 use catena::index::{LatentIndex, OutputIndex};
-use catena::learning::{Extent, Learned, Stop};
+use catena::learning::{Learned, Stop};
 use catena::model::Lmc;
 
 use super::{FitOptions, HeldOut, RELEARN};
 use crate::ground::Facts;
+
+/// By how much, in standard deviations or nats per cell, a simple predictor must do better to be told of.
+const WORTH_TELLING: f64 = 0.01;
 
 /// Warnings about a fitted model, most important first.
 pub(super) fn warnings(
@@ -19,6 +22,10 @@ pub(super) fn warnings(
     let mut warnings = lost_races(held_out);
     for &(output, count) in &facts.constant {
         let name = options.output_name(output.get());
+        if count == 0 {
+            warnings.push(format!("{name} has no value: what is said of it is what the model says alone"));
+            continue;
+        }
         let cells =
             if count == 1 { "has a single value".to_owned() } else { format!("has {count} equal values") };
         warnings.push(format!(
@@ -26,7 +33,7 @@ pub(super) fn warnings(
         ));
     }
     if let Some(learned) = learned {
-        warnings.extend(of_learning(model, facts.extent, learned, options));
+        warnings.extend(of_learning(model, facts, learned, options));
     }
     for (output, count) in counts.iter().enumerate() {
         if (2..8).contains(count) {
@@ -42,13 +49,13 @@ fn lost_races(held_out: &[HeldOut]) -> Vec<String> {
     let Some((own, others)) = held_out.split_first() else { return vec![] };
     let mut warnings = vec![];
     for other in others {
-        if other.rmse < own.rmse {
+        if other.rmse + WORTH_TELLING < own.rmse {
             warnings.push(format!(
                 "{} was more accurate on hidden cells: error {:.3} against {:.3} standard deviations",
                 other.name, other.rmse, own.rmse
             ));
         }
-        if other.mnll < own.mnll {
+        if other.mnll + WORTH_TELLING < own.mnll {
             warnings.push(format!(
                 "{} had the better log score on hidden cells: {:.3} against {:.3} nats per cell",
                 other.name, -other.mnll, -own.mnll
@@ -83,7 +90,8 @@ pub(super) fn left_range(before: &Dataset, more: &Dataset, names: &[&str]) -> Ve
     names.iter().enumerate().filter_map(told).collect()
 }
 
-fn of_learning(model: &Lmc, extent: Extent, learned: &Learned, options: &FitOptions) -> Vec<String> {
+fn of_learning(model: &Lmc, facts: &Facts, learned: &Learned, options: &FitOptions) -> Vec<String> {
+    let Facts { extent, constant } = facts;
     let mut warnings = vec![];
     match learned.stop {
         Stop::IterationLimit => warnings.push(
@@ -97,7 +105,9 @@ fn of_learning(model: &Lmc, extent: Extent, learned: &Learned, options: &FitOpti
         Stop::Converged | Stop::NoValue => {}
     }
     for output in 0..model.n_outputs() {
-        if model.noise()[output].get() < 2.0 * options.noise_floor {
+        // The noise of an output that never varies follows from the number of its cells, not from learning.
+        let is_learned = constant.iter().all(|(constant, _)| constant.get() != output);
+        if is_learned && model.noise()[output].get() < 2.0 * options.noise_floor {
             warnings.push(format!(
                 "noise of {} is at its bound, {:.0e} of its variance: its values repeat others or have no noise",
                 options.output_name(output),

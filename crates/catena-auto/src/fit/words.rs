@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use catena::data::Dataset;
+use catena::index::RowIndex;
 use catena_baselines::fullscale::FullScaleSize;
 
 use super::{Budget, MeanChoice, MethodChoice, StructureOption};
@@ -14,10 +16,31 @@ use super::{Budget, MeanChoice, MethodChoice, StructureOption};
 #[error("write {0}")]
 pub struct UnknownWord(&'static str);
 
-/// Inducing points where no number is given.
+/// Inducing points where no number is given, if there are as many rows.
 const INDUCING: usize = 200;
-/// Neighbors where no number is given.
+/// Neighbors where no number is given, if there are as many rows.
 const NEIGHBORS: usize = 16;
+
+impl MethodChoice {
+    /// Whether messages are passed, rather than dense matrices made.
+    pub(crate) fn is_message_passing(self) -> bool {
+        matches!(self, Self::Auto | Self::Catena)
+    }
+
+    /// The method with the counts that were left open, as far as the table has rows to learn from.
+    pub(crate) fn with_counts(self, table: &Dataset, learning_rows: Option<usize>) -> Self {
+        let most = || {
+            let has_cell = |row: &RowIndex| table.observations().row(*row).len() > 0;
+            let n_rows = table.inputs().rows().filter(has_cell).count();
+            n_rows.min(learning_rows.unwrap_or(n_rows)).max(1)
+        };
+        match self {
+            Self::Svgp { n_inducing: 0 } => Self::Svgp { n_inducing: INDUCING.min(most()) },
+            Self::Nngp { n_neighbors: 0 } => Self::Nngp { n_neighbors: NEIGHBORS.min(most()) },
+            asked => asked,
+        }
+    }
+}
 
 impl FromStr for StructureOption {
     type Err = UnknownWord;
@@ -53,6 +76,8 @@ impl fmt::Display for MethodChoice {
             Self::Auto => formatter.write_str("auto"),
             Self::Catena => formatter.write_str("catena"),
             Self::Exact => formatter.write_str("exact"),
+            Self::Svgp { n_inducing: 0 } => formatter.write_str("svgp"),
+            Self::Nngp { n_neighbors: 0 } => formatter.write_str("nngp"),
             Self::Svgp { n_inducing } => write!(formatter, "svgp:{n_inducing}"),
             Self::Nngp { n_neighbors } => write!(formatter, "nngp:{n_neighbors}"),
             Self::FullScale { size: None } => formatter.write_str("fullscale"),
@@ -78,9 +103,9 @@ impl FromStr for MethodChoice {
             ("catena", None) => Ok(Self::Catena),
             ("exact", None) => Ok(Self::Exact),
             ("fullscale", None) => Ok(Self::FullScale { size: None }),
-            ("svgp", None) => Ok(Self::Svgp { n_inducing: INDUCING }),
+            ("svgp", None) => Ok(Self::Svgp { n_inducing: 0 }),
             ("svgp", Some(Some(n_inducing))) => Ok(Self::Svgp { n_inducing }),
-            ("nngp", None) => Ok(Self::Nngp { n_neighbors: NEIGHBORS }),
+            ("nngp", None) => Ok(Self::Nngp { n_neighbors: 0 }),
             ("nngp", Some(Some(n_neighbors))) => Ok(Self::Nngp { n_neighbors }),
             _ => Err(UnknownWord(
                 "auto, catena, exact, fullscale, fullscale:M,K (M inducing points, K neighbors), svgp, svgp:M, nngp or nngp:K",
@@ -133,9 +158,18 @@ mod tests {
         for word in ["auto", "chain", "tree", "ensemble:8"] {
             assert_eq!(word.parse::<StructureOption>().unwrap().to_string(), word);
         }
-        for word in
-            ["auto", "catena", "exact", "svgp:50", "nngp:8", "fullscale", "fullscale:64,10", "fullscale:0,20"]
-        {
+        for word in [
+            "auto",
+            "catena",
+            "exact",
+            "svgp",
+            "svgp:50",
+            "nngp",
+            "nngp:8",
+            "fullscale",
+            "fullscale:64,10",
+            "fullscale:0,20",
+        ] {
             assert_eq!(word.parse::<MethodChoice>().unwrap().to_string(), word);
         }
         for word in ["fullscale:", "fullscale:0,0", "fullscale:5", "fullscale:-1,3"] {

@@ -21,11 +21,16 @@ pub(super) fn best(tried: &[(Candidate, Judged)]) -> &(Candidate, Judged) {
     let mut best = &tried[0];
     for one in &tried[1..] {
         let enough = if one.1.held_out.is_some() { WORTHWHILE } else { 0.0 };
-        if one.1.score > best.1.score + enough || best.1.score.is_nan() {
+        if beats(one.1.score, best.1.score, enough) {
             best = one;
         }
     }
     best
+}
+
+/// Whether a score is better than the best so far by more than a margin. What is no number is worse than any number.
+pub(crate) fn beats(score: f64, best: f64, margin: f64) -> bool {
+    score > best + margin || (best.is_nan() && !score.is_nan())
 }
 
 /// The same candidate on several masks.
@@ -53,5 +58,17 @@ pub(super) fn mean_scores(scores: &[Scores]) -> Scores {
         mnll: mean(&|scores| scores.mnll),
         crps: mean(&|scores| scores.crps),
         coverage: mean(&|scores| scores.coverage),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_never_wins() {
+        assert!(beats(1.0, 0.5, 0.1) && !beats(0.55, 0.5, 0.1));
+        assert!(beats(-1e9, f64::NAN, 0.1));
+        assert!(!beats(f64::NAN, -1e9, 0.1) && !beats(f64::NAN, f64::NAN, 0.0));
     }
 }

@@ -23,8 +23,10 @@ use rayon::prelude::*;
 use candidate::Candidate;
 pub use candidate::Tried;
 pub(crate) use holdout::{Holdout, below, holdout};
+pub(crate) use judged::beats;
 pub(crate) use plan::{Plan, cost_per_row};
-pub(crate) use rows::part;
+pub(crate) use references::references;
+pub(crate) use rows::{part, random_rows, topped_up};
 
 use crate::fit::{Event, FitError, FitMonitor, FitOptions, KernelPair, MeanChoice, Stage};
 use crate::ground::{Course, Ground};
@@ -32,7 +34,6 @@ use crate::preparation::{InputUnits, Preparation, Wanted};
 use crate::rows::some_rows;
 use crate::scores::{Scores, score};
 use judged::{Judged, best, mean_scores, pooled};
-use references::references;
 use skew::{positive_outputs, skewed_outputs};
 
 /// Numbers of shared latents that are tried.
@@ -67,6 +68,8 @@ struct Selection<'a> {
     units: InputUnits,
     plan: Plan,
     holdouts: Vec<Holdout>,
+    /// The standard deviation of each output, in which scores are counted.
+    scales: Vec<f64>,
     monitor: &'a FitMonitor<'a>,
     /// What the monitor was told last.
     latest: Mutex<Event>,
@@ -136,15 +139,22 @@ pub(crate) fn choose_on(
         reasons.push(format!("models were compared on {} of {n_rows} rows", part.n_rows()));
     }
     let masks = (0..plan.n_masks.max(1)).map(|mask| holdout(&part, options.seed, mask));
-    let holdouts: Vec<Holdout> = masks.collect::<Result<_, _>>()?;
+    let mut holdouts: Vec<Holdout> = masks.collect::<Result<_, _>>()?;
     let mut plan = plan;
-    if holdouts.iter().all(|holdout| holdout.hidden.is_empty()) {
+    // A mask that hides nothing has no score; one is kept where all are so.
+    if holdouts.iter().any(|holdout| !holdout.hidden.is_empty()) {
+        holdouts.retain(|holdout| !holdout.hidden.is_empty());
+    } else {
+        holdouts.truncate(1);
         reasons.push("too few cells to hide any".to_owned());
         plan.n_masks = 0;
     }
     let is_stopped = AtomicBool::new(false);
     let latest = Mutex::new(Event { stage: Stage::Smoothness, done: 0.0, log_posterior: None });
-    let selection = Selection { part, positive, options, units, plan, holdouts, monitor, latest, is_stopped };
+    let plain = Preparation::fitted(&part, units, &Wanted::default())?;
+    let scales = plain.outputs.iter().map(|output| output.scale).collect();
+    let selection =
+        Selection { part, positive, options, units, plan, holdouts, scales, monitor, latest, is_stopped };
     let mut choice = selection.run(&ladder, private, reasons)?;
     let size_of = |kernel: Kernel| kernel.state_dim(choice.family.state_of(kernel)).unwrap_or(1);
     let own = choice.family.private_kernel.map_or(0, |kernel| n_outputs * size_of(kernel));
@@ -383,18 +393,10 @@ impl Selection<'_> {
         let learned = ground.learn(&self.course(candidate, &priors), &|_| self.go_on())?;
         let (prediction, _) = ground.marginals(&learned.model)?;
         let predictive = preparation.predictive_unchecked(&prediction, ground.dataset.inputs());
-        let scores = score(&predictive, holdout.hidden.iter().copied(), &self.scales());
+        let scores = score(&predictive, holdout.hidden.iter().copied(), &self.scales);
         let below = |&(at, value): &(usize, f64)| predictive.probability_below(at, value);
         let probabilities = holdout.hidden.iter().map(below).collect();
         Ok(Judged { learned: Some(learned), score: -scores.mnll, held_out: Some(scores), probabilities })
-    }
-
-    /// The standard deviation of each output, in which scores are counted.
-    fn scales(&self) -> Vec<f64> {
-        match Preparation::fitted(&self.part, self.units, &Wanted::default()) {
-            Ok(preparation) => preparation.outputs.iter().map(|output| output.scale).collect(),
-            Err(_) => vec![1.0; self.part.observations().n_outputs()],
-        }
     }
 
     fn finish(
@@ -462,11 +464,10 @@ impl Selection<'_> {
     }
 
     fn reference_scores(&self) -> Result<Vec<(String, Scores)>, FitError> {
-        let scales = self.scales();
         let mut by_name: Vec<(String, Vec<Scores>)> = vec![];
         for holdout in &self.holdouts {
             for (at, (name, predictive)) in references(&self.part, &holdout.left)?.into_iter().enumerate() {
-                let scores = score(&predictive, holdout.hidden.iter().copied(), &scales);
+                let scores = score(&predictive, holdout.hidden.iter().copied(), &self.scales);
                 match by_name.get_mut(at) {
                     Some((_, all)) => all.push(scores),
                     None => by_name.push((name.to_owned(), vec![scores])),

@@ -94,7 +94,7 @@ impl Outline {
         if let Some(given) = options.parameters.take() {
             return Ok(Self { options, source: Source::Given(given) });
         }
-        if options.latents == Some(0) && options.private == Some(false) {
+        if options.latents == Some(0) && !options.private.unwrap_or(census.n_outputs() > 1) {
             return Err(FitError::NoLatents { asked: 0 });
         }
         let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
@@ -185,8 +185,7 @@ fn learn(
     (options, evidence): (&FitOptions, &EvidenceOfParts<'_>),
     monitor: &FitMonitor<'_>,
 ) -> Result<(Learned, Told), FitError> {
-    let Choice { family, tried, reasons: mut decisions, held_out, mut probabilities, plan, earlier, .. } =
-        choice;
+    let Choice { family, tried, reasons: mut decisions, held_out, probabilities, plan, earlier, .. } = choice;
     if gathered.census.n_copies > 0 {
         decisions.push(format!(
             "{} cells repeat another at the same place to the last digit; learning left them out",
@@ -216,7 +215,7 @@ fn learn(
     let make = || FromParts(evidence);
     let learned = race(&make, &parameters, course.priors, &starts, course.settings, &watch)
         .map_err(|error: RaceError<EvidenceFailure>| FitError::Learning(error.to_string()))?;
-    probabilities.truncate(4000);
+    let probabilities = summary::thinned(&probabilities);
     let held_out = held_out.into_iter().map(|(name, scores)| HeldOut::new(name, scores)).collect();
     Ok((learned, Told { tried, decisions, held_out, probabilities }))
 }
