@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
-use catena_auto::fit::{Budget, Fit, FitError, FitOptions, MethodChoice, fit};
+use catena::learning::Priors;
+use catena_auto::fit::{Budget, Event, Fit, FitError, FitOptions, MethodChoice, Stage, fit};
 use catena_auto::method::Quantity;
 use catena_auto::rows::some_rows;
-use catena_auto::time::{Rolling, Term, TimeOptions, TimeSpec, rolling};
+use catena_auto::time::{Horizon, Rolling, Term, TimeOptions, TimeSpec, rolling};
 use catena_testkit::random::SeededDraws;
 use catena_testkit::weather_table::weather_table;
 
@@ -148,5 +149,108 @@ fn odd_tables_are_borne() {
         let later = InputPoints::from_column(vec![3600.0 * 90.0]).unwrap();
         let forecast = fitted.predict(&later, Quantity::Observation).unwrap();
         assert!((0..2).all(|at| forecast.mean(at).is_finite() && forecast.deviation(at) > 0.0));
+    }
+}
+
+/// A sensor that has been dead for longer than models are learned from is still part of the table.
+#[test]
+fn an_output_that_is_silent_in_the_latest_rows_is_learned_from_earlier_ones() {
+    let table = seasonal_table(2600);
+    let mut values = vec![f64::NAN; 2600 * 2];
+    for (row, cell) in table.observations().cells() {
+        if cell.output.get() == 0 || row.get() < 500 {
+            values[row.get() * 2 + cell.output.get()] = cell.value;
+        }
+    }
+    let observations = Observations::from_dense(2600, 2, &values).unwrap();
+    let fitted =
+        learned(&Dataset::new(table.inputs().clone(), observations).unwrap(), TimeOptions::default())
+            .unwrap();
+    let decisions = fitted.summary().decisions.join("; ");
+    assert!(decisions.contains("200 earlier rows were added for output 1"), "{decisions}");
+    let noise = fitted.parts().model.noise()[1].get();
+    assert!(noise < 0.5 && fitted.summary().outputs[1].shared_share > 0.5, "{noise}");
+}
+
+fn motion(fit: &Fit) -> Vec<f64> {
+    fit.parts().model.latents().iter().map(|latent| latent.length_scale().get()).collect()
+}
+
+#[test]
+fn known_noise_of_cells_counts_while_motion_is_learned() {
+    let table = seasonal_table(300);
+    let spec: TimeSpec = TimeSpec::of(Term::Oscillator).with(Term::Level);
+    let with_noise = |variance: f64| {
+        let observations = table.observations().clone().with_cell_noise(&[variance; 600]).unwrap();
+        let table = Dataset::new(table.inputs().clone(), observations).unwrap();
+        motion(&learned(&table, TimeOptions { spec: Some(spec.clone()), ..TimeOptions::default() }).unwrap())
+    };
+    assert_ne!(with_noise(0.05), with_noise(1.0));
+}
+
+#[test]
+fn priors_that_are_asked_for_hold_for_single_outputs() {
+    let table = seasonal_table(300);
+    let spec = Some(TimeSpec::of(Term::Oscillator).with(Term::Level));
+    let with_priors = |priors: Option<Priors>| {
+        let time = Some(TimeOptions { spec: spec.clone(), ..TimeOptions::default() });
+        let options = FitOptions { time, priors, budget: Budget::Quick, ..FitOptions::default() };
+        motion(&fit(&table, &options, &|_| ControlFlow::Continue(())).unwrap())
+    };
+    assert_ne!(with_priors(None), with_priors(Some(Priors::FLAT)));
+}
+
+#[test]
+fn a_comparison_that_is_interrupted_ends() {
+    let time = Some(TimeOptions::default());
+    let options = FitOptions { time, budget: Budget::Quick, ..FitOptions::default() };
+    let stop = |event: Event| match event.stage {
+        Stage::Candidates => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let fitted = fit(&seasonal_table(300), &options, &stop).unwrap();
+    let warnings = fitted.summary().warnings.join("; ");
+    assert!(warnings.contains("interrupted"), "{warnings}");
+}
+
+#[test]
+fn models_along_time_count_in_gaps_whatever_is_asked() {
+    let table = seasonal_table(400);
+    let with = |standardize: bool| {
+        let options =
+            FitOptions { time: Some(daily()), standardize, budget: Budget::Quick, ..FitOptions::default() };
+        fit(&table, &options, &|_| ControlFlow::Continue(())).unwrap().parts().model.clone()
+    };
+    assert_eq!(with(true), with(false));
+}
+
+/// A log-normal forecast is scored as one: the same intervals hold the same targets, and densities differ by the change of units.
+#[test]
+fn forecasts_of_a_logarithm_are_scored_as_log_normal() {
+    let table = seasonal_table(500);
+    let exponential = |table: &Dataset| {
+        let mut values = vec![f64::NAN; table.n_rows() * 2];
+        for (row, cell) in table.observations().cells() {
+            values[row.get() * 2 + cell.output.get()] = cell.value.exp();
+        }
+        let observations = Observations::from_dense(table.n_rows(), 2, &values).unwrap();
+        Dataset::new(table.inputs().clone(), observations).unwrap()
+    };
+    let plain = learned(&first_rows(&table, 400), daily()).unwrap();
+    let mut parts = plain.parts().clone();
+    parts.table = exponential(&parts.table);
+    parts.preparation.outputs.iter_mut().for_each(|output| output.log = true);
+    let logged = Fit::from_parts(parts).unwrap();
+    let horizons = vec![3600.0, 86_400.0];
+    let asked = Rolling { first: 400, every: 3, origins: 100, horizons, season: None, interval: 0.8 };
+    let (a, b) =
+        (rolling(&plain, &table, &asked).unwrap(), rolling(&logged, &exponential(&table), &asked).unwrap());
+    let catena = |scores: &[Horizon], at: usize| {
+        scores.iter().filter(|one| one.name == "catena").nth(at).cloned().unwrap()
+    };
+    for at in 0..2 {
+        let (a, b) = (catena(&a, at), catena(&b, at));
+        assert_eq!((a.n_cells, a.coverage), (b.n_cells, b.coverage));
+        assert!(b.mnll.is_finite() && a.mnll.is_finite());
     }
 }

@@ -19,18 +19,18 @@ pub(crate) fn learn_again(
 ) -> Result<TimeModel, FitError> {
     let plan = Plan::new(options.budget, model.n_outputs());
     let mut reasons = vec![];
-    let part = latest_rows(table, plan.rows, &mut reasons)?;
-    let bench = Bench::new(part.as_ref().unwrap_or(table), unit, &plan, options)?;
+    let part = latest_rows(table, plan.rows, options, &mut reasons)?;
+    let bench = Bench::new(part.as_ref().unwrap_or(table), unit, &plan, options, monitor)?;
     let spec = sums::spec_of(&model);
     let earlier: Result<Vec<Lmc>, _> =
         (0..model.n_outputs()).map(|output| sums::single_of(&model, output)).collect();
     let singles = bench.singles(&spec, &earlier?)?;
-    let as_it_is = sums::parameters(&spec, &model, bench.noise_floor)?;
+    let as_it_is = sums::parameters(&spec, &model, options.noise_floor)?;
     let moved = sums::moving_as(&model, &singles)?;
-    let as_moved = sums::parameters(&spec, &moved, bench.noise_floor)?;
+    let as_moved = sums::parameters(&spec, &moved, options.noise_floor)?;
     let loadings = loadings(&bench.series, &singles, bench.ground.dataset.n_rows())?;
     let groups = phases::groups(&spec, &bench.series, &singles)?;
-    let (anew, as_anew) = sums::together(&spec, &singles, &loadings, &groups, bench.noise_floor)?;
+    let (anew, as_anew) = sums::together(&spec, &singles, &loadings, &groups, options.noise_floor)?;
     let mut best: Option<(Start, &str)> = None;
     for (model, parameters, name) in [
         (model, as_it_is, "as it was"),
@@ -50,6 +50,6 @@ pub(crate) fn learn_again(
         spec.text(|period| (options.length_text)(period * unit))
     ));
     let priors = options.priors.clone().unwrap_or_else(|| bench.ground.priors());
-    let learned = climb(&bench.ground, start, &priors, plan.joint, monitor)?;
-    bench.told(learned, reasons, options)
+    let learned = climb(&bench, start, &priors, plan.joint)?;
+    bench.told(learned, reasons)
 }

@@ -1,6 +1,7 @@
 //! Every output alone: cheap fits that choose the terms and start the joint model.
 
 use std::f64::consts::TAU;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use catena::data::{Dataset, InputPoints, Observations};
@@ -29,13 +30,16 @@ pub(super) struct Series {
     /// The table's row of each of its own.
     rows: Vec<RowIndex>,
     values: Vec<f64>,
+    /// The noise variance of each cell, where it is known.
+    noise: Option<Vec<f64>>,
 }
 
 impl Series {
     /// The series of an output of a table in the model's units; `None` if it has no cell or never varies.
     pub(super) fn of(table: &Dataset, output: OutputIndex) -> Result<Option<Self>, FitError> {
-        let cells = table.observations().cells().filter(|(_, cell)| cell.output == output);
-        let (rows, values): (Vec<RowIndex>, Vec<f64>) = cells.map(|(row, cell)| (row, cell.value)).unzip();
+        let cells = || table.observations().cells().filter(|(_, cell)| cell.output == output);
+        let (rows, values): (Vec<RowIndex>, Vec<f64>) = cells().map(|(row, cell)| (row, cell.value)).unzip();
+        let noise: Option<Vec<f64>> = cells().map(|(_, cell)| cell.noise_variance).collect();
         let varies = values.iter().any(|value| *value != values[0]);
         if !varies {
             return Ok(None);
@@ -45,8 +49,11 @@ impl Series {
         let inputs = InputPoints::new(rows.len(), 1, places)?;
         let tree = sorted_chain(&inputs)?;
         let extent = Extent::of(&inputs, &tree);
-        let observations = Observations::from_dense(rows.len(), 1, &values)?;
-        Ok(Some(Self { tree: Arc::new(tree), observations, extent, first, rows, values }))
+        let mut observations = Observations::from_dense(rows.len(), 1, &values)?;
+        if let Some(noise) = &noise {
+            observations = observations.with_cell_noise(noise)?;
+        }
+        Ok(Some(Self { tree: Arc::new(tree), observations, extent, first, rows, values, noise }))
     }
 
     fn graph(&self, model: Lmc) -> Result<FactorGraph<'static>, FitError> {
@@ -60,18 +67,19 @@ impl Series {
         spec: &TimeSpec,
         earlier: Option<&Lmc>,
         effort: Effort,
-        noise_floor: f64,
+        terms: &Terms<'_>,
     ) -> Result<Learned, FitError> {
-        let (start, parameters) = alone(spec, 1.0, noise_floor)?;
-        let quick = alone(spec, 4.0, noise_floor)?.0;
+        let (start, parameters) = alone(spec, 1.0, terms.noise_floor)?;
+        let quick = alone(spec, 4.0, terms.noise_floor)?.0;
         let graph = self.graph(start.clone())?;
-        let priors = Priors::for_points(self.extent.spacing, self.extent.span);
+        let of_points = || Priors::for_points(self.extent.spacing, self.extent.span);
+        let priors = terms.priors.cloned().unwrap_or_else(of_points);
         let settings = RaceSettings {
             heat: effort.heat,
             ascent: Settings { max_iterations: effort.iterations, ..Settings::default() },
         };
         let evidence = || GraphEvidence::new(graph.clone());
-        let go_on = |_| std::ops::ControlFlow::Continue(());
+        let go_on = |_| (terms.go_on)();
         let starts: Vec<Lmc> = earlier.cloned().into_iter().chain([start, quick]).collect();
         Ok(race(&evidence, &parameters, &priors, &starts, settings, &go_on)?)
     }
@@ -118,9 +126,9 @@ impl Series {
         let graph = self.graph(model.clone())?;
         let tree = &self.tree;
         let ahead = one_step(&graph, tree)?;
-        let noise = model.noise()[0].get();
         let surprise = |at: usize| {
             let own = tree.row_at(Position::new(at)).get();
+            let noise = self.noise.as_ref().map_or(model.noise()[0].get(), |known| known[own]);
             let error = self.values[own] - ahead.means()[at - 1];
             (self.rows[own], error / (ahead.variances()[at - 1] + noise).sqrt())
         };
@@ -137,6 +145,15 @@ pub(super) struct Effort {
     pub(super) iterations: usize,
 }
 
+/// What holds for every climb of a single output.
+pub(super) struct Terms<'a> {
+    /// As [`crate::fit::FitOptions::priors`].
+    pub(super) priors: Option<&'a Priors>,
+    pub(super) noise_floor: f64,
+    /// Asked at every step.
+    pub(super) go_on: &'a (dyn Fn() -> ControlFlow<()> + Sync),
+}
+
 /// All outputs, each alone, under one sum.
 pub(super) struct Singles {
     /// By output; `None` where an output never varies.
@@ -151,14 +168,14 @@ pub(super) fn learn_singles(
     spec: &TimeSpec,
     earlier: &[Lmc],
     effort: Effort,
-    noise_floor: f64,
+    terms: &Terms<'_>,
 ) -> Result<Singles, FitError> {
-    let n_free = alone(spec, 1.0, noise_floor)?.1.n_free() as f64;
+    let n_free = alone(spec, 1.0, terms.noise_floor)?.1.n_free() as f64;
     let learned: Result<Vec<Option<Learned>>, FitError> = series
         .par_iter()
         .enumerate()
         .map(|(at, series)| {
-            let learn = |series: &Series| series.learn(spec, earlier.get(at), effort, noise_floor);
+            let learn = |series: &Series| series.learn(spec, earlier.get(at), effort, terms);
             series.as_ref().map(learn).transpose()
         })
         .collect();

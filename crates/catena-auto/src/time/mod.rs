@@ -22,7 +22,8 @@ pub use rolling::{Horizon, Rolling, later_rows, rolling};
 pub use spec::{SpecError, Term, TimeSpec};
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use catena::data::Dataset;
 use catena::index::{OutputIndex, RowIndex};
@@ -39,7 +40,8 @@ use crate::fit::{Budget, Event, FitError, FitMonitor, FitOptions, Stage};
 use crate::ground::Ground;
 use crate::preparation::{InputUnits, Preparation};
 use crate::rows::some_rows;
-use alone::{Effort, Series, learn_singles};
+use crate::selection::topped_up;
+use alone::{Effort, Series, Singles, Terms, learn_singles};
 
 /// With more outputs the joint state is too large to be carried along the rows.
 pub const MOST_OUTPUTS: usize = 32;
@@ -128,19 +130,12 @@ pub(crate) fn learn(
 ) -> Result<TimeModel, FitError> {
     let plan = Plan::new(options.budget, table.observations().n_outputs());
     let mut reasons = vec![];
-    let part = latest_rows(table, plan.rows, &mut reasons)?;
+    let part = latest_rows(table, plan.rows, options, &mut reasons)?;
     let table = part.as_ref().unwrap_or(table);
-    let bench = Bench::new(table, unit, &plan, options)?;
-    let mut step = 0.0;
-    let mut tell = |steps: f64| {
-        let done = step / steps;
-        step += 1.0;
-        let (ControlFlow::Continue(()) | ControlFlow::Break(())) =
-            monitor(Event { stage: Stage::Candidates, done, log_posterior: None });
-    };
-    tell(3.0);
+    let bench = Bench::new(table, unit, &plan, options, monitor)?;
+    bench.tell(0.0);
     let specs = bench.candidates(asked, &mut reasons)?;
-    tell(3.0);
+    bench.tell(1.0 / 3.0);
     let mut best: Option<(f64, TimeSpec, Start)> = None;
     for spec in &specs {
         let start = bench.start(spec)?;
@@ -152,17 +147,20 @@ pub(crate) fn learn(
         if best.as_ref().is_none_or(|(highest, ..)| evidence > *highest) {
             best = Some((evidence, spec.clone(), start));
         }
-        tell(3.0);
+        bench.tell(2.0 / 3.0);
+        if bench.is_over() {
+            break;
+        }
     }
     let Some((_, spec, start)) = best else { return Err(FitError::NoStart) };
     let priors = options.priors.clone().unwrap_or_else(|| bench.ground.priors());
-    let learned = climb(&bench.ground, start, &priors, plan.joint, monitor)?;
+    let learned = climb(&bench, start, &priors, plan.joint)?;
     let n_outputs = table.observations().n_outputs();
     reasons.push(format!(
         "each of {n_outputs} latents is the sum {}: its motion as learned from one output, weights and noise from all",
         spec.text(|period| (options.length_text)(period * unit))
     ));
-    bench.told(learned, reasons, options)
+    bench.told(learned, reasons)
 }
 
 /// A joint model to climb from.
@@ -178,12 +176,21 @@ struct Bench<'a> {
     series: Vec<Option<Series>>,
     unit: f64,
     plan: &'a Plan,
-    noise_floor: f64,
-    length_text: fn(f64) -> String,
+    options: &'a FitOptions,
+    monitor: &'a FitMonitor<'a>,
+    /// The share of the comparison that is done.
+    done: Mutex<f64>,
+    is_stopped: AtomicBool,
 }
 
 impl<'a> Bench<'a> {
-    fn new(table: &Dataset, unit: f64, plan: &'a Plan, options: &FitOptions) -> Result<Self, FitError> {
+    fn new(
+        table: &Dataset,
+        unit: f64,
+        plan: &'a Plan,
+        options: &'a FitOptions,
+        monitor: &'a FitMonitor<'a>,
+    ) -> Result<Self, FitError> {
         let n_outputs = table.observations().n_outputs();
         let series: Result<Vec<Option<Series>>, FitError> =
             (0..n_outputs).map(|output| Series::of(table, OutputIndex::new(output))).collect();
@@ -192,13 +199,42 @@ impl<'a> Bench<'a> {
             return Err(FitError::Learning("no output varies, so there is nothing to learn".to_owned()));
         }
         let ground = Ground::on(table.clone(), Arc::new(sorted_chain(table.inputs())?));
-        let FitOptions { noise_floor, length_text, .. } = *options;
-        Ok(Self { ground, series, unit, plan, noise_floor, length_text })
+        let (done, is_stopped) = (Mutex::new(0.0), AtomicBool::new(false));
+        Ok(Self { ground, series, unit, plan, options, monitor, done, is_stopped })
+    }
+
+    /// Says how much of the comparison is done.
+    fn tell(&self, done: f64) {
+        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = done;
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) = self.go_on();
+    }
+
+    /// Asks the monitor, at every step of a climb too; whoever asked to stop once need not ask again.
+    fn go_on(&self) -> ControlFlow<()> {
+        let done = *self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = Event { stage: Stage::Candidates, done, log_posterior: None };
+        if self.is_over() || (self.monitor)(event).is_break() {
+            self.is_stopped.store(true, Ordering::Relaxed);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Learns every output alone.
+    fn learn_singles(&self, spec: &TimeSpec, earlier: &[Lmc], effort: Effort) -> Result<Singles, FitError> {
+        let FitOptions { priors, noise_floor, .. } = self.options;
+        let go_on = || self.go_on();
+        let terms = Terms { priors: priors.as_ref(), noise_floor: *noise_floor, go_on: &go_on };
+        learn_singles(&self.series, spec, earlier, effort, &terms)
     }
 
     /// The parsimony score of a sum, each output alone; lower is better.
     fn score(&self, spec: &TimeSpec) -> Result<f64, FitError> {
-        Ok(learn_singles(&self.series, spec, &[], self.plan.comparing, self.noise_floor)?.score)
+        Ok(self.learn_singles(spec, &[], self.plan.comparing)?.score)
     }
 
     /// The sums to choose from, with every number of harmonics decided: the one asked for, or one with an oscillator and one
@@ -240,9 +276,12 @@ impl<'a> Bench<'a> {
     ) -> Result<TimeSpec, FitError> {
         let mut lowest = self.score(&spec)?;
         for period in periodogram::strong_periods(&self.ground.dataset) {
+            if self.is_over() {
+                break;
+            }
             let trial = spec.with(Term::Season { period, harmonics: None });
             let reached = self.score(&trial.with_harmonics(self.plan.harmonics[0]))?;
-            let (named, gain) = ((self.length_text)(period * self.unit), lowest - reached);
+            let (named, gain) = ((self.options.length_text)(period * self.unit), lowest - reached);
             if gain > 0.0 {
                 reasons
                     .push(format!("a season of {named} is kept: it lowers the parsimony score by {gain:.0}"));
@@ -264,6 +303,9 @@ impl<'a> Bench<'a> {
         }
         let mut best = (f64::INFINITY, counts[0]);
         for &count in counts {
+            if self.is_over() {
+                return Ok(spec.with_harmonics(best.1));
+            }
             let reached = self.score(&spec.with_harmonics(count))?;
             if reached < best.0 {
                 best = (reached, count);
@@ -278,14 +320,14 @@ impl<'a> Bench<'a> {
         let singles = self.singles(spec, &[])?;
         let loadings = loadings(&self.series, &singles, self.ground.dataset.n_rows())?;
         let groups = phases::groups(spec, &self.series, &singles)?;
-        let (model, parameters) = sums::together(spec, &singles, &loadings, &groups, self.noise_floor)?;
+        let (model, parameters) =
+            sums::together(spec, &singles, &loadings, &groups, self.options.noise_floor)?;
         self.rated(model, parameters)
     }
 
     /// Each output alone, from `earlier` models too if there are any.
     fn singles(&self, spec: &TimeSpec, earlier: &[Lmc]) -> Result<Vec<Lmc>, FitError> {
-        let (series, effort) = (&self.series, self.plan.starting);
-        let singles = learn_singles(series, spec, earlier, effort, self.noise_floor)?.models;
+        let singles = self.learn_singles(spec, earlier, self.plan.starting)?.models;
         let any = singles.iter().flatten().next().cloned().ok_or(FitError::NoStart)?;
         // An output that never varies takes part in no latent; any motion will do for its own.
         Ok(singles.iter().map(|model| model.clone().unwrap_or_else(|| any.clone())).collect())
@@ -307,15 +349,10 @@ impl<'a> Bench<'a> {
     }
 
     /// What was learned, with what there is to say of it.
-    fn told(
-        &self,
-        learned: Learned,
-        reasons: Vec<String>,
-        options: &FitOptions,
-    ) -> Result<TimeModel, FitError> {
+    fn told(&self, learned: Learned, reasons: Vec<String>) -> Result<TimeModel, FitError> {
         let Ground { dataset, tree, .. } = &self.ground;
         let model = learned.model.clone();
-        let warnings = drift::latest_warnings(dataset, tree, &model, options)?;
+        let warnings = drift::latest_warnings(dataset, tree, &model, self.options)?;
         let sums = sums::numbers(&model);
         Ok(TimeModel { model, learned: Some(learned), reasons, warnings, sums })
     }
@@ -346,28 +383,26 @@ pub(crate) fn given(
 }
 
 /// Climbs the joint model.
-fn climb(
-    ground: &Ground,
-    start: Start,
-    priors: &Priors,
-    iterations: usize,
-    monitor: &FitMonitor<'_>,
-) -> Result<Learned, FitError> {
+fn climb(bench: &Bench<'_>, start: Start, priors: &Priors, iterations: usize) -> Result<Learned, FitError> {
     let Start { model, parameters, .. } = start;
-    let graph = ground.graph(model.clone())?;
+    let graph = bench.ground.graph(model.clone())?;
     let ascent = Settings { max_iterations: iterations, ..Settings::default() };
     let settings = RaceSettings { heat: iterations, ascent };
     let watch = |progress: Progress| -> ControlFlow<()> {
         let done = progress.iteration.iteration as f64 / iterations as f64;
-        monitor(Event { stage: Stage::Learning, done, log_posterior: Some(progress.iteration.value) })
+        let log_posterior = Some(progress.iteration.value);
+        let asked = (bench.monitor)(Event { stage: Stage::Learning, done, log_posterior });
+        if bench.is_over() { ControlFlow::Break(()) } else { asked }
     };
     Ok(race(&|| GraphEvidence::new(graph.clone()), &parameters, priors, &[model], settings, &watch)?)
 }
 
-/// The latest rows of a table, if it has more than are wanted.
+/// The latest rows of a table, if it has more than are wanted. An output that is silent in them brings the latest rows in which
+/// it was not: a tenth as many, at most.
 fn latest_rows(
     table: &Dataset,
     count: usize,
+    options: &FitOptions,
     reasons: &mut Vec<String>,
 ) -> Result<Option<Dataset>, FitError> {
     if table.n_rows() <= count {
@@ -375,10 +410,33 @@ fn latest_rows(
     }
     let mut rows: Vec<RowIndex> = table.inputs().rows().collect();
     rows.sort_by(|&a, &b| table.inputs().point(a)[0].total_cmp(&table.inputs().point(b)[0]));
-    let mut kept = rows.split_off(rows.len() - count);
-    kept.sort_unstable();
+    let kept = rows.split_off(rows.len() - count);
+    rows.reverse();
     reasons.push(format!("learned from the latest {count} of {} rows", table.n_rows()));
+    let silent = silent_outputs(table, &kept);
+    if silent.is_empty() {
+        let kept = topped_up(table, kept, &[], 0);
+        return Ok(Some(some_rows(table, &kept)?));
+    }
+    let speaks = |row: &RowIndex| table.observations().row(*row).any(|cell| silent.contains(&cell.output));
+    let others: Vec<RowIndex> = rows.into_iter().filter(speaks).collect();
+    let kept = topped_up(table, kept, &others, count.div_ceil(10));
+    let names: Vec<String> = silent.iter().map(|output| options.output_name(output.get())).collect();
+    reasons.push(format!(
+        "{} earlier rows were added for {}, which had next to no value in the latest",
+        kept.len() - count,
+        names.join(", ")
+    ));
     Ok(Some(some_rows(table, &kept)?))
+}
+
+/// Outputs with too few cells in these rows to tell how they move.
+fn silent_outputs(table: &Dataset, rows: &[RowIndex]) -> Vec<OutputIndex> {
+    let mut counts = vec![0; table.observations().n_outputs()];
+    for &row in rows {
+        table.observations().row(row).for_each(|cell| counts[cell.output.get()] += 1);
+    }
+    (0..counts.len()).filter(|&output| counts[output] < 8).map(OutputIndex::new).collect()
 }
 
 /// The symmetric square root of the correlation of one-step errors, row-major D×D.

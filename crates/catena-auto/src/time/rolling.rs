@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::fit::{Fit, FitError};
 use crate::method::MethodError;
+use crate::normal::log_density;
 use crate::preparation::median_gap;
 
 /// What is asked of an evaluation.
@@ -54,6 +55,8 @@ struct Calendar {
     times: Vec<f64>,
     /// Row-major values, by time; NaN where missing.
     values: Vec<f64>,
+    /// The last value of each output at or before each row; NaN where there is none.
+    latest: Vec<f64>,
     rows: Vec<RowIndex>,
     n_outputs: usize,
     /// Times closer than this are the same.
@@ -72,8 +75,14 @@ impl Calendar {
                 values[at * n_outputs + cell.output.get()] = cell.value;
             }
         }
+        let mut latest = values.clone();
+        for at in n_outputs..latest.len() {
+            if latest[at].is_nan() {
+                latest[at] = latest[at - n_outputs];
+            }
+        }
         let blur = 1e-6 * median_gap(table.inputs().values()).unwrap_or(0.0);
-        Self { times: rows.iter().map(|&row| time(row)).collect(), values, rows, n_outputs, blur }
+        Self { times: rows.iter().map(|&row| time(row)).collect(), values, latest, rows, n_outputs, blur }
     }
 
     /// The place of the row at a time, if there is one.
@@ -88,7 +97,7 @@ impl Calendar {
 
     /// The last value of an output at or before a place.
     fn last_value(&self, place: usize, output: usize) -> Option<f64> {
-        (0..=place).rev().map(|before| self.value(before, output)).find(|value| value.is_finite())
+        Some(self.latest[place * self.n_outputs + output]).filter(|value| value.is_finite())
     }
 
     /// The value a whole number of seasons before a target, not after the origin.
@@ -112,13 +121,17 @@ struct Sums {
 }
 
 impl Sums {
-    /// A target and its normal forecast, in standard deviations of the output.
-    fn add(&mut self, error: f64, deviation: f64, reach: f64) {
+    /// The error and the log density of a target, in standard deviations of the output, and whether its interval held it.
+    fn add(&mut self, error: f64, log_density: f64, is_hit: bool) {
         self.count += 1;
         self.squares += error * error;
-        let ratio = error / deviation;
-        self.losses += 0.5 * (ratio * ratio + std::f64::consts::TAU.ln()) + deviation.ln();
-        self.hits += usize::from(ratio.abs() <= reach);
+        self.losses -= log_density;
+        self.hits += usize::from(is_hit);
+    }
+
+    /// A target and its normal forecast, in standard deviations of the output.
+    fn add_normal(&mut self, error: f64, deviation: f64, reach: f64) {
+        self.add(error, log_density(error, 0.0, deviation), error.abs() <= reach * deviation);
     }
 
     fn finish(&self, horizon: f64, name: &'static str) -> Horizon {
@@ -187,15 +200,17 @@ pub fn rolling(fit: &Fit, table: &Dataset, asked: &Rolling) -> Result<Vec<Horizo
                     continue;
                 }
                 let place = (o * asked.horizons.len() + h) * n_outputs + output;
-                let (center, deviation) = (forecasts.mean(place), forecasts.deviation(place));
-                sums[0].add((truth - center) / scale, deviation / scale, reach);
+                let below = forecasts.probability_below(place, truth);
+                let is_hit = (below - 0.5).abs() <= 0.5 * asked.interval;
+                let log_density = forecasts.log_density(place, truth) + scale.ln();
+                sums[0].add((truth - forecasts.mean(place)) / scale, log_density, is_hit);
                 if let Some(value) = last_value(&calendar, origin, output) {
-                    sums[1].add((truth - value) / scale, of_last[output], reach);
+                    sums[1].add_normal((truth - value) / scale, of_last[output], reach);
                 }
                 if let Some(value) = season(&calendar, origin, output) {
-                    sums[2].add((truth - value) / scale, of_season[output], reach);
+                    sums[2].add_normal((truth - value) / scale, of_season[output], reach);
                 }
-                sums[3].add((truth - mean) / scale, 1.0, reach);
+                sums[3].add_normal((truth - mean) / scale, 1.0, reach);
             }
         }
         let names = ["catena", "last value", "last season", "mean"];
@@ -253,6 +268,7 @@ fn forecasts(
     horizons: &[f64],
 ) -> Result<crate::preparation::Predictive, FitError> {
     let parts = fit.parts();
+    parts.preparation.check_positive(table)?;
     let prepared = parts.preparation.dataset(table)?;
     let unit = parts.preparation.inputs.first().map_or(1.0, |(_, unit)| *unit);
     let tree = Arc::new(sorted_chain(prepared.inputs())?);

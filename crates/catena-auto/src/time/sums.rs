@@ -13,7 +13,7 @@ use super::spec::{Term, TimeSpec};
 /// Levels begin ten standard deviations wide: the first row finds where they are.
 const LEVEL_DEVIATION: f64 = 10.0;
 
-/// Where single outputs begin, in standard deviations of the output and median gaps of the input.
+/// The noise variance where single outputs begin, in variances of the output.
 const FIRST_NOISE: f64 = 0.02;
 
 /// One column of a sum.
