@@ -80,6 +80,13 @@ impl Source {
                 column: self.frame.outputs[output.get()].clone(),
                 what: "the noise of this cell is not known; give a noise column for every output",
             },
+            FitError::NotPositive { row, output, .. } => CliError::Cell {
+                file,
+                place: row_of(row),
+                column: self.frame.outputs[output.get()].clone(),
+                what: "this value is not positive, but the logarithm of the output is modelled; leave the cell empty if it is \
+                       missing, or fit a new model to all rows",
+            },
             cause => CliError::Fit { file, cause },
         }
     }
