@@ -99,6 +99,9 @@ pub enum ExperimentError {
     /// The model does not fit the structure.
     #[error(transparent)]
     Graph(#[from] GraphError),
+    /// A live posterior refused an edit or a question.
+    #[error(transparent)]
+    Live(#[from] catena::live::LiveError),
     /// The sweep failed.
     #[error(transparent)]
     Inference(#[from] InferenceError),

@@ -52,7 +52,9 @@ enum On {
 enum Parameters {
     True,
     TwiceTheNoise,
-    Learned,
+    /// From as many rows as a small table has.
+    LearnedFromFew,
+    LearnedFromMany,
 }
 
 fn model(on: On, noise_factor: f64) -> Lmc {
@@ -161,7 +163,7 @@ struct Found {
 
 fn run(on: On, parameters: Parameters, n_replications: u64) -> Found {
     let truth = model(on, 1.0);
-    let n_rows = if parameters == Parameters::Learned { MANY_ROWS } else { N_ROWS };
+    let n_rows = if parameters == Parameters::LearnedFromMany { MANY_ROWS } else { N_ROWS };
     let (mut bins, mut ranks) = ([0_usize; 16], [0_usize; 16]);
     let (mut within, mut n_hidden) = ([0_usize; 3], 0);
     for seed in 0..n_replications {
@@ -171,7 +173,9 @@ fn run(on: On, parameters: Parameters, n_replications: u64) -> Found {
         let used = match parameters {
             Parameters::True => truth.clone(),
             Parameters::TwiceTheNoise => model(on, 2.0),
-            Parameters::Learned => learn(on, &replication, &observations),
+            Parameters::LearnedFromFew | Parameters::LearnedFromMany => {
+                learn(on, &replication, &observations)
+            }
         };
         let graph = FactorGraph::new(&used, &replication.tree, &observations).unwrap();
         let posterior = Posterior::new(&graph).unwrap();
@@ -240,8 +244,16 @@ fn a_wrong_noise_is_found_out() {
 #[test]
 fn with_learned_parameters() {
     for on in [On::Chain, On::Tree] {
-        let found = run(on, Parameters::Learned, 200);
+        let found = run(on, Parameters::LearnedFromMany, 200);
         check_coverage(&format!("{on:?}, learned"), &found, 0.05);
+    }
+}
+
+#[test]
+fn with_parameters_learned_from_few_cells() {
+    for on in [On::Chain, On::Tree] {
+        let found = run(on, Parameters::LearnedFromFew, 200);
+        check_coverage(&format!("{on:?}, learned from few"), &found, 0.05);
     }
 }
 

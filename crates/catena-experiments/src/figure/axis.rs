@@ -83,7 +83,7 @@ fn chosen(scale: Scale, low: f64, high: f64) -> Vec<f64> {
                 let every = decades.len().div_ceil(7);
                 return decades.into_iter().step_by(every).collect();
             }
-            for digits in [&[1.0, 2.0, 5.0][..], &[1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0]] {
+            for digits in [&[1.0, 3.0][..], &[1.0, 2.0, 5.0], &[1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0]] {
                 let powers = low.floor() as i32..=high.ceil() as i32;
                 let all = powers.flat_map(|power| digits.iter().map(move |digit| digit * 10_f64.powi(power)));
                 let fine: Vec<f64> = all.filter(|tick| (low..=high).contains(&tick.log10())).collect();
@@ -98,7 +98,7 @@ fn chosen(scale: Scale, low: f64, high: f64) -> Vec<f64> {
 
 /// Four to eight multiples of 1, 2 or 5 times a power of ten.
 fn steps(low: f64, high: f64) -> Vec<f64> {
-    let rough = (high - low) / 5.0;
+    let rough = (high - low) / 8.0;
     let power = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].map(|digit| digit * power).into_iter().find(|step| *step >= rough);
     let step = step.unwrap_or(rough);
@@ -130,6 +130,9 @@ mod tests {
         assert_eq!(steps(0.0, 1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(chosen(Scale::Logarithmic, -2.2, 1.3), [0.01, 0.1, 1.0, 10.0]);
         assert_eq!(chosen(Scale::Logarithmic, 0.1, 1.2), [2.0, 5.0, 10.0]);
+        // One below two decades and a half: eight labels would run into each other.
+        assert_eq!(chosen(Scale::Logarithmic, 2.3, 4.9), [300.0, 1000.0, 3000.0, 10_000.0, 30_000.0]);
+        assert_eq!(steps(-8.0, 2.9), [-8.0, -6.0, -4.0, -2.0, 0.0, 2.0]);
         let fine: Vec<String> = chosen(Scale::Logarithmic, -0.9, -0.4).into_iter().map(tick_text).collect();
         assert_eq!(fine, ["0.15", "0.2", "0.3"]);
         assert_eq!(["0.6", "1e-5", "2000", "0.0005"], [0.600_000_1, 1e-5, 2000.0, 5e-4].map(tick_text));

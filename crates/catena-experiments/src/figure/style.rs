@@ -1,7 +1,8 @@
 //! Colors, markers and lines.
 
-/// Okabe and Ito's colors, yellow left out: it is too faint on white.
-const COLORS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999", "#E69F00", "#56B4E9"];
+/// Okabe and Ito's colors; grey stands for yellow, which is too faint on white.
+const COLORS: [&str; 8] =
+    ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#999999", "#E69F00", "#56B4E9", "#000000"];
 
 /// The shape of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +36,8 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// A method of ours, by its place in every legend.
+    /// A method of ours, by its place in all legends: 0 message passing on the chain, 1 exact, 2 sparse, 3 nearest-neighbor,
+    /// 4 the training mean; what only one study has is behind. Eight colors and five markers: no two of forty are alike.
     pub(crate) fn method(at: usize) -> Self {
         Self {
             color: COLORS[at % COLORS.len()],
@@ -49,6 +51,11 @@ impl Look {
     /// since what lies between is not printed.
     pub(crate) fn paper(at: usize) -> Self {
         Self { is_hollow: true, stroke: Stroke::None, ..Self::method(at) }
+    }
+
+    /// Numbers of the paper that belong to none of our series: hollow diamonds in the color of text.
+    pub(crate) fn print() -> Self {
+        Self { color: "#222222", marker: Some(Marker::Diamond), is_hollow: true, stroke: Stroke::None }
     }
 
     /// Markers only.

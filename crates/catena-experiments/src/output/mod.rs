@@ -41,9 +41,27 @@ pub(crate) fn write(folder: &Path, chapters: &[Chapter], runs: &Runs) -> Result<
     write_whole(&folder.join("report.html"), html::page(chapters, runs).as_bytes())
 }
 
+/// A table with one number in a cell: a mean and its deviation, which readers see as one, are two columns.
 fn table_csv(table: &Table) -> String {
-    lines([&table.header].into_iter().chain(&table.rows).map(Vec::as_slice))
+    let has_spread = |column: usize| table.rows.iter().any(|row| row[column].contains(BETWEEN));
+    let split = |row: &Vec<String>, is_header: bool| -> Vec<String> {
+        let cells = row.iter().enumerate().flat_map(|(column, text)| match text.split_once(BETWEEN) {
+            _ if !has_spread(column) => vec![text.clone()],
+            _ if is_header => vec![text.clone(), format!("{text}, deviation")],
+            Some((mean, deviation)) => vec![mean.to_owned(), deviation.to_owned()],
+            None => vec![text.clone(), String::new()],
+        });
+        cells.collect()
+    };
+    let rows: Vec<Vec<String>> = [split(&table.header, true)]
+        .into_iter()
+        .chain(table.rows.iter().map(|row| split(row, false)))
+        .collect();
+    lines(rows.iter().map(Vec::as_slice))
 }
+
+/// What stands between a mean and its deviation.
+const BETWEEN: &str = " ± ";
 
 /// Verdicts with all digits.
 fn verdicts_csv(rows: &[Comparison]) -> String {

@@ -1,6 +1,6 @@
 //! The records of one cell of a study, and what several studies do with them.
 
-use crate::chapter::{Table, mean_and_spread, rounded, seeds, shown};
+use crate::chapter::{Table, mean_and_spread, number, rounded, seeds, shown};
 use crate::error::ExperimentError;
 use crate::figure::{Look, Point, Series};
 use crate::ledger::{Ledger, Record, column};
@@ -116,6 +116,22 @@ impl Cell {
         Some((from_print(&port), from_print(&ours)))
     }
 
+    /// The mean that the paper prints of a score or, where it prints none, that of the port over our seeds.
+    fn reference(&self, rival: Rival, score: &str) -> String {
+        let quantity = match (self.study, score) {
+            (_, "rmse") => "rmse",
+            ("sensor", "mnll_with_noise") | ("ett" | "ett-time", "mnll_latent") => "mnll",
+            _ => "",
+        };
+        if let Some(printed) = printed(self.study, &self.name, rival.key(), quantity) {
+            return number(printed.value);
+        }
+        let at = SCORES.iter().position(|name| *name == score);
+        let of_seed = |seed: usize| Some(of_seed(self.study, &self.name, rival.key(), seed as u32)?[at?]);
+        let of_port: Option<Vec<f64>> = (0..self.n_seeds(rival)).map(of_seed).collect();
+        of_port.map_or_else(|| shown(None), |values| format!("{} (port)", number(mean(&values))))
+    }
+
     /// A mean over all of the paper's seeds beside what it prints.
     pub(super) fn against_print(
         &self,
@@ -214,8 +230,11 @@ pub(super) fn score_table(name: &str, caption: &str, cells: &[Cell]) -> Table {
         "method",
         "seeds",
         "RMSE",
+        "paper or port",
         "MNLL, function",
+        "paper or port",
         "MNLL, with noise",
+        "paper or port",
         "processor seconds (median)",
     ];
     let mut table = Table::new(name, caption, &header);
@@ -228,8 +247,11 @@ pub(super) fn score_table(name: &str, caption: &str, cells: &[Cell]) -> Table {
                 rival.title().to_owned(),
                 cell.n_seeds(rival).to_string(),
                 rmse,
+                cell.reference(rival, "rmse"),
                 spread("mnll_latent").unwrap_or_default(),
+                cell.reference(rival, "mnll_latent"),
                 spread("mnll_with_noise").unwrap_or_default(),
+                cell.reference(rival, "mnll_with_noise"),
                 cell.median_seconds(rival)
                     .filter(|_| rival != Rival::Trivial)
                     .map_or_else(|| shown(None), rounded),

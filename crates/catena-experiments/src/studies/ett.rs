@@ -298,7 +298,65 @@ fn front(mut points: Vec<Point>) -> Vec<Point> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::cells::{exact_name, port_name};
     use super::*;
+    use crate::ledger::Key;
+    use crate::methods::SCORES;
+    use crate::reference::of_seed;
+
+    /// A folder in which every method scored what the port did, message passing's error at N = 500 times a factor. The file of the
+    /// study may not be part of the sources, so this is how its chapter is tested without it.
+    fn made_up(name: &str, factor: f64) -> (std::path::PathBuf, Ledger) {
+        let folder = std::env::temp_dir().join(format!("catena-ett-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        let ledger = Ledger::new(&folder);
+        for (n_training, dropout) in settings(Extent::Full) {
+            let cell = super::name(n_training, dropout);
+            for seed in 0..SEEDS {
+                let mut record = Record::default();
+                record.put("chain.seconds", 1e-3);
+                for rival in Rival::ALL {
+                    record.put(format!("{}.seconds", rival.key()), 1e-2);
+                    // The port has no scores of other shares of hidden cells: they are shown, not judged.
+                    let scores = of_seed(STUDY, &cell, rival.key(), seed).unwrap_or([5.0, 4.0, 3.0]);
+                    for (score, value) in SCORES.iter().zip(scores) {
+                        let is_changed = rival == Rival::Ss && *score == "rmse" && n_training == 500;
+                        let value = if is_changed { value * factor } else { value };
+                        record.put(format!("{}.{score}", rival.key()), value);
+                    }
+                }
+                for cell in [cell.clone(), port_name(&cell), exact_name(&cell)] {
+                    ledger.keep(&Key { study: STUDY, cell, seed }, &record).unwrap();
+                }
+            }
+        }
+        (folder, ledger)
+    }
+
+    fn by_seed(chapter: &Chapter, cell: &str) -> Vec<Verdict> {
+        let is_it = |row: &&Comparison| row.quantity.starts_with(cell) && row.quantity.contains("by seed");
+        chapter.comparisons.iter().filter(is_it).map(|row| row.verdict).collect()
+    }
+
+    #[test]
+    fn scores_of_the_port_agree_with_the_port_and_others_do_not() {
+        let (folder, ledger) = made_up("port", 1.0);
+        let chapter = super::chapter(&ledger, Extent::Full).unwrap().unwrap();
+        assert_eq!(by_seed(&chapter, "N = 500,"), [Verdict::Agrees; 4]);
+        assert_eq!(by_seed(&chapter, "N = 8000,"), [Verdict::Agrees; 3]);
+        let figures: Vec<&str> = chapter.figures.iter().map(|figure| figure.name).collect();
+        assert_eq!(figures, ["ett", "pareto"]);
+        // Five sizes and four shares of five methods each; the exact one was made up everywhere.
+        let sizes: Vec<usize> = chapter.tables.iter().map(|table| table.rows.len()).collect();
+        assert_eq!(sizes, [25, 20, 5]);
+        std::fs::remove_dir_all(folder).unwrap();
+
+        let (folder, ledger) = made_up("changed", 1.0 + 3e-6);
+        let chapter = super::chapter(&ledger, Extent::Full).unwrap().unwrap();
+        let verdicts = by_seed(&chapter, "N = 500,");
+        assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Misses).count(), 1, "{verdicts:?}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
 
     #[test]
     fn the_front_is_what_nothing_beats() {

@@ -23,7 +23,7 @@ pub use family::Family;
 pub use moments::{Extent, OutputMoments};
 pub use objective::{Evidence, GraphEvidence, LogPosterior};
 pub use parameters::Parameters;
-pub use priors::{LogNormal, Priors, ShortnessDoubt};
+pub use priors::{CollapseDoubt, LogNormal, Priors, ShortnessDoubt};
 pub use race::{Learned, Monitor, Progress, RaceError, RaceSettings, race};
 pub use relevance::{Relevance, RelevanceSettings, learn_relevance};
 

@@ -25,6 +25,27 @@ impl LogNormal {
     }
 }
 
+/// A doubt in noise that vanishes: log density `−½·weight·(log(center/value))²` below `center`, and 0 above it.
+///
+/// One noise that collapses makes every cell of its output exact, and all other parameters serve that. How much noise there
+/// is beyond the center is for the data to say: a bell with two sides would cost an output whose noise is a third of its
+/// variance as much as a hundred cells can tell, and its bands would be too narrow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CollapseDoubt {
+    /// The variance below which the doubt begins.
+    pub center: f64,
+    /// How strong it is; 0 for none.
+    pub weight: f64,
+}
+
+impl CollapseDoubt {
+    /// Log density, and its slope in the value; both are continuous at the center.
+    fn at(self, value: f64) -> (f64, f64) {
+        let depth = (self.center / value).ln().max(0.0);
+        (-0.5 * self.weight * depth * depth, self.weight * depth / value)
+    }
+}
+
 /// A doubt in processes that live between the points: log density `−½·weight·(length/ℓ)²`, negligible for length-scales well
 /// above `length`, prohibitive well below.
 ///
@@ -54,7 +75,7 @@ impl ShortnessDoubt {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Priors {
     /// Of every output's noise variance.
-    pub noise: LogNormal,
+    pub noise: CollapseDoubt,
     /// Of the length-scale of every stationary latent.
     pub length_scale: LogNormal,
     /// Of the length-scale of every stationary latent, too.
@@ -70,7 +91,7 @@ pub struct Priors {
 impl Priors {
     /// No opinion on anything: maximum likelihood.
     pub const FLAT: Self = Self {
-        noise: LogNormal::FLAT,
+        noise: CollapseDoubt { center: 1.0, weight: 0.0 },
         length_scale: LogNormal::FLAT,
         shortness: ShortnessDoubt { length: 0.0, weight: 0.0 },
         wandering: LogNormal::FLAT,
@@ -80,8 +101,8 @@ impl Priors {
 
     /// The default for points whose typical spacing and whole span are these.
     ///
-    /// - noise: center 0.01 of the output's variance, weight 2. It keeps a single noise from collapsing and costs
-    ///   nothing elsewhere;
+    /// - noise: a doubt below 0.01 of the output's variance, of weight 2: 5 nats at 0.001. It keeps a single noise from
+    ///   collapsing and has no opinion above;
     /// - length-scales: center between spacing and span (geometric mean), one standard deviation to either, and a doubt in
     ///   those below the spacing of weight 10: 5 nats at the spacing, 125 at a fifth of it;
     /// - weights: standard normal;
@@ -96,7 +117,7 @@ impl Priors {
             LogNormal::FLAT
         };
         Self {
-            noise: LogNormal { center: 0.01, weight: 2.0 },
+            noise: CollapseDoubt { center: 0.01, weight: 2.0 },
             length_scale,
             shortness: ShortnessDoubt { length: spacing, weight: 10.0 },
             wandering: LogNormal { center: 100.0 * length_scale.center, weight: 0.5 * length_scale.weight },
