@@ -55,7 +55,7 @@ fn unfinished_files_vanish() {
     let error = Target::new(&folder.path("t.doc"), None).unwrap_err();
     assert!(matches!(error, WriteError::UnknownFormat { .. }), "{error:?}");
     let error = write_table(&table(3), &target(&folder.path("t.csv/x.csv"))).unwrap_err();
-    assert!(matches!(error, WriteError::Io { .. }), "{error:?}");
+    assert!(matches!(error, WriteError::NotAFolder { .. }), "{error:?}");
     assert_eq!(folder.names(), ["d.csv", "t.csv"]);
 }
 

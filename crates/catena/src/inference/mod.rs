@@ -5,6 +5,7 @@
 
 mod ahead;
 mod along;
+mod answers;
 mod beliefs;
 mod blocks;
 mod buffers;
