@@ -76,9 +76,6 @@ class Streaming:
         take the time of a sweep; :meth:`live` is quick there too. Methods without one chain or tree, and models that know the
         noise of every cell, answer as :meth:`predict` does. For many places at once :meth:`predict` is the quicker one.
 
-        Before the first row of a model with a level or a trend, which have to begin somewhere, it is the answer with a row
-        there that has no values: slightly another one than that of :meth:`predict`, where they begin at the first row.
-
         Parameters
         ----------
         x : what :meth:`predict` takes, or a single place: a number or a time, or one number per input
