@@ -136,7 +136,12 @@ fn attack(program: &Path, home: &Path, target: &Path, name: &str, seconds: u64) 
     if dictionary.is_file() {
         command.arg(format!("-dict={}", dictionary.display()));
     }
-    command.arg(&learned).arg(home.join("corpus").join(name)).arg(home.join("regressions").join(name));
+    command.arg(&learned).arg(home.join("corpus").join(name));
+    let regressions = home.join("regressions").join(name);
+    // Not every target has been broken; libFuzzer ends at once where a folder is missing.
+    if regressions.is_dir() {
+        command.arg(regressions);
+    }
     let status = command.status().map_err(|error| format!("{}: {error}", program.display()))?;
     let text = std::fs::read_to_string(&log).unwrap_or_default();
     let outcome = outcome_of(name, &text);

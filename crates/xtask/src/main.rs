@@ -16,11 +16,10 @@ use std::time::Instant;
 const CHECKS: &[(&str, &[&str])] = &[
     ("formatting", &["fmt", "--all", "--check"]),
     ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
-    ("tests", &["test", "--workspace", "--all-targets"]),
-    ("documentation examples", &["test", "--workspace", "--doc"]),
+    // Of the whole workspace: for one package alone, dependencies would be compiled once more with other features. This builds the
+    // examples too, as programs; with `--all-targets` they would be compiled as tests.
+    ("tests", &["test", "--workspace"]),
     ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
-    // Of the whole workspace: for one package alone, dependencies would be compiled once more with other features.
-    ("examples", &["build", "--workspace", "--examples", "--quiet"]),
 ];
 
 /// Examples for readers, which must run as they are; the others measure.
@@ -97,6 +96,7 @@ fn test() -> ExitCode {
         eprintln!("{complaint}");
         return ExitCode::FAILURE;
     }
+    let environments = std::thread::spawn(|| python::prepare(&target()));
     for (name, arguments) in CHECKS {
         eprintln!("\n== {name}, after {}: cargo {}", minutes(start), arguments.join(" "));
         // Only rustdoc reads this: a broken link in the documentation fails, as a lint does.
@@ -116,6 +116,7 @@ fn test() -> ExitCode {
         }
     }
     eprintln!("\n== Python, after {}", minutes(start));
+    let _ = environments.join();
     if test_python() != ExitCode::SUCCESS {
         return ExitCode::FAILURE;
     }
@@ -132,7 +133,7 @@ fn minutes(since: Instant) -> String {
 /// built with the whole workspace, as they are, or every dependency would be compiled once more with other features.
 fn test_python() -> ExitCode {
     let built = Command::new(env!("CARGO"))
-        .args(["test", "--workspace", "--all-targets", "--no-run", "--quiet"])
+        .args(["test", "--workspace", "--no-run", "--quiet"])
         .current_dir(workspace())
         .status();
     if !built.is_ok_and(|status| status.success()) {

@@ -25,6 +25,15 @@ const BUILDER: &[&str] = &["maturin>=1.9,<2"];
 /// What a released wheel may weigh.
 const MOST_BYTES: u64 = 6_000_000;
 
+/// Makes the environments that [`test()`] needs. They wait for a network more than for a processor: there is time for them while
+/// something else is compiled. What goes wrong is said when they are asked for.
+pub(crate) fn prepare(target: &Path) {
+    let place = target.join("python");
+    for (name, packages) in [("full", FULL), ("builder", BUILDER), ("plain", PLAIN)] {
+        let _ = environment(&place.join(name), packages);
+    }
+}
+
 /// Builds the wheel and runs the README's lines and the whole suite, each in an environment of its own.
 ///
 /// # Errors
@@ -41,7 +50,14 @@ pub(crate) fn test(workspace: &Path, target: &Path) -> Result<(), String> {
     }
     let builder = environment(&place.join("builder"), BUILDER)?;
     // Optimised as the Rust tests are, and with the features of the whole workspace: what those compiled is used again.
+    let n_cores = n_compiled_cores(target);
     let wheel = build(&project, &place, &builder, &["--features", "as-in-workspace"], &[])?;
+    if n_compiled_cores(target) > n_cores {
+        return Err("the wheel asks others' crates for other features than the workspace does, so that nearly everything was \
+                    compiled twice: compare `cargo tree -e features` of both, and name what differs in the feature \
+                    as-in-workspace of python/Cargo.toml"
+            .to_owned());
+    }
     let plain = environment(&place.join("plain"), PLAIN)?;
     install(&plain, &wheel)?;
     run(
@@ -54,6 +70,13 @@ pub(crate) fn test(workspace: &Path, target: &Path) -> Result<(), String> {
     // Not from the project's own folder: there Python would find the sources before the wheel.
     command.args(["-m", "pytest", "--quiet"]).current_dir(project.join("tests"));
     run("tests of Python", command.env("CATENA_PROGRAM", program).env("MPLBACKEND", "Agg"))
+}
+
+/// How often the core has been compiled: once for every set of features that was asked of something below it.
+fn n_compiled_cores(target: &Path) -> usize {
+    let files = std::fs::read_dir(target.join("debug").join("deps")).into_iter().flatten().flatten();
+    let is_core = |name: &str| name.starts_with("libcatena-") && name.ends_with(".rlib");
+    files.filter(|file| is_core(&file.file_name().to_string_lossy())).count()
 }
 
 /// The interpreter of a virtual environment with these packages; one that was made before is used again.

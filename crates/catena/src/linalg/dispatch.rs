@@ -74,8 +74,14 @@ pub(crate) fn dispatch_machine<J: Job>(layout: &Layout, job: J) -> J::Output {
 fn compiled_for<J: Job, S: StateAlgebra>(shape: S, layout: &Layout, job: J) -> J::Output {
     match with_instruction_set(shape, job) {
         Ok(output) => output,
-        Err(job) => job.run::<Separate, _>(layout.dynamic()),
+        Err(job) => without_instruction_set(layout, job),
     }
+}
+
+/// The plain version. Inlined, it would be compiled once more for every shape: half of the crate's code.
+#[inline(never)]
+fn without_instruction_set<J: Job>(layout: &Layout, job: J) -> J::Output {
+    job.run::<Separate, _>(layout.dynamic())
 }
 
 /// The job's result, or the job back from a machine without the instruction set.

@@ -261,25 +261,23 @@ impl Element {
     /// they say about the state before it.
     #[inline(always)]
     fn weigh<A: Arithmetic>(&mut self, size: usize, rows: Rows<'_>, scratch: &mut Scratch) {
-        let share = match self.near {
-            0 => self.eliminate_noise::<A>((size, 0), 0, rows, scratch),
-            _ => self.eliminate_noise::<A>((size, size), 0, rows, scratch),
-        };
+        let share = self.eliminate_noise::<A>((size, self.near), 0, rows, scratch);
         self.add_log_share(share);
     }
 
     /// Lengthens a stretch by the one that follows it.
     #[inline(always)]
     pub(super) fn join<A: Arithmetic>(&mut self, size: usize, second: &Self, scratch: &mut Scratch) {
-        if !second.has_forgotten() {
-            self.absorb::<A>(size, second.rows(), scratch);
-            self.advance::<A>(size, second, scratch);
-        } else if self.has_forgotten() {
+        let is_new = second.has_forgotten();
+        if is_new && self.has_forgotten() {
             self.weigh::<A>(size, second.rows(), scratch);
-            self.end_as(second);
         } else {
             self.absorb::<A>(size, second.rows(), scratch);
+        }
+        if is_new {
             self.end_as(second);
+        } else {
+            self.advance::<A>(size, second, scratch);
         }
     }
 
@@ -289,10 +287,10 @@ impl Element {
         if rows.offset.is_empty() {
             return;
         }
-        match self.near {
-            0 => self.absorb_between::<A>((size, 0), 0, rows, scratch),
-            _ if self.has_forgotten() => self.absorb_between::<A>((size, size), 0, rows, scratch),
-            _ => self.absorb_between::<A>((size, size), size, rows, scratch),
+        if self.has_forgotten() {
+            self.absorb_between::<A>((size, self.near), 0, rows, scratch);
+        } else {
+            self.absorb_between::<A>((size, size), size, rows, scratch);
         }
     }
 
