@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use catena::data::Dataset;
 use catena_auto::fit::{Event, Fit, FitError, FitMonitor, FitOptions, fit};
 use catena_auto::time::{TimeOptions, TimeSpec};
+use catena_baselines::MemoryLimit;
 use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;
@@ -96,6 +97,8 @@ impl Asked {
             length_text: if is_time { |length| length_text(true, length) } else { options.length_text },
             input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             output_names: frame.outputs.clone(),
+            // The plan's estimate was within it; the dense methods count what they take.
+            memory: limits.max_memory.map_or(options.memory, |limit| MemoryLimit::bytes(limit.0 as u64)),
             ..options
         })
     }

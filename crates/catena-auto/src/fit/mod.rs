@@ -169,7 +169,7 @@ impl FitError {
                     | BaselineError::NegativeVariance { .. }
                     | BaselineError::MixingDecomposition { .. }
             ),
-            Self::Learning(_) | Self::NoStart => true,
+            Self::Learning(_) | Self::NoStart | Self::TooLittleNoiseForParts => true,
             _ => false,
         }
     }

@@ -257,3 +257,21 @@ fn several_inputs_work_from_fit_to_page() {
     assert_eq!(visited, (1..=80).map(f64::from).collect::<Vec<_>>());
     assert_eq!(order["hangs_on"].iter().filter(|row| row.is_empty()).count(), 1);
 }
+
+#[test]
+fn the_memory_allowed_is_what_dense_methods_may_take() {
+    let folder = prepared("memory");
+    let row = |at: usize| {
+        let (x, y) = ((at % 20) as f64 / 3.0, (at / 20) as f64 / 3.0);
+        format!("{x},{y},{}\n", (x + 0.5 * y).sin())
+    };
+    let table: String = std::iter::once("x,y,height\n".to_owned()).chain((0..300).map(row)).collect();
+    folder.write("map.csv", table);
+    let method = |words: &str| {
+        let words = format!("fit map.csv --inputs x,y --budget quick {words} --json -o m.catena");
+        folder.run(&words).succeeded().json()["method"].as_str().unwrap().to_owned()
+    };
+    // The matrix of 300 cells has 720 kB.
+    assert!(method("").contains("exact"), "{}", method(""));
+    assert!(!method("--max-memory 600kB").contains("exact"), "{}", method("--max-memory 600kB"));
+}

@@ -170,7 +170,8 @@ impl Part {
     /// The part's share of the log evidence and of its slopes; the shares of all parts add up.
     ///
     /// # Errors
-    /// When the model has other outputs, what lies around is that of another model, or numbers overflow.
+    /// When the model has other outputs, what lies around is that of another model, noise is too small for a sweep in parts, or
+    /// numbers overflow.
     pub fn gradient(
         &self,
         model: &Lmc,
@@ -187,6 +188,7 @@ impl Part {
             noise: vec![0.0; n_outputs],
         };
         let add = |sum: &mut [f64], share: &[f64]| sum.iter_mut().zip(share).for_each(|(sum, x)| *sum += x);
+        let mut has_noise = true;
         self.backward(model, counted, (past, future), |sweep, graph, past, future, _| {
             let (share, before) = sweep.gradient(graph, past, future)?;
             whole.log_evidence += share.log_evidence;
@@ -194,9 +196,10 @@ impl Part {
             add(&mut whole.length_scales, &share.length_scales);
             add(&mut whole.shapes, &share.shapes);
             add(&mut whole.noise, &share.noise);
+            has_noise = sweep.keeps_slopes();
             Ok(before)
         })?;
-        Ok(whole)
+        if has_noise { Ok(whole) } else { Err(FitError::TooLittleNoiseForParts) }
     }
 
     /// Predictive distributions at the part's rows, in the user's units and in the order of the rows.
@@ -353,4 +356,44 @@ fn template(n_outputs: usize) -> Result<Lmc, ModelError> {
     let latent = Latent::new(Kernel::Matern12, StateKind::Value, LengthScale::new(1.0)?)?;
     let mixing = MixingMatrix::shared(n_outputs, 1, vec![0.0; n_outputs])?;
     Lmc::new(vec![latent], mixing, vec![Variance::new(1.0)?; n_outputs])
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot set up its case must fail")]
+
+    use catena::inference::Workspace;
+
+    use super::*;
+    use crate::preparation::InputUnits;
+
+    /// A whole table as one part, 200 rows well within a length-scale, and the log evidence with its slopes from the part and
+    /// from a sweep that may choose its form.
+    fn gradients(noise: f64) -> (Result<Gradient, FitError>, Gradient) {
+        let times: Vec<f64> = (0..200).map(f64::from).collect();
+        let values: Vec<f64> = times.iter().map(|time| (time / 50.0).sin()).collect();
+        let inputs = InputPoints::from_column(times).unwrap();
+        let table = Dataset::new(inputs, Observations::from_dense(200, 1, &values).unwrap()).unwrap();
+        let latent = Latent::new(Kernel::Matern32, StateKind::Derivative, LengthScale::new(400.0).unwrap());
+        let mixing = MixingMatrix::shared(1, 1, vec![1.0]).unwrap();
+        let model = Lmc::new(vec![latent.unwrap()], mixing, vec![Variance::new(noise).unwrap()]).unwrap();
+        let preparation = Preparation::identity(table.inputs(), 1, InputUnits::AsGiven);
+        let order = table.inputs().rows().collect();
+        let part = Part::new(&table, order, None, &preparation).unwrap();
+        let tree = sorted_chain(table.inputs()).unwrap();
+        let graph = FactorGraph::new(&model, &tree, table.observations()).unwrap();
+        (part.gradient(&model, Counted::All, None, None), Workspace::new().gradient(&graph).unwrap())
+    }
+
+    #[test]
+    fn slopes_that_lost_their_digits_are_refused() {
+        let (part, whole) = gradients(0.01);
+        let (slope, expected) = (part.unwrap().noise[0], whole.noise[0]);
+        assert!((slope - expected).abs() < 1e-8 * expected.abs(), "{slope} instead of {expected}");
+        let (part, _) = gradients(1e-13);
+        assert!(
+            matches!(&part, Err(error @ FitError::TooLittleNoiseForParts) if error.is_numerical()),
+            "{part:?}"
+        );
+    }
 }
