@@ -12,14 +12,7 @@ use catena_baselines::nngp::{Nngp, NngpOptions};
 use catena_baselines::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
 use catena_baselines::{BaselineError, MemoryLimit, Problem};
 use support::dense_process::dense;
-use support::{Answer, Example, Shape, assert_prediction, example, shapes, textbook};
-
-fn full_scale(example: &Example, n_inducing: usize, n_neighbors: usize) -> FullScale {
-    let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let size = FullScaleSize { n_inducing, n_neighbors };
-    let arrangement = Arrangement::new(&example.dataset, size, 1).unwrap();
-    FullScale::fit(problem, Arc::new(arrangement), MemoryLimit::default()).unwrap()
-}
+use support::{Answer, Example, Shape, assert_prediction, example, full_scale, shapes, textbook};
 
 fn assert_answer(found: &FullScale, example: &Example, answer: &Answer, what: &str) {
     let error = (found.log_evidence() - answer.log_evidence).abs();

@@ -3,34 +3,16 @@
 
 mod support;
 
-use std::sync::Arc;
-
 use catena::data::InputPoints;
 use catena_baselines::exact::{Exact, ExactOptions};
-use catena_baselines::fullscale::{Arrangement, FullScale, FullScaleSize};
-use catena_baselines::{Joint, MemoryLimit, Problem};
+use catena_baselines::{Joint, Problem};
 use support::dense_process::{DenseJudge, Matrix, inner, solve};
-use support::{Example, example, shapes};
-
-fn full_scale(example: &Example, n_inducing: usize, n_neighbors: usize) -> FullScale {
-    let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let size = FullScaleSize { n_inducing, n_neighbors };
-    let arrangement = Arrangement::new(&example.dataset, size, 1).unwrap();
-    FullScale::fit(problem, Arc::new(arrangement), MemoryLimit::default()).unwrap()
-}
+use support::{Example, example, full_scale, observed_cells, shapes};
 
 /// Joint means and covariances by the textbook: several points as the rows of one.
 fn textbook_joint(example: &Example) -> Joint {
     let n_outputs = example.model.n_outputs();
-    let cells: Vec<(Vec<f64>, usize, f64, f64)> = example
-        .dataset
-        .observations()
-        .cells()
-        .map(|(row, cell)| {
-            let noise = cell.noise_variance.unwrap_or(example.model.noise()[cell.output.get()].get());
-            (example.dataset.inputs().point(row).to_vec(), cell.output.get(), cell.value, noise)
-        })
-        .collect();
+    let cells = observed_cells(example);
     let judge = DenseJudge { example, inducing: None };
     let n = cells.len();
     let prior = |a: (&[f64], usize), b: (&[f64], usize)| judge.residual(a, b);

@@ -3,12 +3,16 @@
 
 pub(crate) mod dense_process;
 
-use catena::data::{Dataset, InputPoints, Observations};
-use catena::index::OutputIndex;
+use std::sync::Arc;
+
+use catena::data::{Cell, Dataset, InputPoints, Observations};
+use catena::index::{OutputIndex, RowIndex};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::prediction::Prediction;
 use catena::units::{DistanceScale, LengthScale, Variance};
+use catena_baselines::fullscale::{Arrangement, FullScale, FullScaleSize};
+use catena_baselines::{MemoryLimit, Problem};
 
 /// A linear congruential generator: enough to make tables.
 pub(crate) struct Random(pub(crate) u64);
@@ -97,7 +101,7 @@ pub(crate) fn example(shape: Shape, seed: u64) -> Example {
             if shape.one_correlation {
                 latent(Kernel::Matern32, 1.3)
             } else {
-                latent(kernels[at % 3], 0.5 + 2.0 * random.unit())
+                latent(kernels[(at + seed as usize) % kernels.len()], 0.5 + 2.0 * random.unit())
             }
         })
         .collect();
@@ -142,17 +146,26 @@ pub(crate) struct Answer {
     pub(crate) variances: Vec<f64>,
 }
 
+/// Point, output, value and noise of every observed cell.
+pub(crate) fn observed_cells(example: &Example) -> Vec<(Vec<f64>, usize, f64, f64)> {
+    let cell = |(row, cell): (RowIndex, Cell)| {
+        let noise = cell.noise_variance.unwrap_or(example.model.noise()[cell.output.get()].get());
+        (example.dataset.inputs().point(row).to_vec(), cell.output.get(), cell.value, noise)
+    };
+    example.dataset.observations().cells().map(cell).collect()
+}
+
+/// The full-scale method on a problem.
+pub(crate) fn full_scale(example: &Example, n_inducing: usize, n_neighbors: usize) -> FullScale {
+    let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
+    let size = FullScaleSize { n_inducing, n_neighbors };
+    let arrangement = Arrangement::new(&example.dataset, size, 1).unwrap();
+    FullScale::fit(problem, Arc::new(arrangement), MemoryLimit::default()).unwrap()
+}
+
 /// Gaussian conditioning as in a textbook: one equation per observed cell, Cholesky in three loops.
 pub(crate) fn textbook(example: &Example) -> Answer {
-    let cells: Vec<(Vec<f64>, usize, f64, f64)> = example
-        .dataset
-        .observations()
-        .cells()
-        .map(|(row, cell)| {
-            let noise = cell.noise_variance.unwrap_or(example.model.noise()[cell.output.get()].get());
-            (example.dataset.inputs().point(row).to_vec(), cell.output.get(), cell.value, noise)
-        })
-        .collect();
+    let cells = observed_cells(example);
     let n = cells.len();
     let mut k = vec![vec![0.0; n]; n];
     for i in 0..n {
