@@ -69,6 +69,7 @@ def test_words_worth_reading():
     assert "25 rows, 3 outputs" in str(gp) and "length-scale" in str(gp)
     assert gp._repr_html_().startswith("<pre>") and "25 rows" in gp._repr_html_()
     assert {"latents", "held_out", "decisions", "tried"} <= set(gp.summary_)
+    assert [scores["name"] for scores in gp.summary_["held_out_by_output"]] == gp.output_names_
 
 
 def test_intervals_hold_what_they_say():

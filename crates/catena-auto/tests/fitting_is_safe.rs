@@ -9,7 +9,7 @@ use catena::kernel::{Kernel, StateKind};
 use catena_auto::fit::{
     Budget, Event, Fit, FitError, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, fit,
 };
-use catena_auto::fit::{FullScaleSize, StructureOption};
+use catena_auto::fit::{FullScaleSize, StructureOption, Summary};
 use catena_auto::method::Quantity;
 use catena_auto::scores::score;
 use catena_baselines::{BaselineError, MemoryLimit};
@@ -348,9 +348,17 @@ fn after_a_contest_all_are_scored_on_the_same_cells() {
     let data = recipe("plane").with_rows(150).draw().table.dataset().unwrap();
     for budget in [Budget::Quick, Budget::Default] {
         let fitted = fit(&data, &FitOptions { budget, ..FitOptions::default() }, &go_on).unwrap();
-        let held_out = &fitted.summary().held_out;
+        let Summary { held_out, held_out_by_output, outputs, .. } = fitted.summary();
         assert!(held_out.len() > 1);
         assert!(held_out.iter().all(|one| one.n_cells == held_out[0].n_cells), "{held_out:?}");
+        assert!(held_out_by_output.iter().map(|one| &one.name).eq(outputs.iter().map(|output| &output.name)));
+        let n_cells: usize = held_out_by_output.iter().map(|one| one.n_cells).sum();
+        let squares: f64 = held_out_by_output.iter().map(|one| one.n_cells as f64 * one.rmse.powi(2)).sum();
+        assert_eq!(n_cells, held_out[0].n_cells);
+        assert!(
+            ((squares / n_cells as f64).sqrt() - held_out[0].rmse).abs() < 1e-12,
+            "{held_out_by_output:?}"
+        );
     }
 }
 

@@ -43,7 +43,7 @@ pub struct MethodScore {
     pub coverage95: Option<f64>,
 }
 
-/// Scores of this fit on one output's hidden cells, in its own unit.
+/// Scores of this fit on one output's hidden cells, in the units of [`MethodScore`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OutputScore {
     /// Name of the output.

@@ -6,7 +6,7 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::Variance;
 use catena_auto::fit::in_parts::LatentKind;
-use catena_auto::fit::{Fit, FitParts, FullScaleSize, MethodChoice, StructureOption, Summary};
+use catena_auto::fit::{Fit, FitParts, FullScaleSize, HeldOut, MethodChoice, StructureOption, Summary};
 use catena_auto::preparation::Preparation;
 use catena_io::FileName;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError};
@@ -221,9 +221,10 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
 
 /// JSON has no infinity: a score that is not finite is left out.
 fn finite(mut summary: Summary) -> Summary {
-    summary
-        .held_out
-        .retain(|scores| scores.rmse.is_finite() && scores.mnll.is_finite() && scores.coverage.is_finite());
+    let is_finite =
+        |scores: &HeldOut| scores.rmse.is_finite() && scores.mnll.is_finite() && scores.coverage.is_finite();
+    summary.held_out.retain(is_finite);
+    summary.held_out_by_output.retain(is_finite);
     summary.tried.retain(|tried| tried.score.is_finite());
     summary.path.retain(|value| value.is_finite());
     summary.probabilities.retain(|value| value.is_finite());
@@ -276,7 +277,9 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
     if n_inputs == 0 || n_outputs == 0 || header.preparation.inputs.len() != n_inputs {
         return Err(broken("the header names no inputs or outputs"));
     }
-    if header.preparation.outputs.len() != n_outputs || header.summary.outputs.len() != n_outputs {
+    if header.preparation.outputs.len() != n_outputs
+        || !is_of(&header.summary, n_outputs, header.latents.len())
+    {
         return Err(broken("the header and its outputs disagree"));
     }
     let n_rows = inputs.len() / n_inputs;
@@ -315,6 +318,14 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         summary: header.summary,
     };
     Ok((parts, about))
+}
+
+/// Whether a summary has the sizes of a model's.
+fn is_of(summary: &Summary, n_outputs: usize, n_latents: usize) -> bool {
+    summary.outputs.len() == n_outputs
+        && summary.latents.len() == n_latents
+        && summary.mixing.len() == n_outputs * n_latents
+        && summary.correlation.len() == n_outputs * n_outputs
 }
 
 fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) -> Option<Lmc> {

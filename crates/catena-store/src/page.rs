@@ -2,7 +2,7 @@
 
 use catena::structure::{Start, StructureChoice, Tree, greedy_chain, spanning_tree};
 use catena_auto::fit::{
-    Fit, LatentSummary, MethodChoice, PieceSummary, StructureOption, SumSummary, Summary,
+    Fit, HeldOut, LatentSummary, MethodChoice, PieceSummary, StructureOption, SumSummary, Summary,
 };
 use catena_auto::method::Quantity;
 use catena_auto::preparation::Predictive;
@@ -11,7 +11,8 @@ use catena_io::select::Input;
 use catena_io::time::ZoneStyle;
 use catena_report::{
     Axis, Bands, Calibration, Candidate, CoveragePoint, EvidencePath, Fact, InputColumn, Latent, LengthScale,
-    MethodScore, Model, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone, Warning,
+    MethodScore, Model, OutputScore, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone,
+    Warning,
 };
 
 use crate::{About, StoreError, data_digest, length_text};
@@ -259,6 +260,13 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
         mnll: Some(scores.mnll),
         coverage95: Some(scores.coverage),
     });
+    let of_output = |scores: &HeldOut| OutputScore {
+        output: scores.name.clone(),
+        n_cells: scores.n_cells,
+        rmse: scores.rmse,
+        mnll: Some(scores.mnll),
+        coverage95: Some(scores.coverage),
+    };
     Some(Calibration {
         description: "cells that were hidden while the model was chosen; errors in standard deviations"
             .to_owned(),
@@ -266,7 +274,7 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
         coverage: if has_any { points.to_vec() } else { vec![] },
         pit_counts: if has_any { pit_counts } else { vec![] },
         methods: methods.collect(),
-        by_output: vec![],
+        by_output: summary.held_out_by_output.iter().map(of_output).collect(),
     })
 }
 

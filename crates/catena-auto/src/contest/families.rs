@@ -123,7 +123,7 @@ impl Arena<'_> {
             };
             let learned = ground.learn_by(&likelihood, &course, &|_| self.go_on());
             let judged = learned.and_then(|learned| {
-                let (scores, _) = self.judge(field, &judge, &learned.model)?;
+                let scores = self.judge(field, &judge, &learned.model)?.scores;
                 Ok(Aware { family, model: learned.model, log_score: -scores.mnll })
             });
             match judged {

@@ -35,7 +35,7 @@ use crate::message_passing::{CatenaMethod, States, Structure};
 use crate::method::{Method, Quantity};
 use crate::preparation::{InputUnits, Predictive, Preparation, Wanted};
 use crate::rows::some_rows;
-use crate::scores::{Scores, score};
+use crate::scores::{OnHidden, Scores, score};
 use crate::selection::{Choice, Holdout, beats, holdout, part, references};
 
 /// Chains of the ensemble that takes part.
@@ -55,11 +55,9 @@ pub(crate) struct Verdict {
     /// The winner's parameters as they were learned to be compared, and their units.
     pub(crate) earlier: (Lmc, Preparation),
     /// How it did on the hidden cells.
-    pub(crate) scores: Scores,
+    pub(crate) on_hidden: OnHidden,
     /// How simple predictors did on the same cells.
     pub(crate) references: Vec<(String, Scores)>,
-    /// The predictive probability below each hidden value.
-    pub(crate) probabilities: Vec<f64>,
     /// What was compared, in words.
     pub(crate) reasons: Vec<String>,
 }
@@ -72,8 +70,7 @@ struct Entrant {
     wanted: Wanted,
     /// With its units.
     model: (Lmc, Preparation),
-    scores: Scores,
-    probabilities: Vec<f64>,
+    on_hidden: OnHidden,
     /// Of one core, for the whole table.
     seconds: f64,
 }
@@ -169,7 +166,7 @@ pub(crate) fn contest(
 fn winner(entrants: &[Entrant]) -> usize {
     let mut best = 0;
     for (at, entrant) in entrants.iter().enumerate() {
-        if beats(-entrant.scores.mnll, -entrants[best].scores.mnll, WORTHWHILE) {
+        if beats(-entrant.on_hidden.scores.mnll, -entrants[best].on_hidden.scores.mnll, WORTHWHILE) {
             best = at;
         }
     }
@@ -219,7 +216,7 @@ impl<'a> Arena<'a> {
     }
 
     /// Scores a method with these parameters on the hidden cells.
-    fn judge(&self, field: &Field, method: &dyn Method, model: &Lmc) -> Result<(Scores, Vec<f64>), FitError> {
+    fn judge(&self, field: &Field, method: &dyn Method, model: &Lmc) -> Result<OnHidden, FitError> {
         let problem = Problem::new(model, &field.left, DistanceScale::ONE)?;
         let prediction = method.fit(problem)?.predict(&field.asked, Quantity::Observation)?;
         let predictive = field.preparation.predictive_unchecked(&prediction, &field.asked);
@@ -233,10 +230,7 @@ impl<'a> Arena<'a> {
                 (row * n_outputs + at % n_outputs, value)
             })
             .collect();
-        let scores = score(&predictive, cells.iter().copied(), &self.scales);
-        let probabilities =
-            cells.iter().map(|&(at, value)| predictive.probability_below(at, value)).collect();
-        Ok((scores, probabilities))
+        Ok(OnHidden::new(&predictive, &cells, &self.scales))
     }
 
     fn message_passing(
@@ -260,7 +254,7 @@ impl<'a> Arena<'a> {
             noise_floor: self.options.noise_floor,
         };
         let Learned { model, .. } = ground.learn(&course, &|_| self.go_on())?;
-        let (n_structures, judged) = match structure {
+        let (n_structures, on_hidden) = match structure {
             StructureOption::Ensemble { n_chains } => {
                 let method = EnsembleMethod { n_chains, seed: self.options.seed };
                 (n_chains, self.judge(field, &method, &model)?)
@@ -273,15 +267,13 @@ impl<'a> Arena<'a> {
         };
         let iterations = choice.plan.race.ascent.max_iterations;
         let seconds = sweep_seconds(n_structures, &choice.family, iterations, self.table);
-        let (scores, probabilities) = judged;
         Ok(Entrant {
             method: MethodChoice::Catena,
             structure,
             family: choice.family,
             wanted: field.wanted.clone(),
             model: (model, field.preparation.clone()),
-            scores,
-            probabilities,
+            on_hidden,
             seconds,
         })
     }
@@ -359,15 +351,14 @@ impl<'a> Arena<'a> {
         aware: &Aware,
         seconds: f64,
     ) -> Result<Entrant, FitError> {
-        let (scores, probabilities) = self.judge(field, method, &aware.model)?;
+        let on_hidden = self.judge(field, method, &aware.model)?;
         Ok(Entrant {
             method: choice,
             structure: StructureOption::Auto,
             family: aware.family,
             wanted: field.wanted.clone(),
             model: (aware.model.clone(), field.preparation.clone()),
-            scores,
-            probabilities,
+            on_hidden,
             seconds,
         })
     }
@@ -383,9 +374,8 @@ impl<'a> Arena<'a> {
             family: winner.family,
             wanted: winner.wanted,
             earlier: winner.model,
-            scores: winner.scores,
+            on_hidden: winner.on_hidden,
             references,
-            probabilities: winner.probabilities,
             reasons,
         }))
     }
@@ -404,8 +394,8 @@ impl<'a> Arena<'a> {
             format!(
                 "{} {:.3} (error {:.4}, {})",
                 entrant.name(),
-                -entrant.scores.mnll,
-                entrant.scores.rmse,
+                -entrant.on_hidden.scores.mnll,
+                entrant.on_hidden.scores.rmse,
                 spoken(entrant.seconds)
             )
         };
@@ -441,9 +431,9 @@ impl Choice {
         self.wanted = verdict.wanted;
         self.earlier = Some(verdict.earlier);
         self.reasons.extend(verdict.reasons);
-        self.probabilities = verdict.probabilities;
         // All on the contest's own cells: scores of other cells cannot be compared.
-        self.held_out = std::iter::once((name, verdict.scores)).chain(verdict.references).collect();
+        self.held_out = std::iter::once((name, verdict.on_hidden.scores)).chain(verdict.references).collect();
+        self.on_hidden = Some(verdict.on_hidden);
         FitOptions { method: verdict.method, structure: verdict.structure, ..options.clone() }
     }
 }

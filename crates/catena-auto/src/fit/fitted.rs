@@ -12,7 +12,7 @@ use catena_baselines::{MemoryLimit, Problem};
 
 use super::in_parts::log_volume;
 use super::learn::{learn, rival, schedule};
-use super::summary::{self, HeldOut, Summary};
+use super::summary::{self, Summary};
 use super::warnings::warnings;
 use super::{
     Event, FitError, FitMonitor, FitOptions, GivenParameters, KernelPair, MethodChoice, Stage,
@@ -26,6 +26,7 @@ use crate::ground::{Course, Ground};
 use crate::message_passing::{CatenaMethod, States, Structure, with_candidates};
 use crate::method::{Evidence, Fitted, Method, Quantity};
 use crate::preparation::{InputUnits, OutputTransform, Predictive, Preparation};
+use crate::scores::{OnHidden, Scores};
 use crate::selection::{Choice, choose};
 
 /// A fitted model.
@@ -81,7 +82,7 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
     let verdict = contest(&learned_from, &choice, options, units, monitor)?;
     let resolved = verdict.map(|verdict| choice.follow(verdict, options));
     let options = resolved.as_ref().unwrap_or(options);
-    let Choice { family, wanted, tried, mut reasons, held_out, probabilities, plan, earlier } = choice;
+    let Choice { family, wanted, tried, mut reasons, held_out, on_hidden, plan, earlier } = choice;
     if n_copies > 0 {
         reasons.push(format!(
             "{n_copies} cells repeat another at the same place to the last digit; learning left them out"
@@ -109,10 +110,7 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
     let noise_floor = options.noise_floor;
     let course = Course { family, multipliers, earlier, settings, priors: &priors, noise_floor };
     let learned = learn(&ground, &course, (options, is_own), monitor, &mut reasons)?;
-    let held_out: Vec<HeldOut> =
-        held_out.into_iter().map(|(name, scores)| HeldOut::new(name, scores)).collect();
-    let probabilities = summary::thinned(&probabilities);
-    let told = Told { tried, decisions: reasons, held_out, probabilities };
+    let told = Told { tried, decisions: reasons, held_out, on_hidden };
     finish(table, preparation, &whole, learned.model.clone(), Some(&learned), told, options, monitor)
 }
 
@@ -127,8 +125,9 @@ pub(super) fn tell(monitor: &FitMonitor<'_>, stage: Stage, done: f64) {
 pub(super) struct Told {
     pub(super) tried: Vec<crate::selection::Tried>,
     pub(super) decisions: Vec<String>,
-    pub(super) held_out: Vec<HeldOut>,
-    pub(super) probabilities: Vec<f64>,
+    /// How the chosen model and simple predictors did on hidden cells, and the first in detail.
+    pub(super) held_out: Vec<(String, Scores)>,
+    pub(super) on_hidden: Option<OnHidden>,
 }
 
 /// Conditions the model on all cells and writes the summary.
@@ -167,12 +166,15 @@ pub(super) fn finish(
         decisions.push(summary::structure(table.inputs().dim(), is_exact));
     }
     decisions.extend(summary::linear_means(table, &preparation, options));
+    let outputs = summary::outputs(&model, &preparation, &counts, ground.facts.extent, options);
+    let held_out = summary::held_out(told.held_out);
     let summary = Summary {
         method: method_name(options),
         n_rows: table.n_rows(),
         input_names: options.input_names.clone(),
         latents: summary::latents(&model, &preparation, ground.facts.extent, options),
-        outputs: summary::outputs(&model, &preparation, &counts, ground.facts.extent, options),
+        held_out_by_output: summary::by_output(&outputs, told.on_hidden.as_ref()),
+        outputs,
         mixing: summary::mixing(&model, &preparation),
         correlation: summary::correlation(&model, ground.facts.extent),
         log_evidence,
@@ -180,9 +182,9 @@ pub(super) fn finish(
         ending: summary::ending(learned),
         n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
         tried: told.tried,
-        warnings: warnings(&model, (&ground.facts, &model_counts), learned, &told.held_out, options),
-        held_out: told.held_out,
-        probabilities: told.probabilities,
+        warnings: warnings(&model, (&ground.facts, &model_counts), learned, &held_out, options),
+        held_out,
+        probabilities: summary::probabilities(told.on_hidden.as_ref()),
         decisions,
     };
     let parts = FitParts {

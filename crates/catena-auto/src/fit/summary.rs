@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FitOptions;
 use crate::preparation::{OutputTransform, Preparation};
-use crate::scores::Scores;
+use crate::scores::{OnHidden, Scores};
 use crate::selection::Tried;
 
 /// One latent process.
@@ -97,10 +97,27 @@ impl LatentSummary {
 }
 
 impl HeldOut {
-    pub(crate) fn new(name: String, scores: Scores) -> Self {
+    fn new(name: String, scores: Scores) -> Self {
         let Scores { n_cells, rmse, mnll, coverage, .. } = scores;
         Self { name, n_cells, rmse, mnll, coverage }
     }
+}
+
+/// Scores of several predictors, as a summary has them.
+pub(super) fn held_out(all: Vec<(String, Scores)>) -> Vec<HeldOut> {
+    all.into_iter().map(|(name, scores)| HeldOut::new(name, scores)).collect()
+}
+
+/// Scores of the chosen model, output by output.
+pub(super) fn by_output(outputs: &[OutputSummary], on_hidden: Option<&OnHidden>) -> Vec<HeldOut> {
+    let scores = on_hidden.map_or(&[][..], |on_hidden| &on_hidden.by_output);
+    let scored = outputs.iter().zip(scores).filter(|(_, scores)| scores.n_cells > 0);
+    scored.map(|(output, &scores)| HeldOut::new(output.name.clone(), scores)).collect()
+}
+
+/// What is kept of the probabilities below hidden values.
+pub(super) fn probabilities(on_hidden: Option<&OnHidden>) -> Vec<f64> {
+    on_hidden.map(|on_hidden| thinned(&on_hidden.probabilities)).unwrap_or_default()
 }
 
 /// What was fitted and how it went.
@@ -132,6 +149,9 @@ pub struct Summary {
     pub tried: Vec<Tried>,
     /// Scores on hidden cells: the chosen model first, then simple predictors.
     pub held_out: Vec<HeldOut>,
+    /// The chosen model's scores on hidden cells, output by output; those without hidden cells are left out.
+    #[serde(default)]
+    pub held_out_by_output: Vec<HeldOut>,
     /// For calibration: the chosen model's probability below each hidden value, at most a few thousand.
     pub probabilities: Vec<f64>,
     /// What was decided, and why.
@@ -144,7 +164,7 @@ pub struct Summary {
 const MOST_PROBABILITIES: usize = 4000;
 
 /// Probabilities of cells that come output by output and mask by mask, thinned evenly: the first ones would be of a few outputs.
-pub(super) fn thinned(probabilities: &[f64]) -> Vec<f64> {
+fn thinned(probabilities: &[f64]) -> Vec<f64> {
     let every = probabilities.len().div_ceil(MOST_PROBABILITIES).max(1);
     probabilities.iter().copied().step_by(every).collect()
 }

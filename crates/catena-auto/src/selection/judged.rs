@@ -3,7 +3,7 @@
 use catena::learning::Learned;
 
 use super::candidate::Candidate;
-use crate::scores::Scores;
+use crate::scores::{OnHidden, Scores};
 
 /// A later candidate must be better by this many nats per cell: simpler ones come first.
 const WORTHWHILE: f64 = 0.003;
@@ -12,15 +12,21 @@ const WORTHWHILE: f64 = 0.003;
 pub(super) struct Judged {
     pub(super) learned: Option<Learned>,
     pub(super) score: f64,
-    pub(super) held_out: Option<Scores>,
-    pub(super) probabilities: Vec<f64>,
+    pub(super) on_hidden: Option<OnHidden>,
+}
+
+impl Judged {
+    /// The scores on hidden cells, if there were any.
+    pub(super) fn scores(&self) -> Option<Scores> {
+        self.on_hidden.as_ref().map(|on_hidden| on_hidden.scores)
+    }
 }
 
 /// The best score; a later candidate must be worth its complexity.
 pub(super) fn best(tried: &[(Candidate, Judged)]) -> &(Candidate, Judged) {
     let mut best = &tried[0];
     for one in &tried[1..] {
-        let enough = if one.1.held_out.is_some() { WORTHWHILE } else { 0.0 };
+        let enough = if one.1.on_hidden.is_some() { WORTHWHILE } else { 0.0 };
         if beats(one.1.score, best.1.score, enough) {
             best = one;
         }
@@ -38,27 +44,11 @@ pub(super) fn pooled(mut judged: Vec<Judged>) -> Judged {
     if judged.len() == 1 {
         return judged.remove(0);
     }
-    let scores: Vec<Scores> = judged.iter().filter_map(|judged| judged.held_out).collect();
-    let pooled = mean_scores(&scores);
-    let probabilities =
-        judged.iter_mut().flat_map(|judged| std::mem::take(&mut judged.probabilities)).collect();
+    let on_hidden =
+        OnHidden::pooled(judged.iter_mut().filter_map(|judged| judged.on_hidden.take()).collect());
+    let score = on_hidden.as_ref().map_or(f64::NAN, |on_hidden| -on_hidden.scores.mnll);
     let learned = judged.into_iter().next().and_then(|judged| judged.learned);
-    Judged { learned, score: -pooled.mnll, held_out: Some(pooled), probabilities }
-}
-
-/// Scores over the cells of all masks together.
-pub(super) fn mean_scores(scores: &[Scores]) -> Scores {
-    let n_cells: usize = scores.iter().map(|scores| scores.n_cells).sum();
-    let mean = |of: &dyn Fn(&Scores) -> f64| {
-        scores.iter().map(|scores| of(scores) * scores.n_cells as f64).sum::<f64>() / n_cells as f64
-    };
-    Scores {
-        n_cells,
-        rmse: mean(&|scores| scores.rmse * scores.rmse).sqrt(),
-        mnll: mean(&|scores| scores.mnll),
-        crps: mean(&|scores| scores.crps),
-        coverage: mean(&|scores| scores.coverage),
-    }
+    Judged { learned, score, on_hidden }
 }
 
 #[cfg(test)]

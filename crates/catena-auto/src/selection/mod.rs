@@ -32,8 +32,8 @@ use crate::fit::{Event, FitError, FitMonitor, FitOptions, KernelPair, MeanChoice
 use crate::ground::{Course, Ground};
 use crate::preparation::{InputUnits, Preparation, Wanted};
 use crate::rows::some_rows;
-use crate::scores::{Scores, score};
-use judged::{Judged, best, mean_scores, pooled};
+use crate::scores::{self, OnHidden, Scores, score};
+use judged::{Judged, best, pooled};
 use skew::{positive_outputs, skewed_outputs};
 
 /// Numbers of shared latents that are tried.
@@ -50,8 +50,8 @@ pub(crate) struct Choice {
     pub(crate) reasons: Vec<String>,
     /// How the chosen model and simple predictors did on hidden cells.
     pub(crate) held_out: Vec<(String, Scores)>,
-    /// For the chosen model, the predictive probability below each hidden value.
-    pub(crate) probabilities: Vec<f64>,
+    /// The chosen model on them, output by output and value by value.
+    pub(crate) on_hidden: Option<OnHidden>,
     /// What the budget allows for learning it.
     pub(crate) plan: Plan,
     /// The chosen model as it was learned to be compared, and its units: where learning goes on from.
@@ -377,7 +377,7 @@ impl Selection<'_> {
         let learned = ground.learn(&course, &|_| self.go_on())?;
         let n_cells = ground.dataset.observations().n_observed() as f64;
         let score = learned.log_evidence - 0.5 * ground.n_free(&course)? as f64 * n_cells.ln();
-        Ok(Judged { learned: Some(learned), score, held_out: None, probabilities: vec![] })
+        Ok(Judged { learned: Some(learned), score, on_hidden: None })
     }
 
     fn by_hidden_cells(
@@ -393,10 +393,8 @@ impl Selection<'_> {
         let learned = ground.learn(&self.course(candidate, &priors), &|_| self.go_on())?;
         let (prediction, _) = ground.marginals(&learned.model)?;
         let predictive = preparation.predictive_unchecked(&prediction, ground.dataset.inputs());
-        let scores = score(&predictive, holdout.hidden.iter().copied(), &self.scales);
-        let below = |&(at, value): &(usize, f64)| predictive.probability_below(at, value);
-        let probabilities = holdout.hidden.iter().map(below).collect();
-        Ok(Judged { learned: Some(learned), score: -scores.mnll, held_out: Some(scores), probabilities })
+        let on_hidden = OnHidden::new(&predictive, &holdout.hidden, &self.scales);
+        Ok(Judged { learned: Some(learned), score: -on_hidden.scores.mnll, on_hidden: Some(on_hidden) })
     }
 
     fn finish(
@@ -414,21 +412,20 @@ impl Selection<'_> {
             None => None,
         };
         let by_parsimony = self.plan.n_masks == 0;
-        let mut held_out = vec![];
-        let mut probabilities = vec![];
+        let mut on_hidden = None;
         for (candidate, judged) in &mut tried {
             if *candidate == chosen {
                 // Without masks the chosen model alone is judged on one, beside the simple predictors.
                 if by_parsimony && !self.holdouts[0].hidden.is_empty() {
                     let ground = self.ground(&chosen.wanted)?;
                     let on_mask = self.by_hidden_cells(&chosen, &ground, &self.holdouts[0])?;
-                    judged.held_out = on_mask.held_out;
-                    judged.probabilities = on_mask.probabilities;
+                    judged.on_hidden = on_mask.on_hidden;
                 }
-                held_out.extend(judged.held_out.map(|scores| ("catena".to_owned(), scores)));
-                probabilities = std::mem::take(&mut judged.probabilities);
+                on_hidden = judged.on_hidden.clone();
             }
         }
+        let scores = on_hidden.as_ref().map(|on_hidden| ("catena".to_owned(), on_hidden.scores));
+        let mut held_out: Vec<(String, Scores)> = scores.into_iter().collect();
         if !self.holdouts[0].hidden.is_empty() {
             held_out.extend(self.reference_scores()?);
         }
@@ -447,8 +444,8 @@ impl Selection<'_> {
             name: candidate.name(self.options),
             score: judged.score,
             score_name: what.to_owned(),
-            rmse: judged.held_out.map(|scores| scores.rmse),
-            coverage: judged.held_out.map(|scores| scores.coverage),
+            rmse: judged.scores().map(|scores| scores.rmse),
+            coverage: judged.scores().map(|scores| scores.coverage),
             chosen: *candidate == chosen,
         });
         Ok(Choice {
@@ -457,7 +454,7 @@ impl Selection<'_> {
             tried: listed.collect(),
             reasons,
             held_out,
-            probabilities,
+            on_hidden,
             plan: self.plan,
             earlier,
         })
@@ -474,6 +471,6 @@ impl Selection<'_> {
                 }
             }
         }
-        Ok(by_name.into_iter().map(|(name, all)| (name, mean_scores(&all))).collect())
+        Ok(by_name.into_iter().map(|(name, all)| (name, scores::pooled(&all))).collect())
     }
 }

@@ -83,7 +83,7 @@ function calibrationSection(calibration) {
       { title: "MNLL", numeric: true }, { title: `inside 95${NARROW_SPACE}%`, numeric: true }],
     calibration.by_output.map((score) => ({
       cells: [score.output, count(score.n_cells), significant(score.rmse), fixedOrDash(score.mnll, 3), percent(score.coverage95)],
-    })), "Scores by output"), "In each output's own unit."));
+    })), "Scores by output"), "This fit on the same cells, in the same units."));
   }
   return section("calibration", "Held-out cells",
     element("p", {}, `${count(calibration.n_cells)} cells were hidden from the fit: ${calibration.description}`),

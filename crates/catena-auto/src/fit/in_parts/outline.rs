@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::super::fitted::{Told, method_name};
 use super::super::given::given_model;
-use super::super::summary::{self, HeldOut, Summary};
+use super::super::summary::{self, Summary};
 use super::super::warnings::warnings;
 use super::super::{
     Event, Fit, FitError, FitMonitor, FitOptions, FitParts, GivenParameters, MethodChoice, Stage,
@@ -185,7 +185,7 @@ fn learn(
     (options, evidence): (&FitOptions, &EvidenceOfParts<'_>),
     monitor: &FitMonitor<'_>,
 ) -> Result<(Learned, Told), FitError> {
-    let Choice { family, tried, reasons: mut decisions, held_out, probabilities, plan, earlier, .. } = choice;
+    let Choice { family, tried, reasons: mut decisions, held_out, on_hidden, plan, earlier, .. } = choice;
     if gathered.census.n_copies > 0 {
         decisions.push(format!(
             "{} cells repeat another at the same place to the last digit; learning left them out",
@@ -215,9 +215,7 @@ fn learn(
     let make = || FromParts(evidence);
     let learned = race(&make, &parameters, course.priors, &starts, course.settings, &watch)
         .map_err(|error: RaceError<EvidenceFailure>| FitError::Learning(error.to_string()))?;
-    let probabilities = summary::thinned(&probabilities);
-    let held_out = held_out.into_iter().map(|(name, scores)| HeldOut::new(name, scores)).collect();
-    Ok((learned, Told { tried, decisions, held_out, probabilities }))
+    Ok((learned, Told { tried, decisions, held_out, on_hidden }))
 }
 
 fn summarize(
@@ -229,12 +227,15 @@ fn summarize(
     options: &FitOptions,
 ) -> Summary {
     let Gathered { census, preparation, remarks, .. } = gathered;
+    let outputs = summary::outputs(model, preparation, &census.n_observed, facts.extent, options);
+    let held_out = summary::held_out(told.held_out);
     Summary {
         method: format!("{} in parts", method_name(options)),
         n_rows: census.n_rows,
         input_names: options.input_names.clone(),
         latents: summary::latents(model, preparation, facts.extent, options),
-        outputs: summary::outputs(model, preparation, &census.n_observed, facts.extent, options),
+        held_out_by_output: summary::by_output(&outputs, told.on_hidden.as_ref()),
+        outputs,
         mixing: summary::mixing(model, preparation),
         correlation: summary::correlation(model, facts.extent),
         log_evidence: learned.map_or(0.0, |learned| learned.log_evidence),
@@ -242,9 +243,9 @@ fn summarize(
         ending: summary::ending(learned),
         n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
         tried: told.tried,
-        warnings: warnings(model, (facts, n_distinct), learned, &told.held_out, options),
-        held_out: told.held_out,
-        probabilities: told.probabilities,
+        warnings: warnings(model, (facts, n_distinct), learned, &held_out, options),
+        held_out,
+        probabilities: summary::probabilities(told.on_hidden.as_ref()),
         decisions: told.decisions.into_iter().chain(remarks.iter().cloned()).collect(),
     }
 }
