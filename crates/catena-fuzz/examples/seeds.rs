@@ -1,6 +1,8 @@
-//! Writes the seeds of the corpus that are not text: segment summaries and model files, as the program itself makes them.
+//! Writes the seeds of the corpus that are not text: segment summaries, model files, Parquet and Arrow files, as the program
+//! itself makes them.
 //!
-//! `cargo run -p catena-fuzz --example seeds` replaces `corpus/segment/made-*` and `corpus/model_file/made-*`.
+//! `cargo run -p catena-fuzz --example seeds` replaces `corpus/segment/made-*`, `corpus/model_file/made-*` and
+//! `corpus/columnar/made-*`.
 
 use std::error::Error;
 use std::ops::ControlFlow;
@@ -15,9 +17,11 @@ use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
 use catena_auto::fit::{Budget, FitOptions, MethodChoice, StructureOption, fit};
 use catena_auto::time::{TimeOptions, TimeSpec};
+use catena_io::read::{Format, ReadOptions, read_pipe};
 use catena_io::select::{Input, LongColumns};
 use catena_io::table::NumberStyle;
 use catena_io::time::{TimeAxis, TimeStyle};
+use catena_io::write::{Target, write_table};
 use catena_store::About;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -54,6 +58,20 @@ fn main() -> Result<(), Box<dyn Error>> {
         let fitted = fit(&table, &options, &|_| ControlFlow::Continue(()))?;
         let file = catena_store::to_bytes(&fitted, &about(table.inputs().dim()))?;
         write(&corpus.join("model_file").join(name), &taken_apart(&file).ok_or("no model file")?)?;
+    }
+    // The target's first byte chooses the format.
+    for (choice, format, ending) in [(0, Format::Parquet, "parquet"), (1, Format::Arrow, "arrow")] {
+        for (name, text) in [
+            ("numbers", "place,a,b\n0.5,1,2\n1.5,,3\n2.5,4,-1e9\n"),
+            ("times", "time,a,label,ok\n2013-03-15T00:00:00Z,1.5,x,true\n2013-03-15T01:00:00Z,,x,false\n"),
+        ] {
+            let table = read_pipe(text.as_bytes(), &ReadOptions::default(), &mut |_, _| {})?;
+            let path = corpus.join("columnar").join(format!("made-{name}-{ending}"));
+            write(&path, &[])?;
+            write_table(&table, &Target::new(&path, Some(format))?)?;
+            let file = std::fs::read(&path)?;
+            write(&path, &[&[choice], file.as_slice()].concat())?;
+        }
     }
     Ok(())
 }

@@ -59,4 +59,17 @@ macro_rules! tests {
     };
 }
 
-tests!(csv_wide, csv_long, stream, journal, model_file, segment, specs, command_line, sweep, live, pipeline);
+tests!(
+    csv_wide,
+    csv_long,
+    columnar,
+    stream,
+    journal,
+    model_file,
+    segment,
+    specs,
+    command_line,
+    sweep,
+    live,
+    pipeline
+);

@@ -1,5 +1,6 @@
 //! What is attacked: one file per target.
 
+mod columnar;
 mod command_line;
 mod csv_long;
 mod csv_wide;
@@ -35,6 +36,7 @@ const fn target(name: &'static str, what: &'static str, run: fn(&[u8]), n_tries:
 pub const TARGETS: &[Target] = &[
     target("csv_wide", "tables as text: a row per line, times, units of columns", csv_wide::run, 4000),
     target("csv_long", "tables as text: a value per line", csv_long::run, 4000),
+    target("columnar", "tables as Parquet and Arrow files", columnar::run, 2000),
     target("stream", "lines of `catena watch`, CSV and JSON", stream::run, 4000),
     target("journal", "the journal of `catena watch`", journal::run, 1500),
     target("model_file", "model files, checksums made right", model_file::run, 1000),

@@ -1,4 +1,4 @@
-//! What must hold of every table that was read from text.
+//! What must hold of every table that was read.
 
 use catena_io::read::{Format, ReadOptions, read_pipe};
 use catena_io::select::{Frame, Layout};
@@ -11,10 +11,14 @@ use crate::scratch::scratch_path;
 /// The table in what is left of these bytes, if it is one.
 pub(super) fn read_text(supply: &mut Supply<'_>, text_columns: &[String]) -> Option<Table> {
     let format = supply.choice(&[Format::Csv, Format::Tsv, Format::Text]);
+    read_as(format, supply.rest(), text_columns)
+}
+
+/// The table that a file of this format has, if it is one.
+pub(super) fn read_as(format: Format, file: &[u8], text_columns: &[String]) -> Option<Table> {
     let options =
         ReadOptions { format: Some(format), text_columns: text_columns.to_vec(), keep_piped_text: true };
-    let text = supply.rest();
-    let table = read_pipe(text, &options, &mut |_, _| {}).ok()?;
+    let table = read_pipe(file, &options, &mut |_, _| {}).ok()?;
     let is_whole = table.columns().iter().all(|column| column.data().len() == table.n_rows());
     assert!(is_whole, "columns of different lengths");
     Some(table)

@@ -1,9 +1,10 @@
 //! Reads Arrow IPC, as a file or as a stream.
 
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufReader, Read, Seek, SeekFrom};
 
 use arrow_array::RecordBatch;
-use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::reader::{FileReader, StreamReader, read_footer_length};
+use arrow_ipc::root_as_footer;
 use arrow_schema::ArrowError;
 
 use super::arrow_columns::TableBuilder;
@@ -37,6 +38,7 @@ fn read_batches(
     input.rewind().map_err(failed)?;
     let damaged = |error: ArrowError| damage(&file, &error);
     if &magic[..n_magic] == b"ARROW1" {
+        check_blocks(&mut input, total).map_err(damaged)?;
         let reader = FileReader::try_new(input, None).map_err(damaged)?;
         let (schema, n_batches) = (reader.schema(), reader.num_batches() as u64);
         collect(TableBuilder::new(file.clone(), &schema)?, reader, &file, &mut |count| {
@@ -49,6 +51,30 @@ fn read_batches(
         progress(total, Some(total));
         Ok(table)
     }
+}
+
+/// Refuses a file whose footer speaks of blocks beyond its end: the library takes the memory for a block before it reads it.
+fn check_blocks(input: &mut (impl Read + Seek), total: u64) -> Result<(), ArrowError> {
+    let truncated = || ArrowError::ParseError("it ends too early".to_owned());
+    let mut end = [0; 10];
+    input.seek(SeekFrom::Start(total.checked_sub(10).ok_or_else(truncated)?))?;
+    input.read_exact(&mut end)?;
+    let length = read_footer_length(end)?;
+    input.seek(SeekFrom::Start((total - 10).checked_sub(length as u64).ok_or_else(truncated)?))?;
+    let mut footer = vec![0; length];
+    input.read_exact(&mut footer)?;
+    let footer =
+        root_as_footer(&footer).map_err(|error| ArrowError::ParseError(format!("its footer: {error}")))?;
+    let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
+    for block in blocks {
+        let lengths = [block.offset(), i64::from(block.metaDataLength()), block.bodyLength()];
+        let end = lengths.iter().try_fold(0_u64, |end, &length| end.checked_add(u64::try_from(length).ok()?));
+        if end.is_none_or(|end| end > total) {
+            return Err(ArrowError::ParseError("a block ends behind the file".to_owned()));
+        }
+    }
+    input.rewind()?;
+    Ok(())
 }
 
 fn collect(

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::StreamFormat;
 use crate::place::Excerpt;
+use crate::read::csv::{Found, QuoteError, Splitter};
 use crate::select::{Input, nearest_name};
 use crate::table::{Cell, LARGEST_EXACT, StrayReason, classify, trimmed};
 use crate::time::ParsedZone;
@@ -253,46 +254,12 @@ fn ended(line: &[u8]) -> &[u8] {
 
 /// The fields of a CSV line, quotes undone.
 fn fields(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, LineError> {
-    let mut fields = vec![];
-    let mut rest = line;
-    loop {
-        let begin = rest.iter().take_while(|byte| **byte == b' ').count();
-        if rest.get(begin) == Some(&b'"') {
-            let mut field = vec![];
-            let mut at = begin + 1;
-            loop {
-                match (rest.get(at), rest.get(at + 1)) {
-                    (Some(b'"'), Some(b'"')) => {
-                        field.push(b'"');
-                        at += 2;
-                    }
-                    (Some(b'"'), _) => break,
-                    (Some(byte), _) => {
-                        field.push(*byte);
-                        at += 1;
-                    }
-                    (None, _) => return Err(wrong("a quote is opened and never closed")),
-                }
-            }
-            fields.push(Cow::Owned(field));
-            let behind = &rest[at + 1..];
-            let behind = &behind[behind.iter().take_while(|byte| **byte == b' ').count()..];
-            match behind.split_first() {
-                None => return Ok(fields),
-                Some((b',', more)) => rest = more,
-                Some(_) => return Err(wrong("there is text behind a closing quote")),
-            }
-        } else {
-            match rest.iter().position(|byte| *byte == b',') {
-                Some(comma) => {
-                    fields.push(Cow::Borrowed(&rest[..comma]));
-                    rest = &rest[comma + 1..];
-                }
-                None => {
-                    fields.push(Cow::Borrowed(rest));
-                    return Ok(fields);
-                }
-            }
-        }
+    let mut splitter = Splitter::default();
+    match splitter.split(line, b',', true) {
+        Ok(Found::Record { length, .. }) if length == line.len() => {}
+        Ok(_) => return Err(wrong("there is a line break in the middle of it")),
+        Err(QuoteError::Unclosed) => return Err(wrong("a quote is opened and never closed")),
+        Err(QuoteError::TextAfter) => return Err(wrong("there is text behind a closing quote")),
     }
+    Ok(splitter.fields().iter().map(|field| field.content(line)).collect())
 }

@@ -80,6 +80,7 @@ fn what_is_wrong_with_a_line_is_said() {
         ("2023-11-14,2023-11-14,2", "column depth: \"2023-11-14\" is a time in a column of numbers"),
         ("2023-11-14T22:14:20Z,1,2", "column time: \"2023-11-14T22:14:20Z\" has a zone, but the model"),
         ("\"2023-11-14\"x,1,2", "there is text behind a closing quote"),
+        ("2023-11-14,1\r2,3", "there is a line break in the middle of it"),
     ] {
         let error = lines.read(line.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(sentence), "{line}: {error}");

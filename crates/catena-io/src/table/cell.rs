@@ -181,10 +181,13 @@ fn ends_in_comma_group(text: &[u8]) -> bool {
 
 /// Whether the cells of a first line are all values, so that the header is missing.
 pub(crate) fn is_header_data<'a>(mut names: impl Iterator<Item = &'a [u8]>) -> bool {
-    names.all(|name| {
-        let name = trimmed(name);
-        !name.is_empty() && matches!(classify(name), Cell::Number { .. } | Cell::Time(_))
-    })
+    names.all(looks_like_data)
+}
+
+/// Whether a name, as it stands in the file, is a number or a time; one in quotes is neither.
+pub(crate) fn looks_like_data(name: &[u8]) -> bool {
+    let name = trimmed(name);
+    !name.is_empty() && matches!(classify(name), Cell::Number { .. } | Cell::Time(_))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod lines;
 mod time_column;
 
 pub(crate) use builder::ColumnBuilder;
-pub(crate) use cell::{Cell, LARGEST_EXACT, classify, is_header_data, trimmed};
+pub(crate) use cell::{Cell, LARGEST_EXACT, classify, is_header_data, looks_like_data, trimmed};
 pub use cell::{Stray, StrayReason};
 pub(crate) use column::Dictionary;
 pub use column::{BoolColumn, Column, ColumnData, NumberColumn, NumberStyle, TextColumn};

@@ -5,11 +5,11 @@
 
 use std::io::Write;
 
-use super::csv::{number_text, push_cell, write_cell};
+use super::csv::{number_text, push_cell, write_cell, write_name};
 use super::{Target, TargetFile, WriteError, write_table};
 use crate::read::Format;
 use crate::read::ReadError;
-use crate::read::csv::{CsvSource, split_error};
+use crate::read::csv::{CsvSource, MARK, split_error};
 use crate::table::{Cell, Column, ColumnData, NumberColumn, NumberStyle, Table, classify, trimmed};
 
 /// Values for the holes of a column.
@@ -186,14 +186,12 @@ struct Copy<'a> {
     is_same: bool,
 }
 
-const MARK: &[u8] = b"\xef\xbb\xbf";
-
 impl Copy<'_> {
     fn run(&mut self, source: &CsvSource, n_rows: u64) -> Result<(), WriteError> {
         let (mut records, mark_length) = source.records()?;
         self.put(&MARK[..mark_length])?;
         let (mut n_done, mut n_columns): (Option<u64>, usize) = (None, 0);
-        let (mut scratch, mut text) = (vec![], String::new());
+        let mut text = String::new();
         let appended = self.fillings.appended_names();
         loop {
             let record = records.next().map_err(|error| split_error(error, &source.file, &[]))?;
@@ -220,21 +218,25 @@ impl Copy<'_> {
                 if cell > 0 {
                     self.put(&[self.delimiter])?;
                 }
-                let content = record.content(cell, &mut scratch);
-                match n_done.and_then(|_| self.filling(cell, content)) {
+                let content = record.content(cell);
+                match n_done.and_then(|_| self.filling(cell, &content)) {
                     Some(value) => self.put(number_text(value, NumberStyle::Double).as_bytes())?,
                     None if self.is_same => self.put(record.raw(cell))?,
-                    None => self.put_cell(content)?,
+                    None if n_done.is_none() => self.put_name(&content)?,
+                    // A blank line would be no row.
+                    None if content.is_empty() && record.n_cells() == 1 => self.put(b"\"\"")?,
+                    None => self.put_cell(&content)?,
                 }
             }
             for (column, name) in appended.iter().enumerate() {
                 self.put(&[self.delimiter])?;
-                text.clear();
-                match n_done {
-                    None => text.push_str(name),
-                    Some(_) => self.fillings.push_appended(column, &mut text),
+                if n_done.is_none() {
+                    self.put_name(name.as_bytes())?;
+                } else {
+                    text.clear();
+                    self.fillings.push_appended(column, &mut text);
+                    self.put_cell(text.as_bytes())?;
                 }
-                self.put_cell(text.as_bytes())?;
             }
             self.put(record.terminator())?;
             n_done = Some(n_done.map_or(0, |row| row + 1));
@@ -254,6 +256,11 @@ impl Copy<'_> {
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.file.write_all(bytes).map_err(|source| self.file.error(source))
+    }
+
+    fn put_name(&mut self, name: &[u8]) -> Result<(), WriteError> {
+        let delimiter = self.delimiter;
+        write_name(self.file, name, delimiter).map_err(|source| self.file.error(source))
     }
 
     fn put_cell(&mut self, content: &[u8]) -> Result<(), WriteError> {

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use super::{TargetFile, WriteError};
-use crate::table::{Column, ColumnData, LARGEST_EXACT, NumberStyle, Table};
+use crate::read::csv::{MARK, SEPARATORS};
+use crate::table::{Column, ColumnData, LARGEST_EXACT, NumberStyle, Table, looks_like_data};
 
 /// The shortest text that reads back to the same number, with an exponent only for the very large and small.
 pub(crate) fn number_text(value: f64, style: NumberStyle) -> String {
@@ -55,6 +56,18 @@ pub(crate) fn write_cell(output: &mut impl Write, content: &[u8], delimiter: u8)
     if !has_edge && !content.iter().any(is_special) {
         return output.write_all(content);
     }
+    write_quoted(output, content)
+}
+
+/// Writes the name of a column. One that looks like data is put in quotes, since a line of nothing else would be taken for the first
+/// row; so is one with anything that can separate cells, since the header shows what does, and one that begins with a mark.
+pub(crate) fn write_name(output: &mut impl Write, name: &[u8], delimiter: u8) -> io::Result<()> {
+    let is_misleading =
+        looks_like_data(name) || name.starts_with(MARK) || name.iter().any(|byte| SEPARATORS.contains(byte));
+    if is_misleading { write_quoted(output, name) } else { write_cell(output, name, delimiter) }
+}
+
+fn write_quoted(output: &mut impl Write, content: &[u8]) -> io::Result<()> {
     output.write_all(b"\"")?;
     for (index, piece) in content.split(|byte| *byte == b'"').enumerate() {
         if index > 0 {
@@ -74,7 +87,7 @@ fn write_rows(table: &Table, delimiter: u8, file: &mut TargetFile) -> io::Result
         if index > 0 {
             file.write_all(&[delimiter])?;
         }
-        write_cell(file, column.name().as_bytes(), delimiter)?;
+        write_name(file, column.name().as_bytes(), delimiter)?;
     }
     file.write_all(b"\n")?;
     let mut text = String::new();

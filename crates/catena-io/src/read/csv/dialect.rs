@@ -9,7 +9,11 @@ pub(crate) struct Dialect {
     pub(crate) mark_length: usize,
 }
 
-const MARK: &[u8] = b"\xef\xbb\xbf";
+/// What can separate cells.
+pub(crate) const SEPARATORS: [u8; 3] = *b",\t;";
+
+/// What some programs write before the header.
+pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What the beginning of a file shows, unless it is no text.
 pub(crate) fn dialect_of(head: &[u8], format: Format) -> Result<Dialect, Content> {
@@ -22,12 +26,7 @@ fn check_content(head: &[u8]) -> Result<(), Content> {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(Content::Utf16);
     }
-    for (magic, content) in [
-        (&b"\x1f\x8b"[..], Content::Gzip),
-        (b"PK\x03\x04", Content::Zip),
-        (b"PAR1", Content::Parquet),
-        (b"ARROW1", Content::Arrow),
-    ] {
+    for (magic, content) in [(&b"\x1f\x8b"[..], Content::Gzip), (b"PK\x03\x04", Content::Zip)] {
         if head.starts_with(magic) {
             return Err(content);
         }
@@ -37,6 +36,12 @@ fn check_content(head: &[u8]) -> Result<(), Content> {
     if n_zeros == 0 {
         return Ok(());
     }
+    // Of a text the first column may have such a name; these files have zeros.
+    for (magic, content) in [(&b"PAR1"[..], Content::Parquet), (b"ARROW1", Content::Arrow)] {
+        if head.starts_with(magic) {
+            return Err(content);
+        }
+    }
     // Plain letters in UTF-16 have a zero in every second byte, always on the same side.
     let n_even = head.iter().step_by(2).filter(|byte| **byte == 0).count();
     let is_one_sided = n_even == 0 || n_even == n_zeros;
@@ -45,7 +50,7 @@ fn check_content(head: &[u8]) -> Result<(), Content> {
 
 /// The separator: by the format, unless the header plainly has another one.
 fn delimiter_of(text: &[u8], format: Format) -> u8 {
-    let counts = [b',', b'\t', b';'].map(|delimiter| (delimiter, count_outside_quotes(text, delimiter)));
+    let counts = SEPARATORS.map(|delimiter| (delimiter, count_outside_quotes(text, delimiter)));
     let usual = match format {
         Format::Tsv => b'\t',
         _ => b',',
@@ -77,6 +82,19 @@ fn count_outside_quotes(text: &[u8], delimiter: u8) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_column_may_be_called_like_a_format() {
+        for (text, format) in [("PAR1,PAR2\n1,2\n", Format::Csv), ("ARROW1\n1\n", Format::Csv)] {
+            assert_eq!(
+                dialect_of(text.as_bytes(), format).map(|dialect| dialect.delimiter),
+                Ok(b','),
+                "{text:?}"
+            );
+        }
+        assert_eq!(dialect_of(b"PAR1\x15\x00\x15", Format::Csv), Err(Content::Parquet));
+        assert_eq!(dialect_of(b"ARROW1\x00\x00", Format::Csv), Err(Content::Arrow));
+    }
 
     #[test]
     fn the_header_shows_the_separator() {

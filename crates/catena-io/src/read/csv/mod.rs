@@ -8,9 +8,12 @@ mod dialect;
 mod reader;
 mod records;
 mod source;
+mod split;
 
 pub use blocks::{BlockStart, CsvBlocks};
+pub(crate) use dialect::{MARK, SEPARATORS};
 pub(crate) use reader::{Job, check_names, read_csv, split_error};
 pub(crate) use records::Records;
 pub use source::CsvSource;
 pub(crate) use source::SourceText;
+pub(crate) use split::{Found, QuoteError, Splitter};

@@ -74,7 +74,6 @@ impl Rows<'_> {
         let mut lines = Lines::default();
         let (mut n_rows, mut is_last) = (0, false);
         let mut n_bytes_told = 0;
-        let mut scratch = vec![];
         while n_rows < most {
             let n_bytes = records.n_bytes_read();
             if n_bytes != n_bytes_told {
@@ -102,8 +101,7 @@ impl Rows<'_> {
             let line = record.line();
             lines.push(n_rows, line);
             for (cell, column) in columns.iter_mut().enumerate() {
-                let text = record.content(cell, &mut scratch);
-                if let Err(text) = column.push(text, line) {
+                if let Err(text) = column.push(&record.content(cell), line) {
                     let (text, column) = (Excerpt::new(text), names[cell].clone());
                     return Err(ReadError::NotUtf8 { file: file.clone(), line, column, text });
                 }
@@ -139,7 +137,6 @@ pub(super) fn read_head<R: Read>(
 
 /// The names of the columns, from the first line that is not blank.
 fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<Vec<String>, ReadError> {
-    let mut scratch = vec![];
     loop {
         let record = match records.next() {
             Ok(Some(record)) => record,
@@ -155,7 +152,8 @@ fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<Vec
         }
         let mut names = Vec::with_capacity(n_columns);
         for cell in 0..n_columns {
-            let content = trimmed(record.content(cell, &mut scratch));
+            let content = record.content(cell);
+            let content = trimmed(&content);
             let name = std::str::from_utf8(content).map_err(|_| ReadError::NotUtf8 {
                 file: file.clone(),
                 line: record.line(),

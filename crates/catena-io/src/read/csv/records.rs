@@ -1,19 +1,13 @@
 //! Splits delimited text into records and cells without copying, and knows on which line each begins.
 
+use std::borrow::Cow;
 use std::io::{self, Read};
+
+use super::split::{Field, Found, QuoteError, Splitter};
 
 /// A line longer than this is no line of a table.
 pub(crate) const MOST_BYTES_PER_RECORD: usize = 4 << 20;
 const FIRST_BUFFER: usize = 256 << 10;
-
-/// Where a cell lies in its record, quotes included.
-#[derive(Debug, Clone, Copy)]
-struct Field {
-    start: usize,
-    end: usize,
-    is_quoted: bool,
-    has_doubled_quotes: bool,
-}
 
 /// Why a record cannot be split. Cells are counted from 0.
 #[derive(Debug)]
@@ -35,7 +29,7 @@ pub(crate) struct Records<R> {
     is_at_end: bool,
     n_bytes_read: u64,
     line: u64,
-    fields: Vec<Field>,
+    splitter: Splitter,
 }
 
 /// One record: a line, or several if a quoted cell has line breaks.
@@ -74,43 +68,13 @@ impl<'a> Record<'a> {
 
     /// A cell as it stands in the file, quotes included.
     pub(crate) fn raw(&self, cell: usize) -> &'a [u8] {
-        let field = self.fields[cell];
-        &self.text[field.start..field.end]
+        self.fields[cell].raw(self.text)
     }
 
-    /// What a cell says; quotes are taken off, with the help of `scratch` where they were doubled.
-    pub(crate) fn content<'b>(&self, cell: usize, scratch: &'b mut Vec<u8>) -> &'b [u8]
-    where
-        'a: 'b,
-    {
-        let field = self.fields[cell];
-        if !field.is_quoted {
-            return self.raw(cell);
-        }
-        let inner = &self.text[field.start + 1..field.end - 1];
-        if !field.has_doubled_quotes {
-            return inner;
-        }
-        scratch.clear();
-        let mut is_second = false;
-        for byte in inner {
-            if *byte == b'"' && is_second {
-                is_second = false;
-                continue;
-            }
-            is_second = *byte == b'"';
-            scratch.push(*byte);
-        }
-        scratch
+    /// What a cell says, without its quotes.
+    pub(crate) fn content(&self, cell: usize) -> Cow<'a, [u8]> {
+        self.fields[cell].content(self.text)
     }
-}
-
-/// What the splitter is in the middle of.
-enum State {
-    CellBegins,
-    Plain,
-    Quoted,
-    QuoteCloses,
 }
 
 impl<R: Read> Records<R> {
@@ -124,7 +88,7 @@ impl<R: Read> Records<R> {
             is_at_end: false,
             n_bytes_read: 0,
             line: 1,
-            fields: vec![],
+            splitter: Splitter::default(),
         }
     }
 
@@ -185,98 +149,55 @@ impl<R: Read> Records<R> {
 
     /// The next record, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, SplitError> {
-        self.fields.clear();
         let line = self.line;
-        let mut state = State::CellBegins;
-        let mut field = Field { start: 0, end: 0, is_quoted: false, has_doubled_quotes: false };
-        let (mut at, mut n_breaks, mut quote_line) = (0, 0, line);
-        let length_of_break = loop {
-            let rest = &self.buffer[self.start + at..self.end];
-            let Some(byte) = rest.first().copied() else {
-                if !self.is_at_end {
-                    self.check_length(line, &state, quote_line)?;
+        self.splitter.begin();
+        let (length, length_of_break) = loop {
+            let text = &self.buffer[self.start..self.end];
+            match self.splitter.split(text, self.delimiter, self.is_at_end) {
+                Ok(Found::Record { length, length_of_break }) => break (length, length_of_break),
+                Ok(Found::Unfinished) => {
+                    self.check_length(line)?;
                     self.refill().map_err(SplitError::Io)?;
-                    continue;
                 }
-                if matches!(state, State::Quoted) {
-                    return Err(SplitError::UnclosedQuote { line: quote_line, cell: self.fields.len() });
-                }
-                break 0;
-            };
-            match state {
-                State::CellBegins if byte == b'"' => {
-                    field.is_quoted = true;
-                    quote_line = line + n_breaks;
-                    state = State::Quoted;
-                    at += 1;
-                }
-                State::CellBegins => state = State::Plain,
-                State::Plain | State::QuoteCloses if byte == self.delimiter => {
-                    field.end = at;
-                    self.fields.push(field);
-                    at += 1;
-                    field = Field { start: at, end: at, is_quoted: false, has_doubled_quotes: false };
-                    state = State::CellBegins;
-                }
-                State::Plain | State::QuoteCloses if byte == b'\n' => break 1,
-                State::Plain | State::QuoteCloses if byte == b'\r' => {
-                    // Whether a line feed follows must be known, even if it is not read yet.
-                    if rest.len() == 1 && !self.is_at_end {
-                        self.refill().map_err(SplitError::Io)?;
-                        continue;
-                    }
-                    break if rest.get(1) == Some(&b'\n') { 2 } else { 1 };
-                }
-                State::Plain => {
-                    let delimiter = self.delimiter;
-                    let is_special = |byte: &u8| *byte == delimiter || *byte == b'\n' || *byte == b'\r';
-                    at += rest.iter().position(is_special).unwrap_or(rest.len());
-                }
-                State::Quoted => {
-                    n_breaks += u64::from(byte == b'\n');
-                    if byte == b'"' {
-                        state = State::QuoteCloses;
-                    }
-                    at += 1;
-                }
-                State::QuoteCloses if byte == b'"' => {
-                    field.has_doubled_quotes = true;
-                    state = State::Quoted;
-                    at += 1;
-                }
-                State::QuoteCloses => {
-                    return Err(SplitError::TextAfterQuote { line: quote_line, cell: self.fields.len() });
+                Err(QuoteError::Unclosed) => return Err(self.unclosed_quote(line)),
+                Err(QuoteError::TextAfter) => {
+                    let (n_breaks, cell) = self.splitter.place_of_quote();
+                    return Err(SplitError::TextAfterQuote { line: line + n_breaks, cell });
                 }
             }
         };
-        if at == 0 && length_of_break == 0 {
+        if length == 0 && length_of_break == 0 {
             return Ok(None);
         }
-        if at > MOST_BYTES_PER_RECORD {
+        if length > MOST_BYTES_PER_RECORD {
             return Err(SplitError::TooLong { line });
         }
-        field.end = at;
-        self.fields.push(field);
         let begin = self.start;
-        self.start += at + length_of_break;
-        self.line += n_breaks + u64::from(length_of_break > 0);
+        self.start += length + length_of_break;
+        self.line += self.splitter.n_breaks() + u64::from(length_of_break > 0);
         Ok(Some(Record {
-            text: &self.buffer[begin..begin + at],
-            terminator: &self.buffer[begin + at..begin + at + length_of_break],
-            fields: &self.fields,
+            text: &self.buffer[begin..begin + length],
+            terminator: &self.buffer[begin + length..begin + length + length_of_break],
+            fields: self.splitter.fields(),
             delimiter: self.delimiter,
             line,
         }))
     }
 
-    fn check_length(&self, line: u64, state: &State, quote_line: u64) -> Result<(), SplitError> {
+    fn check_length(&self, line: u64) -> Result<(), SplitError> {
         if self.end - self.start <= MOST_BYTES_PER_RECORD {
             return Ok(());
         }
-        Err(match state {
-            State::Quoted => SplitError::UnclosedQuote { line: quote_line, cell: self.fields.len() },
-            _ => SplitError::TooLong { line },
+        Err(if self.splitter.is_in_quotes() {
+            self.unclosed_quote(line)
+        } else {
+            SplitError::TooLong { line }
         })
+    }
+
+    fn unclosed_quote(&self, line: u64) -> SplitError {
+        let (n_breaks, cell) = self.splitter.place_of_quote();
+        SplitError::UnclosedQuote { line: line + n_breaks, cell }
     }
 }
 
@@ -301,11 +222,11 @@ mod tests {
 
     fn ours(text: &[u8], step: usize) -> Option<Split> {
         let mut records = Records::new(Drip(text, step));
-        let (mut all, mut copy, mut scratch) = (vec![], vec![], vec![]);
+        let (mut all, mut copy) = (vec![], vec![]);
         while let Some(record) = records.next().ok()? {
             copy.extend_from_slice(record.text());
             copy.extend_from_slice(record.terminator());
-            let cells = (0..record.n_cells()).map(|cell| record.content(cell, &mut scratch).to_vec());
+            let cells = (0..record.n_cells()).map(|cell| record.content(cell).into_owned());
             // The judge skips lines without a single byte.
             if !record.text().is_empty() {
                 all.push(cells.collect());
