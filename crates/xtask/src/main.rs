@@ -6,19 +6,22 @@ mod audit;
 mod browser;
 mod dist;
 mod fuzz;
+mod programs;
 mod python;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-/// Each check: what it is, and the `cargo` arguments that run it.
-const CHECKS: &[(&str, &[&str])] = &[
+/// What is checked before anything is run: what it is, and the `cargo` arguments that check it.
+const FIRST: &[(&str, &[&str])] = &[
     ("formatting", &["fmt", "--all", "--check"]),
     ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
-    // Of the whole workspace: for one package alone, dependencies would be compiled once more with other features. This builds the
-    // examples too, as programs; with `--all-targets` they would be compiled as tests.
-    ("tests", &["test", "--workspace"]),
+];
+
+/// What is checked while the tests run.
+const BESIDE: &[(&str, &[&str])] = &[
+    ("examples in the documentation", &["test", "--workspace", "--doc", "--quiet"]),
     ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
 ];
 
@@ -89,39 +92,53 @@ fn run_fuzzer(plan: &fuzz::Plan) -> ExitCode {
     if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs every check in order and stops at the first that fails.
+/// Runs every check. Lints and compiling stop it where they fail; of what runs, everything is run.
 fn test() -> ExitCode {
     let start = Instant::now();
-    if let Err(complaint) = browser::ensure() {
-        eprintln!("{complaint}");
-        return ExitCode::FAILURE;
+    let outcome = browser::ensure().and_then(|()| every_check(start));
+    if outcome.is_ok() {
+        eprintln!("\nall checks passed in {}", minutes(start));
     }
+    ended(outcome)
+}
+
+fn every_check(start: Instant) -> Result<(), String> {
     let environments = std::thread::spawn(|| python::prepare(&target()));
-    for (name, arguments) in CHECKS {
-        eprintln!("\n== {name}, after {}: cargo {}", minutes(start), arguments.join(" "));
-        // Only rustdoc reads this: a broken link in the documentation fails, as a lint does.
-        let mut command = Command::new(env!("CARGO"));
-        let status = command.args(*arguments).env("RUSTDOCFLAGS", "--deny warnings").status();
-        if !status.is_ok_and(|status| status.success()) {
-            eprintln!("\n{name} failed");
-            return ExitCode::FAILURE;
-        }
-    }
-    for name in EXAMPLES {
-        eprintln!("\n== example {name}, after {}", minutes(start));
-        let program = target().join("debug/examples").join(name);
-        if !Command::new(program).current_dir(workspace()).status().is_ok_and(|status| status.success()) {
-            eprintln!("\nexample {name} failed");
-            return ExitCode::FAILURE;
-        }
-    }
-    eprintln!("\n== Python, after {}", minutes(start));
-    let _ = environments.join();
-    if test_python() != ExitCode::SUCCESS {
-        return ExitCode::FAILURE;
-    }
-    eprintln!("\nall checks passed in {}", minutes(start));
-    ExitCode::SUCCESS
+    FIRST.iter().try_for_each(|check| by_cargo(check, start))?;
+    eprintln!("\n== building the tests, after {}", minutes(start));
+    let programs = programs::build(&workspace())?;
+    eprintln!("\n== {} programs with tests, after {}", programs.len(), minutes(start));
+    let (tests, others) = programs::run(&programs, || {
+        let _ = environments.join();
+        let python = python::test(&workspace(), &target());
+        let examples = EXAMPLES.iter().map(|name| run_example(name, start));
+        let documents = BESIDE.iter().map(|check| by_cargo(check, start));
+        examples.chain(documents).chain([python]).filter_map(Result::err).collect::<Vec<_>>()
+    });
+    eprintln!(
+        "\ntests of Rust, after {}:\n{} passed, {} failed",
+        minutes(start),
+        tests.n_passed,
+        tests.n_failed
+    );
+    let broken: Vec<String> = others.into_iter().chain(tests.broken).collect();
+    if broken.is_empty() { Ok(()) } else { Err(format!("failed: {}", broken.join("; "))) }
+}
+
+fn by_cargo((name, arguments): &(&str, &[&str]), start: Instant) -> Result<(), String> {
+    eprintln!("\n== {name}, after {}: cargo {}", minutes(start), arguments.join(" "));
+    let mut command = Command::new(env!("CARGO"));
+    // Only rustdoc reads this: a broken link in the documentation fails, as a lint does.
+    let status =
+        command.args(*arguments).current_dir(workspace()).env("RUSTDOCFLAGS", "--deny warnings").status();
+    if status.is_ok_and(|status| status.success()) { Ok(()) } else { Err((*name).to_owned()) }
+}
+
+fn run_example(name: &str, start: Instant) -> Result<(), String> {
+    eprintln!("\n== example {name}, after {}", minutes(start));
+    let program = target().join("debug/examples").join(name);
+    let status = Command::new(program).current_dir(workspace()).status();
+    if status.is_ok_and(|status| status.success()) { Ok(()) } else { Err(format!("example {name}")) }
 }
 
 fn minutes(since: Instant) -> String {
@@ -129,15 +146,7 @@ fn minutes(since: Instant) -> String {
     format!("{} min {:02} s", seconds / 60, seconds % 60)
 }
 
-/// Builds, installs and tests the Python package. The program it exchanges model files with is the one of the Rust tests; it is
-/// built with the whole workspace, as they are, or every dependency would be compiled once more with other features.
+/// Builds, installs and tests the Python package. The program it exchanges model files with is the one of the Rust tests.
 fn test_python() -> ExitCode {
-    let built = Command::new(env!("CARGO"))
-        .args(["test", "--workspace", "--no-run", "--quiet"])
-        .current_dir(workspace())
-        .status();
-    if !built.is_ok_and(|status| status.success()) {
-        return ended(Err("the program could not be built".to_owned()));
-    }
-    ended(python::test(&workspace(), &target()))
+    ended(programs::build(&workspace()).and_then(|_| python::test(&workspace(), &target())))
 }
