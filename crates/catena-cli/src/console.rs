@@ -15,6 +15,11 @@ pub(crate) fn complain(error: &dyn Display) {
     let _ = writeln!(io::stderr(), "catena: {sentence}");
 }
 
+/// A number of things in words: `1 hole`, `2 holes`.
+pub(crate) fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
 /// Speaks to the user while a command runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Console {

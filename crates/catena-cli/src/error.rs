@@ -194,5 +194,9 @@ pub(crate) fn usage_sentence(error: &clap::Error) -> Option<String> {
     let lines = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
     let sentence: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = sentence.join(" ").replace(" tip:", ";").replace("error: ", "");
-    Some(format!("{}; see `catena --help`", sentence.trim_end_matches(['.', ';'])))
+    // Where a verb is known its own help tells more.
+    let usage = text.lines().find_map(|line| line.strip_prefix("Usage: catena "));
+    let verb = usage.and_then(|usage| usage.split(' ').next()).filter(|word| !word.starts_with(['<', '[']));
+    let help = verb.map_or_else(|| "catena --help".to_owned(), |verb| format!("catena help {verb}"));
+    Some(format!("{}; see `{help}`", sentence.trim_end_matches(['.', ';'])))
 }

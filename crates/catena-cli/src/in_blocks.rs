@@ -17,6 +17,7 @@ use indicatif::ProgressBar;
 use serde_json::json;
 
 use crate::arguments::{Bytes, Speech};
+use crate::console::counted;
 use crate::error::CliError;
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::predictions::Added;
@@ -83,9 +84,12 @@ impl InBlocksOf<'_> {
         };
         copy_filled(blocks.source(), n_rows, &mut rows.into_fillings(columns)?, target)?;
         bar.finish_and_clear();
-        let (n_outputs, n_blocks) = (about.outputs.len(), placed.len());
+        let n_blocks = placed.len();
         console.say(format!(
-            "filled {n_holes} holes in {n_outputs} outputs, in {n_blocks} blocks of at most {} rows",
+            "filled {} in {}, in {} of at most {} rows",
+            counted(n_holes, "hole"),
+            counted(about.outputs.len(), "output"),
+            counted(n_blocks, "block"),
             most + 1
         ));
         if self.speech.json {

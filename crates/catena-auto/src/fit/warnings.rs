@@ -11,6 +11,33 @@ use crate::ground::Facts;
 /// By how much, in standard deviations or nats per cell, a simple predictor must do better to be told of.
 const WORTH_TELLING: f64 = 0.01;
 
+/// So many outputs are each told of in a sentence of its own; more share one.
+const MOST_APART: usize = 4;
+
+/// The same news of several outputs: a name and a sentence for each, which give way to one sentence about all where they are many.
+struct News<'a> {
+    all: &'a dyn Fn(&str) -> String,
+    each: Vec<(String, String)>,
+}
+
+impl<'a> News<'a> {
+    fn new(all: &'a dyn Fn(&str) -> String) -> Self {
+        Self { all, each: vec![] }
+    }
+
+    fn add(&mut self, name: &str, sentence: String) {
+        self.each.push((name.to_owned(), sentence));
+    }
+
+    fn told(self) -> Vec<String> {
+        if self.each.len() <= MOST_APART {
+            return self.each.into_iter().map(|(_, sentence)| sentence).collect();
+        }
+        let first: Vec<&str> = self.each[..MOST_APART - 1].iter().map(|(name, _)| name.as_str()).collect();
+        vec![(self.all)(&format!("{} and {} more", first.join(", "), self.each.len() - first.len()))]
+    }
+}
+
 /// Warnings about a fitted model, most important first.
 pub(super) fn warnings(
     model: &Lmc,
@@ -20,27 +47,39 @@ pub(super) fn warnings(
     options: &FitOptions,
 ) -> Vec<String> {
     let mut warnings = lost_races(held_out);
+    let all =
+        |names: &str| format!("{names} have no value: what is said of them is what the model says alone");
+    let mut empty = News::new(&all);
+    let all = |names: &str| {
+        format!(
+            "{names} have equal values only: each is predicted to stay there, with a width of its size over their number"
+        )
+    };
+    let mut constant = News::new(&all);
     for &(output, count) in &facts.constant {
-        let name = options.output_name(output.get());
-        if count == 0 {
-            warnings.push(format!("{name} has no value: what is said of it is what the model says alone"));
-            continue;
+        let name = &options.output_name(output.get());
+        let stays = "it is predicted to stay there, with a width of its size over their number";
+        match count {
+            0 => empty
+                .add(name, format!("{name} has no value: what is said of it is what the model says alone")),
+            1 => constant.add(name, format!("{name} has a single value: {stays}")),
+            _ => constant.add(name, format!("{name} has {count} equal values: {stays}")),
         }
-        let cells =
-            if count == 1 { "has a single value".to_owned() } else { format!("has {count} equal values") };
-        warnings.push(format!(
-            "{name} {cells}: it is predicted to stay there, with a width of its size over their number"
-        ));
     }
+    warnings.extend(empty.told().into_iter().chain(constant.told()));
     if let Some(learned) = learned {
         warnings.extend(of_learning(model, facts, learned, options));
     }
+    let all =
+        |names: &str| format!("{names} have only 2 to 7 values: what is said of them leans on the priors");
+    let mut few = News::new(&all);
     for (output, count) in counts.iter().enumerate() {
         if (2..8).contains(count) {
-            let name = options.output_name(output);
-            warnings.push(format!("{name} has only {count} values: what is said of it leans on the priors"));
+            let name = &options.output_name(output);
+            few.add(name, format!("{name} has only {count} values: what is said of it leans on the priors"));
         }
     }
+    warnings.extend(few.told());
     warnings
 }
 
@@ -104,17 +143,32 @@ fn of_learning(model: &Lmc, facts: &Facts, learned: &Learned, options: &FitOptio
         }
         Stop::Converged | Stop::NoValue => {}
     }
+    let floor = options.noise_floor;
+    let all = |names: &str| {
+        format!(
+            "noises of {names} are at their bound, {floor:.0e} of their variance: values repeat others or have no noise"
+        )
+    };
+    let mut bounded = News::new(&all);
     for output in 0..model.n_outputs() {
         // The noise of an output that never varies follows from the number of its cells, not from learning.
         let is_learned = constant.iter().all(|(constant, _)| constant.get() != output);
-        if is_learned && model.noise()[output].get() < 2.0 * options.noise_floor {
-            warnings.push(format!(
-                "noise of {} is at its bound, {:.0e} of its variance: its values repeat others or have no noise",
-                options.output_name(output),
-                options.noise_floor
-            ));
+        if is_learned && model.noise()[output].get() < 2.0 * floor {
+            let name = &options.output_name(output);
+            let what = "its values repeat others or have no noise";
+            bounded
+                .add(name, format!("noise of {name} is at its bound, {floor:.0e} of its variance: {what}"));
         }
     }
+    warnings.extend(bounded.told());
+    let all = |names: &str| {
+        format!("the length-scales of {names} are beyond the span of the data: they act as drifts")
+    };
+    let mut long = News::new(&all);
+    let all = |names: &str| {
+        format!("the length-scales of {names} are below the spacing of the data: they act as noise")
+    };
+    let mut short = News::new(&all);
     let n_shared = model.mixing().n_shared();
     for (at, latent) in model.latents().iter().enumerate() {
         let name = match at.checked_sub(n_shared) {
@@ -136,15 +190,14 @@ fn of_learning(model: &Lmc, facts: &Facts, learned: &Learned, options: &FitOptio
                 warnings.push(format!("{name} is unused: fewer latents would do"));
             }
         } else if length > 2.0 * extent.span {
-            warnings.push(format!(
-                "the length-scale of {name} is beyond the span of the data: it acts as a drift"
-            ));
+            let what = "is beyond the span of the data: it acts as a drift";
+            long.add(&name, format!("the length-scale of {name} {what}"));
         } else if length < 0.3 * extent.spacing {
-            warnings.push(format!(
-                "the length-scale of {name} is below the spacing of the data: it acts as noise"
-            ));
+            let what = "is below the spacing of the data: it acts as noise";
+            short.add(&name, format!("the length-scale of {name} {what}"));
         }
     }
+    warnings.extend(long.told().into_iter().chain(short.told()));
     warnings
 }
 
@@ -152,6 +205,19 @@ fn of_learning(model: &Lmc, facts: &Facts, learned: &Learned, options: &FitOptio
 mod tests {
     use super::*;
     use catena::data::{InputPoints, Observations};
+
+    #[test]
+    fn many_outputs_share_a_sentence() {
+        let all = |names: &str| format!("{names} are empty");
+        let told = |count: usize| {
+            let mut news = News::new(&all);
+            (0..count).for_each(|at| news.add(&format!("s{at}"), format!("s{at} is empty")));
+            news.told()
+        };
+        assert!(told(0).is_empty());
+        assert_eq!(told(4), ["s0 is empty", "s1 is empty", "s2 is empty", "s3 is empty"]);
+        assert_eq!(told(120), ["s0, s1, s2 and 117 more are empty"]);
+    }
 
     #[test]
     fn new_values_out_of_range_are_told() {

@@ -113,12 +113,18 @@ pub(crate) fn selection_rows(size: Size, options: &FitOptions) -> usize {
 fn plan_for(size: Size, options: &FitOptions) -> (bool, Vec<usize>, Plan) {
     let Size { n_rows, n_inputs, n_outputs } = size;
     let private = options.private.unwrap_or(n_outputs > 1);
-    let ladder = ladder(n_outputs, private, options.latents);
+    let mut ladder = ladder(n_outputs, private, options.latents);
     let most = ladder.iter().copied().max().unwrap_or(1);
     // Along a line most latents turn out rough, with one state; some have two.
     let n_latents = most + if private { n_outputs } else { 0 };
     let state_size = if n_inputs == 1 { n_latents + n_latents / 4 } else { n_latents };
-    (private, ladder, Plan::new(options.budget, n_rows, n_outputs, state_size))
+    let plan = Plan::new(options.budget, n_rows, n_outputs, state_size);
+    if plan.is_frugal {
+        // Every second number, the largest among them.
+        ladder = ladder.into_iter().rev().step_by(2).collect::<Vec<_>>();
+        ladder.reverse();
+    }
+    (private, ladder, plan)
 }
 
 /// Decides what the options leave open for a table of `n_rows` rows, by the part of it on which models are compared. `positive`
@@ -137,6 +143,13 @@ pub(crate) fn choose_on(
     let mut reasons = vec![];
     if part.n_rows() < n_rows {
         reasons.push(format!("models were compared on {} of {n_rows} rows", part.n_rows()));
+    }
+    if plan.is_frugal {
+        reasons.push(format!(
+            "so many outputs are dear to learn together: numbers of latents are two steps apart, each compared after {} \
+             iterations",
+            plan.candidate_iterations
+        ));
     }
     let masks = (0..plan.n_masks.max(1)).map(|mask| holdout(&part, options.seed, mask));
     let mut holdouts: Vec<Holdout> = masks.collect::<Result<_, _>>()?;

@@ -15,6 +15,8 @@ pub(crate) struct Plan {
     pub(crate) candidate_iterations: usize,
     /// Masks of hidden cells; 0 to choose by parsimony.
     pub(crate) n_masks: u64,
+    /// Whether so many states are so dear that masks, iterations and candidates were saved.
+    pub(crate) is_frugal: bool,
     /// Starts of each candidate.
     pub(crate) candidate_multipliers: &'static [f64],
     /// Starts of the chosen model beside the one that was learned to compare it.
@@ -22,6 +24,10 @@ pub(crate) struct Plan {
     /// The race of the chosen model.
     pub(crate) race: RaceSettings,
 }
+
+/// Fewest rows, and fewest steps of a climb, by which models can be told apart.
+const FEWEST_ROWS: usize = 200;
+const FEWEST_ITERATIONS: usize = 15;
 
 /// Microseconds of one evidence with gradient per row, on one core: from instruction counts at 8, 13 and 26 states.
 pub(crate) fn cost_per_row(state_size: usize, n_outputs: usize) -> f64 {
@@ -32,7 +38,7 @@ pub(crate) fn cost_per_row(state_size: usize, n_outputs: usize) -> f64 {
 impl Plan {
     /// The plan for choosing; `state_size` is that of the largest model to be tried.
     pub(crate) fn new(budget: Budget, n_rows: usize, n_outputs: usize, state_size: usize) -> Self {
-        let (n_masks, smoothness_iterations, candidate_iterations) = match budget {
+        let (mut n_masks, mut smoothness_iterations, mut candidate_iterations) = match budget {
             Budget::Quick => (0, 15, 30),
             Budget::Default => (2, 30, 60),
             Budget::Thorough => (3, 60, 150),
@@ -44,15 +50,30 @@ impl Plan {
             Budget::Thorough => (500.0, 10_000),
         };
         // About ten candidates on every mask.
-        let evaluations = 10.0 * (n_masks.max(1) * candidate_iterations as u64) as f64;
-        let affordable = (seconds * 1e6 / (cost_per_row(state_size, n_outputs) * evaluations)) as usize;
+        let affordable = |n_masks: u64, iterations: usize| {
+            let evaluations = 10.0 * (n_masks.max(1) * iterations as u64) as f64;
+            seconds * 1e6 / (cost_per_row(state_size, n_outputs) * evaluations)
+        };
+        // What even the fewest rows are too dear for is saved on masks, then on iterations.
+        let fewest = FEWEST_ROWS.min(n_rows) as f64;
+        let is_frugal = affordable(n_masks, candidate_iterations) < fewest;
+        if is_frugal {
+            n_masks = n_masks.min(1);
+            let share = (affordable(n_masks, candidate_iterations) / fewest).min(1.0);
+            let saved = |iterations: usize| ((share * iterations as f64) as usize).max(FEWEST_ITERATIONS);
+            smoothness_iterations = saved(smoothness_iterations);
+            candidate_iterations = saved(candidate_iterations);
+        }
+        let affordable = affordable(n_masks, candidate_iterations) as usize;
         Self {
-            selection_rows: affordable.clamp(200, rows).min(n_rows),
+            selection_rows: affordable.clamp(FEWEST_ROWS, rows).min(n_rows),
             smoothness_iterations,
             candidate_iterations,
             n_masks,
+            is_frugal,
             candidate_multipliers: if budget == Budget::Thorough { &[1.0, 0.3, 3.0] } else { &[1.0] },
             final_multipliers: match budget {
+                _ if is_frugal => &[],
                 Budget::Quick => &[],
                 Budget::Default => &[1.0, 0.3, 3.0],
                 Budget::Thorough => &[1.0, 0.3, 3.0, 0.1, 10.0],
@@ -84,5 +105,29 @@ impl Plan {
     pub(crate) fn short(&self, max_iterations: usize) -> RaceSettings {
         let ascent = Settings { max_iterations, tolerance: 0.1, ..self.race.ascent };
         RaceSettings { heat: max_iterations / 3, ascent }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds of one core for ten candidates, by the plan's own formula.
+    fn seconds(plan: &Plan, state_size: usize, n_outputs: usize) -> f64 {
+        let evaluations = 10.0 * (plan.n_masks.max(1) * plan.candidate_iterations as u64) as f64;
+        plan.selection_rows as f64 * cost_per_row(state_size, n_outputs) * evaluations / 1e6
+    }
+
+    #[test]
+    fn wide_tables_are_compared_with_less_work_each() {
+        let narrow = Plan::new(Budget::Default, 4000, 7, 24);
+        assert!(!narrow.is_frugal && narrow.n_masks == 2 && narrow.candidate_iterations == 60);
+        for n_outputs in [60, 120] {
+            let state_size = (12 + n_outputs) * 5 / 4;
+            let wide = Plan::new(Budget::Default, 4000, n_outputs, state_size);
+            assert!(wide.is_frugal && wide.selection_rows >= FEWEST_ROWS && wide.n_masks == 1, "{wide:?}");
+            let seconds = seconds(&wide, state_size, n_outputs);
+            assert!(seconds < 55.0, "{n_outputs} outputs: {seconds} s, {wide:?}");
+        }
     }
 }

@@ -10,6 +10,7 @@ use catena_store::load_parts;
 use clap::Args;
 
 use crate::arguments::{Columns, ModelOptions, PredictionOptions, Speech, TableTarget};
+use crate::console::counted;
 use crate::error::CliError;
 use crate::in_blocks::InBlocksOf;
 use crate::learning::{Asked, learn, warn};
@@ -145,8 +146,20 @@ fn complete(
 ) -> Result<(), CliError> {
     let completion = completion(arguments, source, fit, long)?;
     write_completed(&source.table, &completion, target)?;
-    let n_holes = source.frame.values.len() - source.frame.n_observed();
-    let sentence = format!("filled {n_holes} holes in {} outputs", source.frame.n_outputs());
+    // Of a long table the holes are those that have a line.
+    let table = &source.table;
+    let holes_of = |column: &FilledColumn| {
+        let data = table.columns()[column.position].data();
+        column
+            .values
+            .iter()
+            .enumerate()
+            .filter(|(row, value)| value.is_finite() && data.is_hole(*row))
+            .count()
+    };
+    let n_holes = completion.filled.iter().map(holes_of).sum();
+    let (holes, outputs) = (counted(n_holes, "hole"), counted(source.frame.n_outputs(), "output"));
+    let sentence = format!("filled {holes} in {outputs}");
     arguments.speech.console().say(sentence);
     Ok(())
 }

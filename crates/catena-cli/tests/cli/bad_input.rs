@@ -250,6 +250,8 @@ const CASES: &[Case] = &[
     ("chain waves.csv -o waves.csv", 2, &["waves.csv", "read by this command"]),
     ("demo --directory waves.csv", 2, &["waves.csv", "not a folder"]),
     ("completion klingon", 2, &["klingon"]),
+    ("fit waves.csv", 2, &["--output <MODEL>", "see `catena help fit`"]),
+    ("fill waves.csv", 2, &["'fill'", "see `catena --help`"]),
 ];
 
 #[test]

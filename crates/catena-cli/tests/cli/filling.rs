@@ -198,3 +198,17 @@ fn learning_fills_better_than_the_mean_would() {
     // Four hours of a wave of thirty: the function is known to a tenth of its size.
     assert!(n_holes > 10.0 && error < 0.04 * spread, "{error} {spread}");
 }
+
+#[test]
+fn of_a_long_table_the_holes_that_have_a_line_are_counted() {
+    let folder = Folder::new("long_holes");
+    let line = |at: usize| {
+        let value = if at == 7 { String::new() } else { (at as f64 / 3.0).sin().to_string() };
+        // The second series has no line at all at odd times.
+        let other = if at.is_multiple_of(2) { format!("{at},b,{value}\n") } else { String::new() };
+        format!("{at},a,{value}\n{other}")
+    };
+    folder.write("long.csv", format!("t,series,value\n{}", (0..12).map(line).collect::<String>()));
+    let outcome = folder.run("impute long.csv --long t,series,value --budget quick -o out.csv").succeeded();
+    assert!(outcome.stderr.ends_with("filled 1 hole in 2 outputs\n"), "{}", outcome.stderr);
+}

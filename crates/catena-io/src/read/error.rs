@@ -150,6 +150,14 @@ pub enum ReadError {
         /// The second column, counted from 1.
         second: usize,
     },
+    /// Notes before the header.
+    #[error(
+        "{file}: line 1 begins with # where the names of the columns should be; remove the lines before the header"
+    )]
+    NotesFirst {
+        /// The file.
+        file: FileName,
+    },
     /// A row that is shorter or longer than the header.
     #[error(
         "{file}: line {line} has {found} cells but the header has {expected} columns; \

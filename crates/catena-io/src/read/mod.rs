@@ -70,7 +70,7 @@ pub fn read_with_progress(
     }
     let format = match options.format {
         Some(format) => format,
-        None => Format::of_path(path).ok_or_else(|| ReadError::UnknownFormat { file: file.clone() })?,
+        None => Format::of_path(path).ok_or_else(|| unknown_format(path))?,
     };
     // A named pipe or device has no length and cannot be read twice.
     if !metadata.is_file() {
@@ -121,5 +121,16 @@ fn read_stream(
                 arrow_file::read_arrow(file, io::Cursor::new(bytes), length, progress)
             }
         }
+    }
+}
+
+/// What to do with a file whose suffix names no format of a table.
+pub(crate) fn unknown_format(path: &Path) -> ReadError {
+    let file = FileName::from(path);
+    let suffix = path.extension().map(|suffix| suffix.to_string_lossy().to_ascii_lowercase());
+    match suffix.as_deref() {
+        Some("gz" | "tgz") => ReadError::WrongContent { file, content: Content::Gzip },
+        Some("zip" | "xlsx" | "xls" | "ods") => ReadError::WrongContent { file, content: Content::Zip },
+        _ => ReadError::UnknownFormat { file },
     }
 }

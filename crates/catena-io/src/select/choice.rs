@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{SelectError, Selection, nearest_name};
+use crate::place::Excerpt;
 use crate::table::{Column, ColumnData, Stray, StrayReason, Table};
 
 /// Why a column got its role.
@@ -205,13 +206,28 @@ fn is_empty(column: &Column) -> bool {
     (0..column.data().len()).all(|row| column.data().is_hole(row))
 }
 
-/// If an output could have been but is empty, that is the better message.
+/// If an output could have been but is empty or text, that is the better message.
 fn no_outputs(table: &Table, decision: &Decision) -> SelectError {
-    let empty = decision.ignored.iter().find(|choice| choice.reason == Reason::NoValue);
-    if let Some(choice) = empty {
-        return SelectError::AllHoles { file: table.file().clone(), column: choice.name.clone() };
+    let file = || table.file().clone();
+    let ignored = |reason: Reason| decision.ignored.iter().find(|choice| choice.reason == reason);
+    if let Some(choice) = ignored(Reason::NoValue) {
+        return SelectError::AllHoles { file: file(), column: choice.name.clone() };
     }
-    SelectError::NoOutputs { file: table.file().clone() }
+    let text = ignored(Reason::Text).and_then(|choice| first_text(table, &choice.name));
+    text.unwrap_or_else(|| SelectError::NoOutputs { file: file() })
+}
+
+/// A column of text as the reason why there is no output, by its first cell.
+fn first_text(table: &Table, name: &str) -> Option<SelectError> {
+    let column = &table.columns()[table.position(name)?];
+    let ColumnData::Text(texts) = column.data() else { return None };
+    let (row, text) = (0..table.n_rows()).find_map(|row| Some((row, texts.get(row)?)))?;
+    Some(SelectError::TextOnly {
+        file: table.file().clone(),
+        column: name.to_owned(),
+        place: table.place_of(row),
+        text: Excerpt::new(text.as_bytes()),
+    })
 }
 
 /// The single column of times, or else the first column.

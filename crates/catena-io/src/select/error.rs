@@ -73,6 +73,21 @@ pub enum SelectError {
         /// The file.
         file: FileName,
     },
+    /// What could be an output holds text.
+    #[error(
+        "{file}: no column of numbers is left for an output: column {column} holds text, such as {text} in {place}; write \
+         numbers without units or signs, or name the inputs and outputs"
+    )]
+    TextOnly {
+        /// The file.
+        file: FileName,
+        /// The first such column.
+        column: String,
+        /// Its first cell with text.
+        place: Place,
+        /// The text there.
+        text: Excerpt,
+    },
     /// An output without a value.
     #[error("{file}: column {column} has no value in any row; drop it from the outputs")]
     AllHoles {

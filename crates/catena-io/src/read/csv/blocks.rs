@@ -8,7 +8,7 @@ use super::Records;
 use super::reader::{Block, Rows, read_head};
 use super::source::{CsvSource, SourceText};
 use crate::place::FileName;
-use crate::read::{Format, ReadError, ReadOptions};
+use crate::read::{Format, ReadError, ReadOptions, unknown_format};
 use crate::table::Table;
 
 /// A file of delimited text whose rows are read in blocks, in any order and as often as one likes. It must not change
@@ -55,7 +55,7 @@ impl CsvBlocks {
             return Err(ReadError::IsDirectory { file });
         }
         let format = options.format.or_else(|| Format::of_path(path));
-        let Some(format) = format else { return Err(ReadError::UnknownFormat { file }) };
+        let Some(format) = format else { return Err(unknown_format(path)) };
         if !metadata.is_file() || matches!(format, Format::Parquet | Format::Arrow) {
             return Err(ReadError::NotInBlocks { file });
         }

@@ -92,6 +92,9 @@ impl Rows<'_> {
                 continue;
             }
             if record.n_cells() != columns.len() {
+                if columns.len() == 1 && names[0].starts_with('#') {
+                    return Err(ReadError::NotesFirst { file: file.clone() });
+                }
                 let (found, expected) = (record.n_cells(), columns.len());
                 return Err(ReadError::Ragged { file: file.clone(), line: record.line(), found, expected });
             }
