@@ -7,9 +7,16 @@ pub(super) fn run(bytes: &[u8]) {
     let words = bytes.split(|byte| *byte == b'\n').map(word);
     let said = catena_cli::check_words([OsString::from("catena")].into_iter().chain(words));
     if let Err(Some(sentence)) = said {
-        let is_one = !sentence.contains('\n') && sentence.ends_with("; see `catena --help`");
-        assert!(is_one && !sentence.starts_with(';'), "{sentence:?}");
+        let is_one = !sentence.contains('\n') && !sentence.starts_with(';');
+        let help = sentence.rsplit_once("; see `catena ").and_then(|(_, help)| help.strip_suffix('`'));
+        assert!(is_one && help.is_some_and(is_help), "{sentence:?}");
     }
+}
+
+/// Whether these words bring help: that of the program, or of a verb that there is.
+fn is_help(words: &str) -> bool {
+    let all = ["catena"].into_iter().chain(words.split(' ')).map(OsString::from);
+    matches!(catena_cli::check_words(all), Err(None))
 }
 
 #[cfg(unix)]
