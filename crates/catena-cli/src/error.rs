@@ -196,7 +196,8 @@ pub(crate) fn usage_sentence(error: &clap::Error) -> Option<String> {
     let sentence = sentence.join(" ").replace(" tip:", ";").replace("error: ", "");
     // Where a verb is known its own help tells more.
     let usage = text.lines().find_map(|line| line.strip_prefix("Usage: catena "));
-    let verb = usage.and_then(|usage| usage.split(' ').next()).filter(|word| !word.starts_with(['<', '[']));
+    let verb =
+        usage.and_then(|usage| usage.split(' ').next()).filter(|word| word.starts_with(char::is_alphabetic));
     let help = verb.map_or_else(|| "catena --help".to_owned(), |verb| format!("catena help {verb}"));
     Some(format!("{}; see `{help}`", sentence.trim_end_matches(['.', ';'])))
 }
