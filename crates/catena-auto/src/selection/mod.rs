@@ -145,10 +145,10 @@ pub(crate) fn choose_on(
         reasons.push(format!("models were compared on {} of {n_rows} rows", part.n_rows()));
     }
     if plan.is_frugal {
+        let steps = if options.latents.is_none() { "numbers of latents two steps apart, " } else { "" };
+        let iterations = plan.candidate_iterations;
         reasons.push(format!(
-            "so many outputs are dear to learn together: numbers of latents are two steps apart, each compared after {} \
-             iterations",
-            plan.candidate_iterations
+            "so many outputs are dear to learn together: {steps}models compared after {iterations} iterations"
         ));
     }
     let masks = (0..plan.n_masks.max(1)).map(|mask| holdout(&part, options.seed, mask));
