@@ -9,12 +9,12 @@ use std::sync::{Mutex, PoisonError};
 use catena::index::RowIndex;
 use catena::inference::{Future, Gradient, Past, Summary, surroundings as around};
 use catena::model::Lmc;
-use catena_auto::fit::in_parts::{
+use catena_fit::fit::in_parts::{
     self, Census, Counted, EvidenceFailure, Gathered, Outline as Draft, Part, PlainModel,
 };
-use catena_auto::fit::{Event, FitMonitor};
-use catena_auto::method::Quantity;
-use catena_auto::preparation::Preparation;
+use catena_fit::fit::{Event, FitMonitor};
+use catena_fit::method::Quantity;
+use catena_fit::preparation::Preparation;
 use catena_store::About;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -173,7 +173,7 @@ impl Segment {
     fn summary<'py>(&self, py: Python<'py>, model: &str, distinct: bool) -> PyResult<Bound<'py, PyBytes>> {
         let model = read_model(model)?;
         let bytes = py.detach(|| Ok(self.part.summary(&model, counted(distinct))?.to_bytes()));
-        Ok(PyBytes::new(py, &bytes.map_err(|error: catena_auto::fit::FitError| Failure::from(error))?))
+        Ok(PyBytes::new(py, &bytes.map_err(|error: catena_fit::fit::FitError| Failure::from(error))?))
     }
 
     /// The share of the log evidence and of its slopes: the log evidence, then mixing, length-scales, shapes and noise.
@@ -207,7 +207,7 @@ impl Segment {
                 let found = self.part.posterior(&model, past.as_ref(), future.as_ref(), quantity)?;
                 Ok(found.into_means_and_deviations())
             })
-            .map_err(|error: catena_auto::fit::FitError| Failure::from(error))?;
+            .map_err(|error: catena_fit::fit::FitError| Failure::from(error))?;
         let n_outputs = self.part.n_outputs();
         Ok((table(py, means, n_outputs)?, table(py, deviations, n_outputs)?))
     }

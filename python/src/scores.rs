@@ -1,7 +1,7 @@
 //! Scores of single cells; what is averaged over is Python's business.
 
-use catena_auto::normal::{log_density, quantile};
-use catena_auto::scores::normal_crps;
+use catena_fit::normal::{log_density, quantile};
+use catena_fit::scores::normal_crps;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 

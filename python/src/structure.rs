@@ -5,7 +5,7 @@ use std::sync::Arc;
 use catena::data::InputPoints;
 use catena::index::RowIndex;
 use catena::structure::{Start, StructureChoice, StructureError, Tree, chain_ensemble};
-use catena_auto::fit::{Fit, FitError, MethodChoice, StructureOption};
+use catena_fit::fit::{Fit, FitError, MethodChoice, StructureOption};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 

@@ -3,10 +3,10 @@
 use catena::kernel::StateKind;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::units::{DistanceScale, LengthScale, Variance};
-use catena_auto::fit::{FitError, KernelPair};
-use catena_auto::message_passing::{CatenaMethod, States, Structure as Laid};
-use catena_auto::method::{Differentiable, Evidence, Method, MethodError, Quantity};
-use catena_baselines::{Gradient, Problem};
+use catena_fit::fit::{FitError, KernelPair};
+use catena_fit::message_passing::{CatenaMethod, States, Structure as Laid};
+use catena_fit::method::{Differentiable, Evidence, Method, MethodError, Quantity};
+use catena_methods::{Gradient, Problem};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

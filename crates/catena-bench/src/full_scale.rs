@@ -15,8 +15,8 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::{DistanceScale, LengthScale, Variance};
-use catena_baselines::fullscale::{Arrangement, FullScale, FullScaleSize};
-use catena_baselines::{MemoryLimit, Problem};
+use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
+use catena_methods::{MemoryLimit, Problem};
 
 use crate::Failure;
 use crate::random::Random;

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use catena_auto::fit::{FitError, LiveFitError};
 use catena_experiments::ExperimentError;
+use catena_fit::fit::{FitError, LiveFitError};
 use catena_io::journal::JournalError;
 use catena_io::read::ReadError;
 use catena_io::select::SelectError;

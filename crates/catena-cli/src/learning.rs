@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use catena::data::Dataset;
-use catena_auto::fit::{Event, Fit, FitError, FitMonitor, FitOptions, fit};
-use catena_auto::time::{TimeOptions, TimeSpec};
-use catena_baselines::MemoryLimit;
+use catena_fit::fit::{Event, Fit, FitError, FitMonitor, FitOptions, fit};
+use catena_fit::time::{TimeOptions, TimeSpec};
 use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;
+use catena_methods::MemoryLimit;
 use catena_store::length_text;
 
 use crate::arguments::{KernelWord, ModelOptions};

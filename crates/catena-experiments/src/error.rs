@@ -8,10 +8,10 @@ use catena::inference::InferenceError;
 use catena::model::ModelError;
 use catena::structure::StructureError;
 use catena::units::UnitError;
-use catena_auto::fit::FitError;
-use catena_baselines::BaselineError;
-use catena_baselines::bounds::BoundsError;
+use catena_fit::fit::FitError;
 use catena_io::write::WriteError;
+use catena_methods::BaselineError;
+use catena_methods::bounds::BoundsError;
 use catena_studies::study::StudyError;
 use thiserror::Error;
 

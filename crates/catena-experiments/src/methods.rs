@@ -5,11 +5,11 @@ use catena::graph::FactorGraph;
 use catena::inference;
 use catena::prediction::Prediction;
 use catena::structure::Tree;
-use catena_baselines::exact::{Exact, ExactOptions};
-use catena_baselines::kmeans::{PAPER_ROUNDS, Start, k_means};
-use catena_baselines::nngp::{Nngp, NngpOptions};
-use catena_baselines::svgp::{Inducing, Svgp, SvgpOptions};
-use catena_baselines::{Jitter, Problem};
+use catena_methods::exact::{Exact, ExactOptions};
+use catena_methods::kmeans::{PAPER_ROUNDS, Start, k_means};
+use catena_methods::nngp::{Nngp, NngpOptions};
+use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_methods::{Jitter, Problem};
 use catena_studies::study::{Scores, Study};
 
 use crate::error::ExperimentError;

@@ -1,11 +1,11 @@
 //! A fit as a page: the numbers of a model, its predictions and its warnings, in the shape the page wants.
 
 use catena::structure::{Start, StructureChoice, Tree, greedy_chain, spanning_tree};
-use catena_auto::fit::{
+use catena_fit::fit::{
     Fit, HeldOut, LatentSummary, MethodChoice, PieceSummary, StructureOption, SumSummary, Summary,
 };
-use catena_auto::method::Quantity;
-use catena_auto::preparation::Predictive;
+use catena_fit::method::Quantity;
+use catena_fit::preparation::Predictive;
 use catena_io::FileName;
 use catena_io::select::Input;
 use catena_io::time::ZoneStyle;
@@ -280,7 +280,7 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
 
 fn search(summary: &Summary) -> Option<Search> {
     let first = summary.tried.first()?;
-    let candidate = |tried: &catena_auto::fit::Tried| Candidate {
+    let candidate = |tried: &catena_fit::fit::Tried| Candidate {
         description: tried.name.clone(),
         is_chosen: tried.chosen,
         note: Some(format!("{}: {:.3}", tried.score_name, tried.score)),

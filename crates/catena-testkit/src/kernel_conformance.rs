@@ -5,8 +5,8 @@
 
 use catena::kernel::{Correlation, DerivativeState, Dynamics, Kernel, StateKind, Step, VisitDynamics};
 use catena::units::LengthScale;
-use catena_baselines::dense::{correlation, drift, matrix_exponential, stationary_covariance};
-use catena_baselines::double_double::DoubleDouble;
+use catena_methods::dense::{correlation, drift, matrix_exponential, stationary_covariance};
+use catena_methods::double_double::DoubleDouble;
 
 /// About 50 units in the last place: closed forms may lose a few digits of one to regrouping, never more.
 const ROUNDING: f64 = 1e-14;

@@ -5,8 +5,8 @@
 use catena::data::InputPoints;
 use catena::kernel::Kernel;
 use catena::units::LengthScale;
-use catena_baselines::dense::{drift, matrix_exponential, stationary_covariance};
-use catena_baselines::double_double::DoubleDouble;
+use catena_methods::dense::{drift, matrix_exponential, stationary_covariance};
+use catena_methods::double_double::DoubleDouble;
 
 use crate::random::SeededDraws;
 

@@ -10,7 +10,7 @@ use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Quality, Variance};
-use catena_baselines::dense::DensePrior;
+use catena_methods::dense::DensePrior;
 
 use crate::random::SeededDraws;
 

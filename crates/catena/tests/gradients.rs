@@ -6,7 +6,7 @@ use catena::graph::FactorGraph;
 use catena::inference::{Form, Gradient};
 use catena::model::{Lmc, MixingMatrix};
 use catena::units::{LengthScale, Variance};
-use catena_baselines::dense::DensePrior;
+use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{Choice, accurate_forms, workspace};
 use catena_testkit::scenario::{Limits, Scenario, Shape};

@@ -10,7 +10,7 @@ use catena::likelihood::{Approximation, Gaussian, LikelihoodError, Settings, Sto
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
-use catena_baselines::dense::DensePrior;
+use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 use std::f64::consts::{PI, TAU};

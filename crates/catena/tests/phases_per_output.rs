@@ -10,7 +10,7 @@ use catena::learning::Parameters;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
-use catena_baselines::dense::DensePrior;
+use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 
 fn length(value: f64) -> LengthScale {

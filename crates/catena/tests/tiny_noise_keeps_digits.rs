@@ -5,7 +5,7 @@
 use catena::graph::FactorGraph;
 use catena::inference::{Gradient, Workspace};
 use catena::learning::{Evidence, GraphEvidence};
-use catena_baselines::dense::{DenseGradient, DensePrior};
+use catena_methods::dense::{DenseGradient, DensePrior};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 

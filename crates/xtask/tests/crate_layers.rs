@@ -21,7 +21,7 @@ const FORBIDDEN: &[(&str, &[&str], &str)] = &[
         "the core does no input or output",
     ),
     (
-        "crates/catena-baselines/src",
+        "crates/catena-methods/src",
         &["catena::graph", "catena::inference", "catena::posterior", "catena::live"],
         "an oracle shares nothing with what it judges",
     ),
@@ -40,7 +40,7 @@ const FORBIDDEN: &[(&str, &[&str], &str)] = &[
 
 /// Which of ours alone may use a dependency that knows a format, a device or a language.
 const RESERVED: &[(&str, &[&str])] = &[
-    ("faer", &["catena-baselines"]),
+    ("faer", &["catena-methods"]),
     ("arrow-array", &["catena-io"]),
     ("arrow-ipc", &["catena-io"]),
     ("parquet", &["catena-io"]),

@@ -172,7 +172,7 @@ fn the_book_says_of_every_block_of_code_what_it_is() {
 
 #[test]
 fn the_compiler_sees_every_page_with_rust() {
-    let list = fs::read_to_string(workspace().join("crates/catena-auto/src/book.rs")).unwrap();
+    let list = fs::read_to_string(workspace().join("crates/catena-fit/src/book.rs")).unwrap();
     for page in pages() {
         let fences = parts(&fs::read_to_string(&page).unwrap()).fences;
         if fences.iter().any(|(_, words)| words.split(',').next() == Some("rust")) {
@@ -218,7 +218,7 @@ fn documents_name_what_exists() {
             for path in prose.split('`').skip(1).step_by(2).filter(|quoted| is_path(quoted)) {
                 n_paths += 1;
                 // Inside a crate, folders are named from its source.
-                let places = ["", "crates/catena/src", "crates/catena-auto/src", "crates/catena"];
+                let places = ["", "crates/catena/src", "crates/catena-fit/src", "crates/catena"];
                 if !places.iter().any(|place| root.join(place).join(path).exists()) {
                     complaints.push(format!("{}:{line}: `{path}` is not there", name_of(&document)));
                 }

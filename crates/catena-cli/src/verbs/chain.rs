@@ -8,7 +8,7 @@ use catena::index::Position;
 use catena::structure::{
     Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
 };
-use catena_auto::fit::{FitError, StructureOption};
+use catena_fit::fit::{FitError, StructureOption};
 use catena_io::select::Selection;
 use catena_io::table::{Column, ColumnData, NumberColumn, NumberStyle, Table};
 use catena_io::write::write_table;

@@ -6,15 +6,15 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_auto::fit::{Budget, Fit, FitError, FitOptions};
-use catena_auto::method::Quantity;
-use catena_auto::preparation::Predictive;
-use catena_baselines::trivial::LinearInterpolation;
+use catena_fit::fit::{Budget, Fit, FitError, FitOptions};
+use catena_fit::method::Quantity;
+use catena_fit::preparation::Predictive;
 use catena_io::read::{ReadOptions, read_pipe};
 use catena_io::select::{Frame, Selection};
 use catena_io::table::{Column, Table};
 use catena_io::time::Instant;
 use catena_io::write::{Target, write_table};
+use catena_methods::trivial::LinearInterpolation;
 use catena_store::{About, page};
 use clap::Args;
 use rayon::prelude::*;
@@ -168,7 +168,7 @@ fn outcome(
     n_outputs: usize,
 ) -> Outcome {
     let cells = rows.clone().map(|row| (row * n_predicted + predicted, truth[row * n_outputs + output]));
-    let scores = catena_auto::scores::score(
+    let scores = catena_fit::scores::score(
         predictive,
         cells.filter(|(_, value)| !value.is_nan()),
         &vec![1.0; n_predicted],

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use catena_auto::fit::{Fit, FitError};
-use catena_auto::method::Quantity;
-use catena_auto::preparation::{Predictive, median_gap};
-use catena_auto::scores::score;
-use catena_auto::time::{Rolling, later_rows, rolling};
+use catena_fit::fit::{Fit, FitError};
+use catena_fit::method::Quantity;
+use catena_fit::preparation::{Predictive, median_gap};
+use catena_fit::scores::score;
+use catena_fit::time::{Rolling, later_rows, rolling};
 use catena_io::FileName;
 use catena_io::read::Format;
 use catena_store::{About, Model, length_text, load};

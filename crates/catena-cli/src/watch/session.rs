@@ -4,8 +4,8 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use catena::index::OutputIndex;
-use catena_auto::fit::{LiveFit, LiveFitError};
-use catena_auto::method::Quantity;
+use catena_fit::fit::{LiveFit, LiveFitError};
+use catena_fit::method::Quantity;
 use catena_io::FileName;
 use catena_io::journal::{Journal, Record};
 use catena_io::stream::{LineReader, ReplyWriter, StreamRow};

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints};
-use catena_auto::fit::{Budget, Fit, FitOptions, FullScaleSize, MethodChoice, StructureOption, fit};
-use catena_auto::method::Quantity;
-use catena_auto::preparation::Predictive;
-use catena_auto::rows::rows_with_a_cell;
-use catena_auto::scores::score;
-use catena_baselines::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
+use catena_fit::fit::{Budget, Fit, FitOptions, FullScaleSize, MethodChoice, StructureOption, fit};
+use catena_fit::method::Quantity;
+use catena_fit::preparation::Predictive;
+use catena_fit::rows::rows_with_a_cell;
+use catena_fit::scores::score;
+use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
 use catena_studies::ett_study::ett_random_rows;
 use catena_studies::gap_table::{GapTable, ett_over_time};
 use catena_studies::sensor_study::sensor_study;

@@ -1,6 +1,6 @@
 //! `ett-time`: electricity over time, where message passing is exact (Fig. ETT_m1).
 
-use catena_baselines::exact::ExactOptions;
+use catena_methods::exact::ExactOptions;
 use catena_studies::ett_time_study::ett_time_study;
 use catena_studies::study::Study;
 

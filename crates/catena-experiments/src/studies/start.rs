@@ -4,7 +4,7 @@ use catena::data::InputPoints;
 use catena::diagnostics::{PairSampling, chain_start_factor, distortion, printed_chain_start_factor};
 use catena::index::RowIndex;
 use catena::structure::{Start, greedy_chain};
-use catena_baselines::exact::ExactOptions;
+use catena_methods::exact::ExactOptions;
 use catena_studies::ett_study::ett_study;
 use catena_studies::julia_streams::JuliaStream;
 use catena_studies::sensor_study::sensor_study;

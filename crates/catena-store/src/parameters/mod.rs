@@ -8,8 +8,8 @@ mod entry;
 mod kernels;
 mod sums;
 
-use catena_auto::fit::{Fit, FitOptions, GivenParameters};
-use catena_auto::time::{TimeOptions, TimeParameters};
+use catena_fit::fit::{Fit, FitOptions, GivenParameters};
+use catena_fit::time::{TimeOptions, TimeParameters};
 use catena_io::units::Duration;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Parameters of a model along time: sums of pieces, how much of each every output has, seasons they share, noise.
 
 use catena::kernel::{Kernel, StateKind};
-use catena_auto::fit::MeanChoice;
-use catena_auto::time::{PieceKind, PieceParameters, SharedHarmonic, SharedSeason, TimeParameters};
+use catena_fit::fit::MeanChoice;
+use catena_fit::time::{PieceKind, PieceParameters, SharedHarmonic, SharedSeason, TimeParameters};
 use serde::Serialize;
 
 use super::entry::Entry;

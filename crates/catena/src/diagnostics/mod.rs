@@ -3,7 +3,7 @@
 //!
 //! [`StructureQuality`] is the report. Its parts: gaps ([`GapStatistics`]), the distortion ε_π ([`Distortion`]), and the
 //! right-hand sides of Lemma 1, Lemma 2, Theorem 1 and Proposition 1. Their left-hand sides need dense algebra and are
-//! evaluated by `catena-baselines`.
+//! evaluated by `catena-methods`.
 
 mod bounds;
 mod distortion;

@@ -32,7 +32,7 @@ pub(crate) const CHECKS: &[Check] = &[
 
 /// Crates that people use as libraries.
 const PUBLISHED: &[&str] =
-    &["catena", "catena-auto", "catena-baselines", "catena-io", "catena-report", "catena-store"];
+    &["catena", "catena-fit", "catena-methods", "catena-io", "catena-report", "catena-store"];
 
 fn licences(context: &Context<'_>) -> Verdict {
     let mut command = match subcommand("deny") {
@@ -154,7 +154,7 @@ fn coverage(context: &Context<'_>) -> Verdict {
         Err(absent) => return absent,
     };
     command.args(["--package", "catena", "--summary-only", "--json", "--ignore-filename-regex"]);
-    command.arg("catena-(testkit|baselines|studies)|/tests/|registry");
+    command.arg("catena-(testkit|methods|studies)|/tests/|registry");
     let output = command.current_dir(context.workspace).stderr(Stdio::inherit()).output();
     let Ok(output) = output.map(|output| (output.status.success(), output.stdout)) else {
         return Verdict::Failed("cargo llvm-cov could not be run".to_owned());
