@@ -22,7 +22,7 @@ mod distinct;
 pub mod ensemble;
 pub mod fit;
 pub mod full_scale;
-mod ground;
+mod prepared_table;
 mod joining;
 mod json;
 pub mod message_passing;

@@ -1,7 +1,8 @@
 //! How well predictive distributions meet the truth; holes do not count.
 
-use crate::normal::{cumulative, density};
-use crate::preparation::Predictive;
+use crate::normal::density;
+use crate::normal::cumulative;
+use crate::prepare::Predictive;
 
 /// Scores over the cells of a table whose truth is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,7 +69,7 @@ pub(crate) fn pooled(scores: &[Scores]) -> Scores {
 
 /// How predictions met cells that were hidden while they were made.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct OnHidden {
+pub(crate) struct HeldOutScores {
     /// Over all of them.
     pub(crate) scores: Scores,
     /// Over those of each output.
@@ -77,7 +78,7 @@ pub(crate) struct OnHidden {
     pub(crate) probabilities: Vec<f64>,
 }
 
-impl OnHidden {
+impl HeldOutScores {
     /// For the cells `(place, truth)`, as [`score`] takes them.
     pub(crate) fn new(predictive: &Predictive, cells: &[(usize, f64)], scales: &[f64]) -> Self {
         let n_outputs = scales.len();
@@ -137,13 +138,13 @@ mod tests {
         let predictive = Predictive::normal(2, vec![0.0; 6], vec![1.0; 6]);
         let scales = [1.0, 1.0];
         let cells = [(0, 1.0), (1, 3.0), (2, -1.0), (4, 0.5)];
-        let whole = OnHidden::new(&predictive, &cells, &scales);
+        let whole = HeldOutScores::new(&predictive, &cells, &scales);
         assert_eq!(whole.by_output.iter().map(|scores| scores.n_cells).collect::<Vec<_>>(), [3, 1]);
         assert!((whole.by_output[0].rmse - 0.75_f64.sqrt()).abs() < 1e-15);
         assert_eq!((whole.by_output[1].rmse, whole.by_output[1].coverage), (3.0, 0.0));
         // The second set has no cell of the second output.
-        let sets = [&cells[..2], &cells[2..]].map(|cells| OnHidden::new(&predictive, cells, &scales));
-        let together = OnHidden::pooled(sets.to_vec()).unwrap();
+        let sets = [&cells[..2], &cells[2..]].map(|cells| HeldOutScores::new(&predictive, cells, &scales));
+        let together = HeldOutScores::pooled(sets.to_vec()).unwrap();
         assert_eq!(together.probabilities, whole.probabilities);
         let pairs = [(together.scores, whole.scores)].into_iter();
         for (left, right) in pairs.chain(together.by_output.into_iter().zip(whole.by_output)) {

@@ -10,8 +10,9 @@ use catena::units::Variance;
 use catena_methods::Problem;
 use catena_methods::bounds::{BoundsError, PosteriorSides, Sides, covariance_gap, latent_gap, posterior_gap};
 
-use crate::json::{number, object};
 use crate::structure_error::ErrorEstimate;
+use crate::json::object;
+use crate::json::number;
 
 /// Both sides of the paper's inequalities on one structure.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,14 +2,15 @@
 
 use catena::data::Dataset;
 
-use super::fitted::{Told, finish, scaled_candidates, tell};
-use super::{Fit, FitError, FitMonitor, FitOptions, FitParts, MeanChoice, Stage, StructureOption};
-use crate::carry::carried;
-use crate::distinct::distinct;
-use crate::ground::Ground;
-use crate::message_passing::with_candidates;
-use crate::preparation::{InputUnits, Preparation};
-use crate::time::{MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, TimeModel, TimeOptions, TimeParameters, TimeSpec};
+use super::fitted::finish;
+use super::fitted::SelectionReport;
+use super::FitParts;
+use super::Fit;
+use crate::error::FitError;
+use crate::families::time::TimeModel;
+use crate::monitor::{FitMonitor, Stage, tell};
+use crate::options::{FitOptions, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, StructureOption, TimeOptions, TimeParameters, TimeSpec};
+use crate::prepare::{InputUnits, Preparation, PreparedTable, distinct, rescaled, scaled_candidates, with_candidates};
 
 /// A fit of sums of level, season and oscillator along a single input.
 pub(super) fn fit(
@@ -58,8 +59,8 @@ pub(super) fn fit(
     };
     let prepared = preparation.dataset(&learned_from)?;
     let model = match &time.parameters {
-        Some(given) => crate::time::given(&prepared, &preparation, given, options)?,
-        None => crate::time::learn(&prepared, preparation.inputs[0].1, time, options, monitor)?,
+        Some(given) => crate::families::time::given(&prepared, &preparation, given, options)?,
+        None => crate::families::time::learn(&prepared, preparation.inputs[0].1, time, options, monitor)?,
     };
     conclude(table, preparation, model, options, monitor)
 }
@@ -74,7 +75,7 @@ impl Fit {
         let units = Preparation::identity(table.inputs(), model.n_outputs(), InputUnits::AsGiven);
         let has_slopes = preparation.outputs.iter().any(|output| !output.slopes.is_empty());
         let mean = if has_slopes { MeanChoice::Linear } else { MeanChoice::Constant };
-        TimeParameters::of(&carried(model, preparation, &units).ok()?, mean)
+        TimeParameters::of(&rescaled(model, preparation, &units).ok()?, mean)
     }
 }
 
@@ -90,9 +91,9 @@ pub(super) fn conclude(
     tell(monitor, Stage::Structure, 0.0);
     let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
     let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
-    let ground = Ground::new(prepared, &options.structure.learned_on())?;
-    let told = Told { decisions: reasons, ..Told::default() };
-    let mut fit = finish(table, preparation, &ground, model, learned.as_ref(), told, options, monitor)?;
+    let prepared_table = PreparedTable::new(prepared, &options.structure.learned_on())?;
+    let told = SelectionReport { decisions: reasons, ..SelectionReport::default() };
+    let mut fit = finish(table, preparation, &prepared_table, model, learned.as_ref(), told, options, monitor)?;
     let summary = &mut fit.parts.summary;
     summary.warnings.extend(warnings);
     for (latent, sum) in summary.latents.iter_mut().zip(sums) {

@@ -10,24 +10,20 @@ use catena::units::DistanceScale;
 use catena_methods::fullscale::FullScaleSize;
 use catena_methods::{MemoryLimit, Problem};
 
-use super::in_parts::log_volume;
-use super::learn::{learn, rival, schedule};
-use super::summary::{self, Summary};
 use super::warnings::warnings;
-use super::{
-    Event, FitError, FitMonitor, FitOptions, GivenParameters, KernelPair, MethodChoice, Stage,
-    StructureOption,
-};
-use crate::carry::carried;
-use crate::contest::contest;
-use crate::distinct::distinct;
-use crate::ensemble::EnsembleMethod;
-use crate::ground::{Course, Ground};
-use crate::message_passing::{CatenaMethod, States, Structure, with_candidates};
-use crate::method::{Evidence, Fitted, Method, Quantity};
-use crate::preparation::{InputUnits, OutputTransform, Predictive, Preparation};
-use crate::scores::{OnHidden, Scores};
-use crate::selection::{Choice, choose};
+use super::summary::self;
+use super::summary::Summary;
+use super::learn::learn;
+use crate::methods::message_passing::Structure;
+use crate::error::FitError;
+use crate::families::{FamilyChoice, choose};
+use crate::learn::LearningTask;
+use crate::method_selection::select_method;
+use crate::methods::{EnsembleMethod, Evidence, Fitted, MessagePassing, Method, Quantity, States, method_for, schedule};
+use crate::monitor::{Event, FitMonitor, Stage};
+use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption};
+use crate::prepare::{InputUnits, OutputTransform, Predictive, Preparation, PreparedTable, distinct, log_volume, rescaled, with_candidates};
+use crate::scores::{HeldOutScores, Scores};
 
 /// A fitted model.
 pub struct Fit {
@@ -79,38 +75,38 @@ pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_
     }
     let (learned_from, n_copies) = distinct(table)?;
     let mut choice = choose(&learned_from, options, units, monitor)?;
-    let verdict = contest(&learned_from, &choice, options, units, monitor)?;
-    let resolved = verdict.map(|verdict| choice.follow(verdict, options));
+    let selected = select_method(&learned_from, &choice, options, units, monitor)?;
+    let resolved = selected.map(|selected| choice.follow(selected, options));
     let options = resolved.as_ref().unwrap_or(options);
-    let Choice { family, wanted, tried, mut reasons, held_out, on_hidden, plan, earlier } = choice;
+    let FamilyChoice { family, transforms, tried, mut reasons, held_out, held_out_scores, plan, earlier } = choice;
     if n_copies > 0 {
         reasons.push(format!(
             "{n_copies} cells repeat another at the same place to the last digit; learning left them out"
         ));
     }
     tell(monitor, Stage::Structure, 0.0);
-    let preparation = Preparation::fitted(&learned_from, units, &wanted)?;
+    let preparation = Preparation::fitted(&learned_from, units, &transforms)?;
     let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
     let prepared = |table: &Dataset| -> Result<Dataset, FitError> {
         Ok(with_candidates(preparation.dataset(table)?, candidates.as_ref())?)
     };
-    let whole = Ground::new(prepared(table)?, &options.structure.learned_on())?;
-    let ground = match n_copies {
+    let whole = PreparedTable::new(prepared(table)?, &options.structure.learned_on())?;
+    let prepared_table = match n_copies {
         0 => whole.clone(),
         _ => whole.with_observations(prepared(&learned_from)?.observations().clone())?,
     };
-    let priors = options.priors.clone().unwrap_or_else(|| ground.priors());
+    let priors = options.priors.clone().unwrap_or_else(|| prepared_table.priors());
     // Where message passing led, a rival may have no evidence at all: it begins at the table. What a contest learned is the
     // method's own.
     let is_own = resolved.is_some() || options.method.is_message_passing();
     let earlier = earlier.filter(|_| is_own);
-    let earlier = earlier.map(|(model, from)| carried(&model, &from, &preparation)).transpose()?;
+    let earlier = earlier.map(|(model, from)| rescaled(&model, &from, &preparation)).transpose()?;
     let earlier: Vec<Lmc> = earlier.into_iter().collect();
     let (multipliers, settings) = schedule(&family, &earlier, &plan, (table, options, is_own));
     let noise_floor = options.noise_floor;
-    let course = Course { family, multipliers, earlier, settings, priors: &priors, noise_floor };
-    let learned = learn(&ground, &course, (options, is_own), monitor, &mut reasons)?;
-    let told = Told { tried, decisions: reasons, held_out, on_hidden };
+    let task = LearningTask { family, multipliers, earlier, settings, priors: &priors, noise_floor };
+    let learned = learn(&prepared_table, &task, (options, is_own), monitor, &mut reasons)?;
+    let told = SelectionReport { tried, decisions: reasons, held_out, held_out_scores };
     finish(table, preparation, &whole, learned.model.clone(), Some(&learned), told, options, monitor)
 }
 
@@ -122,12 +118,12 @@ pub(super) fn tell(monitor: &FitMonitor<'_>, stage: Stage, done: f64) {
 
 /// What selection has to say.
 #[derive(Default)]
-pub(super) struct Told {
-    pub(super) tried: Vec<crate::selection::Tried>,
+pub(super) struct SelectionReport {
+    pub(super) tried: Vec<crate::families::CandidateSummary>,
     pub(super) decisions: Vec<String>,
     /// How the chosen model and simple predictors did on hidden cells, and the first in detail.
     pub(super) held_out: Vec<(String, Scores)>,
-    pub(super) on_hidden: Option<OnHidden>,
+    pub(super) held_out_scores: Option<HeldOutScores>,
 }
 
 /// Conditions the model on all cells and writes the summary.
@@ -135,16 +131,16 @@ pub(super) struct Told {
 pub(super) fn finish(
     table: &Dataset,
     preparation: Preparation,
-    ground: &Ground,
+    prepared_table: &PreparedTable,
     model: Lmc,
     learned: Option<&Learned>,
-    told: Told,
+    told: SelectionReport,
     options: &FitOptions,
     monitor: &FitMonitor<'_>,
 ) -> Result<Fit, FitError> {
     tell(monitor, Stage::Posterior, 0.0);
     let prepared = match options.candidates {
-        None => Arc::clone(&ground.dataset),
+        None => Arc::clone(&prepared_table.dataset),
         Some(_) => Arc::new(preparation.dataset(table)?),
     };
     let conditioning = Conditioning {
@@ -153,11 +149,11 @@ pub(super) fn finish(
         candidates: scaled_candidates(&preparation, options.candidates.as_ref())?,
         seed: options.seed,
         memory: options.memory,
-        tree: Some(Arc::clone(&ground.tree)),
+        tree: Some(Arc::clone(&prepared_table.tree)),
     };
     let posterior = condition(&prepared, &model, conditioning)?;
     let counts = table.observations().counts_by_output();
-    let model_counts = ground.dataset.observations().counts_by_output();
+    let model_counts = prepared_table.dataset.observations().counts_by_output();
     let evidence = posterior.evidence()?;
     let log_evidence = evidence.map_or(f64::NAN, Evidence::get);
     let mut decisions = told.decisions;
@@ -166,25 +162,25 @@ pub(super) fn finish(
         decisions.push(summary::structure(table.inputs().dim(), is_exact));
     }
     decisions.extend(summary::linear_means(table, &preparation, options));
-    let outputs = summary::outputs(&model, &preparation, &counts, ground.facts.extent, options);
+    let outputs = summary::outputs(&model, &preparation, &counts, prepared_table.statistics.extent, options);
     let held_out = summary::held_out(told.held_out);
     let summary = Summary {
         method: method_name(options),
         n_rows: table.n_rows(),
         input_names: options.input_names.clone(),
-        latents: summary::latents(&model, &preparation, ground.facts.extent, options),
-        held_out_by_output: summary::by_output(&outputs, told.on_hidden.as_ref()),
+        latents: summary::latents(&model, &preparation, prepared_table.statistics.extent, options),
+        held_out_by_output: summary::by_output(&outputs, told.held_out_scores.as_ref()),
         outputs,
         mixing: summary::mixing(&model, &preparation),
-        correlation: summary::correlation(&model, ground.facts.extent),
+        correlation: summary::correlation(&model, prepared_table.statistics.extent),
         log_evidence,
         path: learned.map(|learned| learned.path.clone()).unwrap_or_default(),
         ending: summary::ending(learned),
         n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
         tried: told.tried,
-        warnings: warnings(&model, (&ground.facts, &model_counts), learned, &held_out, options),
+        warnings: warnings(&model, (&prepared_table.statistics, &model_counts), learned, &held_out, options),
         held_out,
-        probabilities: summary::probabilities(told.on_hidden.as_ref()),
+        probabilities: summary::probabilities(told.held_out_scores.as_ref()),
         decisions,
     };
     let parts = FitParts {
@@ -244,8 +240,8 @@ fn condition(
 ) -> Result<Box<dyn Fitted>, FitError> {
     let Conditioning { method, structure, candidates, seed, memory, tree } = conditioning;
     let problem = Problem::new(model, prepared, DistanceScale::ONE)?;
-    if let Some(rival) = rival(method, seed, memory) {
-        return Ok(rival.fit(problem)?);
+    if let Some(method_for) = method_for(method, seed, memory) {
+        return Ok(method_for.fit(problem)?);
     }
     if let StructureOption::Ensemble { n_chains } = structure {
         if n_chains == 0 {
@@ -257,7 +253,7 @@ fn condition(
         return Ok(EnsembleMethod { n_chains, seed }.fit(problem)?);
     }
     let structure = tree.map_or_else(|| structure.learned_on(), Structure::Given);
-    let method = CatenaMethod { structure, states: States::AsGiven, candidates };
+    let method = MessagePassing { structure, states: States::AsGiven, candidates };
     Ok(method.fit(problem)?)
 }
 
@@ -300,7 +296,7 @@ impl Fit {
     /// # Errors
     /// When the method cannot compute it.
     pub fn log_evidence(&self) -> Result<f64, FitError> {
-        let own = self.posterior.evidence()?.map_or(f64::NAN, crate::method::Evidence::get);
+        let own = self.posterior.evidence()?.map_or(f64::NAN, crate::methods::Evidence::get);
         Ok(own + log_volume(&self.parts.table, &self.parts.preparation))
     }
 

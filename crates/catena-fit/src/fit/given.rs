@@ -6,11 +6,13 @@ use catena::learning::Family;
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::{LengthScale, Variance};
 
-use super::fitted::{Told, finish, scaled_candidates};
-use super::{Fit, FitError, FitMonitor, FitOptions, GivenParameters};
-use crate::ground::Ground;
-use crate::message_passing::with_candidates;
-use crate::preparation::{InputUnits, OutputTransform, Preparation};
+use super::fitted::finish;
+use super::fitted::SelectionReport;
+use super::Fit;
+use crate::error::FitError;
+use crate::monitor::FitMonitor;
+use crate::options::{FitOptions, GivenParameters};
+use crate::prepare::{InputUnits, OutputTransform, Preparation, PreparedTable, scaled_candidates, with_candidates};
 
 /// A fit with parameters in the user's units.
 pub(super) fn fit(
@@ -30,11 +32,11 @@ pub(super) fn fit(
     };
     let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
     let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
-    let ground = Ground::new(prepared, &options.structure.learned_on())?;
-    let is_line = table.inputs().dim() == 1 && ground.tree.is_chain();
+    let prepared_table = PreparedTable::new(prepared, &options.structure.learned_on())?;
+    let is_line = table.inputs().dim() == 1 && prepared_table.tree.is_chain();
     let model = given_model(given, &preparation, is_line, options)?;
-    let told = Told { decisions: vec!["parameters as given".to_owned()], ..Told::default() };
-    finish(table, preparation, &ground, model, None, told, options, monitor)
+    let told = SelectionReport { decisions: vec!["parameters as given".to_owned()], ..SelectionReport::default() };
+    finish(table, preparation, &prepared_table, model, None, told, options, monitor)
 }
 
 /// The model with given parameters, in the units of `preparation`; `is_line` on a chain along a single input.

@@ -6,8 +6,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::{Fit, FitError};
-use crate::method::Quantity;
+use super::Fit;
+use crate::error::FitError;
+use crate::methods::Quantity;
 
 /// Keeps the noise of draws apart from the draws themselves, which have the seed as it is.
 const NOISE_STREAM: u64 = 1;

@@ -26,7 +26,7 @@ use catena::structure::StructureError;
 use catena_methods::BaselineError;
 use thiserror::Error;
 
-pub use crate::selection::Tried;
+pub use crate::families::CandidateSummary;
 pub use catena_methods::fullscale::FullScaleSize;
 pub use fitted::{Fit, FitParts};
 pub use in_blocks::{Block, InBlocks};
@@ -38,7 +38,7 @@ pub use summary::{HeldOut, LatentSummary, OutputSummary, Summary};
 pub use sums::{PieceSummary, SumSummary};
 pub use words::UnknownWord;
 
-use crate::method::MethodError;
+use crate::error::MethodError;
 
 /// A fit that could not be made.
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -8,10 +8,10 @@ use catena::model::{Latent, Lmc, Process};
 use catena::structure::StructureChoice;
 use serde::{Deserialize, Serialize};
 
-use super::FitOptions;
-use crate::preparation::{OutputTransform, Preparation};
-use crate::scores::{OnHidden, Scores};
-use crate::selection::Tried;
+use crate::families::CandidateSummary;
+use crate::options::FitOptions;
+use crate::prepare::{OutputTransform, Preparation};
+use crate::scores::{HeldOutScores, Scores};
 
 /// One latent process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,15 +109,15 @@ pub(super) fn held_out(all: Vec<(String, Scores)>) -> Vec<HeldOut> {
 }
 
 /// Scores of the chosen model, output by output.
-pub(super) fn by_output(outputs: &[OutputSummary], on_hidden: Option<&OnHidden>) -> Vec<HeldOut> {
-    let scores = on_hidden.map_or(&[][..], |on_hidden| &on_hidden.by_output);
+pub(super) fn by_output(outputs: &[OutputSummary], held_out_scores: Option<&HeldOutScores>) -> Vec<HeldOut> {
+    let scores = held_out_scores.map_or(&[][..], |held_out_scores| &held_out_scores.by_output);
     let scored = outputs.iter().zip(scores).filter(|(_, scores)| scores.n_cells > 0);
     scored.map(|(output, &scores)| HeldOut::new(output.name.clone(), scores)).collect()
 }
 
 /// What is kept of the probabilities below hidden values.
-pub(super) fn probabilities(on_hidden: Option<&OnHidden>) -> Vec<f64> {
-    on_hidden.map(|on_hidden| thinned(&on_hidden.probabilities)).unwrap_or_default()
+pub(super) fn probabilities(held_out_scores: Option<&HeldOutScores>) -> Vec<f64> {
+    held_out_scores.map(|held_out_scores| thinned(&held_out_scores.probabilities)).unwrap_or_default()
 }
 
 /// What was fitted and how it went.
@@ -146,7 +146,7 @@ pub struct Summary {
     /// Evaluations of evidence and gradient by the chosen model.
     pub n_evaluations: usize,
     /// Models that were tried.
-    pub tried: Vec<Tried>,
+    pub tried: Vec<CandidateSummary>,
     /// Scores on hidden cells: the chosen model first, then simple predictors.
     pub held_out: Vec<HeldOut>,
     /// The chosen model's scores on hidden cells, output by output; those without hidden cells are left out.

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::summary::QUARTER_TURN;
-use super::{LatentSummary, Summary};
+use super::Summary;
+use super::LatentSummary;
 
 /// The latents that are the pieces of one sum.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,8 +5,9 @@ use catena::index::{LatentIndex, OutputIndex};
 use catena::learning::{Learned, Stop};
 use catena::model::Lmc;
 
-use super::{FitOptions, HeldOut, RELEARN};
-use crate::ground::Facts;
+use super::HeldOut;
+use crate::options::{FitOptions, RELEARN};
+use crate::prepare::TableStatistics;
 
 /// By how much, in standard deviations or nats per cell, a simple predictor must do better to be told of.
 const WORTH_TELLING: f64 = 0.01;
@@ -15,12 +16,12 @@ const WORTH_TELLING: f64 = 0.01;
 const MOST_APART: usize = 4;
 
 /// The same news of several outputs: a name and a sentence for each, which give way to one sentence about all where they are many.
-struct News<'a> {
+struct GroupedWarning<'a> {
     all: &'a dyn Fn(&str) -> String,
     each: Vec<(String, String)>,
 }
 
-impl<'a> News<'a> {
+impl<'a> GroupedWarning<'a> {
     fn new(all: &'a dyn Fn(&str) -> String) -> Self {
         Self { all, each: vec![] }
     }
@@ -41,7 +42,7 @@ impl<'a> News<'a> {
 /// Warnings about a fitted model, most important first.
 pub(super) fn warnings(
     model: &Lmc,
-    (facts, counts): (&Facts, &[usize]),
+    (statistics, counts): (&TableStatistics, &[usize]),
     learned: Option<&Learned>,
     held_out: &[HeldOut],
     options: &FitOptions,
@@ -49,14 +50,14 @@ pub(super) fn warnings(
     let mut warnings = lost_races(held_out);
     let all =
         |names: &str| format!("{names} have no value: what is said of them is what the model says alone");
-    let mut empty = News::new(&all);
+    let mut empty = GroupedWarning::new(&all);
     let all = |names: &str| {
         format!(
             "{names} have equal values only: each is predicted to stay there, with a width of its size over their number"
         )
     };
-    let mut constant = News::new(&all);
-    for &(output, count) in &facts.constant {
+    let mut constant = GroupedWarning::new(&all);
+    for &(output, count) in &statistics.constant {
         let name = &options.output_name(output.get());
         let stays = "it is predicted to stay there, with a width of its size over their number";
         match count {
@@ -68,11 +69,11 @@ pub(super) fn warnings(
     }
     warnings.extend(empty.told().into_iter().chain(constant.told()));
     if let Some(learned) = learned {
-        warnings.extend(of_learning(model, facts, learned, options));
+        warnings.extend(of_learning(model, statistics, learned, options));
     }
     let all =
         |names: &str| format!("{names} have only 2 to 7 values: what is said of them leans on the priors");
-    let mut few = News::new(&all);
+    let mut few = GroupedWarning::new(&all);
     for (output, count) in counts.iter().enumerate() {
         if (2..8).contains(count) {
             let name = &options.output_name(output);
@@ -129,8 +130,8 @@ pub(super) fn left_range(before: &Dataset, more: &Dataset, names: &[&str]) -> Ve
     names.iter().enumerate().filter_map(told).collect()
 }
 
-fn of_learning(model: &Lmc, facts: &Facts, learned: &Learned, options: &FitOptions) -> Vec<String> {
-    let Facts { extent, constant } = facts;
+fn of_learning(model: &Lmc, statistics: &TableStatistics, learned: &Learned, options: &FitOptions) -> Vec<String> {
+    let TableStatistics { extent, constant } = statistics;
     let mut warnings = vec![];
     match learned.stop {
         Stop::IterationLimit => warnings.push(
@@ -149,7 +150,7 @@ fn of_learning(model: &Lmc, facts: &Facts, learned: &Learned, options: &FitOptio
             "noises of {names} are at their bound, {floor:.0e} of their variance: values repeat others or have no noise"
         )
     };
-    let mut bounded = News::new(&all);
+    let mut bounded = GroupedWarning::new(&all);
     for output in 0..model.n_outputs() {
         // The noise of an output that never varies follows from the number of its cells, not from learning.
         let is_learned = constant.iter().all(|(constant, _)| constant.get() != output);
@@ -164,11 +165,11 @@ fn of_learning(model: &Lmc, facts: &Facts, learned: &Learned, options: &FitOptio
     let all = |names: &str| {
         format!("the length-scales of {names} are beyond the span of the data: they act as drifts")
     };
-    let mut long = News::new(&all);
+    let mut long = GroupedWarning::new(&all);
     let all = |names: &str| {
         format!("the length-scales of {names} are below the spacing of the data: they act as noise")
     };
-    let mut short = News::new(&all);
+    let mut short = GroupedWarning::new(&all);
     let n_shared = model.mixing().n_shared();
     for (at, latent) in model.latents().iter().enumerate() {
         let name = match at.checked_sub(n_shared) {
@@ -210,7 +211,7 @@ mod tests {
     fn many_outputs_share_a_sentence() {
         let all = |names: &str| format!("{names} are empty");
         let told = |count: usize| {
-            let mut news = News::new(&all);
+            let mut news = GroupedWarning::new(&all);
             (0..count).for_each(|at| news.add(&format!("s{at}"), format!("s{at} is empty")));
             news.told()
         };

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use super::{ErrorEstimate, Estimated};
-use crate::json::{number, object, text};
+use super::Estimated;
+use super::ErrorEstimate;
+use crate::json::text;
+use crate::json::object;
+use crate::json::number;
 
 impl fmt::Display for ErrorEstimate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

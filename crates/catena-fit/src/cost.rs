@@ -1,0 +1,323 @@
+//! The cost model: how many rows and iterations a budget allows, and the estimated work of each method.
+//!
+//! Decisions depend on counted work only, never on measured time, so that a table gives the same model on every machine.
+
+use catena::data::Dataset;
+use catena::learning::{Family, RaceSettings, Settings};
+use catena_methods::fullscale::FullScaleSize;
+
+use crate::options::{Budget, MOST_WITH_OWN_SEASONS};
+
+/// Multiplications per second of one core in many small neighborhoods. For displayed times only.
+const NEIGHBORHOOD_RATE: f64 = 4e9;
+/// The same in one large dense system.
+const DENSE_RATE: f64 = 1.2e10;
+/// The fewest rows and iterations that can distinguish models.
+const FEWEST_ROWS: usize = 200;
+const FEWEST_ITERATIONS: usize = 15;
+
+/// Multi-start settings: all starts run `heat` iterations, the best one continues to `iterations`.
+pub(crate) fn multi_start(heat: usize, iterations: usize) -> RaceSettings {
+    RaceSettings { heat, ascent: Settings { max_iterations: iterations, ..Settings::default() } }
+}
+
+/// The same with a loose tolerance, for models that are only compared.
+fn short(heat: usize, iterations: usize) -> RaceSettings {
+    let settings = multi_start(heat, iterations);
+    RaceSettings { ascent: Settings { tolerance: 0.1, ..settings.ascent }, ..settings }
+}
+
+/// Microseconds of one core for the log evidence with its gradient, per row: from instruction counts at 8, 13 and 26 states.
+fn microseconds_per_row(state_size: usize, n_outputs: usize) -> f64 {
+    let size = state_size as f64;
+    0.1 * size + 5e-4 * size * size * (n_outputs + 3) as f64
+}
+
+/// The size of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableSize {
+    pub(crate) n_rows: usize,
+    pub(crate) n_inputs: usize,
+    pub(crate) n_outputs: usize,
+}
+
+impl TableSize {
+    pub(crate) fn of(table: &Dataset) -> Self {
+        let (n_inputs, n_outputs) = (table.inputs().dim(), table.observations().n_outputs());
+        Self { n_rows: table.n_rows(), n_inputs, n_outputs }
+    }
+}
+
+/// Rows, folds and iterations for the choice of the family.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SelectionPlan {
+    /// Rows on which families are compared, at most.
+    pub(crate) n_rows: usize,
+    /// For each smoothness.
+    pub(crate) smoothness: RaceSettings,
+    /// For each candidate on each fold.
+    pub(crate) candidate: RaceSettings,
+    /// Folds of held-out cells; 0 to choose by parsimony score.
+    pub(crate) n_folds: u64,
+    /// Whether the state is so large that folds, iterations and candidates were reduced.
+    pub(crate) is_reduced: bool,
+    /// Length-scale multipliers of the starts of each candidate.
+    pub(crate) candidate_multipliers: &'static [f64],
+    /// Length-scale multipliers of further starts of the chosen family.
+    pub(crate) final_multipliers: &'static [f64],
+}
+
+impl SelectionPlan {
+    /// `state_size` is the state size of the largest candidate.
+    pub(crate) fn new(budget: Budget, n_rows: usize, n_outputs: usize, state_size: usize) -> Self {
+        let (mut n_folds, mut smoothness, mut candidate) = match budget {
+            Budget::Quick => (0, 15, 30),
+            Budget::Default => (2, 30, 60),
+            Budget::Thorough => (3, 60, 150),
+        };
+        // Seconds of one core for all candidates, and the most rows to use.
+        let (seconds, most_rows) = match budget {
+            Budget::Quick => (4.0, 2000),
+            Budget::Default => (50.0, 4000),
+            Budget::Thorough => (500.0, 10_000),
+        };
+        // About ten candidates on every fold.
+        let affordable = |n_folds: u64, iterations: usize| {
+            let evaluations = 10.0 * (n_folds.max(1) * iterations as u64) as f64;
+            seconds * 1e6 / (microseconds_per_row(state_size, n_outputs) * evaluations)
+        };
+        // If even the fewest rows are too expensive, reduce folds first, then iterations.
+        let fewest = FEWEST_ROWS.min(n_rows) as f64;
+        let is_reduced = affordable(n_folds, candidate) < fewest;
+        if is_reduced {
+            n_folds = n_folds.min(1);
+            let share = (affordable(n_folds, candidate) / fewest).min(1.0);
+            let reduced = |iterations: usize| ((share * iterations as f64) as usize).max(FEWEST_ITERATIONS);
+            smoothness = reduced(smoothness);
+            candidate = reduced(candidate);
+        }
+        let affordable = affordable(n_folds, candidate) as usize;
+        Self {
+            n_rows: affordable.clamp(FEWEST_ROWS, most_rows).min(n_rows),
+            smoothness: short(smoothness / 3, smoothness),
+            candidate: short(candidate / 3, candidate),
+            n_folds,
+            is_reduced,
+            candidate_multipliers: if budget == Budget::Thorough { &[1.0, 0.3, 3.0] } else { &[1.0] },
+            final_multipliers: match budget {
+                _ if is_reduced => &[],
+                Budget::Quick => &[],
+                Budget::Default => &[1.0, 0.3, 3.0],
+                Budget::Thorough => &[1.0, 0.3, 3.0, 0.1, 10.0],
+            },
+        }
+    }
+}
+
+/// Multi-start settings for learning the chosen family by message passing on the whole table.
+pub(crate) fn final_settings(
+    budget: Budget,
+    n_rows: usize,
+    n_outputs: usize,
+    state_size: usize,
+) -> RaceSettings {
+    let (seconds, fewest, most) = match budget {
+        Budget::Quick => (2.0, 25, 150),
+        Budget::Default => (25.0, 30, 300),
+        Budget::Thorough => (250.0, 50, 1000),
+    };
+    let cost = microseconds_per_row(state_size, n_outputs) * n_rows as f64;
+    let iterations = ((seconds * 1e6 / cost) as usize).clamp(fewest, most);
+    multi_start((iterations / 4).max(10), iterations)
+}
+
+/// Rows and iterations for the choice of the method.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct MethodSelectionPlan {
+    /// Rows from which the full-scale likelihood learns.
+    pub(crate) learning_rows: usize,
+    /// Rows on which methods are compared.
+    pub(crate) n_rows: usize,
+    /// For each optimization.
+    pub(crate) settings: RaceSettings,
+    /// Multiplications up to which exact inference is used without a comparison.
+    pub(crate) exact_operations: f64,
+    /// Whether families are compared beyond their smoothness.
+    pub(crate) tries_variants: bool,
+}
+
+impl MethodSelectionPlan {
+    pub(crate) fn new(budget: Budget) -> Self {
+        let (learning_rows, n_rows, iterations, exact_operations) = match budget {
+            Budget::Quick => (150, 1000, 20, 3e9),
+            Budget::Default => (300, 4000, 40, 5e10),
+            Budget::Thorough => (800, 10_000, 80, 4e11),
+        };
+        let settings = short(iterations, iterations);
+        let tries_variants = budget != Budget::Quick;
+        Self { learning_rows, n_rows, settings, exact_operations, tries_variants }
+    }
+}
+
+/// Rows and iterations with which the full-scale likelihood learns the chosen model, unless the user sets the rows.
+pub(crate) fn full_scale_learning(budget: Budget, family: &Family, n_outputs: usize) -> (usize, usize) {
+    let (operations, fewest, most, iterations) = match budget {
+        Budget::Quick => (6e9, 150, 600, 30),
+        Budget::Default => (8e10, 300, 2000, 100),
+        Budget::Thorough => (8e11, 500, 10_000, 300),
+    };
+    let per_row = per_location(FullScaleSize::default(), family, n_outputs) * iterations as f64;
+    (((operations / per_row) as usize).clamp(fewest, most), iterations)
+}
+
+/// Multiplications of one full-scale likelihood with gradient, per location.
+fn per_location(size: FullScaleSize, family: &Family, n_outputs: usize) -> f64 {
+    let n_latents = if family.n_shared == 0 { n_outputs } else { family.n_shared };
+    size.cost_per_location(n_latents, channels_per_row(family, n_outputs))
+}
+
+/// Equations of a complete row.
+fn channels_per_row(family: &Family, n_outputs: usize) -> usize {
+    match family.private_kernel {
+        Some(_) => n_outputs,
+        None => n_outputs.min(family.n_shared),
+    }
+}
+
+fn n_latents(family: &Family, n_outputs: usize) -> usize {
+    family.n_shared + if family.private_kernel.is_some() { n_outputs } else { 0 }
+}
+
+/// Equations of a table under a family, at most.
+pub(crate) fn n_equations(table: &Dataset, family: &Family) -> usize {
+    let observations = table.observations();
+    let per_row = channels_per_row(family, observations.n_outputs());
+    table.inputs().rows().map(|row| observations.row(row).len().min(per_row)).sum()
+}
+
+/// Seconds of one core for the full-scale method to learn, condition and predict every row.
+pub(crate) fn full_scale_seconds(
+    size: FullScaleSize,
+    family: &Family,
+    budget: Budget,
+    table: &Dataset,
+) -> f64 {
+    let n_outputs = table.observations().n_outputs();
+    // The likelihood without its gradient, and a prediction, take about as long as one with it.
+    let operations = table.n_rows() as f64 * per_location(size, family, n_outputs);
+    learning_seconds(size, family, budget, table) + operations / NEIGHBORHOOD_RATE
+}
+
+/// Seconds of one core to learn by the full-scale likelihood with all iterations.
+fn learning_seconds(size: FullScaleSize, family: &Family, budget: Budget, table: &Dataset) -> f64 {
+    let n_outputs = table.observations().n_outputs();
+    let (rows, iterations) = full_scale_learning(budget, family, n_outputs);
+    let evaluations = (rows.min(table.n_rows()) * iterations) as f64;
+    evaluations * per_location(size, family, n_outputs) / NEIGHBORHOOD_RATE
+}
+
+/// Multiplications of exact inference: the Cholesky factor, and a prediction of every row.
+pub(crate) fn exact_operations(n_equations: usize, family: &Family, table: &Dataset) -> f64 {
+    let n_outputs = table.observations().n_outputs();
+    let targets = (table.n_rows() * n_outputs.min(n_latents(family, n_outputs))) as f64;
+    let equations = n_equations as f64;
+    equations * equations * (equations / 3.0 + targets)
+}
+
+/// Seconds of one core for exact inference, which learns by the full-scale likelihood.
+pub(crate) fn exact_seconds(n_equations: usize, family: &Family, budget: Budget, table: &Dataset) -> f64 {
+    learning_seconds(FullScaleSize::default(), family, budget, table)
+        + exact_operations(n_equations, family, table) / DENSE_RATE
+}
+
+/// Seconds of one core for message passing on this many structures after learning with all iterations.
+pub(crate) fn sweep_seconds(
+    n_structures: usize,
+    family: &Family,
+    iterations: usize,
+    table: &Dataset,
+) -> f64 {
+    let n_outputs = table.observations().n_outputs();
+    let sweeps = (n_structures + iterations) as f64;
+    let per_row = microseconds_per_row(n_latents(family, n_outputs), n_outputs);
+    1e-6 * per_row * sweeps * table.n_rows() as f64
+}
+
+/// A duration as text.
+pub(crate) fn duration_text(seconds: f64) -> String {
+    match seconds {
+        ..0.1 => "under 0.1 s".to_owned(),
+        ..10.0 => format!("about {seconds:.1} s"),
+        ..120.0 => format!("about {seconds:.0} s"),
+        ..7200.0 => format!("about {:.0} min", seconds / 60.0),
+        _ => format!("about {:.0} h", seconds / 3600.0),
+    }
+}
+
+/// Rows and iterations of a time model.
+pub(crate) struct TimePlan {
+    /// The latest rows, from which it learns.
+    pub(crate) n_rows: usize,
+    /// For single outputs while sums are compared.
+    pub(crate) comparison: RaceSettings,
+    /// For single outputs as starts of the joint model.
+    pub(crate) single: RaceSettings,
+    /// Iterations of the joint model.
+    pub(crate) joint_iterations: usize,
+    /// Numbers of harmonics to choose from; the first is used while periods are compared.
+    pub(crate) harmonics: &'static [usize],
+}
+
+impl TimePlan {
+    pub(crate) fn new(budget: Budget, n_outputs: usize) -> Self {
+        let plan = match budget {
+            Budget::Quick => Self {
+                n_rows: 2000,
+                comparison: multi_start(8, 8),
+                single: multi_start(12, 30),
+                joint_iterations: 10,
+                harmonics: &[3],
+            },
+            Budget::Default => Self {
+                n_rows: 4000,
+                comparison: multi_start(12, 20),
+                single: multi_start(15, 60),
+                joint_iterations: 40,
+                harmonics: &[3, 2, 4],
+            },
+            Budget::Thorough => Self {
+                n_rows: usize::MAX,
+                comparison: multi_start(15, 40),
+                single: multi_start(20, 150),
+                joint_iterations: 150,
+                harmonics: &[3, 2, 4, 1, 6],
+            },
+        };
+        // The cost of a row grows with the cube of the number of outputs.
+        let n_rows = match n_outputs > MOST_WITH_OWN_SEASONS && budget != Budget::Thorough {
+            true => plan.n_rows * MOST_WITH_OWN_SEASONS / n_outputs,
+            false => plan.n_rows,
+        };
+        Self { n_rows, ..plan }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_tables_are_compared_with_less_work_each() {
+        let narrow = SelectionPlan::new(Budget::Default, 4000, 7, 24);
+        assert!(!narrow.is_reduced && narrow.n_folds == 2 && narrow.candidate.ascent.max_iterations == 60);
+        for n_outputs in [60, 120] {
+            let state_size = (12 + n_outputs) * 5 / 4;
+            let wide = SelectionPlan::new(Budget::Default, 4000, n_outputs, state_size);
+            assert!(wide.is_reduced && wide.n_rows >= FEWEST_ROWS && wide.n_folds == 1, "{wide:?}");
+            let iterations = wide.candidate.ascent.max_iterations as u64;
+            let evaluations = 10.0 * (wide.n_folds.max(1) * iterations) as f64;
+            let seconds = wide.n_rows as f64 * microseconds_per_row(state_size, n_outputs) * evaluations / 1e6;
+            assert!(seconds < 55.0, "{n_outputs} outputs: {seconds} s, {wide:?}");
+        }
+    }
+}

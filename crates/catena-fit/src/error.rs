@@ -1,0 +1,209 @@
+//! Errors of methods and fits.
+
+use catena::data::DataError;
+use catena::graph::GraphError;
+use catena::index::{OutputIndex, RowIndex};
+use catena::inference::InferenceError;
+use catena::learning::{LearningError, RaceError};
+use catena::live::LiveError;
+use catena::model::ModelError;
+use catena::posterior::EnsembleError;
+use catena::structure::StructureError;
+use catena_methods::BaselineError;
+use thiserror::Error;
+
+/// A method that cannot handle a problem.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum MethodError {
+    /// A dense method or simple rule failed.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// Points with another number of inputs than the table.
+    #[error("points have {found} input columns but the table has {expected}")]
+    InputDim {
+        /// Input columns of the table.
+        expected: usize,
+        /// Input columns of the points.
+        found: usize,
+    },
+    /// The structure cannot be built.
+    #[error(transparent)]
+    Structure(#[from] StructureError),
+    /// Model, structure and table do not match.
+    #[error(transparent)]
+    Graph(#[from] GraphError),
+    /// The sweep failed.
+    #[error(transparent)]
+    Inference(#[from] InferenceError),
+    /// The model is invalid.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The table is invalid.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The method has no joint distributions.
+    #[error("this method computes means and variances only, not {what}; use method catena")]
+    NotOffered {
+        /// The requested quantity.
+        what: &'static str,
+    },
+    /// Chains could not be combined.
+    #[error(transparent)]
+    Ensemble(#[from] EnsembleError),
+    /// The live posterior failed.
+    #[error(transparent)]
+    Live(#[from] LiveError),
+}
+
+/// A fit that failed.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// The table is invalid.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The method failed.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+    /// The model is invalid.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The structure cannot be built.
+    #[error(transparent)]
+    Structure(#[from] StructureError),
+    /// A dense method or simple rule failed.
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+    /// No start has a finite log evidence.
+    #[error("learning cannot start: {0}")]
+    Learning(String),
+    /// No start was given.
+    #[error("learning has no starting point")]
+    NoStart,
+    /// A model without latents.
+    #[error("{asked} shared latents and no private ones; use at least 1 shared latent, or private latents")]
+    NoLatents {
+        /// Requested shared latents.
+        asked: usize,
+    },
+    /// Given parameters that do not match the table.
+    #[error("{what} has {found} entries, but the table needs {expected}")]
+    ParameterShape {
+        /// Which parameter.
+        what: &'static str,
+        /// Entries it should have.
+        expected: usize,
+        /// Entries it has.
+        found: usize,
+    },
+    /// A time model of a table with several inputs.
+    #[error("a time model needs a single input, but the table has {found}; choose one with --inputs")]
+    TimeNeedsOneInput {
+        /// Inputs of the table.
+        found: usize,
+    },
+    /// An option that time models do not have.
+    #[error("a time model {what}; leave that option out, or choose a kernel such as matern32")]
+    NotAlongTime {
+        /// The limitation.
+        what: &'static str,
+    },
+    /// Sums with different components.
+    #[error("sum {sum} is empty or has other components than the first; all sums of a time model must have the same components")]
+    OtherPieces {
+        /// The sum, counted from 1.
+        sum: usize,
+    },
+    /// Candidates together with an ensemble.
+    #[error("candidates are part of one chain or tree, but an ensemble has several; leave the candidates out")]
+    CandidatesInEnsemble,
+    /// A model that cannot be applied in blocks.
+    #[error(
+        "only a message-passing model along a single input can be applied in blocks; allow more memory instead"
+    )]
+    NotInBlocks,
+    /// The covariance form, which runs in blocks, would lose digits.
+    #[error(
+        "the model's noise is too small for a sweep in blocks, which would lose digits; allow more memory instead"
+    )]
+    TooLittleNoiseForBlocks,
+    /// The sweep of a partition lost digits.
+    #[error(
+        "the model's noise is too small for a sweep in parts, which would lose digits; learn it with more noise, or fit the table \
+         on one machine"
+    )]
+    TooLittleNoiseForParts,
+    /// A partition with a past that it must not have, or without one that it needs.
+    #[error(
+        "{}",
+        if *is_joined { "this part follows another; pass the past of this part" }
+        else { "this part is the first; pass no past" }
+    )]
+    PartOutOfPlace {
+        /// Whether the partition follows another.
+        is_joined: bool,
+    },
+    /// An option that a fit in partitions does not have.
+    #[error("a table in parts {what}")]
+    NotInParts {
+        /// The limitation.
+        what: &'static str,
+    },
+    /// A value that has no logarithm.
+    #[error(
+        "output {output} is {value} at row {row}, but its logarithm is modelled; leave the cell empty if it is missing, or fit a \
+         new model to all rows"
+    )]
+    NotPositive {
+        /// The row of the given table.
+        row: RowIndex,
+        /// The output.
+        output: OutputIndex,
+        /// The value.
+        value: f64,
+    },
+    /// An ensemble of zero chains.
+    #[error("an ensemble needs at least one chain")]
+    EmptyEnsemble,
+}
+
+impl FitError {
+    /// Whether the numerics failed, rather than the input being wrong.
+    pub fn is_numerical(&self) -> bool {
+        match self {
+            Self::Data(DataError::ScalingOverflow { .. } | DataError::UnscalingOverflow { .. }) => true,
+            Self::Method(MethodError::Inference(_) | MethodError::Ensemble(_)) => true,
+            Self::Method(MethodError::Baseline(cause)) | Self::Baseline(cause) => matches!(
+                cause,
+                BaselineError::NotPositiveDefinite { .. }
+                    | BaselineError::InducingNotPositiveDefinite { .. }
+                    | BaselineError::NegativeVariance { .. }
+                    | BaselineError::MixingDecomposition { .. }
+            ),
+            Self::Learning(_) | Self::NoStart | Self::TooLittleNoiseForParts => true,
+            _ => false,
+        }
+    }
+}
+
+impl From<LearningError> for FitError {
+    fn from(error: LearningError) -> Self {
+        Self::Learning(error.to_string())
+    }
+}
+
+impl From<RaceError<LearningError>> for FitError {
+    fn from(error: RaceError<LearningError>) -> Self {
+        Self::Learning(error.to_string())
+    }
+}
+
+impl From<RaceError<MethodError>> for FitError {
+    fn from(error: RaceError<MethodError>) -> Self {
+        match error {
+            RaceError::NoEvidence(cause) => Self::Method(cause),
+            other => Self::Learning(other.to_string()),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Whether a model still holds where the data end: its latest one-step errors beside those before.
+
+use std::sync::Arc;
+
+use catena::data::Dataset;
+use catena::graph::FactorGraph;
+use catena::index::Position;
+use catena::model::Lmc;
+use catena::structure::Tree;
+
+use super::ahead::one_step;
+use crate::error::{FitError, MethodError};
+use crate::options::{FitOptions, RELEARN};
+
+/// The share of the rows that is the latest, where nothing else says so.
+const LATEST: f64 = 0.05;
+/// Fewer latest errors than this say nothing.
+const FEWEST: usize = 24;
+/// Errors that are larger by this factor than promised, and than before, are out of proportion.
+const OUT_OF_PROPORTION: f64 = 1.5;
+
+/// A warning for each output whose one-step errors are out of proportion where a table ends.
+pub(super) fn latest_warnings(
+    table: &Dataset,
+    tree: &Arc<Tree>,
+    model: &Lmc,
+    options: &FitOptions,
+) -> Result<Vec<String>, FitError> {
+    let latest = (LATEST * tree.len() as f64) as usize;
+    warnings(table, tree, model, latest, &|output| options.output_name(output))
+}
+
+/// A warning for each output whose one-step errors in the last `latest` rows of a chain are out of proportion.
+pub(crate) fn warnings(
+    table: &Dataset,
+    tree: &Arc<Tree>,
+    model: &Lmc,
+    latest: usize,
+    name: &dyn Fn(usize) -> String,
+) -> Result<Vec<String>, FitError> {
+    let graph = FactorGraph::new(model, Arc::clone(tree), table.observations()).map_err(MethodError::from)?;
+    let row = |at: usize| tree.row_at(Position::new(at));
+    let ahead = one_step(&graph, tree)?;
+    let n_outputs = model.n_outputs();
+    let first_latest = tree.len().saturating_sub(latest);
+    let mut sums = vec![[(0.0, 0_usize); 2]; n_outputs];
+    for at in 1..tree.len() {
+        for cell in table.observations().row(row(at)) {
+            let output = cell.output.get();
+            let place = (at - 1) * n_outputs + output;
+            let noise = cell.noise_variance.unwrap_or_else(|| model.noise()[output].get());
+            let error = cell.value - ahead.means()[place];
+            let (square, count) = &mut sums[output][usize::from(at >= first_latest)];
+            *square += error * error / (ahead.variances()[place] + noise);
+            *count += 1;
+        }
+    }
+    let size = |(square, count): (f64, usize)| (square / count.max(1) as f64).sqrt();
+    let told = |(output, [before, latest]): (usize, [(f64, usize); 2])| {
+        let (earlier, now) = (size(before), size(latest));
+        let is_out = latest.1 >= FEWEST && now > OUT_OF_PROPORTION && now > OUT_OF_PROPORTION * earlier;
+        is_out.then(|| {
+            format!(
+                "{}: the latest one-step errors are {now:.1} times what the model expects ({earlier:.1} before): the \
+                 series may have changed; update with {RELEARN} to learn again",
+                name(output)
+            )
+        })
+    };
+    Ok(sums.into_iter().enumerate().filter_map(told).collect())
+}

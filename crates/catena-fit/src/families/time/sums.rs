@@ -1,0 +1,347 @@
+//! Sums as models: every term is one or more latents whose columns of the mixing matrix are multiples of the first.
+
+use std::ops::Range;
+
+use catena::index::{LatentIndex, OutputIndex};
+use catena::kernel::{Piece, StateKind};
+use catena::learning::Parameters;
+use catena::model::{Latent, Lmc, MixingMatrix, ModelError, Process};
+use catena::units::{LengthScale, Quality, Variance};
+
+use crate::options::{Term, TimeSpec};
+
+/// Levels begin ten standard deviations wide: the first row finds where they are.
+const LEVEL_DEVIATION: f64 = 10.0;
+
+/// The noise variance where single outputs begin, in variances of the output.
+const FIRST_NOISE: f64 = 0.02;
+
+/// One column of a sum.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    latent: Latent,
+    weight: f64,
+    /// The earlier column of the sum whose length-scale it shares.
+    tied_to: Option<usize>,
+    /// Whether its size is given.
+    is_fixed: bool,
+}
+
+/// The columns of a sum at its start; `quickness` divides the length-scales of what is not a season or a level.
+fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
+    let mut columns: Vec<Column> = vec![];
+    for term in spec.terms() {
+        let mut push = |latent: Latent, weight: f64, tied_to: Option<usize>, is_fixed: bool| {
+            columns.push(Column { latent, weight, tied_to, is_fixed });
+        };
+        match *term {
+            Term::Kernel(kernel) => {
+                let length_scale = LengthScale::new(8.0 / quickness)?;
+                push(Latent::new(kernel, StateKind::Derivative, length_scale)?, 0.5, None, false);
+            }
+            Term::Oscillator => {
+                let piece = Piece::Sho { quality: Quality::new(0.7)? };
+                push(Latent::piece(piece, LengthScale::new(4.0 / quickness)?), 0.5, None, false);
+            }
+            // A step of a twentieth of a standard deviation per gap.
+            Term::Level => {
+                let length_scale = (LEVEL_DEVIATION / 0.05).powi(2);
+                push(
+                    Latent::piece(Piece::RandomWalk, LengthScale::new(length_scale)?),
+                    LEVEL_DEVIATION,
+                    None,
+                    true,
+                );
+            }
+            // After a length-scale the slope is as uncertain as at the root.
+            Term::Trend => {
+                push(
+                    Latent::piece(Piece::LocalLinearTrend, LengthScale::new(3e3)?),
+                    LEVEL_DEVIATION,
+                    None,
+                    true,
+                );
+            }
+            // Shared seasons have columns of their own.
+            Term::Shared { .. } => {}
+            Term::Season { period, harmonics } => {
+                let first = columns.len();
+                for harmonic in 1..=harmonics.unwrap_or(1) {
+                    let order = harmonic as f64;
+                    let piece = Piece::Cycle { period: LengthScale::new(period / order)? };
+                    let latent = Latent::piece(piece, LengthScale::new(30.0 * period)?);
+                    let tied_to = (harmonic > 1).then_some(first);
+                    columns.push(Column { latent, weight: 0.5 / order, tied_to, is_fixed: false });
+                }
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// A sum for one output alone, with the parameters that are free in it.
+pub(super) fn alone(
+    spec: &TimeSpec,
+    quickness: f64,
+    noise_floor: f64,
+) -> Result<(Lmc, Parameters), ModelError> {
+    let columns = columns(&spec.alone(), quickness)?;
+    let weights = columns.iter().map(|column| column.weight).collect();
+    let latents = columns.iter().map(|column| column.latent).collect();
+    let mixing = MixingMatrix::shared(1, columns.len(), weights)?;
+    let model = Lmc::new(latents, mixing, vec![Variance::new(FIRST_NOISE)?])?;
+    let mut parameters = Parameters::all(model.clone(), noise_floor);
+    for (at, column) in columns.iter().enumerate() {
+        if column.is_fixed {
+            parameters = parameters.with_fixed_weight(OutputIndex::new(0), LatentIndex::new(at));
+        }
+    }
+    Ok((model, with_ties(parameters, &columns, 1)))
+}
+
+/// All outputs together: latent l is the sum that output l has alone, and `loadings` (row-major D×D) say how much of it each
+/// output has, in units of that output alone.
+pub(super) fn together(
+    spec: &TimeSpec,
+    singles: &[Lmc],
+    loadings: &[f64],
+    groups: &[Group],
+    noise_floor: f64,
+) -> Result<(Lmc, Parameters), ModelError> {
+    let columns = columns(spec, 1.0)?;
+    let (n_outputs, n_columns) = (singles.len(), columns.len());
+    let own = |latent: usize, column: usize| {
+        singles[latent].mixing().weight(OutputIndex::new(0), LatentIndex::new(column))
+    };
+    let mut weights = vec![0.0; n_outputs * n_outputs * n_columns];
+    for output in 0..n_outputs {
+        for latent in 0..n_outputs {
+            // Of the first column as much as the output has of its own; of the others in the latent's own proportions.
+            let loading = loadings[output * n_outputs + latent] * first_weight(own(output, 0));
+            for column in 0..n_columns {
+                let multiple = own(latent, column) / first_weight(own(latent, 0));
+                weights[(output * n_outputs + latent) * n_columns + column] = loading * multiple;
+            }
+        }
+    }
+    let own = singles.iter().flat_map(|single| single.latents()[..n_columns].to_vec()).collect();
+    let noise = singles.iter().map(|single| single.noise()[0]).collect();
+    let model = with_groups(own, &weights, groups, noise)?;
+    let parameters = parameters(spec, &model, noise_floor)?;
+    Ok((model, parameters))
+}
+
+/// One group of a shared season: cycles and their quarter turns in turn, and how much of each every output has.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) latents: Vec<Latent>,
+    /// Row-major, outputs by latents.
+    pub(super) weights: Vec<f64>,
+}
+
+/// A joint model of these latents and, after them, shared seasons.
+pub(super) fn with_groups(
+    own: Vec<Latent>,
+    own_weights: &[f64],
+    groups: &[Group],
+    noise: Vec<Variance>,
+) -> Result<Lmc, ModelError> {
+    let (n_outputs, n_own) = (noise.len(), own.len());
+    let mut weights = vec![];
+    for output in 0..n_outputs {
+        weights.extend_from_slice(&own_weights[output * n_own..][..n_own]);
+        for Group { latents, weights: of_group } in groups {
+            weights.extend_from_slice(&of_group[output * latents.len()..][..latents.len()]);
+        }
+    }
+    let mut latents = own;
+    latents.extend(groups.iter().flat_map(|group| group.latents.iter().copied()));
+    let mixing = MixingMatrix::shared(n_outputs, latents.len(), weights)?;
+    Lmc::new(latents, mixing, noise)
+}
+
+/// Where the shared seasons of a joint model begin.
+pub(super) fn first_shared(model: &Lmc) -> usize {
+    let turn = model.latents().iter().position(|latent| latent.process() == Process::QuarterTurn);
+    turn.map_or(model.n_latents(), |turn| turn - 1)
+}
+
+/// How many columns each sum of a joint model has.
+pub(super) fn n_columns(model: &Lmc) -> usize {
+    first_shared(model) / model.n_outputs()
+}
+
+/// The columns of each group of a shared season: a harmonic after the other, of one length-scale, each with its quarter turn.
+pub(super) fn group_columns(model: &Lmc) -> Vec<Range<usize>> {
+    let first = first_shared(model);
+    let cycles: Vec<Latent> = model.latents()[first..].iter().step_by(2).copied().collect();
+    let with_turns = |cycles: Range<usize>| first + 2 * cycles.start..first + 2 * cycles.end;
+    terms(&cycles).into_iter().map(with_turns).collect()
+}
+
+/// The latents of each term of a sum: the harmonics of a season together, everything else alone.
+pub(super) fn terms(latents: &[Latent]) -> Vec<Range<usize>> {
+    let is_next_harmonic = |term: &Range<usize>, at: usize| {
+        let cycle = |at: usize| match latents[at].process() {
+            Process::Piece(Piece::Cycle { period }) => Some((period.get(), latents[at].length_scale().get())),
+            _ => None,
+        };
+        let (Some((whole, pace)), Some((period, own_pace))) = (cycle(term.start), cycle(at)) else {
+            return false;
+        };
+        let expected = whole / (term.len() + 1) as f64;
+        (period / expected - 1.0).abs() < 1e-9 && (own_pace / pace - 1.0).abs() < 1e-9
+    };
+    let mut terms: Vec<Range<usize>> = vec![];
+    for at in 0..latents.len() {
+        match terms.last_mut() {
+            Some(term) if is_next_harmonic(term, at) => term.end = at + 1,
+            _ => terms.push(at..at + 1),
+        }
+    }
+    terms
+}
+
+/// The sum that the latents of a joint model are, and the seasons that outputs share.
+pub(super) fn spec_of(model: &Lmc) -> TimeSpec {
+    let mut spec = TimeSpec::of_latents(&model.latents()[..n_columns(model)]);
+    let mut shared: Vec<(f64, usize, usize)> = vec![];
+    for group in group_columns(model) {
+        let period = model.latents()[group.start].shape().unwrap_or(1.0);
+        let harmonics = group.len() / 2;
+        match shared.last_mut() {
+            Some((of, count, groups)) if (*of / period - 1.0).abs() < 1e-9 && *count == harmonics => {
+                *groups += 1
+            }
+            _ => shared.push((period, harmonics, 1)),
+        }
+    }
+    for (period, harmonics, groups) in shared {
+        spec = spec.with(Term::Shared { period, harmonics: Some(harmonics), groups });
+    }
+    spec
+}
+
+/// By latent of a joint model, the sum or the group that it is a piece of.
+pub(super) fn numbers(model: &Lmc) -> Vec<usize> {
+    let own = (0..first_shared(model)).map(|column| column / n_columns(model));
+    let groups = group_columns(model).into_iter().enumerate();
+    let shared = groups.flat_map(|(at, group)| group.map(move |_| model.n_outputs() + at));
+    own.chain(shared).collect()
+}
+
+/// What is free in a joint model of as many sums as outputs, and shared seasons.
+pub(super) fn parameters(spec: &TimeSpec, model: &Lmc, noise_floor: f64) -> Result<Parameters, ModelError> {
+    let columns = columns(spec, 1.0)?;
+    let (n_outputs, n_columns) = (model.n_outputs(), columns.len());
+    let n_own = n_outputs * n_columns;
+    let head = |column: usize| if column < n_own { column / n_columns * n_columns } else { column };
+    let heads = (0..model.n_latents()).map(head).collect();
+    let mut parameters = Parameters::of_sums(model.clone(), noise_floor, heads);
+    for group in group_columns(model) {
+        parameters = parameters.with_tied_length_scales(group.step_by(2).map(LatentIndex::new));
+    }
+    for latent in 0..n_outputs {
+        for (at, column) in columns.iter().enumerate() {
+            if column.is_fixed && at > 0 {
+                parameters = parameters.with_fixed_amplitude(LatentIndex::new(latent * n_columns + at));
+            }
+        }
+    }
+    Ok(with_ties(parameters, &columns, n_outputs))
+}
+
+/// The sum of one output of a joint model, as large as all that the output has of its first column. A level keeps its pace.
+pub(super) fn single_of(model: &Lmc, output: usize) -> Result<Lmc, ModelError> {
+    let (n_outputs, n_columns) = (model.n_outputs(), n_columns(model));
+    let weight = |latent: usize, column: usize| {
+        model.mixing().weight(OutputIndex::new(output), LatentIndex::new(latent * n_columns + column))
+    };
+    let (mut latents, mut weights) = (vec![], vec![]);
+    for column in 0..n_columns {
+        let latent = model.latents()[output * n_columns + column];
+        let square: f64 = (0..n_outputs).map(|other| weight(other, column).powi(2)).sum();
+        let size = if latent.is_stationary() { square.sqrt() } else { LEVEL_DEVIATION };
+        latents.push(match latent.process() {
+            Process::Piece(Piece::RandomWalk) if square > 0.0 => {
+                let pace: f64 = (0..n_outputs)
+                    .map(|other| {
+                        let length = model.latents()[other * n_columns + column].length_scale().get();
+                        weight(other, column).powi(2) / length
+                    })
+                    .sum();
+                latent.with_length_scale(LengthScale::new(LEVEL_DEVIATION * LEVEL_DEVIATION / pace)?)
+            }
+            _ => latent,
+        });
+        weights.push(size);
+    }
+    // Of a shared season as much as all its groups have, as the first one moves.
+    let groups = group_columns(model);
+    let period = |group: &Range<usize>| model.latents()[group.start].shape();
+    for (at, group) in groups.iter().enumerate() {
+        if at > 0 && period(group) == period(&groups[at - 1]) {
+            continue;
+        }
+        let alike =
+            || groups.iter().filter(|other| period(other) == period(group) && other.len() == group.len());
+        for harmonic in (0..group.len()).step_by(2) {
+            let columns = alike().flat_map(|other| [other.start + harmonic, other.start + harmonic + 1]);
+            let square: f64 = columns
+                .map(|column| {
+                    model.mixing().weight(OutputIndex::new(output), LatentIndex::new(column)).powi(2)
+                })
+                .sum();
+            latents.push(model.latents()[group.start + harmonic]);
+            weights.push(square.sqrt());
+        }
+    }
+    let mixing = MixingMatrix::shared(1, latents.len(), weights)?;
+    Lmc::new(latents, mixing, vec![model.noise()[output]])
+}
+
+/// A joint model with the motion of these single ones: each latent moves as its output alone, and every output has as much
+/// of its first column as before.
+pub(super) fn moving_as(model: &Lmc, singles: &[Lmc]) -> Result<Lmc, ModelError> {
+    let (n_outputs, n_columns) = (model.n_outputs(), n_columns(model));
+    let mut weights = vec![];
+    for output in 0..n_outputs {
+        for (latent, single) in singles.iter().enumerate() {
+            let head = model.mixing().weight(OutputIndex::new(output), LatentIndex::new(latent * n_columns));
+            let own = |column: usize| single.mixing().weight(OutputIndex::new(0), LatentIndex::new(column));
+            weights.extend((0..n_columns).map(|column| head * own(column) / first_weight(own(0))));
+        }
+    }
+    let own = singles.iter().flat_map(|single| single.latents()[..n_columns].to_vec()).collect();
+    let groups: Vec<Group> =
+        group_columns(model).into_iter().map(|columns| group_of(model, columns)).collect();
+    with_groups(own, &weights, &groups, model.noise().to_vec())
+}
+
+/// A group of a shared season as it stands in a model.
+fn group_of(model: &Lmc, columns: Range<usize>) -> Group {
+    let row = |output: usize| model.mixing().shared_row(OutputIndex::new(output))[columns.clone()].to_vec();
+    let weights = (0..model.n_outputs()).flat_map(row).collect();
+    Group { latents: model.latents()[columns].to_vec(), weights }
+}
+
+/// A weight that has vanished still has proportions.
+fn first_weight(weight: f64) -> f64 {
+    if weight.abs() < 1e-3 { 1e-3_f64.copysign(weight) } else { weight }
+}
+
+/// Length-scales of the harmonics of a season are one, in each latent.
+fn with_ties(mut parameters: Parameters, columns: &[Column], n_sums: usize) -> Parameters {
+    for sum in 0..n_sums {
+        for (first, _) in columns.iter().enumerate() {
+            let tied: Vec<LatentIndex> = (first..columns.len())
+                .filter(|&at| at == first || columns[at].tied_to == Some(first))
+                .map(|at| LatentIndex::new(sum * columns.len() + at))
+                .collect();
+            if tied.len() > 1 {
+                parameters = parameters.with_tied_length_scales(tied);
+            }
+        }
+    }
+    parameters
+}

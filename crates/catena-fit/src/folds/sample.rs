@@ -1,0 +1,119 @@
+//! The part of a large table on which models are compared or learned.
+
+use catena::data::Dataset;
+use catena::index::RowIndex;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+
+use super::fold::below;
+
+/// Windows that are looked at along a line.
+const WINDOWS: usize = 16;
+/// Rows are added until every output has this many cells, or all it has.
+const FEWEST: usize = 8;
+
+/// About `n_rows` rows, in the table's order: along a single input the window in which the scarcest output has most
+/// cells, so that gaps and spacing stay as they are; else rows at random. An output that has hardly a cell in them brings the
+/// nearest rows in which it has: at most 8 for each.
+pub(crate) fn part(dataset: &Dataset, n_rows: usize, seed: u64) -> Vec<RowIndex> {
+    let all: Vec<RowIndex> = dataset.inputs().rows().collect();
+    if n_rows >= all.len() {
+        return all;
+    }
+    if dataset.inputs().dim() > 1 {
+        return random_rows(dataset, n_rows, seed);
+    }
+    let place = |row: RowIndex| dataset.inputs().point(row)[0];
+    let mut sorted = all;
+    sorted.sort_by(|&a, &b| place(a).total_cmp(&place(b)));
+    let room = sorted.len() - n_rows;
+    let begins = (0..WINDOWS).map(|window| window * room / (WINDOWS - 1));
+    // The first of the best.
+    let begin = begins.rev().max_by_key(|&begin| scarcest(dataset, &sorted[begin..begin + n_rows]));
+    let mut others = sorted;
+    let begin = begin.unwrap_or(0);
+    let window: Vec<RowIndex> = others.drain(begin..begin + n_rows).collect();
+    let (Some(&first), Some(&last)) = (window.first(), window.last()) else { return others };
+    let away = |row: RowIndex| (place(first) - place(row)).max(place(row) - place(last));
+    others.sort_by(|&a, &b| away(a).total_cmp(&away(b)).then(a.cmp(&b)));
+    topped_up(dataset, window, &others, FEWEST)
+}
+
+/// About `n_rows` rows at random, in the table's order, and those in which scarce outputs have a cell.
+pub(crate) fn random_rows(dataset: &Dataset, n_rows: usize, seed: u64) -> Vec<RowIndex> {
+    let mut shuffled: Vec<RowIndex> = dataset.inputs().rows().collect();
+    if n_rows >= shuffled.len() {
+        return shuffled;
+    }
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    for at in 0..shuffled.len() {
+        let other = at + below(&mut generator, shuffled.len() - at);
+        shuffled.swap(at, other);
+    }
+    let others = shuffled.split_off(n_rows);
+    topped_up(dataset, shuffled, &others, FEWEST)
+}
+
+/// The chosen rows, in the table's order, and the first of the others that bring every output to so many cells.
+pub(crate) fn topped_up(
+    dataset: &Dataset,
+    mut chosen: Vec<RowIndex>,
+    others: &[RowIndex],
+    fewest: usize,
+) -> Vec<RowIndex> {
+    let mut counts = counts(dataset, &chosen);
+    for &row in others {
+        if counts.iter().all(|count| *count >= fewest) {
+            break;
+        }
+        let cells = || dataset.observations().row(row).map(|cell| cell.output.get());
+        if cells().any(|output| counts[output] < fewest) {
+            cells().for_each(|output| counts[output] += 1);
+            chosen.push(row);
+        }
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// The cells of each output in these rows.
+fn counts(dataset: &Dataset, rows: &[RowIndex]) -> Vec<usize> {
+    let mut counts = vec![0; dataset.observations().n_outputs()];
+    for &row in rows {
+        for cell in dataset.observations().row(row) {
+            counts[cell.output.get()] += 1;
+        }
+    }
+    counts
+}
+
+/// The smallest number of cells any output has in these rows.
+fn scarcest(dataset: &Dataset, rows: &[RowIndex]) -> usize {
+    counts(dataset, rows).into_iter().min().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use catena::data::{InputPoints, Observations};
+
+    /// A value every week among values every minute: no window has two of them, and no part may be the whole table.
+    #[test]
+    fn a_sparse_output_brings_rows_and_not_the_whole_table() {
+        let (n_rows, week) = (60_000, 10_080);
+        let values: Vec<f64> =
+            (0..n_rows).flat_map(|row| [row as f64, if row % week == 0 { 1.0 } else { f64::NAN }]).collect();
+        let observations = Observations::from_dense(n_rows, 2, &values).unwrap();
+        for dim in [1, 2] {
+            let places = (0..n_rows).flat_map(|row| [row as f64, 0.0][..dim].to_vec()).collect();
+            let inputs = InputPoints::new(n_rows, dim, places).unwrap();
+            let table = Dataset::new(inputs, observations.clone()).unwrap();
+            for rows in [part(&table, 500, 3), random_rows(&table, 500, 3)] {
+                assert!(rows.len() <= 500 + 8 * 2, "{}", rows.len());
+                assert!(rows.is_sorted() && rows.windows(2).all(|pair| pair[0] != pair[1]));
+                // All six there are.
+                assert_eq!(scarcest(&table, &rows), 6);
+            }
+        }
+    }
+}

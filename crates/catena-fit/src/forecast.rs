@@ -1,0 +1,290 @@
+//! Forecasts from many origins, scored beside rules that cost nothing: the last value, the last season, the mean.
+//!
+//! Parameters stay as they were learned; one filter over the whole table serves all origins.
+
+use std::sync::Arc;
+
+use catena::data::{Dataset, InputPoints};
+use catena::graph::FactorGraph;
+use catena::index::RowIndex;
+use catena::inference::{Outlook, Workspace};
+use catena::structure::sorted_chain;
+use serde::Serialize;
+
+use crate::normal::log_density;
+use crate::error::{FitError, MethodError};
+use crate::fit::Fit;
+use crate::prepare::median_gap;
+
+/// What is asked of an evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rolling {
+    /// Forecasts begin after this many rows, counted along the input.
+    pub first: usize,
+    /// From one origin to the next, in rows.
+    pub every: usize,
+    /// At most so many origins.
+    pub origins: usize,
+    /// How far ahead, in units of the input.
+    pub horizons: Vec<f64>,
+    /// The period of the seasonal rule, in units of the input; `None` to leave it out.
+    pub season: Option<f64>,
+    /// The probability that intervals should have.
+    pub interval: f64,
+}
+
+/// How one predictor did at one horizon.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Horizon {
+    /// How far ahead, in units of the input.
+    pub horizon: f64,
+    /// `catena`, or the rule.
+    pub name: &'static str,
+    /// Targets that were observed.
+    pub n_cells: usize,
+    /// Root mean squared error, in standard deviations of the rows learned from.
+    pub rmse: f64,
+    /// Mean negative log density per cell, in the same units.
+    pub mnll: f64,
+    /// The share of targets inside the intervals.
+    pub coverage: f64,
+}
+
+/// Rows by time, for looking things up.
+struct Calendar {
+    times: Vec<f64>,
+    /// Row-major values, by time; NaN where missing.
+    values: Vec<f64>,
+    /// The last value of each output at or before each row; NaN where there is none.
+    latest: Vec<f64>,
+    rows: Vec<RowIndex>,
+    n_outputs: usize,
+    /// Times closer than this are the same.
+    blur: f64,
+}
+
+impl Calendar {
+    fn new(table: &Dataset) -> Self {
+        let n_outputs = table.observations().n_outputs();
+        let mut rows: Vec<RowIndex> = table.inputs().rows().collect();
+        let time = |row: RowIndex| table.inputs().point(row)[0];
+        rows.sort_by(|&a, &b| time(a).total_cmp(&time(b)));
+        let mut values = vec![f64::NAN; rows.len() * n_outputs];
+        for (at, &row) in rows.iter().enumerate() {
+            for cell in table.observations().row(row) {
+                values[at * n_outputs + cell.output.get()] = cell.value;
+            }
+        }
+        let mut latest = values.clone();
+        for at in n_outputs..latest.len() {
+            if latest[at].is_nan() {
+                latest[at] = latest[at - n_outputs];
+            }
+        }
+        let blur = 1e-6 * median_gap(table.inputs().values()).unwrap_or(0.0);
+        Self { times: rows.iter().map(|&row| time(row)).collect(), values, latest, rows, n_outputs, blur }
+    }
+
+    /// The place of the row at a time, if there is one.
+    fn at(&self, time: f64) -> Option<usize> {
+        let place = self.times.partition_point(|&other| other < time - self.blur);
+        (place < self.times.len() && self.times[place] <= time + self.blur).then_some(place)
+    }
+
+    fn value(&self, place: usize, output: usize) -> f64 {
+        self.values[place * self.n_outputs + output]
+    }
+
+    /// The last value of an output at or before a place.
+    fn last_value(&self, place: usize, output: usize) -> Option<f64> {
+        Some(self.latest[place * self.n_outputs + output]).filter(|value| value.is_finite())
+    }
+
+    /// The value a whole number of seasons before a target, not after the origin.
+    fn seasonal_value(&self, origin: usize, target: f64, season: f64, output: usize) -> Option<f64> {
+        let behind = ((target - self.times[origin] - self.blur) / season).ceil().max(1.0);
+        (0..4).find_map(|more| {
+            let place =
+                self.at(target - (behind + f64::from(more)) * season).filter(|&place| place <= origin)?;
+            Some(self.value(place, output)).filter(|value| value.is_finite())
+        })
+    }
+}
+
+/// Squared errors, log densities and hits of one predictor at one horizon.
+#[derive(Default)]
+struct Sums {
+    count: usize,
+    squares: f64,
+    losses: f64,
+    hits: usize,
+}
+
+impl Sums {
+    /// The error and the log density of a target, in standard deviations of the output, and whether its interval held it.
+    fn add(&mut self, error: f64, log_density: f64, is_hit: bool) {
+        self.count += 1;
+        self.squares += error * error;
+        self.losses -= log_density;
+        self.hits += usize::from(is_hit);
+    }
+
+    /// A target and its normal forecast, in standard deviations of the output.
+    fn add_normal(&mut self, error: f64, deviation: f64, reach: f64) {
+        self.add(error, log_density(error, 0.0, deviation), error.abs() <= reach * deviation);
+    }
+
+    fn finish(&self, horizon: f64, name: &'static str) -> Horizon {
+        let count = self.count as f64;
+        Horizon {
+            horizon,
+            name,
+            n_cells: self.count,
+            rmse: (self.squares / count).sqrt(),
+            mnll: self.losses / count,
+            coverage: self.hits as f64 / count,
+        }
+    }
+}
+
+/// Mean and standard deviation of each output over a table's cells.
+fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
+    let n_outputs = table.observations().n_outputs();
+    let mut cells = vec![vec![]; n_outputs];
+    for (_, cell) in table.observations().cells() {
+        cells[cell.output.get()].push(cell.value);
+    }
+    let spread = |cells: &Vec<f64>| {
+        let count = cells.len() as f64;
+        let mean = cells.iter().sum::<f64>() / count;
+        let squares: f64 = cells.iter().map(|value| (value - mean).powi(2)).sum();
+        let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
+        (mean, if deviation > 0.0 { deviation } else { 1.0 })
+    };
+    cells.iter().map(spread).collect()
+}
+
+/// Scores forecasts of a fitted model from many origins of a table, at each horizon: catena first, then the rules.
+///
+/// # Errors
+/// When the table has more than one input or other outputs than the fit, or numbers overflow.
+pub fn rolling(fit: &Fit, table: &Dataset, asked: &Rolling) -> Result<Vec<Horizon>, FitError> {
+    let calendar = Calendar::new(table);
+    let n_outputs = calendar.n_outputs;
+    let last = calendar.times.len();
+    let origins: Vec<usize> = (asked.first..=last)
+        .step_by(asked.every.max(1))
+        .filter(|&at| at > 0)
+        .map(|at| at - 1)
+        .take(asked.origins)
+        .collect();
+    let spreads = spreads(fit.table());
+    let reach = crate::normal::quantile(0.5 + 0.5 * asked.interval);
+    let trained = Calendar::new(fit.table());
+    let mut found = vec![];
+    let forecasts = forecasts(fit, table, &calendar, &origins, &asked.horizons)?;
+    for (h, &horizon) in asked.horizons.iter().enumerate() {
+        let mut sums: Vec<Sums> = (0..4).map(|_| Sums::default()).collect();
+        let season = |calendar: &Calendar, origin: usize, output: usize| {
+            calendar.seasonal_value(origin, calendar.times[origin] + horizon, asked.season?, output)
+        };
+        let last_value =
+            |calendar: &Calendar, origin: usize, output: usize| calendar.last_value(origin, output);
+        let of_last = rule_deviations(&trained, horizon, &last_value, &spreads);
+        let of_season = rule_deviations(&trained, horizon, &season, &spreads);
+        for (o, &origin) in origins.iter().enumerate() {
+            let Some(target) = calendar.at(calendar.times[origin] + horizon) else { continue };
+            for (output, &(mean, scale)) in spreads.iter().enumerate() {
+                let truth = calendar.value(target, output);
+                if !truth.is_finite() {
+                    continue;
+                }
+                let place = (o * asked.horizons.len() + h) * n_outputs + output;
+                let below = forecasts.probability_below(place, truth);
+                let is_hit = (below - 0.5).abs() <= 0.5 * asked.interval;
+                let log_density = forecasts.log_density(place, truth) + scale.ln();
+                sums[0].add((truth - forecasts.mean(place)) / scale, log_density, is_hit);
+                if let Some(value) = last_value(&calendar, origin, output) {
+                    sums[1].add_normal((truth - value) / scale, of_last[output], reach);
+                }
+                if let Some(value) = season(&calendar, origin, output) {
+                    sums[2].add_normal((truth - value) / scale, of_season[output], reach);
+                }
+                sums[3].add_normal((truth - mean) / scale, 1.0, reach);
+            }
+        }
+        let names = ["catena", "last value", "last season", "mean"];
+        found.extend(
+            sums.iter()
+                .zip(names)
+                .filter(|(sums, _)| sums.count > 0)
+                .map(|(sums, name)| sums.finish(horizon, name)),
+        );
+    }
+    Ok(found)
+}
+
+/// The rows a model was made from and those of another table that come after them; `None` if none do.
+///
+/// # Errors
+/// When the tables have other columns.
+pub fn later_rows(fit: &Fit, more: &Dataset) -> Result<Option<Dataset>, FitError> {
+    let last = fit.table().inputs().values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let is_later = |row: &RowIndex| more.inputs().point(*row)[0] > last;
+    let rows: Vec<RowIndex> = more.inputs().rows().filter(is_later).collect();
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let later = crate::prepare::some_rows(more, &rows)?;
+    Ok(Some(crate::prepare::appended(fit.table(), &later)?))
+}
+
+/// The errors that a rule makes on the rows learned from, by output, in standard deviations.
+fn rule_deviations(
+    trained: &Calendar,
+    horizon: f64,
+    rule: &dyn Fn(&Calendar, usize, usize) -> Option<f64>,
+    spreads: &[(f64, f64)],
+) -> Vec<f64> {
+    let deviation = |(output, &(_, scale)): (usize, &(f64, f64))| {
+        let error = |origin: usize| {
+            let target = trained.at(trained.times[origin] + horizon)?;
+            let error = (trained.value(target, output) - rule(trained, origin, output)?) / scale;
+            error.is_finite().then_some(error * error)
+        };
+        let squares: Vec<f64> = (0..trained.times.len()).filter_map(error).collect();
+        let mean = squares.iter().sum::<f64>() / squares.len() as f64;
+        if mean > 0.0 { mean.sqrt() } else { 1.0 }
+    };
+    spreads.iter().enumerate().map(deviation).collect()
+}
+
+/// The model's forecasts, noise included: by origin, horizon and output.
+fn forecasts(
+    fit: &Fit,
+    table: &Dataset,
+    calendar: &Calendar,
+    origins: &[usize],
+    horizons: &[f64],
+) -> Result<crate::prepare::Predictive, FitError> {
+    let parts = fit.parts();
+    parts.preparation.check_positive(table)?;
+    let prepared = parts.preparation.dataset(table)?;
+    let unit = parts.preparation.inputs.first().map_or(1.0, |(_, unit)| *unit);
+    let tree = Arc::new(sorted_chain(prepared.inputs())?);
+    let graph = FactorGraph::new(&parts.model, tree, prepared.observations()).map_err(MethodError::from)?;
+    let outlook =
+        |origin: usize, horizon: f64| Outlook { origin: calendar.rows[origin], distance: horizon / unit };
+    let outlooks: Vec<Outlook> = origins
+        .iter()
+        .flat_map(|&origin| horizons.iter().map(move |&horizon| outlook(origin, horizon)))
+        .collect();
+    let ahead = Workspace::new().predict_ahead(&graph, &outlooks).map_err(MethodError::from)?;
+    let ahead = ahead.with_noise(parts.model.noise());
+    let places: Vec<f64> = outlooks
+        .iter()
+        .map(|outlook| prepared.inputs().point(outlook.origin)[0] + outlook.distance)
+        .collect();
+    let scaled = InputPoints::new(places.len(), 1, places)?;
+    Ok(parts.preparation.predictive(&ahead, &scaled)?)
+}

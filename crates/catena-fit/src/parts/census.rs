@@ -1,0 +1,367 @@
+//! What the parts of a table tell before any model: counts, ranges and moments that add up to those of the whole.
+
+use catena::data::{DataError, Dataset};
+use catena::index::{OutputIndex, RowIndex};
+use serde::{Deserialize, Serialize};
+
+use crate::error::FitError;
+use crate::options::TransformChoice;
+use crate::prepare::{InputUnits, OutputTransform, Preparation, distinct, solve_with_ridge};
+
+/// Counts, ranges and moments of some rows in the user's units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Census {
+    /// How many rows there are.
+    pub n_rows: usize,
+    /// How many cells repeat another at the same place to the last digit; they are not part of the moments.
+    pub n_copies: usize,
+    /// The observed cells of each output, copies included.
+    pub n_observed: Vec<usize>,
+    inputs: Vec<Column>,
+    outputs: Vec<Output>,
+}
+
+/// The values of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Column {
+    low: f64,
+    high: f64,
+    mean: f64,
+    /// The sum of squares around the mean.
+    squares: f64,
+}
+
+/// The cells of an output, and their logarithms if all of them have one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Output {
+    values: Option<Cells>,
+    logarithms: Option<Cells>,
+}
+
+/// Moments of cells and of the inputs they lie at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Cells {
+    count: f64,
+    /// The largest magnitude.
+    largest: f64,
+    mean: f64,
+    /// The sum of squares around the mean.
+    squares: f64,
+    /// The mean of each input over these cells.
+    point: Vec<f64>,
+    /// Sums of products of inputs around their means, row-major.
+    spread: Vec<f64>,
+    /// Sums of products of inputs and values around their means.
+    along: Vec<f64>,
+}
+
+impl Cells {
+    fn one(value: f64, point: &[f64]) -> Self {
+        let dim = point.len();
+        Self {
+            count: 1.0,
+            largest: value.abs(),
+            mean: value,
+            squares: 0.0,
+            point: point.to_vec(),
+            spread: vec![0.0; dim * dim],
+            along: vec![0.0; dim],
+        }
+    }
+
+    /// Adds others, or a single cell, each time around the mean of both together: nothing cancels.
+    fn add(&mut self, count: f64, mean: f64, point: &[f64]) {
+        let total = self.count + count;
+        let weight = self.count * count / total;
+        let change = mean - self.mean;
+        let dim = point.len();
+        for (at, &place) in point.iter().enumerate() {
+            let moved = place - self.point[at];
+            for (other, &beside) in point.iter().enumerate() {
+                self.spread[at * dim + other] += weight * moved * (beside - self.point[other]);
+            }
+            self.along[at] += weight * moved * change;
+        }
+        self.squares += weight * change * change;
+        self.mean += change * (count / total);
+        self.point.iter_mut().zip(point).for_each(|(own, place)| *own += (place - *own) * (count / total));
+        self.count = total;
+    }
+
+    fn merge(mut self, other: &Self) -> Self {
+        self.add(other.count, other.mean, &other.point);
+        self.largest = self.largest.max(other.largest);
+        self.squares += other.squares;
+        self.spread.iter_mut().zip(&other.spread).for_each(|(own, more)| *own += more);
+        self.along.iter_mut().zip(&other.along).for_each(|(own, more)| *own += more);
+        self
+    }
+
+    /// The transform that brings these cells to mean 0 and variance 1; see [`Preparation::fitted`].
+    fn transform(&self, log: bool, trend: bool, inputs: &[(f64, f64)]) -> OutputTransform {
+        let dim = inputs.len();
+        let scaled = |at: usize| (self.point[at] - inputs[at].0) / inputs[at].1;
+        let unit = |at: usize| inputs[at].1;
+        let along: Vec<f64> = (0..dim).map(|at| self.along[at] / unit(at)).collect();
+        let spread: Vec<f64> =
+            (0..dim * dim).map(|at| self.spread[at] / (unit(at / dim) * unit(at % dim))).collect();
+        let slopes = if trend && self.count > 3.0 * (dim + 1) as f64 {
+            solve_with_ridge(self.count, spread.clone(), along.clone())
+        } else {
+            vec![]
+        };
+        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+        let explained: f64 = slopes
+            .iter()
+            .enumerate()
+            .map(|(at, slope)| slope * (2.0 * along[at] - dot(&spread[at * dim..][..dim], &slopes)))
+            .sum();
+        let intercept =
+            self.mean - slopes.iter().enumerate().map(|(at, slope)| slope * scaled(at)).sum::<f64>();
+        let deviation = ((self.squares - explained).max(0.0) / (self.count - 1.0).max(1.0)).sqrt();
+        let largest = if self.largest > 0.0 { self.largest } else { 1.0 };
+        // A spread within the rounding of the values themselves is no spread.
+        let scale = if deviation > 1e-14 * largest { deviation } else { largest };
+        OutputTransform { log, intercept, slopes, scale }
+    }
+}
+
+fn merged(one: Option<Cells>, other: Option<&Cells>) -> Option<Cells> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.merge(other)),
+        (one, other) => one.or_else(|| other.cloned()),
+    }
+}
+
+fn push(cells: &mut Option<Cells>, value: f64, point: &[f64]) {
+    match cells {
+        None => *cells = Some(Cells::one(value, point)),
+        Some(cells) => {
+            cells.largest = cells.largest.max(value.abs());
+            cells.add(1.0, value, point);
+        }
+    }
+}
+
+impl Census {
+    /// The census of some rows.
+    ///
+    /// # Errors
+    /// Only for a table that contradicts itself, which is never built.
+    pub fn of(table: &Dataset) -> Result<Self, FitError> {
+        let (learned_from, n_copies) = distinct(table)?;
+        let (inputs, dim) = (table.inputs(), table.inputs().dim());
+        let column = |at: usize| {
+            let mut entries = inputs.values().iter().skip(at).step_by(dim).copied();
+            let first = entries.next().unwrap_or(f64::NAN);
+            let mut found = Column { low: first, high: first, mean: first, squares: 0.0 };
+            for (count, entry) in entries.enumerate() {
+                let change = entry - found.mean;
+                found.mean += change / (count + 2) as f64;
+                found.squares += change * (entry - found.mean);
+                (found.low, found.high) = (found.low.min(entry), found.high.max(entry));
+            }
+            found
+        };
+        let n_outputs = table.observations().n_outputs();
+        let mut outputs = vec![Output { values: None, logarithms: None }; n_outputs];
+        let mut has_logarithms = vec![true; n_outputs];
+        for (row, cell) in learned_from.observations().cells() {
+            let (at, point) = (cell.output.get(), inputs.point(row));
+            push(&mut outputs[at].values, cell.value, point);
+            has_logarithms[at] &= cell.value > 0.0;
+            if has_logarithms[at] {
+                push(&mut outputs[at].logarithms, cell.value.ln(), point);
+            }
+        }
+        for (output, has_logarithms) in outputs.iter_mut().zip(has_logarithms) {
+            output.logarithms = output.logarithms.take().filter(|_| has_logarithms);
+        }
+        Ok(Self {
+            n_rows: table.n_rows(),
+            n_copies,
+            n_observed: table.observations().counts_by_output(),
+            inputs: (0..dim).map(column).collect(),
+            outputs,
+        })
+    }
+
+    /// The census of these rows and others of the same table.
+    ///
+    /// # Errors
+    /// When the others have other columns.
+    pub fn merge(&self, other: &Self) -> Result<Self, FitError> {
+        let shape = |census: &Self| census.inputs.len() + census.outputs.len();
+        if self.inputs.len() != other.inputs.len() || self.outputs.len() != other.outputs.len() {
+            let (expected, found) = (shape(self), shape(other));
+            return Err(FitError::ParameterShape { what: "a part of the table", expected, found });
+        }
+        let (own, more) = (self.n_rows as f64, other.n_rows as f64);
+        let column = |(a, b): (&Column, &Column)| {
+            let change = b.mean - a.mean;
+            Column {
+                low: a.low.min(b.low),
+                high: a.high.max(b.high),
+                mean: a.mean + change * (more / (own + more)),
+                squares: a.squares + b.squares + change * change * (own * more / (own + more)),
+            }
+        };
+        let output = |(a, b): (&Output, &Output)| {
+            // Where one part has cells and no logarithms, the whole has none.
+            let lacks = |output: &Output| output.values.is_some() && output.logarithms.is_none();
+            let logarithms = merged(a.logarithms.clone(), b.logarithms.as_ref());
+            Output {
+                values: merged(a.values.clone(), b.values.as_ref()),
+                logarithms: logarithms.filter(|_| !lacks(a) && !lacks(b)),
+            }
+        };
+        Ok(Self {
+            n_rows: self.n_rows + other.n_rows,
+            n_copies: self.n_copies + other.n_copies,
+            n_observed: self.n_observed.iter().zip(&other.n_observed).map(|(a, b)| a + b).collect(),
+            inputs: self.inputs.iter().zip(&other.inputs).map(column).collect(),
+            outputs: self.outputs.iter().zip(&other.outputs).map(output).collect(),
+        })
+    }
+
+    /// The lowest and highest value of each input.
+    pub fn ranges(&self) -> Vec<(f64, f64)> {
+        self.inputs.iter().map(|column| (column.low, column.high)).collect()
+    }
+
+    /// By output, whether all of its cells are positive.
+    pub fn is_positive(&self) -> Vec<bool> {
+        self.outputs.iter().map(|output| output.values.is_none() || output.logarithms.is_some()).collect()
+    }
+
+    /// The number of outputs.
+    pub fn n_outputs(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// The number of inputs.
+    pub fn n_inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    /// The diagonal of the box that holds all points, in the units of `preparation`.
+    pub(super) fn span(&self, preparation: &Preparation) -> f64 {
+        let sides = self.inputs.iter().zip(&preparation.inputs);
+        sides.map(|(column, (_, unit))| ((column.high - column.low) / unit).powi(2)).sum::<f64>().sqrt()
+    }
+
+    /// The units of the whole table; `gap` is its median gap along a single input.
+    ///
+    /// # Errors
+    /// As [`Preparation::fitted`].
+    pub(super) fn preparation(
+        &self,
+        gap: Option<f64>,
+        units: InputUnits,
+        transforms: &TransformChoice,
+    ) -> Result<Preparation, DataError> {
+        let mut inputs = self.input_scales(gap, units);
+        inputs.iter_mut().zip(&transforms.factors).for_each(|((_, scale), factor)| *scale /= factor);
+        let mut outputs = Vec::with_capacity(self.outputs.len());
+        for (at, output) in self.outputs.iter().enumerate() {
+            let index = OutputIndex::new(at);
+            let log = transforms.log.contains(&index);
+            let cells = match (&output.values, &output.logarithms) {
+                (None, _) => return Err(DataError::OutputNeverObserved { output: index }),
+                (Some(_), None) if log => {
+                    return Err(DataError::ScalingOverflow { row: RowIndex::new(0), column: at });
+                }
+                (Some(values), logarithms) => logarithms.as_ref().filter(|_| log).unwrap_or(values),
+            };
+            let transform = cells.transform(log, transforms.trend, &inputs);
+            if !(transform.scale.is_finite() && transform.intercept.is_finite()) {
+                let (shift, scale) = (transform.intercept, transform.scale);
+                return Err(DataError::InvalidScaling { column: at, shift, scale });
+            }
+            outputs.push(transform);
+        }
+        Ok(Preparation { inputs, outputs })
+    }
+
+    fn input_scales(&self, gap: Option<f64>, units: InputUnits) -> Vec<(f64, f64)> {
+        match (units, self.inputs.as_slice()) {
+            (InputUnits::AsGiven, columns) => vec![(0.0, 1.0); columns.len()],
+            (InputUnits::Scaled, [Column { low, high, .. }]) => {
+                let gap = gap.unwrap_or(1.0);
+                let usable = gap.is_normal() && ((high - low) / gap).is_finite();
+                vec![(*low, if usable { gap } else { 1.0 })]
+            }
+            (InputUnits::Scaled, columns) => {
+                let standardized = |column: &Column| {
+                    let deviation = (column.squares / (self.n_rows as f64 - 1.0).max(1.0)).sqrt();
+                    let largest = column.low.abs().max(column.high.abs());
+                    let varies = deviation > 1e-14 * largest && deviation.is_normal();
+                    (column.mean, if varies { deviation } else { 1.0 })
+                };
+                columns.iter().map(standardized).collect()
+            }
+        }
+    }
+
+    /// Units in which nothing is done to the outputs.
+    pub(super) fn identity(&self, gap: Option<f64>, units: InputUnits) -> Preparation {
+        let outputs = vec![OutputTransform::identity(); self.outputs.len()];
+        Preparation { inputs: self.input_scales(gap, units), outputs }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use catena::data::{InputPoints, Observations};
+    use catena_testkit::compare::{Tolerance, assert_close};
+    use catena_testkit::random::SeededDraws;
+
+    fn table(dim: usize, n_rows: usize) -> Dataset {
+        let mut random = SeededDraws::new(8);
+        let inputs: Vec<f64> = (0..n_rows * dim).map(|_| 1e6 + random.uniform(0.0, 300.0)).collect();
+        let cell = |at: usize, random: &mut SeededDraws| match at % 3 {
+            _ if random.chance(0.3) => f64::NAN,
+            0 => 1e4 + inputs[at / 3 * dim] + random.normal(),
+            1 => random.normal().exp(),
+            _ => 7.25,
+        };
+        let values: Vec<f64> = (0..3 * n_rows).map(|at| cell(at, &mut random)).collect();
+        let inputs = InputPoints::new(n_rows, dim, inputs.clone()).unwrap();
+        Dataset::new(inputs, Observations::from_dense(n_rows, 3, &values).unwrap()).unwrap()
+    }
+
+    fn numbers(preparation: &Preparation) -> Vec<f64> {
+        let inputs = preparation.inputs.iter().flat_map(|(shift, scale)| [*shift, *scale]);
+        let output = |output: &OutputTransform| {
+            [vec![output.intercept, output.scale, f64::from(output.log)], output.slopes.clone()].concat()
+        };
+        inputs.chain(preparation.outputs.iter().flat_map(output)).collect()
+    }
+
+    #[test]
+    fn parts_have_the_units_of_the_whole() {
+        for dim in [1, 2] {
+            let whole = table(dim, 200);
+            let rows: Vec<RowIndex> = whole.inputs().rows().collect();
+            let part = |range: std::ops::Range<usize>| {
+                Census::of(&crate::prepare::some_rows(&whole, &rows[range]).unwrap()).unwrap()
+            };
+            let parts = [part(0..1), part(1..60), part(60..61), part(61..200)];
+            let census = parts.iter().skip(1).fold(parts[0].clone(), |all, part| all.merge(part).unwrap());
+            assert_eq!(census.n_observed, whole.observations().counts_by_output());
+            assert_eq!(census.is_positive(), [true, true, true]);
+            let gap = (dim == 1).then(|| crate::preparation::median_gap(whole.inputs().values()).unwrap());
+            for transforms in [
+                TransformChoice::default(),
+                TransformChoice { trend: true, ..TransformChoice::default() },
+                TransformChoice { log: vec![OutputIndex::new(1)], factors: vec![2.0; dim], trend: false },
+            ] {
+                let expected = Preparation::fitted(&whole, InputUnits::Scaled, &transforms).unwrap();
+                let found = census.preparation(gap, InputUnits::Scaled, &transforms).unwrap();
+                let named = format!("{dim} inputs, {wanted:?}");
+                assert_close(&named, 1, &numbers(&found), &numbers(&expected), Tolerance::relative(1e-11));
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! A model learned in the units of one part of a table, said in the units of another.
+
+use catena::index::OutputIndex;
+use catena::model::{Lmc, MixingMatrix, ModelError};
+use catena::units::Variance;
+
+use crate::prepare::Preparation;
+
+/// The same model of the user's quantities: `from` are the units it was learned in, `to` those it is wanted in. Of several
+/// inputs, whose units may have changed by different factors, length-scales follow the geometric mean.
+pub(crate) fn rescaled(model: &Lmc, from: &Preparation, to: &Preparation) -> Result<Lmc, ModelError> {
+    let ratios: Vec<f64> =
+        from.outputs.iter().zip(&to.outputs).map(|(from, to)| from.scale / to.scale).collect();
+    let mut changes = from.inputs.iter().zip(&to.inputs).map(|((_, from), (_, to))| from / to);
+    let stretch = match from.inputs.len() {
+        // Without a logarithm a day stays a day to the last digit.
+        1 => changes.next().unwrap_or(1.0),
+        n_inputs => (changes.map(f64::ln).sum::<f64>() / n_inputs as f64).exp(),
+    };
+    let mixing = model.mixing();
+    let (mut shared, mut private, mut noise) = (vec![], vec![], vec![]);
+    for (output, ratio) in ratios.iter().enumerate() {
+        let index = OutputIndex::new(output);
+        shared.extend(mixing.shared_row(index).iter().map(|weight| ratio * weight));
+        private.extend(mixing.private_weight(index).map(|weight| ratio * weight));
+        noise.push(Variance::new(ratio * ratio * model.noise()[output].get())?);
+    }
+    let mut latents = model.latents().to_vec();
+    for latent in &mut latents {
+        *latent = latent.stretched(stretch)?;
+    }
+    let mixing = MixingMatrix::with_private(ratios.len(), mixing.n_shared(), shared, private)?;
+    Lmc::new(latents, mixing, noise)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::prepared_table::PreparedTable;
+    use crate::methods::message_passing::Structure;
+    use crate::preparation::{InputUnits, TransformChoice};
+    use catena::data::{Dataset, InputPoints, Observations};
+    use catena::kernel::{Kernel, StateKind};
+    use catena::model::Latent;
+    use catena::units::LengthScale;
+
+    /// Both say the same of the user's quantities: the densities differ by the change of units alone.
+    #[test]
+    fn a_carried_model_says_the_same_of_the_table() {
+        let n_rows = 30;
+        let place = |row: usize| 0.25 * row as f64 + 3.0;
+        let value = |row: usize, output: usize| (place(row) * (1.0 + output as f64)).sin() * 10.0 + 5.0;
+        let values: Vec<f64> = (0..2 * n_rows).map(|at| value(at / 2, at % 2)).collect();
+        let inputs = InputPoints::from_column((0..n_rows).map(place).collect()).unwrap();
+        let table = Dataset::new(inputs, Observations::from_dense(n_rows, 2, &values).unwrap()).unwrap();
+        let from = Preparation::fitted(&table, InputUnits::Scaled, &TransformChoice::default()).unwrap();
+        let mut to = Preparation::identity(table.inputs(), 2, InputUnits::AsGiven);
+        for (to, from) in to.outputs.iter_mut().zip(&from.outputs) {
+            to.intercept = from.intercept;
+        }
+        let latent = |length| {
+            let length_scale = LengthScale::new(length).unwrap();
+            Latent::new(Kernel::Matern32, StateKind::Derivative, length_scale).unwrap()
+        };
+        let mixing = MixingMatrix::with_private(2, 1, vec![0.8, -0.5], vec![0.3, 0.4]).unwrap();
+        let noise = vec![Variance::new(0.01).unwrap(), Variance::new(0.04).unwrap()];
+        let model = Lmc::new(vec![latent(8.0), latent(3.0), latent(5.0)], mixing, noise).unwrap();
+        let evidence = |model: &Lmc, units: &Preparation| {
+            let prepared_table = PreparedTable::new(units.dataset(&table).unwrap(), &Structure::Automatic).unwrap();
+            prepared_table.marginals(model).unwrap().1
+        };
+        let change: f64 = from.outputs.iter().map(|output| n_rows as f64 * output.scale.ln()).sum();
+        let rescaled = rescaled(&model, &from, &to).unwrap();
+        let (before, after) = (evidence(&model, &from) - change, evidence(&rescaled, &to));
+        assert!((before - after).abs() < 1e-9 * before.abs(), "{before} {after}");
+    }
+}
