@@ -41,7 +41,7 @@ fn infinite_outputs_name_row_and_column() {
     for bad in [f64::INFINITY, f64::NEG_INFINITY] {
         let error = Observations::from_dense(2, 2, &[0.0, f64::NAN, bad, 3.0]).unwrap_err();
         let (row, output) = (RowIndex::new(1), OutputIndex::new(0));
-        assert_eq!(error, DataError::OutputInfinite { row, output, value: bad });
+        assert_eq!(error, DataError::OutputNotFinite { row, output, value: bad });
     }
 }
 
