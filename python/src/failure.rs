@@ -1,8 +1,7 @@
 //! Errors as Python exceptions of the one hierarchy in `catena.errors`.
 
 use catena::data::DataError;
-use catena_fit::fit::FitError;
-use catena_fit::method::MethodError;
+use catena_fit::{FitError, MethodError};
 use catena_store::StoreError;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use catena_fit::fit::{Budget, Event, FitError, FitMonitor, FitOptions, Stage, UnknownWord};
+use catena_fit::{Budget, Event, FitError, FitMonitor, FitOptions, Stage, UnknownWord};
 use catena_store::length_text;
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -36,7 +36,7 @@ pub(crate) fn fit(
     let about = notes.into_about()?;
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
     let options = asked.into_options(&names, &about.outputs)?;
-    let job = |monitor: &FitMonitor<'_>| catena_fit::fit::fit(&table, &options, monitor);
+    let job = |monitor: &FitMonitor<'_>| catena_fit::fit(&table, &options, monitor);
     let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
     Ok((Model::new(fit, about), interrupted))
 }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use catena::index::OutputIndex;
-use catena_fit::fit::{LiveFit, LiveFitError};
+use catena_fit::{LiveFit, LiveFitError};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 

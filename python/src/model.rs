@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use catena_fit::fit::in_parts::PlainModel;
-use catena_fit::fit::{Fit, LiveFit, MethodChoice, StructureOption, Summary};
-use catena_fit::method::Quantity;
-use catena_fit::preparation::Predictive;
+use catena_fit::parts::PlainModel;
+use catena_fit::{Fit, LiveFit, MethodChoice, Predictive, Quantity, StructureOption, Summary};
 use catena_store::{About, Parameters, length_text};
 use numpy::{PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;

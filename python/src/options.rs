@@ -1,10 +1,10 @@
 //! Keyword arguments as options of a fit.
 
 use catena::data::InputPoints;
-use catena_fit::fit::{
-    Budget, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, UnknownWord,
+use catena_fit::{
+    Budget, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, TimeOptions,
+    TimeSpec, UnknownWord,
 };
-use catena_fit::time::{TimeOptions, TimeSpec};
 use catena_io::units::Duration;
 use catena_store::{ParameterError, Parameters, length_text};
 use numpy::PyReadonlyArray2;

@@ -9,12 +9,8 @@ use std::sync::{Mutex, PoisonError};
 use catena::index::RowIndex;
 use catena::inference::{Future, Gradient, Past, Summary, surroundings as around};
 use catena::model::Lmc;
-use catena_fit::fit::in_parts::{
-    self, Census, Counted, EvidenceFailure, Gathered, Outline as Draft, Part, PlainModel,
-};
-use catena_fit::fit::{Event, FitMonitor};
-use catena_fit::method::Quantity;
-use catena_fit::preparation::Preparation;
+use catena_fit::parts::{Census, Counted, EvidenceFailure, Gathered, Outline as Draft, Part, PlainModel};
+use catena_fit::{Event, FitMonitor, Preparation, Quantity, parts};
 use catena_store::About;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -86,7 +82,7 @@ pub(crate) fn chain_order<'py>(
     preparation: &str,
 ) -> PyResult<Bound<'py, PyArray1<i64>>> {
     let (points, units) = (arrays::points(&inputs)?, read::<Preparation>(preparation, "a change of units")?);
-    let order = py.detach(|| in_parts::chain_order(&points, RowIndex::new(first), &units));
+    let order = py.detach(|| parts::chain_order(&points, RowIndex::new(first), &units));
     let rows: Vec<i64> = order.map_err(Failure::from)?.iter().map(|row| row.get() as i64).collect();
     Ok(numpy::IntoPyArray::into_pyarray(rows, py))
 }
@@ -173,7 +169,7 @@ impl Segment {
     fn summary<'py>(&self, py: Python<'py>, model: &str, distinct: bool) -> PyResult<Bound<'py, PyBytes>> {
         let model = read_model(model)?;
         let bytes = py.detach(|| Ok(self.part.summary(&model, counted(distinct))?.to_bytes()));
-        Ok(PyBytes::new(py, &bytes.map_err(|error: catena_fit::fit::FitError| Failure::from(error))?))
+        Ok(PyBytes::new(py, &bytes.map_err(|error: catena_fit::FitError| Failure::from(error))?))
     }
 
     /// The share of the log evidence and of its slopes: the log evidence, then mixing, length-scales, shapes and noise.
@@ -207,7 +203,7 @@ impl Segment {
                 let found = self.part.posterior(&model, past.as_ref(), future.as_ref(), quantity)?;
                 Ok(found.into_means_and_deviations())
             })
-            .map_err(|error: catena_fit::fit::FitError| Failure::from(error))?;
+            .map_err(|error: catena_fit::FitError| Failure::from(error))?;
         let n_outputs = self.part.n_outputs();
         Ok((table(py, means, n_outputs)?, table(py, deviations, n_outputs)?))
     }
@@ -232,7 +228,7 @@ pub(crate) fn rows_to_compare(
     n_outputs: usize,
     asked: Asked<'_>,
 ) -> PyResult<usize> {
-    Ok(in_parts::rows_to_compare(n_rows, n_inputs, n_outputs, &asked.into_options(&[], &[])?))
+    Ok(parts::rows_to_compare(n_rows, n_inputs, n_outputs, &asked.into_options(&[], &[])?))
 }
 
 #[pymethods]

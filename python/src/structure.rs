@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use catena::data::InputPoints;
 use catena::index::RowIndex;
-use catena::structure::{Start, StructureChoice, StructureError, Tree, chain_ensemble};
-use catena_fit::fit::{Fit, FitError, MethodChoice, StructureOption};
+use catena::structure::{Start, StructureError, Tree, chain_ensemble};
+use catena_fit::{Fit, FitError, MethodChoice, StructureOption};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -40,21 +40,11 @@ impl Structure {
                 InputPoints::new(rows.n_rows() + candidates.n_rows(), rows.dim(), values)?
             }
         };
-        let structure = match parts.structure {
-            StructureOption::Auto => {
-                let choice = StructureChoice::for_dim(inputs.dim());
-                Self::new(choice.build(&inputs), choice.kind().name())
-            }
-            StructureOption::Tree => Self::new(catena::structure::spanning_tree(&inputs), "spanning tree"),
-            StructureOption::Chain if inputs.dim() == 1 => {
-                Self::new(catena::structure::sorted_chain(&inputs), "sorted chain")
-            }
-            StructureOption::Chain => {
-                Self::new(catena::structure::greedy_chain(&inputs, Start::FirstRow), "greedy chain")
-            }
-            StructureOption::Ensemble { .. } => return Ok(None),
-        };
-        structure.map(Some)
+        let structure = parts.structure;
+        if matches!(structure, StructureOption::Ensemble { .. }) {
+            return Ok(None);
+        }
+        Self::new(structure.build(&inputs), structure.name(inputs.dim())).map(Some)
     }
 
     fn new(tree: Result<Tree, StructureError>, kind: &'static str) -> Result<Self, Failure> {

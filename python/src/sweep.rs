@@ -3,9 +3,8 @@
 use catena::kernel::StateKind;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::units::{DistanceScale, LengthScale, Variance};
-use catena_fit::fit::{FitError, KernelPair};
-use catena_fit::message_passing::{CatenaMethod, States, Structure as Laid};
-use catena_fit::method::{Differentiable, Evidence, Method, MethodError, Quantity};
+use catena_fit::methods::{Differentiable, Evidence, MessagePassing, Method};
+use catena_fit::{FitError, KernelPair, MethodError, Quantity};
 use catena_methods::{Gradient, Problem};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -34,8 +33,8 @@ pub(crate) fn sweep<'py>(
     let (n_outputs, n_latents) = (mixing.shape()[0], mixing.shape()[1]);
     let kernel: KernelPair = kernel.parse().map_err(Failure::input)?;
     let model = model(n_outputs, arrays::to_rows(&mixing), &length_scales, &noise, kernel)?;
-    let structure = structure.map_or(Laid::Automatic, |given| Laid::Given(given.get().tree()));
-    let method = CatenaMethod { structure, states: States::Suited, candidates: None };
+    let tree = structure.map(|given| given.get().tree());
+    let method = MessagePassing { tree, ..MessagePassing::default() };
     let swept = py.detach(|| {
         on_pool(|| -> Result<_, MethodError> {
             let problem = Problem::new(&model, &dataset, DistanceScale::ONE)?;

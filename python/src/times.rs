@@ -62,5 +62,5 @@ pub(crate) fn seconds_text(seconds: f64) -> String {
 #[pyfunction]
 pub(crate) fn median_gap(places: PyReadonlyArray1<'_, f64>) -> Option<f64> {
     let places: Vec<f64> = places.as_array().iter().copied().collect();
-    catena_fit::preparation::median_gap(&places)
+    catena_fit::median_gap(&places)
 }

@@ -15,8 +15,7 @@ use catena::kernel::Piece;
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Quality, Variance};
-use catena_fit::fit::{FitOptions, fit};
-use catena_fit::time::{Term, TimeOptions, TimeSpec};
+use catena_fit::{FitOptions, Term, TimeOptions, TimeSpec, fit};
 use catena_testkit::station_table::station_table;
 
 use crate::Failure;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use catena_fit::fit::{Event, Stage};
+use catena_fit::{Event, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// An error, as the one sentence a user sees.

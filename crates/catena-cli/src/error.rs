@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use catena_experiments::ExperimentError;
-use catena_fit::fit::{FitError, LiveFitError};
+use catena_fit::{FitError, LiveFitError};
 use catena_io::journal::JournalError;
 use catena_io::read::ReadError;
 use catena_io::select::SelectError;

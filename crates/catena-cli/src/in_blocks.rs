@@ -5,9 +5,7 @@
 
 use std::path::Path;
 
-use catena_fit::fit::{Block, FitError, FitParts, InBlocks};
-use catena_fit::method::Quantity;
-use catena_fit::preparation::Predictive;
+use catena_fit::{Block, FitError, FitParts, InBlocks, Predictive, Quantity};
 use catena_io::FileName;
 use catena_io::read::csv::{BlockStart, CsvBlocks};
 use catena_io::read::{Format, ReadError};

@@ -3,8 +3,7 @@
 use std::ops::ControlFlow;
 
 use catena::data::Dataset;
-use catena_fit::fit::{Event, Fit, FitError, FitMonitor, FitOptions, fit};
-use catena_fit::time::{TimeOptions, TimeSpec};
+use catena_fit::{Event, Fit, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit};
 use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;

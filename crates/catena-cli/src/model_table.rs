@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use catena::data::InputPoints;
-use catena_fit::fit::{Fit, FitError};
+use catena_fit::{Fit, FitError};
 use catena_io::read::{Format, ReadOptions};
 use catena_io::select::{Frame, Input, Layout, SelectError, Selection, select};
 use catena_io::table::{Column, ColumnData, Table};

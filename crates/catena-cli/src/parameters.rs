@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use catena_fit::fit::Fit;
+use catena_fit::Fit;
 use catena_io::FileName;
 use catena_io::write::TargetFile;
 use catena_store::Parameters;

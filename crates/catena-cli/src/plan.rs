@@ -1,7 +1,6 @@
 //! What a command would do, how large it is and how long it may take: for `--dry-run` and `--max-memory`.
 
-use catena_fit::fit::{Budget, FitOptions, FitParts, MethodChoice};
-use catena_fit::time::MOST_WITH_OWN_SEASONS;
+use catena_fit::{Budget, FitOptions, FitParts, MOST_WITH_OWN_SEASONS, MethodChoice};
 use catena_io::select::Frame;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Tables out: what a model says, laid out as the user asked.
 
-use catena_fit::preparation::Predictive;
+use catena_fit::Predictive;
 use catena_io::select::LongColumns;
 use catena_io::table::Column;
 use catena_io::write::{

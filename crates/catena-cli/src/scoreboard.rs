@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use catena_fit::fit::Summary;
+use catena_fit::Summary;
 use serde_json::{Value, json};
 
 use crate::error::CliError;

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use catena::data::{DataError, Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
-use catena_fit::fit::FitError;
-use catena_fit::method::MethodError;
+use catena_fit::{FitError, MethodError};
 use catena_io::Place;
 use catena_io::read::{ReadOptions, read_with_progress};
 use catena_io::select::{Frame, Layout, Selection, select};

@@ -8,7 +8,7 @@ use catena::inference::InferenceError;
 use catena::model::ModelError;
 use catena::structure::StructureError;
 use catena::units::UnitError;
-use catena_fit::fit::FitError;
+use catena_fit::FitError;
 use catena_io::write::WriteError;
 use catena_methods::BaselineError;
 use catena_methods::bounds::BoundsError;

@@ -7,8 +7,7 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_fit::fit::{Budget, FitOptions, fit};
-use catena_fit::method::Quantity;
+use catena_fit::{Budget, FitOptions, Quantity, fit};
 
 const GAUGES: [&str; 3] = ["upper", "mill", "delta"];
 const DAYS: usize = 700;

@@ -11,9 +11,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use catena::data::InputPoints;
-use catena_fit::fit::{Budget, FitOptions, MethodChoice, StructureOption, fit};
-use catena_fit::method::Quantity;
 use catena_fit::scores::{Scores, score};
+use catena_fit::{Budget, FitOptions, MethodChoice, Quantity, StructureOption, fit};
 use catena_studies::gap_table::GapTable;
 use catena_studies::sensor_study::sensor_study_of;
 use catena_testkit::learning_tables::recipe;

@@ -6,8 +6,7 @@
 use std::error::Error;
 use std::ops::ControlFlow;
 
-use catena_fit::fit::{Budget, FitOptions, fit};
-use catena_fit::method::Quantity;
+use catena_fit::{Budget, FitOptions, Quantity, fit};
 use catena_testkit::weather_table::weather_with_random_holes;
 
 const SHARE: f64 = 0.1;

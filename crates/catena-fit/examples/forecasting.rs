@@ -13,10 +13,9 @@ use std::ops::ControlFlow;
 use std::time::Instant;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_fit::fit::{Budget, FitOptions, fit};
-use catena_fit::method::Quantity;
+use catena_fit::forecast::{Rolling, rolling};
 use catena_fit::scores::score;
-use catena_fit::time::{Rolling, TimeOptions, TimeSpec, rolling};
+use catena_fit::{Budget, FitOptions, Quantity, TimeOptions, TimeSpec, fit};
 use catena_methods::trivial::{LinearInterpolation, RidgeRegression};
 use catena_studies::gap_table::GapTable;
 use rand_chacha::ChaCha8Rng;

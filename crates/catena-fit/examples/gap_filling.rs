@@ -9,10 +9,8 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use catena_fit::fit::{Budget, FitOptions, fit};
-use catena_fit::method::Quantity;
 use catena_fit::scores::score;
-use catena_fit::time::TimeOptions;
+use catena_fit::{Budget, FitOptions, Quantity, TimeOptions, fit};
 use catena_studies::gap_table::ett_over_time;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -12,11 +12,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use catena::data::Dataset;
-use catena_fit::fit::{FitOptions, fit};
-use catena_fit::method::{Method, Quantity};
-use catena_fit::preparation::Predictive;
+use catena_fit::methods::{InterpolationMethod, Method, RidgeMethod};
 use catena_fit::scores::{Scores, score};
-use catena_fit::trivial::{InterpolationMethod, RidgeMethod};
+use catena_fit::{FitOptions, Predictive, Quantity, fit};
 use catena_methods::Problem;
 use catena_studies::gap_table::GapTable;
 use catena_testkit::learning_tables::RECIPES;

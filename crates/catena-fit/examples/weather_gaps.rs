@@ -9,10 +9,8 @@ use std::error::Error;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use catena_fit::fit::{Budget, FitOptions, fit};
-use catena_fit::method::Quantity;
 use catena_fit::scores::score;
-use catena_fit::time::TimeOptions;
+use catena_fit::{Budget, FitOptions, Quantity, TimeOptions, fit};
 use catena_testkit::weather_table::{N_WINDOWS, weather_table, window};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -231,12 +231,7 @@ pub(crate) fn exact_seconds(n_equations: usize, family: &Family, budget: Budget,
 }
 
 /// Seconds of one core for message passing on this many structures after learning with all iterations.
-pub(crate) fn sweep_seconds(
-    n_structures: usize,
-    family: &Family,
-    iterations: usize,
-    table: &Dataset,
-) -> f64 {
+pub(crate) fn sweep_seconds(n_structures: usize, family: &Family, iterations: usize, table: &Dataset) -> f64 {
     let n_outputs = table.observations().n_outputs();
     let sweeps = (n_structures + iterations) as f64;
     let per_row = microseconds_per_row(n_latents(family, n_outputs), n_outputs);
@@ -316,7 +311,8 @@ mod tests {
             assert!(wide.is_reduced && wide.n_rows >= FEWEST_ROWS && wide.n_folds == 1, "{wide:?}");
             let iterations = wide.candidate.ascent.max_iterations as u64;
             let evaluations = 10.0 * (wide.n_folds.max(1) * iterations) as f64;
-            let seconds = wide.n_rows as f64 * microseconds_per_row(state_size, n_outputs) * evaluations / 1e6;
+            let seconds =
+                wide.n_rows as f64 * microseconds_per_row(state_size, n_outputs) * evaluations / 1e6;
             assert!(seconds < 55.0, "{n_outputs} outputs: {seconds} s, {wide:?}");
         }
     }

@@ -110,13 +110,17 @@ pub enum FitError {
         what: &'static str,
     },
     /// Sums with different components.
-    #[error("sum {sum} is empty or has other components than the first; all sums of a time model must have the same components")]
-    OtherPieces {
+    #[error(
+        "sum {sum} is empty or has other components than the first; all sums of a time model must have the same components"
+    )]
+    DifferentComponents {
         /// The sum, counted from 1.
         sum: usize,
     },
     /// Candidates together with an ensemble.
-    #[error("candidates are part of one chain or tree, but an ensemble has several; leave the candidates out")]
+    #[error(
+        "candidates are part of one chain or tree, but an ensemble has several; leave the candidates out"
+    )]
     CandidatesInEnsemble,
     /// A model that cannot be applied in blocks.
     #[error(

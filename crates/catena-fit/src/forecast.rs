@@ -11,9 +11,9 @@ use catena::inference::{Outlook, Workspace};
 use catena::structure::sorted_chain;
 use serde::Serialize;
 
-use crate::normal::log_density;
 use crate::error::{FitError, MethodError};
 use crate::fit::Fit;
+use crate::normal::log_density;
 use crate::prepare::median_gap;
 
 /// What is asked of an evaluation.
@@ -235,7 +235,7 @@ pub fn later_rows(fit: &Fit, more: &Dataset) -> Result<Option<Dataset>, FitError
     if rows.is_empty() {
         return Ok(None);
     }
-    let later = crate::prepare::some_rows(more, &rows)?;
+    let later = more.select_rows(&rows)?;
     Ok(Some(crate::prepare::appended(fit.table(), &later)?))
 }
 

@@ -1,38 +1,54 @@
-//! One interface over catena and its rivals, so that experiments, command line and Python treat them alike.
+//! Automatic fits: from a table in the user's units to a fitted model, and one interface over inference methods.
 //!
-//! - [`method`]: the traits [`Method`](method::Method), [`Fitted`](method::Fitted) and
-//!   [`Differentiable`](method::Differentiable).
-//! - [`message_passing`]: catena on a chain or tree as a method.
-//! - [`dense`]: exact, sparse and nearest-neighbor inference as methods.
-//! - [`full_scale`]: low rank plus neighbors, the accurate method above one input.
-//! - [`trivial`]: the predictors that every table is compared with.
-//! - [`ensemble`]: several chains as one method.
-//! - [`fit`]: from a table in the user's units to a fitted model in one call: choose, learn, condition, summarize.
-//! - [`preparation`], [`scores`], [`normal`]: units, predictive distributions and how well they meet the truth.
-//! - [`time`]: models of level, season and oscillator along a single input, and forecasts scored from many origins.
-//! - [`structure_error`]: how far a structure's posterior is from a dense one, measured on neighborhoods.
-//! - [`structure_report`]: everything known about a structure, as text and as JSON.
+//! [`fit`] chooses a model family and a method, learns, conditions and summarizes. [`Fit`] predicts, takes more rows
+//! ([`Fit::with_more_rows`], [`Fit::relearned`]) and becomes a [`LiveFit`] for streams.
+//!
+//! - [`methods`]: message passing, exact, sparse, nearest-neighbor and full-scale inference, and simple rules as [`methods::Method`]s.
+//! - [`parts`]: fits of tables in partitions.
+//! - [`forecast`]: forecasts from many origins, scored.
+//! - [`scores`], [`normal`]: scores of predictive distributions.
+//! - [`structure_error`], [`structure_report`]: the accuracy of a structure.
+//!
+//! ARCHITECTURE.md has the layers of the modules; `tests/layers.rs` checks them.
 
+mod blocks;
 #[cfg(doctest)]
 mod book;
-mod carry;
-mod contest;
-pub mod dense;
-mod distinct;
-pub mod ensemble;
-pub mod fit;
-pub mod full_scale;
-mod prepared_table;
-mod joining;
+mod cost;
+mod error;
+mod families;
+mod fit;
+mod folds;
+pub mod forecast;
 mod json;
-pub mod message_passing;
-pub mod method;
+mod learn;
+mod live;
+mod method_selection;
+pub mod methods;
+mod monitor;
 pub mod normal;
-pub mod preparation;
-pub mod rows;
+mod options;
+pub mod parts;
+mod prepare;
+mod relearn;
 pub mod scores;
-mod selection;
 pub mod structure_error;
 pub mod structure_report;
-pub mod time;
-pub mod trivial;
+
+pub use blocks::{Block, InBlocks};
+pub use catena_methods::fullscale::FullScaleSize;
+pub use error::{FitError, MethodError};
+pub use families::CandidateSummary;
+pub use fit::{
+    ComponentSummary, Fit, FitParts, HeldOut, LatentSummary, OutputSummary, SumSummary, Summary, fit,
+};
+pub use live::{LiveFit, LiveFitError};
+pub use methods::Quantity;
+pub use monitor::{Event, FitMonitor, Stage};
+pub use options::{
+    Budget, ComponentKind, ComponentParameters, FitOptions, GivenParameters, KernelPair, MOST_OUTPUTS,
+    MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason, SpecError,
+    StructureOption, Term, TimeOptions, TimeParameters, TimeSpec, TransformChoice, UnknownKernel,
+    UnknownWord,
+};
+pub use prepare::{InputUnits, OutputTransform, Predictive, Preparation, median_gap, rows_with_a_cell};

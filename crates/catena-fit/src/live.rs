@@ -10,9 +10,9 @@ use thiserror::Error;
 
 use crate::error::{FitError, MethodError};
 use crate::fit::{Fit, FitParts};
-use crate::methods::{Evidence, Quantity};
+use crate::methods::Quantity;
 use crate::options::StructureOption;
-use crate::prepare::{Predictive, Preparation};
+use crate::prepare::{Predictive, Preparation, log_volume};
 
 /// An observation or a question that a live fit refuses; it is then as it was before.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -123,19 +123,6 @@ struct ReadyCell {
     prepared: f64,
 }
 
-/// The same model and units on another table.
-fn with_table(fit: &Fit, table: Dataset) -> Result<Fit, FitError> {
-    let mut parts = FitParts { table, ..fit.parts.clone() };
-    parts.summary.n_rows = parts.table.n_rows();
-    let counts = parts.table.observations().counts_by_output();
-    for (output, count) in parts.summary.outputs.iter_mut().zip(counts) {
-        output.n_observed = count;
-    }
-    let mut fit = Fit::from_parts(parts)?;
-    fit.parts.summary.log_evidence = fit.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
-    Ok(fit)
-}
-
 /// Two places are one if all inputs are equal; −0 and 0 are.
 fn key(inputs: &[f64]) -> Box<[u64]> {
     inputs.iter().map(|input| (input + 0.0).to_bits()).collect()
@@ -159,11 +146,6 @@ impl LiveFit {
         for row in inputs.rows() {
             rows.insert(key(inputs.point(row)), row);
         }
-        let mut log_volume = 0.0;
-        for (_, cell) in table.observations().cells() {
-            let transform = &preparation.outputs[cell.output.get()];
-            log_volume -= transform.scale.ln() + if transform.log { cell.value.ln() } else { 0.0 };
-        }
         Ok(Self {
             live,
             preparation: preparation.clone(),
@@ -175,7 +157,7 @@ impl LiveFit {
             rows,
             edits: BTreeMap::new(),
             n_observed: table.observations().n_observed(),
-            log_volume,
+            log_volume: log_volume(table, preparation),
         })
     }
 
@@ -313,22 +295,19 @@ impl LiveFit {
     /// When the fit is not the one this began with, or numbers overflow.
     pub fn to_fit(&self, began_with: &Fit) -> Result<Fit, FitError> {
         let table = &began_with.parts.table;
-        let n_outputs = self.n_outputs();
-        let inputs = [table.inputs().values(), &self.later].concat();
-        let n_rows = inputs.len() / self.dim;
-        let mut values = vec![f64::NAN; n_rows * n_outputs];
-        for (row, cell) in table.observations().cells() {
-            values[row.get() * n_outputs + cell.output.get()] = cell.value;
-        }
+        let (n_outputs, later) = (self.n_outputs(), self.later.len() / self.dim);
+        let mut values = table.observations().to_dense();
+        values.resize(values.len() + later * n_outputs, f64::NAN);
         for (&(row, output), value) in &self.edits {
             let is_later = row.get() >= self.n_before;
             let row = if is_later { row.get() - self.n_candidates } else { row.get() };
             let cell = values.get_mut(row * n_outputs + output.get()).ok_or(DataError::NoRows)?;
             *cell = value.unwrap_or(f64::NAN);
         }
-        let inputs = InputPoints::new(n_rows, self.dim, inputs)?;
-        let table = Dataset::new(inputs, Observations::from_dense(n_rows, n_outputs, &values)?)?;
-        with_table(began_with, table)
+        let n_rows = table.n_rows() + later;
+        let inputs = InputPoints::new(n_rows, self.dim, [table.inputs().values(), &self.later].concat())?;
+        let observations = Observations::from_dense(n_rows, n_outputs, &values)?;
+        began_with.with_table(Dataset::new(inputs, observations)?, vec![])
     }
 
     fn scaled(&self, inputs: &[f64]) -> Result<Vec<f64>, LiveFitError> {
@@ -410,8 +389,7 @@ impl LiveFit {
         if transform.log && value <= 0.0 {
             return refused("not positive, but the logarithm of this output is modelled");
         }
-        let value_or_log = if transform.log { value.ln() } else { value };
-        let prepared = (value_or_log - transform.center(point)) / transform.scale;
+        let prepared = transform.apply(value, point);
         if prepared.is_finite() { Ok(prepared) } else { refused("too large") }
     }
 

@@ -35,6 +35,12 @@ pub struct Event {
 /// A callback for progress, called from several threads. `Break` stops the fit and keeps the best model so far.
 pub type FitMonitor<'a> = dyn Fn(Event) -> ControlFlow<()> + Sync + 'a;
 
+/// Reports a stage that is too short to be stopped.
+pub(crate) fn announce(monitor: &FitMonitor<'_>, stage: Stage, done: f64) {
+    let (ControlFlow::Continue(()) | ControlFlow::Break(())) =
+        monitor(Event { stage, done, log_posterior: None });
+}
+
 /// Reports the progress of a fit to its monitor and remembers a request to stop.
 pub(crate) struct Reporter<'a> {
     monitor: &'a FitMonitor<'a>,
@@ -50,7 +56,8 @@ impl<'a> Reporter<'a> {
 
     /// Reports the completed fraction of a stage.
     pub(crate) fn report(&self, stage: Stage, done: f64) {
-        self.send(Event { stage, done, log_posterior: None });
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) =
+            self.send(Event { stage, done, log_posterior: None });
     }
 
     /// Repeats the latest report. Called at every iteration of an optimizer, so that a stop does not wait for its end.

@@ -1,7 +1,7 @@
 //! How well predictive distributions meet the truth; holes do not count.
 
-use crate::normal::density;
 use crate::normal::cumulative;
+use crate::normal::density;
 use crate::prepare::Predictive;
 
 /// Scores over the cells of a table whose truth is known.
@@ -65,6 +65,11 @@ pub(crate) fn pooled(scores: &[Scores]) -> Scores {
         crps: mean(&|scores| scores.crps),
         coverage: mean(&|scores| scores.coverage),
     }
+}
+
+/// Whether a score is better than the best so far by more than a margin. NaN is worse than any number.
+pub(crate) fn is_better(score: f64, best: f64, margin: f64) -> bool {
+    score > best + margin || (best.is_nan() && !score.is_nan())
 }
 
 /// How predictions met cells that were hidden while they were made.
@@ -154,6 +159,13 @@ mod tests {
                 assert!((left - right).abs() < 1e-14, "{left} instead of {right}");
             }
         }
+    }
+
+    #[test]
+    fn nan_never_wins() {
+        assert!(is_better(1.0, 0.5, 0.1) && !is_better(0.55, 0.5, 0.1));
+        assert!(is_better(-1e9, f64::NAN, 0.1));
+        assert!(!is_better(f64::NAN, -1e9, 0.1) && !is_better(f64::NAN, f64::NAN, 0.0));
     }
 
     #[test]

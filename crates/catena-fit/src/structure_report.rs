@@ -10,9 +10,9 @@ use catena::units::Variance;
 use catena_methods::Problem;
 use catena_methods::bounds::{BoundsError, PosteriorSides, Sides, covariance_gap, latent_gap, posterior_gap};
 
-use crate::structure_error::ErrorEstimate;
-use crate::json::object;
 use crate::json::number;
+use crate::json::object;
+use crate::structure_error::ErrorEstimate;
 
 /// Both sides of the paper's inequalities on one structure.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_fit::fit::{Budget, Fit, FitOptions, MethodChoice, fit};
+use catena_fit::{Budget, Fit, FitOptions, MethodChoice, fit};
 use catena_testkit::random::SeededDraws;
 
 /// Two outputs over a square, a tenth of the cells missing.

@@ -8,9 +8,8 @@ use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Start, Tree, greedy_chain, spanning_tree};
 use catena::units::{DistanceScale, LengthScale, Variance};
-use catena_fit::dense::ExactMethod;
-use catena_fit::message_passing::{CatenaMethod, States, Structure};
-use catena_fit::method::{Differentiable, Evidence, Method, MethodError, Quantity};
+use catena_fit::methods::{Differentiable, Evidence, ExactMethod, MessagePassing, Method, States};
+use catena_fit::{MethodError, Quantity, StructureOption};
 use catena_methods::Problem;
 use catena_methods::dense::DensePrior;
 
@@ -70,7 +69,7 @@ fn on_a_line_it_is_exact() {
         let dataset = Dataset::new(line, observations(has_cell_noise)).unwrap();
         let problem = Problem::new(&model, &dataset, scale()).unwrap();
         let at = InputPoints::from_column(vec![-1.0, 0.0, 1.3, 2.6, 9.0]).unwrap();
-        let (exact, catena) = (ExactMethod::default(), CatenaMethod::default());
+        let (exact, catena) = (ExactMethod::default(), MessagePassing::default());
         let (judge, fitted) = (exact.fit(problem).unwrap(), catena.fit(problem).unwrap());
         let pairs = [
             (fitted.predict(&at, Quantity::Function), judge.predict(&at, Quantity::Function)),
@@ -92,7 +91,7 @@ fn on_a_line_it_is_exact() {
 
 /// Checks a method with candidates in the plane against the dense process on `tree`, built over rows and candidates.
 fn check_in_the_plane(
-    method: &CatenaMethod,
+    method: &MessagePassing,
     carried: &Lmc,
     build: fn(&InputPoints) -> Tree,
     has_cell_noise: bool,
@@ -102,7 +101,7 @@ fn check_in_the_plane(
     // As a user gives them: all points, the table's own rows among them.
     let all = [dataset.inputs().values(), &places(24, 2 * N_ROWS)].concat();
     let candidates = InputPoints::new(N_ROWS + 12, 2, all.clone()).unwrap();
-    let method = CatenaMethod { candidates: Some(candidates.clone()), ..method.clone() };
+    let method = MessagePassing { candidates: Some(candidates.clone()), ..method.clone() };
 
     let joined = [dataset.inputs().values(), &all].concat();
     let tree = build(&InputPoints::new(2 * N_ROWS + 12, 2, joined).unwrap());
@@ -140,12 +139,12 @@ fn first_greedy_chain(inputs: &InputPoints) -> Tree {
 #[test]
 fn in_the_plane_it_is_the_structures_own_process() {
     let (derivatives, values) = (model(StateKind::Derivative), model(StateKind::Value));
-    let with = |structure, states| CatenaMethod { structure, states, candidates: None };
+    let with = |structure, states| MessagePassing { structure, states, ..MessagePassing::default() };
     for has_cell_noise in [false, true] {
-        check_in_the_plane(&CatenaMethod::paper(), &derivatives, first_greedy_chain, has_cell_noise);
-        let chain = with(Structure::Chain, States::Suited);
+        check_in_the_plane(&MessagePassing::paper(), &derivatives, first_greedy_chain, has_cell_noise);
+        let chain = with(StructureOption::Chain, States::Suited);
         check_in_the_plane(&chain, &values, first_greedy_chain, has_cell_noise);
-        let tree = with(Structure::Automatic, States::Suited);
+        let tree = with(StructureOption::Auto, States::Suited);
         check_in_the_plane(&tree, &values, |inputs| spanning_tree(inputs).unwrap(), has_cell_noise);
     }
 }
@@ -154,11 +153,11 @@ fn in_the_plane_it_is_the_structures_own_process() {
 fn a_structure_built_before_gives_the_same_in_any_unit() {
     let (model, dataset) = (model(StateKind::Value), in_the_plane(false));
     let problem = Problem::new(&model, &dataset, scale()).unwrap();
-    let expected = CatenaMethod::default().gradient(problem).unwrap();
+    let expected = MessagePassing::default().gradient(problem).unwrap();
     let tree = spanning_tree(dataset.inputs()).unwrap();
     let in_other_units = tree.clone().with_distance_scale(DistanceScale::new(0.25).unwrap()).unwrap();
     for tree in [tree, in_other_units] {
-        let method = CatenaMethod { structure: Structure::Given(tree.into()), ..CatenaMethod::default() };
+        let method = MessagePassing { tree: Some(tree.into()), ..MessagePassing::default() };
         let found = method.gradient(problem).unwrap();
         assert_close(&[found.value], &[expected.value], "evidence");
         assert_close(&found.length_scales, &expected.length_scales, "slope in length-scales");
@@ -169,20 +168,20 @@ fn a_structure_built_before_gives_the_same_in_any_unit() {
 fn what_does_not_fit_is_refused() {
     let (model, dataset) = (model(StateKind::Derivative), in_the_plane(false));
     let problem = Problem::new(&model, &dataset, scale()).unwrap();
-    let as_given = CatenaMethod { states: States::AsGiven, ..CatenaMethod::default() };
+    let as_given = MessagePassing { states: States::AsGiven, ..MessagePassing::default() };
     let refused = GraphError::DerivativeOnTree { latent: LatentIndex::new(0) };
     assert_eq!(as_given.fit(problem).err(), Some(MethodError::Graph(refused)));
 
     let line = InputPoints::from_column(vec![1.0]).unwrap();
     let refused = MethodError::InputDim { expected: 2, found: 1 };
-    let fitted = CatenaMethod::default().fit(problem).unwrap();
+    let fitted = MessagePassing::default().fit(problem).unwrap();
     assert_eq!(fitted.predict(&line, Quantity::Function), Err(refused.clone()));
-    let method = CatenaMethod { candidates: Some(line), ..CatenaMethod::default() };
+    let method = MessagePassing { candidates: Some(line), ..MessagePassing::default() };
     assert_eq!(method.fit(problem).err(), Some(refused));
 
     let fewer = InputPoints::new(N_ROWS - 1, 2, places(2 * N_ROWS - 2, 0)).unwrap();
-    let of_another_table = Structure::Given(spanning_tree(&fewer).unwrap().into());
-    let method = CatenaMethod { structure: of_another_table, ..CatenaMethod::default() };
+    let of_another_table = Some(spanning_tree(&fewer).unwrap().into());
+    let method = MessagePassing { tree: of_another_table, ..MessagePassing::default() };
     let refused = GraphError::RowCountMismatch { structure: N_ROWS - 1, observations: N_ROWS };
     assert_eq!(method.fit(problem).err(), Some(MethodError::Graph(refused)));
 }

@@ -6,12 +6,11 @@ use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::kernel::{Kernel, StateKind};
-use catena_fit::fit::{
-    Budget, Event, Fit, FitError, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, fit,
-};
-use catena_fit::fit::{FullScaleSize, StructureOption, Summary};
-use catena_fit::method::Quantity;
 use catena_fit::scores::score;
+use catena_fit::{
+    Budget, Event, Fit, FitError, FitOptions, FullScaleSize, GivenParameters, KernelPair, MeanChoice,
+    MethodChoice, Quantity, StructureOption, Summary, fit,
+};
 use catena_methods::{BaselineError, MemoryLimit};
 use catena_testkit::learning_tables::{RECIPES, recipe};
 use catena_testkit::random::SeededDraws;
@@ -246,7 +245,7 @@ fn an_interrupted_fit_keeps_the_best_so_far() {
     let data = recipe("short-few").draw().table.dataset().unwrap();
     // From the comparison on: what was learned to compare models has then far to go.
     let stop = |event: Event| {
-        let is_early = event.stage == catena_fit::fit::Stage::Smoothness;
+        let is_early = event.stage == catena_fit::Stage::Smoothness;
         if is_early { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let fitted = fit(&data, &quick(), &stop).unwrap();
@@ -435,7 +434,7 @@ fn a_limit_of_memory_reaches_the_dense_methods() {
     let refused = fit(&plane(60), &exact, &go_on).unwrap_err();
     let is_memory = |error: &BaselineError| matches!(error, BaselineError::Memory { .. });
     match &refused {
-        FitError::Method(catena_fit::method::MethodError::Baseline(cause)) | FitError::Baseline(cause) => {
+        FitError::Method(catena_fit::MethodError::Baseline(cause)) | FitError::Baseline(cause) => {
             assert!(is_memory(cause), "{cause}");
         }
         other => panic!("{other}"),

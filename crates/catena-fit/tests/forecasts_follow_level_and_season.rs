@@ -7,10 +7,10 @@ use std::ops::ControlFlow;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
 use catena::learning::Priors;
-use catena_fit::fit::{Budget, Event, Fit, FitError, FitOptions, MethodChoice, Stage, fit};
-use catena_fit::method::Quantity;
-use catena_fit::rows::some_rows;
-use catena_fit::time::{Horizon, Rolling, Term, TimeOptions, TimeSpec, rolling};
+use catena_fit::forecast::{Horizon, Rolling, rolling};
+use catena_fit::{
+    Budget, Event, Fit, FitError, FitOptions, MethodChoice, Quantity, Stage, Term, TimeOptions, TimeSpec, fit,
+};
 use catena_testkit::random::SeededDraws;
 use catena_testkit::weather_table::weather_table;
 
@@ -35,7 +35,7 @@ fn seasonal_table(n_rows: usize) -> Dataset {
 }
 
 fn first_rows(table: &Dataset, count: usize) -> Dataset {
-    some_rows(table, &(0..count).map(RowIndex::new).collect::<Vec<_>>()).unwrap()
+    table.select_rows(&(0..count).map(RowIndex::new).collect::<Vec<_>>()).unwrap()
 }
 
 fn learned(table: &Dataset, time: TimeOptions) -> Result<Fit, FitError> {

@@ -7,10 +7,9 @@ use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::kernel::Kernel;
-use catena_fit::fit::{Budget, Fit, FitError, FitOptions, MeanChoice, fit};
-use catena_fit::method::Quantity;
-use catena_fit::time::{
-    PieceKind, PieceParameters, SharedHarmonic, SharedSeason, TimeOptions, TimeParameters, TimeSpec,
+use catena_fit::{
+    Budget, ComponentKind, ComponentParameters, Fit, FitError, FitOptions, MeanChoice, Quantity,
+    SharedHarmonic, SharedSeason, TimeOptions, TimeParameters, TimeSpec, fit,
 };
 use catena_testkit::random::SeededDraws;
 
@@ -49,14 +48,18 @@ fn given(parameters: TimeParameters) -> FitOptions {
 fn by_hand() -> TimeParameters {
     let sum = |size: f64| {
         vec![
-            PieceParameters {
-                kind: PieceKind::Kernel(Kernel::Matern12),
+            ComponentParameters {
+                kind: ComponentKind::Kernel(Kernel::Matern12),
                 length_scale: 5.0 * HOUR,
                 amplitudes: vec![1.0],
             },
-            PieceParameters { kind: PieceKind::Level, length_scale: 100.0 * DAY, amplitudes: vec![4.0] },
-            PieceParameters {
-                kind: PieceKind::Season { period: DAY },
+            ComponentParameters {
+                kind: ComponentKind::Level,
+                length_scale: 100.0 * DAY,
+                amplitudes: vec![4.0],
+            },
+            ComponentParameters {
+                kind: ComponentKind::Season { period: DAY },
                 length_scale: 20.0 * DAY,
                 amplitudes: vec![0.8 * size, 0.3],
             },
@@ -78,14 +81,16 @@ fn by_hand() -> TimeParameters {
 /// The covariance of output d at a time t and output e at s, from what the words of the parameters mean.
 fn covariance(given: &TimeParameters, start: f64, (d, t): (usize, f64), (e, s): (usize, f64)) -> f64 {
     let lag = (t - s).abs();
-    let of_sum = |sum: &Vec<PieceParameters>| -> f64 {
-        let of_piece = |piece: &PieceParameters| -> f64 {
+    let of_sum = |sum: &Vec<ComponentParameters>| -> f64 {
+        let of_piece = |piece: &ComponentParameters| -> f64 {
             let u = lag / piece.length_scale;
             let of_harmonic = |(at, amplitude): (usize, &f64)| {
                 let correlation = match piece.kind {
-                    PieceKind::Kernel(Kernel::Matern12) => (-u).exp(),
-                    PieceKind::Level => 1.0 + (t.min(s) - start) / piece.length_scale,
-                    PieceKind::Season { period } => (-u).exp() * (TAU * (at + 1) as f64 * lag / period).cos(),
+                    ComponentKind::Kernel(Kernel::Matern12) => (-u).exp(),
+                    ComponentKind::Level => 1.0 + (t.min(s) - start) / piece.length_scale,
+                    ComponentKind::Season { period } => {
+                        (-u).exp() * (TAU * (at + 1) as f64 * lag / period).cos()
+                    }
                     _ => f64::NAN,
                 };
                 amplitude * amplitude * correlation
@@ -255,7 +260,7 @@ fn what_does_not_belong_to_the_table_is_refused() {
         shape(refused(|given| given.sums.iter_mut().for_each(|sum| sum[0].amplitudes.clear()))),
         ("the amplitudes of a piece", 1, 0)
     );
-    assert_eq!(refused(|given| given.sums[1].truncate(2)), FitError::OtherPieces { sum: 2 });
+    assert_eq!(refused(|given| given.sums[1].truncate(2)), FitError::DifferentComponents { sum: 2 });
     assert!(matches!(refused(|given| given.noise[0] = 0.0), FitError::Model(_)));
     assert!(matches!(refused(|given| given.sums[0][2].length_scale = -1.0), FitError::Model(_)));
     let mut options = given(by_hand());

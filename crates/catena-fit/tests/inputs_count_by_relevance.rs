@@ -5,8 +5,7 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_fit::fit::{Fit, FitOptions, fit};
-use catena_fit::method::Quantity;
+use catena_fit::{Fit, FitOptions, Quantity, fit};
 use catena_testkit::random::SeededDraws;
 
 /// Three inputs of which the second matters, two outputs, and the truth at every row; every fourth row is hidden.

@@ -8,12 +8,10 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::OutputIndex;
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc};
-use catena_fit::fit::{
+use catena_fit::{
     Event, Fit, FitOptions, FitParts, GivenParameters, KernelPair, LiveFit, LiveFitError, MethodChoice,
-    StructureOption, fit,
+    Predictive, Quantity, StructureOption, fit,
 };
-use catena_fit::method::Quantity;
-use catena_fit::preparation::Predictive;
 use catena_testkit::random::SeededDraws;
 
 const N_OUTPUTS: usize = 3;

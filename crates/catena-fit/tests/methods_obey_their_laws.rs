@@ -5,11 +5,11 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::{DistanceScale, LengthScale, Variance};
-use catena_fit::dense::{ExactMethod, NngpMethod, SvgpMethod};
-use catena_fit::full_scale::FullScaleMethod;
-use catena_fit::message_passing::{CatenaMethod, Structure};
-use catena_fit::method::{Differentiable, Method, Quantity};
-use catena_fit::trivial::{InterpolationMethod, MeanMethod, RidgeMethod};
+use catena_fit::methods::{
+    Differentiable, ExactMethod, FullScaleMethod, InterpolationMethod, MeanMethod, MessagePassing, Method,
+    NngpMethod, RidgeMethod, SvgpMethod,
+};
+use catena_fit::{Quantity, StructureOption};
 use catena_methods::Problem;
 use catena_methods::exact::ExactOptions;
 use catena_methods::fullscale::FullScaleSize;
@@ -33,14 +33,14 @@ fn dataset() -> Dataset {
     Dataset::new(inputs, Observations::from_dense(30, 2, &values).unwrap()).unwrap()
 }
 
-fn on_a_tree() -> CatenaMethod {
-    CatenaMethod { structure: Structure::Tree, ..CatenaMethod::default() }
+fn on_a_tree() -> MessagePassing {
+    MessagePassing { structure: StructureOption::Tree, ..MessagePassing::default() }
 }
 
 fn with_gradients() -> Vec<Box<dyn Differentiable>> {
     vec![
-        Box::new(CatenaMethod::default()),
-        Box::new(CatenaMethod::paper()),
+        Box::new(MessagePassing::default()),
+        Box::new(MessagePassing::paper()),
         Box::new(on_a_tree()),
         Box::new(ExactMethod(ExactOptions::default())),
         Box::new(SvgpMethod::new(8)),
@@ -51,8 +51,8 @@ fn with_gradients() -> Vec<Box<dyn Differentiable>> {
 
 fn all() -> Vec<Box<dyn Method>> {
     vec![
-        Box::new(CatenaMethod::default()),
-        Box::new(CatenaMethod::paper()),
+        Box::new(MessagePassing::default()),
+        Box::new(MessagePassing::paper()),
         Box::new(on_a_tree()),
         Box::new(ExactMethod(ExactOptions::default())),
         Box::new(SvgpMethod::new(8)),

@@ -6,9 +6,7 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_fit::fit::{Budget, Event, Fit, FitOptions, MeanChoice, fit};
-use catena_fit::method::Quantity;
-use catena_fit::time::{TimeOptions, TimeSpec};
+use catena_fit::{Budget, Event, Fit, FitOptions, MeanChoice, Quantity, TimeOptions, TimeSpec, fit};
 use catena_testkit::random::SeededDraws;
 
 /// A level and a cycle of 24 rows in two outputs; from row `change` on, everything is three times as large and elsewhere.

@@ -6,9 +6,8 @@ use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
-use catena_fit::fit::{Budget, Fit, FitError, FitOptions, fit};
-use catena_fit::rows::some_rows;
-use catena_fit::time::{Rolling, TimeOptions, TimeSpec, rolling};
+use catena_fit::forecast::{Rolling, rolling};
+use catena_fit::{Budget, Fit, FitError, FitOptions, TimeOptions, TimeSpec, fit};
 use catena_testkit::random::SeededDraws;
 
 const DAY: usize = 24;
@@ -32,7 +31,7 @@ fn table(n_outputs: usize, n_rows: usize) -> Dataset {
 }
 
 fn first_rows(table: &Dataset, count: usize) -> Dataset {
-    some_rows(table, &(0..count).map(RowIndex::new).collect::<Vec<_>>()).unwrap()
+    table.select_rows(&(0..count).map(RowIndex::new).collect::<Vec<_>>()).unwrap()
 }
 
 fn learned(table: &Dataset, words: Option<&str>, periods: Vec<f64>) -> Result<Fit, FitError> {

@@ -2,9 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use catena_fit::fit::{Budget, FitOptions, fit};
-use catena_fit::method::Quantity;
 use catena_fit::scores::score;
+use catena_fit::{Budget, FitOptions, Quantity, fit};
 use catena_testkit::weather_table::{N_WINDOWS, weather_table, window};
 
 /// Ridge regression on the other outputs reaches 1.88 °F and, with their holes at the mean, 1.37 hPa; what a single output

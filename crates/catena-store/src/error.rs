@@ -1,6 +1,6 @@
 //! Why a fit cannot be kept, opened or shown.
 
-use catena_fit::fit::FitError;
+use catena_fit::FitError;
 use catena_io::FileName;
 use catena_io::model_file::ModelFileError;
 use catena_report::ReportError;

@@ -5,9 +5,10 @@ use std::path::Path;
 use catena::data::{Cell, Dataset, InputPoints, Observations};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::Variance;
-use catena_fit::fit::in_parts::LatentKind;
-use catena_fit::fit::{Fit, FitParts, FullScaleSize, HeldOut, MethodChoice, StructureOption, Summary};
-use catena_fit::preparation::Preparation;
+use catena_fit::parts::LatentKind;
+use catena_fit::{
+    Fit, FitParts, FullScaleSize, HeldOut, MethodChoice, Preparation, StructureOption, Summary,
+};
 use catena_io::FileName;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError};
 use catena_io::select::{Input, LongColumns};

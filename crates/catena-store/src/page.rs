@@ -1,11 +1,9 @@
 //! A fit as a page: the numbers of a model, its predictions and its warnings, in the shape the page wants.
 
-use catena::structure::{Start, StructureChoice, Tree, greedy_chain, spanning_tree};
-use catena_fit::fit::{
-    Fit, HeldOut, LatentSummary, MethodChoice, PieceSummary, StructureOption, SumSummary, Summary,
+use catena_fit::{
+    ComponentSummary, Fit, HeldOut, LatentSummary, MethodChoice, Predictive, Quantity, StructureOption,
+    SumSummary, Summary,
 };
-use catena_fit::method::Quantity;
-use catena_fit::preparation::Predictive;
 use catena_io::FileName;
 use catena_io::select::Input;
 use catena_io::time::ZoneStyle;
@@ -138,15 +136,10 @@ fn structure(fit: &Fit) -> Option<Structure> {
     if !is_ours || !(2..=3).contains(&inputs.dim()) || inputs.n_rows() > MOST_EDGES {
         return None;
     }
-    let (name, tree): (&str, Tree) = match parts.structure {
-        StructureOption::Auto => {
-            let choice = StructureChoice::for_dim(inputs.dim());
-            (choice.kind().name(), choice.build(&inputs).ok()?)
-        }
-        StructureOption::Tree => ("spanning tree", spanning_tree(&inputs).ok()?),
-        StructureOption::Chain => ("greedy chain", greedy_chain(&inputs, Start::FirstRow).ok()?),
-        StructureOption::Ensemble { .. } => return None,
-    };
+    if matches!(parts.structure, StructureOption::Ensemble { .. }) {
+        return None;
+    }
+    let (name, tree) = (parts.structure.name(inputs.dim()), parts.structure.build(&inputs).ok()?);
     let edge = |position| {
         let parent = tree.parent(position)?;
         Some([tree.row_at(parent).get() as u32, tree.row_at(position).get() as u32])
@@ -213,7 +206,7 @@ fn model(fit: &Fit, about: &About) -> Model {
 /// A sum as one latent, with the share and the length-scale of each piece.
 fn whole_sum(sum: &SumSummary, is_time: bool) -> Latent {
     let length = |length: f64| length_text(is_time, length);
-    let scale = |piece: &PieceSummary| LengthScale {
+    let scale = |piece: &ComponentSummary| LengthScale {
         value: piece.length_scale,
         text: format!(
             "{} {} ({:.1} %)",
@@ -280,7 +273,7 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
 
 fn search(summary: &Summary) -> Option<Search> {
     let first = summary.tried.first()?;
-    let candidate = |tried: &catena_fit::fit::Tried| Candidate {
+    let candidate = |tried: &catena_fit::CandidateSummary| Candidate {
         description: tried.name.clone(),
         is_chosen: tried.chosen,
         note: Some(format!("{}: {:.3}", tried.score_name, tried.score)),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena::kernel::StateKind;
-use catena_fit::fit::{Budget, MeanChoice, MethodChoice, StructureOption};
+use catena_fit::{Budget, MeanChoice, MethodChoice, StructureOption};
 use clap::Args;
 
 use super::words::{self, Bytes, Chosen, KernelWord};

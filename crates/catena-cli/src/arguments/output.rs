@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catena_fit::method::Quantity;
+use catena_fit::Quantity;
 use catena_io::FileName;
 use catena_io::journal::Journal;
 use catena_io::read::Format;

@@ -3,8 +3,7 @@
 use std::fmt;
 
 use catena::kernel::StateKind;
-use catena_fit::fit::{Budget, KernelPair, MeanChoice, MethodChoice, StructureOption, UnknownWord};
-use catena_fit::time::TimeSpec;
+use catena_fit::{Budget, KernelPair, MeanChoice, MethodChoice, StructureOption, TimeSpec, UnknownWord};
 use catena_io::read::Format;
 use catena_io::select::LongColumns;
 use catena_io::units::Duration;
@@ -91,7 +90,7 @@ pub(super) fn kernel(text: &str) -> Result<Chosen<KernelWord>, String> {
             TimeSpec::parse(text, &any).map_err(|error| error.to_string())?;
             return Ok(KernelWord::Sum(text.to_owned()));
         }
-        let pair = text.parse().map_err(|error: catena_fit::fit::UnknownKernel| error.to_string());
+        let pair = text.parse().map_err(|error: catena_fit::UnknownKernel| error.to_string());
         pair.map(KernelWord::Pair)
     })
 }

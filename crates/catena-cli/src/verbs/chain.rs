@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use catena::data::{InputPoints, InputScaling};
 use catena::diagnostics::{PairSampling, StructureQuality};
 use catena::index::Position;
-use catena::structure::{
-    Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
-};
-use catena_fit::fit::{FitError, StructureOption};
+use catena::structure::{StructureError, Tree};
+use catena_fit::{FitError, StructureOption};
 use catena_io::select::Selection;
 use catena_io::table::{Column, ColumnData, NumberColumn, NumberStyle, Table};
 use catena_io::write::write_table;
@@ -66,7 +64,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let failed = |error: StructureError| source.in_user_terms(FitError::Structure(error));
     let scaled =
         scaled(&points(&source.frame)?).map_err(|error| source.in_user_terms(FitError::Data(error)))?;
-    let (name, tree) = build(arguments.structure, &scaled).map_err(failed)?;
+    let name = arguments.structure.name(scaled.dim());
+    let tree = arguments.structure.build(&scaled).map_err(failed)?;
     if let Some(target) = &target {
         write_table(&structure_table(&tree), target)?;
     }
@@ -84,23 +83,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
 
 fn scaled(points: &InputPoints) -> Result<InputPoints, catena::data::DataError> {
     if points.dim() == 1 { Ok(points.clone()) } else { InputScaling::standardizing(points).apply(points) }
-}
-
-fn build(structure: StructureOption, inputs: &InputPoints) -> Result<(&'static str, Tree), StructureError> {
-    match structure {
-        StructureOption::Auto => {
-            let choice = StructureChoice::for_dim(inputs.dim());
-            Ok((choice.kind().name(), choice.build(inputs)?))
-        }
-        StructureOption::Tree => Ok(("spanning tree", spanning_tree(inputs)?)),
-        // An ensemble is refused where words are read.
-        StructureOption::Chain | StructureOption::Ensemble { .. } if inputs.dim() == 1 => {
-            Ok(("sorted chain", sorted_chain(inputs)?))
-        }
-        StructureOption::Chain | StructureOption::Ensemble { .. } => {
-            Ok(("greedy chain", greedy_chain(inputs, Start::FirstRow)?))
-        }
-    }
 }
 
 fn structure_table(tree: &Tree) -> Table {

@@ -6,9 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_fit::fit::{Budget, Fit, FitError, FitOptions};
-use catena_fit::method::Quantity;
-use catena_fit::preparation::Predictive;
+use catena_fit::{Budget, Fit, FitError, FitOptions, Predictive, Quantity};
 use catena_io::read::{ReadOptions, read_pipe};
 use catena_io::select::{Frame, Selection};
 use catena_io::table::{Column, Table};

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use catena::data::InputPoints;
-use catena_fit::fit::{FitError, FitOptions, MethodChoice, StructureOption};
-use catena_fit::preparation::median_gap;
-use catena_fit::time::{MOST_OUTPUTS, TimeOptions};
+use catena_fit::{
+    FitError, FitOptions, MOST_OUTPUTS, MethodChoice, StructureOption, TimeOptions, median_gap,
+};
 use catena_io::select::{Frame, Input, LongColumns};
 use catena_io::table::{Column, ColumnData, Table, TextColumn};
 use catena_io::units::Duration;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catena_fit::fit::{Fit, FitParts};
+use catena_fit::{Fit, FitParts};
 use catena_io::select::{Frame, Layout, LongColumns};
 use catena_io::table::{Column, ColumnData, Table};
 use catena_io::write::{Completion, FilledColumn, Target, write_completed};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catena_fit::fit::FitError;
+use catena_fit::FitError;
 use catena_io::FileName;
 use catena_io::read::Format;
 use catena_io::select::Input;

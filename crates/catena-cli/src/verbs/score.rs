@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use catena_fit::fit::{Fit, FitError};
-use catena_fit::method::Quantity;
-use catena_fit::preparation::{Predictive, median_gap};
+use catena_fit::forecast::{Rolling, later_rows, rolling};
 use catena_fit::scores::score;
-use catena_fit::time::{Rolling, later_rows, rolling};
+use catena_fit::{Fit, FitError, Predictive, Quantity, median_gap};
 use catena_io::FileName;
 use catena_io::read::Format;
 use catena_store::{About, Model, length_text, load};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use catena_fit::fit::{Budget, FitOptions};
+use catena_fit::{Budget, FitOptions};
 use catena_io::read::Format;
 use catena_store::{Model, length_text, load, save};
 use clap::Args;

@@ -4,8 +4,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use catena::index::OutputIndex;
-use catena_fit::fit::{Fit, LiveFit};
-use catena_fit::method::Quantity;
+use catena_fit::{Fit, LiveFit, Quantity};
 use catena_io::FileName;
 use catena_io::journal::{Journal, Replay};
 use catena_io::model_file::Digest;

@@ -4,8 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use catena::index::OutputIndex;
-use catena_fit::fit::{LiveFit, LiveFitError};
-use catena_fit::method::Quantity;
+use catena_fit::{LiveFit, LiveFitError, Quantity};
 use catena_io::FileName;
 use catena_io::journal::{Journal, Record};
 use catena_io::stream::{LineReader, ReplyWriter, StreamRow};

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints};
-use catena_fit::fit::{Budget, Fit, FitOptions, FullScaleSize, MethodChoice, StructureOption, fit};
-use catena_fit::method::Quantity;
-use catena_fit::preparation::Predictive;
-use catena_fit::rows::rows_with_a_cell;
 use catena_fit::scores::score;
+use catena_fit::{
+    Budget, Fit, FitOptions, FullScaleSize, MethodChoice, Predictive, Quantity, StructureOption, fit,
+    rows_with_a_cell,
+};
 use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
 use catena_studies::ett_study::ett_random_rows;
 use catena_studies::gap_table::{GapTable, ett_over_time};

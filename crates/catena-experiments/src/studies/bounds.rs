@@ -6,7 +6,7 @@ use catena::diagnostics::{PairSampling, covariance_gap_bound, distortion};
 use catena::kernel::{Kernel, StateKind};
 use catena::structure::{Start, greedy_chain};
 use catena::units::Variance;
-use catena_fit::fit::{Budget, FitOptions, KernelPair, StructureOption, fit};
+use catena_fit::{Budget, FitOptions, KernelPair, StructureOption, fit};
 use catena_methods::bounds::{Sides, covariance_gap, latent_gap, posterior_gap};
 use catena_studies::sensor_study::sensor_study_of;
 use catena_studies::study::Study;

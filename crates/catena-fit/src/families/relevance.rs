@@ -1,58 +1,53 @@
-//! Inputs that count differently: factors on them, learned with the best model so far and judged like any other variant.
+//! Automatic relevance: factors on the inputs, learned with the best candidate so far and compared like any other candidate.
 
 use catena::learning::{RelevanceSettings, learn_relevance};
 
-use super::best;
-use super::TrialResult;
-use super::FamilySelection;
-use super::FamilyCandidate;
-use crate::methods::message_passing::build;
+use super::candidate::{FamilyCandidate, TrialResult, best};
+use super::selection::FamilySelection;
 use crate::error::FitError;
 use crate::options::TransformChoice;
-use crate::prepare::Preparation;
 
-/// Structures that are built, at most.
+/// The most structures that are built.
 const ROUNDS: usize = 3;
-/// Factors closer to one another than this are the same: nothing to try.
+/// Factors with a smaller ratio are treated as equal.
 const SAME: f64 = 1.1;
 
 impl FamilySelection<'_> {
-    /// Tries the best candidate so far with a factor on every input. The factors are learned without the cells of the first
-    /// mask; the candidate with them is then learned and judged as all others were.
-    pub(super) fn try_relevance(&self, trials: &mut Vec<(FamilyCandidate, TrialResult)>) -> Result<(), FitError> {
-        let is_wanted = self.options.relevance.unwrap_or(self.plan.n_masks > 0);
-        if self.part.inputs().dim() < 2 || !is_wanted || self.is_over() {
+    /// Tries the best candidate so far with a factor on every input. The factors are learned on the training cells of the first
+    /// fold.
+    pub(super) fn try_relevance(
+        &self,
+        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
+    ) -> Result<(), FitError> {
+        let is_open = self.options.relevance.unwrap_or(self.plan.n_folds > 0);
+        if self.sample.inputs().dim() < 2 || !is_open || self.reporter.is_stopped() {
             return Ok(());
         }
         let (candidate, result) = best(trials);
-        let Some(learned) = &result.learned else { return Ok(()) };
         let candidate = candidate.clone();
-        let preparation = Preparation::fitted(&self.part, self.units, &candidate.transforms)?;
-        let mut table = self.part.clone();
-        if let Some(fold) = self.folds.first().filter(|fold| !fold.held_out_cells.is_empty()) {
-            table = catena::data::Dataset::new(table.inputs().clone(), fold.left.clone())?;
+        let (preparation, mut table) = self.prepared(&candidate.transforms)?;
+        if let Some(fold) = self.folds.first().filter(|fold| !fold.held_out.is_empty()) {
+            table = self.training(&preparation, &table, fold)?;
         }
-        let prepared = preparation.dataset(&table)?;
-        let prepared_table = self.prepared_table(&candidate.transforms)?.with_observations(prepared.observations().clone())?;
-        let priors = self.priors(&prepared_table);
-        let task = self.task(&candidate, &priors);
-        let structure = self.options.structure.learned_on();
+        let task = self.task(&candidate, &table);
+        let structure = self.options.structure;
         let settings = RelevanceSettings { max_rounds: ROUNDS, ascent: task.settings.ascent };
+        let model = &result.learned.model;
         let found = learn_relevance(
-            prepared.inputs(),
-            prepared.observations(),
-            &|inputs| build(&structure, inputs),
-            &learned.model,
-            (&prepared_table.statistics.parameters(&task, learned.model.clone()), &priors),
+            table.dataset.inputs(),
+            table.dataset.observations(),
+            &|inputs| structure.build(inputs),
+            model,
+            (&task.parameters(&table.statistics, model.clone()), &task.priors),
             settings,
-            &mut |_| self.go_on(),
+            &mut |_| self.reporter.go_on(),
         )?;
         let smallest = found.factors.iter().copied().fold(f64::INFINITY, f64::min);
         let largest = found.factors.iter().copied().fold(0.0, f64::max);
         if largest < SAME * smallest {
             return Ok(());
         }
-        // Only ratios matter; the mean keeps length-scales near where they were.
+        // Only ratios matter; dividing by the geometric mean keeps length-scales near their values.
         let logs = found.factors.iter().map(|factor| factor.ln());
         let center = (logs.sum::<f64>() / found.factors.len() as f64).exp();
         let factors = found.factors.iter().map(|factor| factor / center).collect();

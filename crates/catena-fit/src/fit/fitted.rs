@@ -1,38 +1,26 @@
-//! A fitted model that owns all it needs: it predicts, explains itself, and can be taken apart for keeping.
+//! A fitted model: predictions, parameters and parts.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use catena::data::{Dataset, InputPoints};
-use catena::learning::Learned;
 use catena::model::{Latent, Lmc};
-use catena::units::DistanceScale;
-use catena_methods::fullscale::FullScaleSize;
-use catena_methods::{MemoryLimit, Problem};
+use catena_methods::MemoryLimit;
 
-use super::warnings::warnings;
-use super::summary::self;
+use super::describe::mixing;
 use super::summary::Summary;
-use super::learn::learn;
-use crate::methods::message_passing::Structure;
 use crate::error::FitError;
-use crate::families::{FamilyChoice, choose};
-use crate::learn::LearningTask;
-use crate::method_selection::select_method;
-use crate::methods::{EnsembleMethod, Evidence, Fitted, MessagePassing, Method, Quantity, States, method_for, schedule};
-use crate::monitor::{Event, FitMonitor, Stage};
+use crate::methods::{Evidence, Fitted, Quantity, condition};
 use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption};
-use crate::prepare::{InputUnits, OutputTransform, Predictive, Preparation, PreparedTable, distinct, log_volume, rescaled, with_candidates};
-use crate::scores::{HeldOutScores, Scores};
+use crate::prepare::{OutputTransform, Predictive, Preparation, log_volume};
 
 /// A fitted model.
 pub struct Fit {
-    pub(super) parts: FitParts,
+    pub(crate) parts: FitParts,
     prepared: Arc<Dataset>,
-    pub(super) posterior: Box<dyn Fitted>,
+    pub(crate) posterior: Box<dyn Fitted>,
 }
 
-/// What a fitted model is made of: enough to build it again, to the bit.
+/// The parts of a fitted model, from which [`Fit::from_parts`] rebuilds it bit for bit.
 #[derive(Clone, Debug)]
 pub struct FitParts {
     /// The table, in the user's units.
@@ -41,15 +29,15 @@ pub struct FitParts {
     pub preparation: Preparation,
     /// The model, in its own units.
     pub model: Lmc,
-    /// The inference.
+    /// The inference method.
     pub method: MethodChoice,
     /// The structure.
     pub structure: StructureOption,
-    /// Points that are part of it beside the rows, in the user's units.
+    /// Further points of the structure, in the user's units.
     pub candidates: Option<InputPoints>,
-    /// The seed, for methods that draw.
+    /// The seed of random methods.
     pub seed: u64,
-    /// What was learned and how.
+    /// The summary.
     pub summary: Summary,
 }
 
@@ -59,229 +47,54 @@ impl std::fmt::Debug for Fit {
     }
 }
 
-/// See [`super::fit`].
-pub(super) fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Fit, FitError> {
-    let options =
-        &FitOptions { method: options.method.with_counts(table, options.learning_rows), ..options.clone() };
-    if let Some(given) = &options.parameters {
-        return super::given::fit(table, given, options, monitor);
+impl FitParts {
+    /// Whether the model is on the sorted chain along a single input by message passing.
+    pub fn is_line(&self) -> bool {
+        self.table.inputs().dim() == 1
+            && self.method.is_message_passing()
+            && matches!(self.structure, StructureOption::Auto | StructureOption::Chain)
     }
-    if let Some(time) = &options.time {
-        return super::along_time::fit(table, time, options, monitor);
-    }
-    let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
-    if options.latents == Some(0) && !options.private.unwrap_or(table.observations().n_outputs() > 1) {
-        return Err(FitError::NoLatents { asked: 0 });
-    }
-    let (learned_from, n_copies) = distinct(table)?;
-    let mut choice = choose(&learned_from, options, units, monitor)?;
-    let selected = select_method(&learned_from, &choice, options, units, monitor)?;
-    let resolved = selected.map(|selected| choice.follow(selected, options));
-    let options = resolved.as_ref().unwrap_or(options);
-    let FamilyChoice { family, transforms, tried, mut reasons, held_out, held_out_scores, plan, earlier } = choice;
-    if n_copies > 0 {
-        reasons.push(format!(
-            "{n_copies} cells repeat another at the same place to the last digit; learning left them out"
-        ));
-    }
-    tell(monitor, Stage::Structure, 0.0);
-    let preparation = Preparation::fitted(&learned_from, units, &transforms)?;
-    let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
-    let prepared = |table: &Dataset| -> Result<Dataset, FitError> {
-        Ok(with_candidates(preparation.dataset(table)?, candidates.as_ref())?)
-    };
-    let whole = PreparedTable::new(prepared(table)?, &options.structure.learned_on())?;
-    let prepared_table = match n_copies {
-        0 => whole.clone(),
-        _ => whole.with_observations(prepared(&learned_from)?.observations().clone())?,
-    };
-    let priors = options.priors.clone().unwrap_or_else(|| prepared_table.priors());
-    // Where message passing led, a rival may have no evidence at all: it begins at the table. What a contest learned is the
-    // method's own.
-    let is_own = resolved.is_some() || options.method.is_message_passing();
-    let earlier = earlier.filter(|_| is_own);
-    let earlier = earlier.map(|(model, from)| rescaled(&model, &from, &preparation)).transpose()?;
-    let earlier: Vec<Lmc> = earlier.into_iter().collect();
-    let (multipliers, settings) = schedule(&family, &earlier, &plan, (table, options, is_own));
-    let noise_floor = options.noise_floor;
-    let task = LearningTask { family, multipliers, earlier, settings, priors: &priors, noise_floor };
-    let learned = learn(&prepared_table, &task, (options, is_own), monitor, &mut reasons)?;
-    let told = SelectionReport { tried, decisions: reasons, held_out, held_out_scores };
-    finish(table, preparation, &whole, learned.model.clone(), Some(&learned), told, options, monitor)
-}
-
-/// Announces a stage that is too short to be interrupted.
-pub(super) fn tell(monitor: &FitMonitor<'_>, stage: Stage, done: f64) {
-    let (ControlFlow::Continue(()) | ControlFlow::Break(())) =
-        monitor(Event { stage, done, log_posterior: None });
-}
-
-/// What selection has to say.
-#[derive(Default)]
-pub(super) struct SelectionReport {
-    pub(super) tried: Vec<crate::families::CandidateSummary>,
-    pub(super) decisions: Vec<String>,
-    /// How the chosen model and simple predictors did on hidden cells, and the first in detail.
-    pub(super) held_out: Vec<(String, Scores)>,
-    pub(super) held_out_scores: Option<HeldOutScores>,
-}
-
-/// Conditions the model on all cells and writes the summary.
-#[expect(clippy::too_many_arguments, reason = "the last step brings everything together")]
-pub(super) fn finish(
-    table: &Dataset,
-    preparation: Preparation,
-    prepared_table: &PreparedTable,
-    model: Lmc,
-    learned: Option<&Learned>,
-    told: SelectionReport,
-    options: &FitOptions,
-    monitor: &FitMonitor<'_>,
-) -> Result<Fit, FitError> {
-    tell(monitor, Stage::Posterior, 0.0);
-    let prepared = match options.candidates {
-        None => Arc::clone(&prepared_table.dataset),
-        Some(_) => Arc::new(preparation.dataset(table)?),
-    };
-    let conditioning = Conditioning {
-        method: options.method,
-        structure: options.structure,
-        candidates: scaled_candidates(&preparation, options.candidates.as_ref())?,
-        seed: options.seed,
-        memory: options.memory,
-        tree: Some(Arc::clone(&prepared_table.tree)),
-    };
-    let posterior = condition(&prepared, &model, conditioning)?;
-    let counts = table.observations().counts_by_output();
-    let model_counts = prepared_table.dataset.observations().counts_by_output();
-    let evidence = posterior.evidence()?;
-    let log_evidence = evidence.map_or(f64::NAN, Evidence::get);
-    let mut decisions = told.decisions;
-    if options.method.is_message_passing() && options.structure == StructureOption::Auto {
-        let is_exact = matches!(evidence, Some(Evidence::Exact(_)));
-        decisions.push(summary::structure(table.inputs().dim(), is_exact));
-    }
-    decisions.extend(summary::linear_means(table, &preparation, options));
-    let outputs = summary::outputs(&model, &preparation, &counts, prepared_table.statistics.extent, options);
-    let held_out = summary::held_out(told.held_out);
-    let summary = Summary {
-        method: method_name(options),
-        n_rows: table.n_rows(),
-        input_names: options.input_names.clone(),
-        latents: summary::latents(&model, &preparation, prepared_table.statistics.extent, options),
-        held_out_by_output: summary::by_output(&outputs, told.held_out_scores.as_ref()),
-        outputs,
-        mixing: summary::mixing(&model, &preparation),
-        correlation: summary::correlation(&model, prepared_table.statistics.extent),
-        log_evidence,
-        path: learned.map(|learned| learned.path.clone()).unwrap_or_default(),
-        ending: summary::ending(learned),
-        n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
-        tried: told.tried,
-        warnings: warnings(&model, (&prepared_table.statistics, &model_counts), learned, &held_out, options),
-        held_out,
-        probabilities: summary::probabilities(told.held_out_scores.as_ref()),
-        decisions,
-    };
-    let parts = FitParts {
-        table: table.clone(),
-        preparation,
-        model,
-        method: options.method,
-        structure: options.structure,
-        candidates: options.candidates.clone(),
-        seed: options.seed,
-        summary,
-    };
-    tell(monitor, Stage::Posterior, 1.0);
-    Ok(Fit { parts, prepared, posterior })
-}
-
-pub(super) fn method_name(options: &FitOptions) -> String {
-    match (options.method, options.structure) {
-        (MethodChoice::Exact, _) => "exact".to_owned(),
-        (MethodChoice::Svgp { n_inducing }, _) => format!("svgp with {n_inducing} inducing points"),
-        (MethodChoice::Nngp { n_neighbors }, _) => format!("nngp with {n_neighbors} neighbors"),
-        (MethodChoice::FullScale { size }, _) => {
-            let FullScaleSize { n_inducing, n_neighbors } = size.unwrap_or_default();
-            format!("full-scale with {n_inducing} inducing points and {n_neighbors} neighbors")
-        }
-        (_, StructureOption::Ensemble { n_chains }) => format!("catena on {n_chains} chains"),
-        (_, StructureOption::Chain) => "catena on a chain".to_owned(),
-        (_, StructureOption::Tree) => "catena on a spanning tree".to_owned(),
-        (_, StructureOption::Auto) => "catena".to_owned(),
-    }
-}
-
-/// How a model is conditioned on a table.
-struct Conditioning {
-    method: MethodChoice,
-    structure: StructureOption,
-    /// In the model's units.
-    candidates: Option<InputPoints>,
-    seed: u64,
-    memory: MemoryLimit,
-    /// The structure over rows and candidates, if it is there already.
-    tree: Option<Arc<catena::structure::Tree>>,
-}
-
-pub(super) fn scaled_candidates(
-    preparation: &Preparation,
-    candidates: Option<&InputPoints>,
-) -> Result<Option<InputPoints>, FitError> {
-    Ok(candidates.map(|candidates| preparation.inputs(candidates)).transpose()?)
-}
-
-/// The posterior of a model on a table in its units.
-fn condition(
-    prepared: &Dataset,
-    model: &Lmc,
-    conditioning: Conditioning,
-) -> Result<Box<dyn Fitted>, FitError> {
-    let Conditioning { method, structure, candidates, seed, memory, tree } = conditioning;
-    let problem = Problem::new(model, prepared, DistanceScale::ONE)?;
-    if let Some(method_for) = method_for(method, seed, memory) {
-        return Ok(method_for.fit(problem)?);
-    }
-    if let StructureOption::Ensemble { n_chains } = structure {
-        if n_chains == 0 {
-            return Err(FitError::EmptyEnsemble);
-        }
-        if candidates.is_some() {
-            return Err(FitError::CandidatesInEnsemble);
-        }
-        return Ok(EnsembleMethod { n_chains, seed }.fit(problem)?);
-    }
-    let structure = tree.map_or_else(|| structure.learned_on(), Structure::Given);
-    let method = MessagePassing { structure, states: States::AsGiven, candidates };
-    Ok(method.fit(problem)?)
 }
 
 impl Fit {
-    /// Builds a fit again from its parts; it predicts what the first one did, to the bit.
+    pub(super) fn new(parts: FitParts, prepared: Arc<Dataset>, posterior: Box<dyn Fitted>) -> Self {
+        Self { parts, prepared, posterior }
+    }
+
+    /// Rebuilds a fit from its parts; its predictions are equal bit for bit.
     ///
     /// # Errors
-    /// When the parts do not belong together.
+    /// When the parts do not match.
     pub fn from_parts(parts: FitParts) -> Result<Self, FitError> {
         let prepared = Arc::new(parts.preparation.dataset(&parts.table)?);
-        let conditioning = Conditioning {
-            method: parts.method,
-            structure: parts.structure,
-            candidates: scaled_candidates(&parts.preparation, parts.candidates.as_ref())?,
-            seed: parts.seed,
-            memory: MemoryLimit::default(),
-            tree: None,
-        };
-        let posterior = condition(&prepared, &parts.model, conditioning)?;
+        let candidates = parts.candidates.as_ref();
+        let candidates = candidates.map(|points| parts.preparation.inputs(points)).transpose()?;
+        let choice = (parts.method, parts.structure);
+        let settings = (parts.seed, MemoryLimit::default());
+        let posterior = condition(&prepared, &parts.model, choice, candidates, None, settings)?;
         Ok(Self { parts, prepared, posterior })
     }
 
-    /// What the fit is made of.
+    /// The same model and units on another table; warnings are added to the summary.
+    pub(crate) fn with_table(&self, table: Dataset, warnings: Vec<String>) -> Result<Self, FitError> {
+        let mut parts = FitParts { table, ..self.parts.clone() };
+        parts.summary.n_rows = parts.table.n_rows();
+        let counts = parts.table.observations().counts_by_output();
+        for (output, count) in parts.summary.outputs.iter_mut().zip(counts) {
+            output.n_observed = count;
+        }
+        parts.summary.warnings.extend(warnings);
+        let mut fit = Self::from_parts(parts)?;
+        fit.parts.summary.log_evidence = fit.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
+        Ok(fit)
+    }
+
+    /// The parts of the fit.
     pub fn parts(&self) -> &FitParts {
         &self.parts
     }
 
-    /// What was learned, and how.
+    /// The summary.
     pub fn summary(&self) -> &Summary {
         &self.parts.summary
     }
@@ -291,12 +104,12 @@ impl Fit {
         &self.parts.table
     }
 
-    /// The log evidence in the user's units: the density of the cells as they were given.
+    /// The log evidence in the user's units: the log density of the cells as given.
     ///
     /// # Errors
     /// When the method cannot compute it.
     pub fn log_evidence(&self) -> Result<f64, FitError> {
-        let own = self.posterior.evidence()?.map_or(f64::NAN, crate::methods::Evidence::get);
+        let own = self.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
         Ok(own + log_volume(&self.parts.table, &self.parts.preparation))
     }
 
@@ -309,7 +122,7 @@ impl Fit {
         Ok(self.parts.preparation.predictive(&prediction, self.prepared.inputs())?)
     }
 
-    /// Predictive distributions at any inputs, in the user's units; each independent of the others.
+    /// Predictive distributions at any inputs, in the user's units; each is independent of the others.
     ///
     /// # Errors
     /// When the points have another number of columns, or numbers overflow.
@@ -319,7 +132,7 @@ impl Fit {
         Ok(self.parts.preparation.predictive(&prediction, &scaled)?)
     }
 
-    /// The kernels of shared and private latents; `None` for a model with pieces for time.
+    /// The kernels of shared and private latents; `None` for a time model.
     pub fn kernels(&self) -> Option<KernelPair> {
         let model = &self.parts.model;
         if model.latents().iter().any(|latent| latent.kernel().is_none()) {
@@ -331,11 +144,10 @@ impl Fit {
         Some(KernelPair { shared: shared.unwrap_or(private), private })
     }
 
-    /// The parameters in the user's units: given to another fit of the table they make the same model.
+    /// The parameters in the user's units, from which another fit of the table makes the same model.
     ///
-    /// `None` where they would make another one, since they cannot say it: when the logarithm of an output is modelled, when means are
-    /// linear, when several inputs have different scales, and for a model with pieces for time (see
-    /// [`Fit::time_parameters`]).
+    /// `None` where parameters alone do not determine the model: when the logarithm of an output is modelled, when means are
+    /// linear, when several inputs have different scales, and for time models (see [`Fit::time_parameters`]).
     pub fn parameters(&self) -> Option<GivenParameters> {
         let kernel = self.kernels()?;
         let FitParts { model, preparation, .. } = &self.parts;
@@ -345,19 +157,27 @@ impl Fit {
         if !is_one_unit || !preparation.outputs.iter().all(is_plain) {
             return None;
         }
-        let scales = || preparation.outputs.iter().map(|output| output.scale);
-        let rows = summary::mixing(model, preparation);
+        let noise = model.noise().iter().zip(&preparation.outputs);
         Some(GivenParameters {
             kernel,
-            mixing: rows.chunks_exact(model.n_latents()).map(<[f64]>::to_vec).collect(),
+            mixing: mixing(model, preparation).chunks_exact(model.n_latents()).map(<[f64]>::to_vec).collect(),
             has_private: model.mixing().has_private(),
             length_scales: model.latents().iter().map(|latent| latent.length_scale().get() * unit).collect(),
-            noise: model
-                .noise()
-                .iter()
-                .zip(scales())
-                .map(|(noise, scale)| noise.get() * scale * scale)
-                .collect(),
+            noise: noise.map(|(noise, output)| noise.get() * output.scale * output.scale).collect(),
         })
+    }
+
+    /// The options of a fit with the same method, structure, candidates, seed and names.
+    pub(crate) fn same_options(&self, options: &FitOptions) -> FitOptions {
+        let FitParts { method, structure, candidates, seed, summary, .. } = &self.parts;
+        FitOptions {
+            method: *method,
+            structure: *structure,
+            candidates: candidates.clone(),
+            seed: *seed,
+            input_names: summary.input_names.clone(),
+            output_names: summary.outputs.iter().map(|output| output.name.clone()).collect(),
+            ..options.clone()
+        }
     }
 }

@@ -1,53 +1,46 @@
-//! A fit with parameters in the user's units: nothing is learned.
+//! Models with given parameters.
 
 use catena::data::Dataset;
 use catena::kernel::StateKind;
 use catena::learning::Family;
-use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::units::{LengthScale, Variance};
 
-use super::fitted::finish;
-use super::fitted::SelectionReport;
-use super::Fit;
+use super::describe::SelectionReport;
+use super::pipeline::LearnedModel;
 use crate::error::FitError;
-use crate::monitor::FitMonitor;
 use crate::options::{FitOptions, GivenParameters};
-use crate::prepare::{InputUnits, OutputTransform, Preparation, PreparedTable, scaled_candidates, with_candidates};
+use crate::prepare::{InputUnits, Preparation, PreparedTable};
 
-/// A fit with parameters in the user's units.
-pub(super) fn fit(
+/// The model with given parameters for a table.
+pub(super) fn learned_model(
     table: &Dataset,
     given: &GivenParameters,
     options: &FitOptions,
-    monitor: &FitMonitor<'_>,
-) -> Result<Fit, FitError> {
+) -> Result<LearnedModel, FitError> {
     let n_outputs = table.observations().n_outputs();
-    // With one input a length-scale follows its unit; with several, given length-scales are distances as they are.
+    // With several inputs given length-scales are distances in the user's units.
     let is_line = table.inputs().dim() == 1;
     let units = if options.standardize && is_line { InputUnits::Scaled } else { InputUnits::AsGiven };
     let preparation = if options.standardize {
-        Preparation::fitted_to_given(table, units, &options.wanted())?
+        Preparation::fitted_to_given(table, units, &options.transform_choice())?
     } else {
         Preparation::identity(table.inputs(), n_outputs, units)
     };
-    let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
-    let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
-    let prepared_table = PreparedTable::new(prepared, &options.structure.learned_on())?;
-    let is_line = table.inputs().dim() == 1 && prepared_table.tree.is_chain();
-    let model = given_model(given, &preparation, is_line, options)?;
-    let told = SelectionReport { decisions: vec!["parameters as given".to_owned()], ..SelectionReport::default() };
-    finish(table, preparation, &prepared_table, model, None, told, options, monitor)
+    let prepared = PreparedTable::of(table, &preparation, options)?;
+    let model = given_model(given, &preparation, prepared.default_state(), options)?;
+    let report = SelectionReport::of_decisions(vec!["parameters as given".to_owned()]);
+    Ok(LearnedModel { preparation, prepared, model, learned: None, report })
 }
 
-/// The model with given parameters, in the units of `preparation`; `is_line` on a chain along a single input.
-pub(super) fn given_model(
+/// The model with given parameters, in the units of `preparation`; `default_state` is used unless the options set one.
+pub(crate) fn given_model(
     given: &GivenParameters,
     preparation: &Preparation,
-    is_line: bool,
+    default_state: StateKind,
     options: &FitOptions,
 ) -> Result<Lmc, FitError> {
-    let n_outputs = preparation.outputs.len();
-    let n_latents = given.length_scales.len();
+    let (n_outputs, n_latents) = (preparation.outputs.len(), given.length_scales.len());
     let check = |what: &'static str, expected: usize, found: usize| {
         if expected == found { Ok(()) } else { Err(FitError::ParameterShape { what, expected, found }) }
     };
@@ -56,35 +49,28 @@ pub(super) fn given_model(
     check("the noise", n_outputs, given.noise.len())?;
     let n_private = if given.has_private { n_outputs } else { 0 };
     let Some(n_shared) = n_latents.checked_sub(n_private) else {
-        return Err(FitError::ParameterShape {
-            what: "the length-scales",
-            expected: n_private,
-            found: n_latents,
-        });
+        let (what, expected) = ("the length-scales", n_private);
+        return Err(FitError::ParameterShape { what, expected, found: n_latents });
     };
     let (mut shared, mut private, mut noise) = (vec![], vec![], vec![]);
-    for ((row, variance), (output, transform)) in
-        given.mixing.iter().zip(&given.noise).zip(preparation.outputs.iter().enumerate())
-    {
-        let OutputTransform { scale, .. } = transform;
+    for (output, transform) in preparation.outputs.iter().enumerate() {
+        let (row, scale) = (&given.mixing[output], transform.scale);
         shared.extend(row[..n_shared].iter().map(|weight| weight / scale));
         if given.has_private {
             private.push(row[n_shared + output] / scale);
         }
-        noise.push(Variance::new(variance / (scale * scale)).map_err(catena::model::ModelError::from)?);
+        noise.push(Variance::new(given.noise[output] / (scale * scale)).map_err(ModelError::from)?);
     }
-    let suited = if is_line { StateKind::Derivative } else { StateKind::Value };
-    let state = options.state.unwrap_or(suited);
     let kernels = given.kernel;
     let family = Family {
         n_shared,
         shared_kernel: kernels.shared,
         private_kernel: given.has_private.then_some(kernels.private),
-        state,
+        state: options.state.unwrap_or(default_state),
         tied: false,
     };
     let unit = if preparation.inputs.len() == 1 { preparation.inputs[0].1 } else { 1.0 };
-    let latent = |(at, length): (usize, &f64)| -> Result<Latent, catena::model::ModelError> {
+    let latent = |(at, length): (usize, &f64)| -> Result<Latent, ModelError> {
         let kernel = if at < n_shared { kernels.shared } else { kernels.private };
         Ok(Latent::new(kernel, family.state_of(kernel), LengthScale::new(length / unit)?)?)
     };

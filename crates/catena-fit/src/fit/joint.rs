@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::Fit;
+use super::fitted::Fit;
 use crate::error::FitError;
 use crate::methods::Quantity;
 

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use super::summary::QUARTER_TURN;
-use super::Summary;
-use super::LatentSummary;
+use super::summary::{LatentSummary, QUARTER_TURN, Summary};
 
 /// The latents that are the pieces of one sum.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,14 +10,14 @@ pub struct SumSummary {
     /// What it is called.
     pub name: String,
     /// Its pieces in the order they were written, harmonics of a season as one.
-    pub pieces: Vec<PieceSummary>,
+    pub pieces: Vec<ComponentSummary>,
     /// Its columns of the mixing matrix.
     pub columns: Range<usize>,
 }
 
 /// One piece of a sum.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PieceSummary {
+pub struct ComponentSummary {
     /// Its kernel.
     pub kernel: String,
     /// The time after which it repeats, in units of the input, and how many harmonics it has.
@@ -42,7 +40,7 @@ impl SumSummary {
     }
 }
 
-impl PieceSummary {
+impl ComponentSummary {
     /// The kernel with its period and harmonics, as `length` writes them.
     pub fn kernel_text(&self, length: impl Fn(f64) -> String) -> String {
         match self.season {
@@ -88,7 +86,7 @@ impl Summary {
                 None => Some(latent),
             };
             if let Some(latent) = left {
-                sum.pieces.push(PieceSummary {
+                sum.pieces.push(ComponentSummary {
                     kernel: latent.kernel.clone(),
                     season: latent.period.map(|period| (period, 1)),
                     length_scale: latent.length_scales.first().copied().unwrap_or(f64::NAN),
@@ -120,13 +118,13 @@ impl Summary {
 
     /// The sums as lines of text: a column for each piece, with its share of the variance and its length-scale.
     pub(super) fn sum_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
-        let cell = |piece: &PieceSummary| {
+        let cell = |piece: &ComponentSummary| {
             let (_, detail) = split_detail(&piece.kernel);
             let detail = detail.map_or_else(String::new, |detail| format!(" {detail}"));
             format!("{:.1}% {}{detail}", 100.0 * piece.share, length(piece.length_scale))
         };
         let heading = |sum: &SumSummary| -> Vec<String> {
-            let name = |piece: &PieceSummary| match piece.season {
+            let name = |piece: &ComponentSummary| match piece.season {
                 Some(_) => piece.kernel_text(length),
                 None => split_detail(&piece.kernel).0.to_owned(),
             };

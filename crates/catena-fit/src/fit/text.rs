@@ -1,6 +1,6 @@
 //! The summary as text a person can read.
 
-use super::Summary;
+use super::summary::Summary;
 
 impl Summary {
     /// The summary, with lengths along the first input written by `length` (such as hours for seconds).

@@ -1,41 +1,43 @@
-//! What a user should know before trusting a fit.
+//! Warnings about a fitted model.
 
 use catena::data::Dataset;
 use catena::index::{LatentIndex, OutputIndex};
 use catena::learning::{Learned, Stop};
 use catena::model::Lmc;
 
-use super::HeldOut;
-use crate::options::{FitOptions, RELEARN};
+use super::summary::HeldOut;
+use crate::options::{Budget, FitOptions, RELEARN};
 use crate::prepare::TableStatistics;
 
-/// By how much, in standard deviations or nats per cell, a simple predictor must do better to be told of.
-const WORTH_TELLING: f64 = 0.01;
+/// The smallest advantage of a simple rule that is reported, in standard deviations or nats per cell.
+const WORTH_REPORTING: f64 = 0.01;
 
-/// So many outputs are each told of in a sentence of its own; more share one.
-const MOST_APART: usize = 4;
+/// Up to this many outputs have a sentence each; more share one.
+const MOST_SINGLE: usize = 4;
 
-/// The same news of several outputs: a name and a sentence for each, which give way to one sentence about all where they are many.
+/// One warning about several outputs or latents: a sentence each if they are few, else one sentence.
 struct GroupedWarning<'a> {
-    all: &'a dyn Fn(&str) -> String,
-    each: Vec<(String, String)>,
+    grouped: &'a dyn Fn(&str) -> String,
+    /// Names and sentences.
+    single: Vec<(String, String)>,
 }
 
 impl<'a> GroupedWarning<'a> {
-    fn new(all: &'a dyn Fn(&str) -> String) -> Self {
-        Self { all, each: vec![] }
+    fn new(grouped: &'a dyn Fn(&str) -> String) -> Self {
+        Self { grouped, single: vec![] }
     }
 
     fn add(&mut self, name: &str, sentence: String) {
-        self.each.push((name.to_owned(), sentence));
+        self.single.push((name.to_owned(), sentence));
     }
 
-    fn told(self) -> Vec<String> {
-        if self.each.len() <= MOST_APART {
-            return self.each.into_iter().map(|(_, sentence)| sentence).collect();
+    fn into_messages(self) -> Vec<String> {
+        let count = self.single.len();
+        if count <= MOST_SINGLE {
+            return self.single.into_iter().map(|(_, sentence)| sentence).collect();
         }
-        let first: Vec<&str> = self.each[..MOST_APART - 1].iter().map(|(name, _)| name.as_str()).collect();
-        vec![(self.all)(&format!("{} and {} more", first.join(", "), self.each.len() - first.len()))]
+        let first: Vec<&str> = self.single[..MOST_SINGLE - 1].iter().map(|(name, _)| name.as_str()).collect();
+        vec![(self.grouped)(&format!("{} and {} more", first.join(", "), count - first.len()))]
     }
 }
 
@@ -47,69 +49,71 @@ pub(super) fn warnings(
     held_out: &[HeldOut],
     options: &FitOptions,
 ) -> Vec<String> {
-    let mut warnings = lost_races(held_out);
-    let all =
-        |names: &str| format!("{names} have no value: what is said of them is what the model says alone");
-    let mut empty = GroupedWarning::new(&all);
-    let all = |names: &str| {
+    let mut warnings = score_warnings(held_out);
+    let no_values =
+        |names: &str| format!("{names} have no observed values; their predictions come from the prior");
+    let mut empty = GroupedWarning::new(&no_values);
+    let constants = |names: &str| {
         format!(
-            "{names} have equal values only: each is predicted to stay there, with a width of its size over their number"
+            "{names} are constant; each is predicted as constant with standard deviation abs(value)/n for n values"
         )
     };
-    let mut constant = GroupedWarning::new(&all);
+    let mut constant = GroupedWarning::new(&constants);
     for &(output, count) in &statistics.constant {
         let name = &options.output_name(output.get());
-        let stays = "it is predicted to stay there, with a width of its size over their number";
+        let predicted = "predicted as constant with standard deviation abs(value)";
         match count {
-            0 => empty
-                .add(name, format!("{name} has no value: what is said of it is what the model says alone")),
-            1 => constant.add(name, format!("{name} has a single value: {stays}")),
-            _ => constant.add(name, format!("{name} has {count} equal values: {stays}")),
+            0 => {
+                empty.add(name, format!("{name} has no observed values; its predictions come from the prior"))
+            }
+            1 => constant.add(name, format!("{name} has a single value; {predicted}")),
+            _ => {
+                constant.add(name, format!("{name} is constant ({count} equal values); {predicted}/{count}"))
+            }
         }
     }
-    warnings.extend(empty.told().into_iter().chain(constant.told()));
+    warnings.extend(empty.into_messages().into_iter().chain(constant.into_messages()));
     if let Some(learned) = learned {
-        warnings.extend(of_learning(model, statistics, learned, options));
+        warnings.extend(stop_warning(learned, options));
+        warnings.extend(parameter_warnings(model, statistics, options));
     }
-    let all =
-        |names: &str| format!("{names} have only 2 to 7 values: what is said of them leans on the priors");
-    let mut few = GroupedWarning::new(&all);
-    for (output, count) in counts.iter().enumerate() {
-        if (2..8).contains(count) {
-            let name = &options.output_name(output);
-            few.add(name, format!("{name} has only {count} values: what is said of it leans on the priors"));
-        }
+    let few_values =
+        |names: &str| format!("{names} have only 2 to 7 values; their predictions rely mostly on the priors");
+    let mut few = GroupedWarning::new(&few_values);
+    for (output, count) in counts.iter().enumerate().filter(|(_, count)| (2..8).contains(*count)) {
+        let name = &options.output_name(output);
+        few.add(name, format!("{name} has only {count} values; its predictions rely mostly on the priors"));
     }
-    warnings.extend(few.told());
+    warnings.extend(few.into_messages());
     warnings
 }
 
-/// Says when a simple predictor did better on the hidden cells.
-fn lost_races(held_out: &[HeldOut]) -> Vec<String> {
+/// Warnings about simple rules with better held-out scores, and about the coverage of intervals.
+fn score_warnings(held_out: &[HeldOut]) -> Vec<String> {
     let Some((own, others)) = held_out.split_first() else { return vec![] };
     let mut warnings = vec![];
     for other in others {
-        if other.rmse + WORTH_TELLING < own.rmse {
+        if other.rmse + WORTH_REPORTING < own.rmse {
             warnings.push(format!(
-                "{} was more accurate on hidden cells: error {:.3} against {:.3} standard deviations",
+                "{} was more accurate on held-out cells: error {:.3} against {:.3} standard deviations",
                 other.name, other.rmse, own.rmse
             ));
         }
-        if other.mnll + WORTH_TELLING < own.mnll {
+        if other.mnll + WORTH_REPORTING < own.mnll {
             warnings.push(format!(
-                "{} had the better log score on hidden cells: {:.3} against {:.3} nats per cell",
+                "{} had the better log score on held-out cells: {:.3} against {:.3} nats per cell",
                 other.name, -other.mnll, -own.mnll
             ));
         }
     }
     if own.n_cells >= 50 && !(0.88..=0.99).contains(&own.coverage) {
-        warnings.push(format!("95 % intervals covered {:.0} % of hidden cells", 100.0 * own.coverage));
+        warnings.push(format!("95 % intervals covered {:.0} % of held-out cells", 100.0 * own.coverage));
     }
     warnings
 }
 
-/// A warning for each output whose new values leave the range of those before by more than a quarter of it.
-pub(super) fn left_range(before: &Dataset, more: &Dataset, names: &[&str]) -> Vec<String> {
+/// Warnings about outputs whose new values leave the earlier range by more than a quarter of it.
+pub(crate) fn range_warnings(before: &Dataset, more: &Dataset, names: &[&str]) -> Vec<String> {
     let ranges = |table: &Dataset| {
         let mut ranges = vec![(f64::INFINITY, f64::NEG_INFINITY); names.len()];
         for (_, cell) in table.observations().cells() {
@@ -119,86 +123,90 @@ pub(super) fn left_range(before: &Dataset, more: &Dataset, names: &[&str]) -> Ve
         ranges
     };
     let (known, new) = (ranges(before), ranges(more));
-    let told = |(output, name): (usize, &&str)| {
+    let warning = |(output, name): (usize, &&str)| {
         let ((low, high), (least, most)) = (known[output], new[output]);
         let margin = 0.25 * (high - low);
         let far = if most > high + margin { most } else { least };
         (most > high + margin || least < low - margin).then(|| {
-            format!("{name} reaches {far}, but was learned on values from {low} to {high}: if that is to stay, update with {RELEARN}")
+            format!("{name} reaches {far}, but was learned on values from {low} to {high}; if this persists, update with {RELEARN}")
         })
     };
-    names.iter().enumerate().filter_map(told).collect()
+    names.iter().enumerate().filter_map(warning).collect()
 }
 
-fn of_learning(model: &Lmc, statistics: &TableStatistics, learned: &Learned, options: &FitOptions) -> Vec<String> {
-    let TableStatistics { extent, constant } = statistics;
-    let mut warnings = vec![];
+fn stop_warning(learned: &Learned, options: &FitOptions) -> Option<String> {
+    let iterations = learned.path.len().saturating_sub(1);
     match learned.stop {
-        Stop::IterationLimit => warnings.push(
-            "learning stopped at its limit of iterations before it converged; a larger budget may gain"
-                .to_owned(),
-        ),
-        Stop::Stalled => warnings.push("learning stalled before it converged".to_owned()),
-        Stop::Interrupted => {
-            warnings.push("learning was interrupted; this is the best model so far".to_owned())
+        Stop::IterationLimit => {
+            let hint = match options.budget {
+                Budget::Quick => "; rerun with budget default to continue",
+                Budget::Default => "; rerun with budget thorough to continue",
+                Budget::Thorough => "",
+            };
+            Some(format!("learning stopped after {iterations} iterations without converging{hint}"))
         }
-        Stop::Converged | Stop::NoValue => {}
+        Stop::Stalled => Some(format!("learning stalled after {iterations} iterations without converging")),
+        Stop::Interrupted => Some("learning was interrupted; this is the best model so far".to_owned()),
+        Stop::Converged | Stop::NoValue => None,
     }
+}
+
+/// Warnings about noise at its lower bound, unused latents, and length-scales outside the data's spacing and span.
+fn parameter_warnings(model: &Lmc, statistics: &TableStatistics, options: &FitOptions) -> Vec<String> {
+    let TableStatistics { extent, constant } = statistics;
     let floor = options.noise_floor;
-    let all = |names: &str| {
+    let at_bounds = |names: &str| {
         format!(
-            "noises of {names} are at their bound, {floor:.0e} of their variance: values repeat others or have no noise"
+            "the noises of {names} are at their lower bound, {floor:.0e} of their variance; values may repeat others or have no noise"
         )
     };
-    let mut bounded = GroupedWarning::new(&all);
+    let mut bounded = GroupedWarning::new(&at_bounds);
     for output in 0..model.n_outputs() {
-        // The noise of an output that never varies follows from the number of its cells, not from learning.
+        // The noise of a constant output is not learned.
         let is_learned = constant.iter().all(|(constant, _)| constant.get() != output);
         if is_learned && model.noise()[output].get() < 2.0 * floor {
             let name = &options.output_name(output);
-            let what = "its values repeat others or have no noise";
-            bounded
-                .add(name, format!("noise of {name} is at its bound, {floor:.0e} of its variance: {what}"));
+            let hint = "its values may repeat others or have no noise";
+            let what =
+                format!("the noise of {name} is at its lower bound, {floor:.0e} of its variance; {hint}");
+            bounded.add(name, what);
         }
     }
-    warnings.extend(bounded.told());
-    let all = |names: &str| {
-        format!("the length-scales of {names} are beyond the span of the data: they act as drifts")
+    let mut warnings = bounded.into_messages();
+    let all_long =
+        |names: &str| format!("the length-scales of {names} exceed the span of the data; they act as drifts");
+    let all_short = |names: &str| {
+        format!("the length-scales of {names} are below the spacing of the data; they act as noise")
     };
-    let mut long = GroupedWarning::new(&all);
-    let all = |names: &str| {
-        format!("the length-scales of {names} are below the spacing of the data: they act as noise")
-    };
-    let mut short = GroupedWarning::new(&all);
+    let mut long = GroupedWarning::new(&all_long);
+    let mut short = GroupedWarning::new(&all_short);
     let n_shared = model.mixing().n_shared();
-    for (at, latent) in model.latents().iter().enumerate() {
+    // Length-scales of time components need not lie between spacing and span.
+    for (at, latent) in model.latents().iter().enumerate().filter(|(_, latent)| latent.kernel().is_some()) {
         let name = match at.checked_sub(n_shared) {
             None => format!("shared latent {}", at + 1),
             Some(output) => format!("the private latent of {}", options.output_name(output)),
         };
-        // What wanders or repeats has no length-scale that should lie inside the data.
-        if latent.kernel().is_none() {
-            continue;
-        }
         let index = LatentIndex::new(at);
         let weights =
             (0..model.n_outputs()).map(|output| model.mixing().weight(OutputIndex::new(output), index));
         let strongest = weights.fold(0.0_f64, |largest, weight| largest.max(weight.abs()));
         let length = latent.length_scale().get();
         if strongest < 0.03 {
-            // An unused private latent is no news.
+            // An unused private latent is not worth a warning.
             if at < n_shared {
-                warnings.push(format!("{name} is unused: fewer latents would do"));
+                warnings.push(format!("{name} is unused; fewer latents suffice"));
             }
         } else if length > 2.0 * extent.span {
-            let what = "is beyond the span of the data: it acts as a drift";
-            long.add(&name, format!("the length-scale of {name} {what}"));
+            let what = format!("the length-scale of {name} exceeds the span of the data; it acts as a drift");
+            long.add(&name, what);
         } else if length < 0.3 * extent.spacing {
-            let what = "is below the spacing of the data: it acts as noise";
-            short.add(&name, format!("the length-scale of {name} {what}"));
+            let what =
+                format!("the length-scale of {name} is below the spacing of the data; it acts as noise");
+            short.add(&name, what);
         }
     }
-    warnings.extend(long.told().into_iter().chain(short.told()));
+    warnings.extend(long.into_messages().into_iter().chain(short.into_messages()));
     warnings
 }
 
@@ -209,28 +217,28 @@ mod tests {
 
     #[test]
     fn many_outputs_share_a_sentence() {
-        let all = |names: &str| format!("{names} are empty");
-        let told = |count: usize| {
-            let mut news = GroupedWarning::new(&all);
-            (0..count).for_each(|at| news.add(&format!("s{at}"), format!("s{at} is empty")));
-            news.told()
+        let grouped = |names: &str| format!("{names} are empty");
+        let messages = |count: usize| {
+            let mut warning = GroupedWarning::new(&grouped);
+            (0..count).for_each(|at| warning.add(&format!("s{at}"), format!("s{at} is empty")));
+            warning.into_messages()
         };
-        assert!(told(0).is_empty());
-        assert_eq!(told(4), ["s0 is empty", "s1 is empty", "s2 is empty", "s3 is empty"]);
-        assert_eq!(told(120), ["s0, s1, s2 and 117 more are empty"]);
+        assert!(messages(0).is_empty());
+        assert_eq!(messages(4), ["s0 is empty", "s1 is empty", "s2 is empty", "s3 is empty"]);
+        assert_eq!(messages(120), ["s0, s1, s2 and 117 more are empty"]);
     }
 
     #[test]
-    fn new_values_out_of_range_are_told() {
+    fn new_values_out_of_range_are_reported() {
         let table = |values: &[f64]| {
             let inputs =
                 InputPoints::from_column((0..values.len() / 2).map(|row| row as f64).collect()).unwrap();
             Dataset::new(inputs, Observations::from_dense(values.len() / 2, 2, values).unwrap()).unwrap()
         };
         let before = table(&[0.0, 5.0, 4.0, f64::NAN, 2.0, 9.0]);
-        assert!(left_range(&before, &table(&[4.9, 9.5]), &["a", "b"]).is_empty());
-        let told = left_range(&before, &table(&[-1.5, f64::NAN, 2.0, 7.0]), &["a", "b"]);
-        assert_eq!(told.len(), 1);
-        assert!(told[0].starts_with("a reaches -1.5, but was learned on values from 0 to 4"), "{told:?}");
+        assert!(range_warnings(&before, &table(&[4.9, 9.5]), &["a", "b"]).is_empty());
+        let found = range_warnings(&before, &table(&[-1.5, f64::NAN, 2.0, 7.0]), &["a", "b"]);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("a reaches -1.5, but was learned on values from 0 to 4"), "{found:?}");
     }
 }

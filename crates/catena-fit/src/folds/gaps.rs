@@ -4,7 +4,7 @@ use catena::data::Observations;
 use catena::index::RowIndex;
 use rand_chacha::ChaCha8Rng;
 
-use super::fold::below;
+use super::random::below;
 
 /// A table with a smaller share of missing cells does not tell what its holes look like.
 const TELLING: f64 = 0.01;

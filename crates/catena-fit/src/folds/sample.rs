@@ -5,7 +5,7 @@ use catena::index::RowIndex;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
-use super::fold::below;
+use super::random::below;
 
 /// Windows that are looked at along a line.
 const WINDOWS: usize = 16;
@@ -15,7 +15,7 @@ const FEWEST: usize = 8;
 /// About `n_rows` rows, in the table's order: along a single input the window in which the scarcest output has most
 /// cells, so that gaps and spacing stay as they are; else rows at random. An output that has hardly a cell in them brings the
 /// nearest rows in which it has: at most 8 for each.
-pub(crate) fn part(dataset: &Dataset, n_rows: usize, seed: u64) -> Vec<RowIndex> {
+pub(crate) fn representative_rows(dataset: &Dataset, n_rows: usize, seed: u64) -> Vec<RowIndex> {
     let all: Vec<RowIndex> = dataset.inputs().rows().collect();
     if n_rows >= all.len() {
         return all;
@@ -108,7 +108,7 @@ mod tests {
             let places = (0..n_rows).flat_map(|row| [row as f64, 0.0][..dim].to_vec()).collect();
             let inputs = InputPoints::new(n_rows, dim, places).unwrap();
             let table = Dataset::new(inputs, observations.clone()).unwrap();
-            for rows in [part(&table, 500, 3), random_rows(&table, 500, 3)] {
+            for rows in [representative_rows(&table, 500, 3), random_rows(&table, 500, 3)] {
                 assert!(rows.len() <= 500 + 8 * 2, "{}", rows.len());
                 assert!(rows.is_sorted() && rows.windows(2).all(|pair| pair[0] != pair[1]));
                 // All six there are.

@@ -1,32 +1,39 @@
-//! What simple predictors make of the same hidden cells.
+//! Held-out scores of simple rules: training mean, interpolation, ridge regression on the other outputs.
 
-use catena::data::{Dataset, Observations};
+use catena::data::Dataset;
 use catena::prediction::Prediction;
 use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
 
+use super::fold::Fold;
 use crate::error::FitError;
 use crate::prepare::Predictive;
+use crate::scores::{Scores, score};
 
-/// Predictions of every cell by each simple predictor that applies, by name; in the table's own units.
-pub(crate) fn references(
+/// The held-out scores of each simple rule that applies, by name. Errors of each output are in units of its scale.
+pub(crate) fn simple_rule_scores(
     dataset: &Dataset,
-    left: &Observations,
-) -> Result<Vec<(&'static str, Predictive)>, FitError> {
-    let table = Dataset::new(dataset.inputs().clone(), left.clone())?;
-    let mut found = vec![("training mean", TrainingMean::fit(left)?.predict(left.n_rows())?)];
-    if left.n_outputs() > 1 {
-        found.push(("ridge on the other outputs", RidgeRegression::fit(left, 1.0)?.predict(left)?));
+    fold: &Fold,
+    scales: &[f64],
+) -> Result<Vec<(&'static str, Scores)>, FitError> {
+    let training = &fold.training;
+    let mut found = vec![("training mean", TrainingMean::fit(training)?.predict(training.n_rows())?)];
+    if training.n_outputs() > 1 {
+        let ridge = RidgeRegression::fit(training, 1.0)?.predict(training)?;
+        found.push(("ridge on the other outputs", ridge));
     }
     if dataset.inputs().dim() == 1 {
-        let lines = LinearInterpolation::fit(&table)?;
-        found.push(("interpolation", lines.predict(dataset.inputs())?));
+        let table = Dataset::new(dataset.inputs().clone(), training.clone())?;
+        found.push(("interpolation", LinearInterpolation::fit(&table)?.predict(dataset.inputs())?));
     }
-    Ok(found.into_iter().map(|(name, prediction)| (name, normal(&prediction))).collect())
+    let scored = |(name, prediction): (&'static str, Prediction)| {
+        (name, score(&predictive(&prediction), fold.held_out.iter().copied(), scales))
+    };
+    Ok(found.into_iter().map(scored).collect())
 }
 
-/// Their variances are those of an observation. A variance of zero, as of a constant, is widened to the rounding of the
-/// mean so that a density exists.
-fn normal(prediction: &Prediction) -> Predictive {
+/// Variances of a rule are those of an observation. A variance of zero is widened to the rounding of the mean, so that a
+/// density exists.
+fn predictive(prediction: &Prediction) -> Predictive {
     let cells = prediction.means().iter().zip(prediction.variances());
     let deviations = cells.map(|(mean, variance)| variance.sqrt().max(1e-9 * mean.abs()).max(1e-150));
     Predictive::normal(prediction.n_outputs(), prediction.means().to_vec(), deviations.collect())

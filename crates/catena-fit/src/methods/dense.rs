@@ -14,8 +14,8 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
+use super::method::{Differentiable, Evidence, Fitted, Method, Quantity};
 use crate::error::MethodError;
-use crate::methods::{Differentiable, Evidence, Fitted, Method, Quantity};
 
 /// Exact inference with dense matrices.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]

@@ -11,10 +11,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rayon::prelude::*;
 
-use crate::methods::message_passing::Structure;
+use super::message_passing::{MessagePassing, States};
+use super::method::{Evidence, Fitted, Method, Quantity};
 use crate::error::MethodError;
 use crate::folds::below;
-use crate::methods::{Evidence, Fitted, MessagePassing, Method, Quantity, States};
 
 /// Message passing on random greedy chains, combined as a mixture: its mean is the mean of theirs, and their
 /// disagreement widens its bands.
@@ -40,8 +40,8 @@ impl Method for EnsembleMethod {
         let members: Result<Vec<Box<dyn Fitted>>, MethodError> = chains
             .into_par_iter()
             .map(|chain| {
-                let structure = Structure::Given(Arc::new(chain));
-                MessagePassing { structure, states: States::AsGiven, candidates: None }.fit(problem)
+                let tree = Some(Arc::new(chain));
+                MessagePassing { tree, states: States::AsGiven, ..MessagePassing::default() }.fit(problem)
             })
             .collect();
         Ok(Box::new(FittedEnsemble { members: members? }))

@@ -8,10 +8,9 @@ use catena::prediction::Prediction;
 use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_methods::{BaselineError, Gradient, Joint, MemoryLimit, Problem};
 
-use crate::dense::WithRows;
-use crate::dense::DensePosterior;
+use super::dense::{DensePosterior, WithRows};
+use super::method::{Differentiable, Evidence, Fitted, Method};
 use crate::error::MethodError;
-use crate::methods::{Differentiable, Evidence, Fitted, Method};
 
 /// Low rank plus neighbors. The arrangement of a table's places is kept from one model to the next, so that a climb arranges
 /// once.

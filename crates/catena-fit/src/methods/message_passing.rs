@@ -1,9 +1,8 @@
 //! Catena itself behind the common interface: exact message passing on a chain or tree over the points.
 
-use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use catena::data::{DataError, Dataset, InputPoints, Observations};
+use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::inference::{self, Workspace};
 use catena::kernel::{Kernel, StateKind};
@@ -11,30 +10,15 @@ use catena::live::LivePosterior;
 use catena::model::{Latent, Lmc};
 use catena::posterior::Posterior;
 use catena::prediction::Prediction;
-use catena::structure::{
-    Attachment, Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
-};
+use catena::structure::{Attachment, StructureError, Tree};
 use catena::units::DistanceScale;
 use catena_methods::{Gradient, Problem};
 
-use crate::joining::with_points;
-use crate::joining::distinct_points;
+use super::attach::{distinct_points, with_points};
+use super::method::{Differentiable, Evidence, Fitted, Method, Quantity};
 use crate::error::MethodError;
-use crate::methods::{Differentiable, Evidence, Fitted, Method, Quantity};
-
-/// Which structure is laid over the points.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub enum Structure {
-    /// What suits the number of inputs; see [`StructureChoice`].
-    #[default]
-    Automatic,
-    /// The sorted chain for one input, else the paper's greedy chain from the first row.
-    Chain,
-    /// The minimum spanning tree.
-    Tree,
-    /// A structure built before, over the rows and then the candidates: for loops that fit many models to one table.
-    Given(Arc<Tree>),
-}
+use crate::options::StructureOption;
+use crate::prepare::{joined_inputs, with_empty_rows};
 
 /// How latents are carried along the structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -49,8 +33,10 @@ pub enum States {
 /// Exact message passing on a structure over the points.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct MessagePassing {
-    /// The structure.
-    pub structure: Structure,
+    /// The structure to build.
+    pub structure: StructureOption,
+    /// A structure over the rows and then the candidates that was built before, used instead.
+    pub tree: Option<Arc<Tree>>,
     /// The states it carries.
     pub states: States,
     /// Points that are part of the structure beside the table's rows, as the paper's test points are. Every other point
@@ -62,7 +48,7 @@ impl MessagePassing {
     /// The paper's method: the greedy chain (sorted along a single input), states as the model says. The paper's test
     /// points are candidates, or rows of the table without an observation.
     pub fn paper() -> Self {
-        Self { structure: Structure::Chain, states: States::AsGiven, candidates: None }
+        Self { structure: StructureOption::Chain, states: States::AsGiven, ..Self::default() }
     }
 
     /// Model, structure and cells, ready for a sweep.
@@ -70,33 +56,19 @@ impl MessagePassing {
         let dataset = problem.dataset();
         let inputs = match &self.candidates {
             None => dataset.inputs().clone(),
-            Some(candidates) => joined(dataset.inputs(), candidates)?,
+            Some(candidates) => joined_inputs(dataset.inputs(), candidates)?,
         };
         let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?;
-        let tree = in_units(self.build(&inputs)?, problem.distance_scale())?;
+        let tree = match &self.tree {
+            Some(tree) => Arc::clone(tree),
+            None => Arc::new(self.structure.build(&inputs)?),
+        };
+        let tree = in_units(tree, problem.distance_scale())?;
         let model = match self.states {
             States::AsGiven => problem.model().clone(),
             States::Suited => with_suited_states(problem.model(), inputs.dim() == 1 && tree.is_chain())?,
         };
         Ok(Parts { model: Arc::new(model), tree, inputs, observations: observations.into_owned() })
-    }
-
-    fn build(&self, inputs: &InputPoints) -> Result<Arc<Tree>, MethodError> {
-        match &self.structure {
-            Structure::Given(tree) => Ok(Arc::clone(tree)),
-            other => Ok(Arc::new(build(other, inputs)?)),
-        }
-    }
-}
-
-/// A structure of this kind over the points.
-pub(crate) fn build(structure: &Structure, inputs: &InputPoints) -> Result<Tree, StructureError> {
-    match structure {
-        Structure::Automatic => StructureChoice::for_dim(inputs.dim()).build(inputs),
-        Structure::Chain if inputs.dim() == 1 => sorted_chain(inputs),
-        Structure::Chain => greedy_chain(inputs, Start::FirstRow),
-        Structure::Tree => spanning_tree(inputs),
-        Structure::Given(tree) => Ok((**tree).clone()),
     }
 }
 
@@ -136,44 +108,9 @@ impl Parts {
     }
 }
 
-/// A table with the candidates as rows without an observation.
-pub(crate) fn with_candidates(
-    dataset: Dataset,
-    candidates: Option<&InputPoints>,
-) -> Result<Dataset, MethodError> {
-    let Some(candidates) = candidates else { return Ok(dataset) };
-    let inputs = joined(dataset.inputs(), candidates)?;
-    let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?.into_owned();
-    Ok(Dataset::new(inputs, observations)?)
-}
-
-/// The table's rows and then the candidates.
-fn joined(rows: &InputPoints, candidates: &InputPoints) -> Result<InputPoints, MethodError> {
-    check_dim(rows.dim(), candidates)?;
-    let values = [rows.values(), candidates.values()].concat();
-    Ok(InputPoints::new(rows.n_rows() + candidates.n_rows(), rows.dim(), values)?)
-}
-
 fn check_dim(expected: usize, points: &InputPoints) -> Result<(), MethodError> {
     let found = points.dim();
     if found == expected { Ok(()) } else { Err(MethodError::InputDim { expected, found }) }
-}
-
-/// The same cells in a table of this many rows, nothing observed in those that are new.
-fn with_empty_rows(observations: &Observations, n_rows: usize) -> Result<Cow<'_, Observations>, DataError> {
-    if n_rows == observations.n_rows() {
-        return Ok(Cow::Borrowed(observations));
-    }
-    let n_outputs = observations.n_outputs();
-    let mut values = vec![f64::NAN; n_rows * n_outputs];
-    let mut noise = values.clone();
-    for (row, cell) in observations.cells() {
-        let place = row.get() * n_outputs + cell.output.get();
-        values[place] = cell.value;
-        noise[place] = cell.noise_variance.unwrap_or(f64::NAN);
-    }
-    let extended = Observations::from_dense(n_rows, n_outputs, &values)?;
-    Ok(Cow::Owned(if observations.has_cell_noise() { extended.with_cell_noise(&noise)? } else { extended }))
 }
 
 /// The structure with distances in these units, whatever unit it was built in.
@@ -254,7 +191,7 @@ impl FittedCatena {
     fn with_points(&self, points: &InputPoints) -> Result<Posterior<'static>, MethodError> {
         let Parts { model, tree, inputs, observations } = &self.parts;
         let (attachment, _) = self.elsewhere()?;
-        let inputs = joined(inputs, points)?;
+        let inputs = joined_inputs(inputs, points)?;
         let tree = Arc::new(with_points(&inputs, tree, attachment)?);
         let observations = with_empty_rows(observations, inputs.n_rows())?;
         Ok(Posterior::new(&FactorGraph::new(Arc::clone(model), tree, &observations)?)?)

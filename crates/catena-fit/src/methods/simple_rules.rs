@@ -6,8 +6,8 @@ use catena::prediction::Prediction;
 use catena_methods::Problem;
 use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
 
+use super::method::{Evidence, Fitted, Method, Quantity};
 use crate::error::MethodError;
-use crate::methods::{Evidence, Fitted, Method, Quantity};
 
 /// The training mean and variance everywhere.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

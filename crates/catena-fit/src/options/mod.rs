@@ -7,14 +7,25 @@ mod words;
 use std::str::FromStr;
 
 use catena::data::InputPoints;
+use catena::index::OutputIndex;
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::Priors;
+use catena::structure::{
+    Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
+};
 use catena_methods::MemoryLimit;
 use catena_methods::fullscale::FullScaleSize;
 use thiserror::Error;
 
-use crate::methods::message_passing::Structure;
-use crate::options::{TimeOptions, TransformChoice};
+pub use time::{
+    ComponentKind, ComponentParameters, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, SharedHarmonic, SharedSeason,
+    TimeOptions, TimeParameters,
+};
+pub use time_spec::{SpecError, Term, TimeSpec};
+pub use words::UnknownWord;
+
+/// How users request relearning, on the command line and in Python.
+pub(crate) const RELEARN: &str = "--relearn (relearn=True in Python)";
 
 /// Which inference runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -73,6 +84,16 @@ impl StructureOption {
             Self::Tree => spanning_tree(inputs),
         }
     }
+
+    /// The name of the structure that [`StructureOption::build`] builds for this many inputs.
+    pub fn name(self, n_inputs: usize) -> &'static str {
+        match self {
+            Self::Auto => StructureChoice::for_dim(n_inputs).kind().name(),
+            Self::Chain | Self::Ensemble { .. } if n_inputs == 1 => "sorted chain",
+            Self::Chain | Self::Ensemble { .. } => "greedy chain",
+            Self::Tree => "spanning tree",
+        }
+    }
 }
 
 /// What outputs return to where nothing else is known.
@@ -85,6 +106,17 @@ pub enum MeanChoice {
     Constant,
     /// Linear in the inputs, fitted to the cells before anything else.
     Linear,
+}
+
+/// Which transforms are applied to a table.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct TransformChoice {
+    /// Outputs whose logarithm is modelled.
+    pub log: Vec<OutputIndex>,
+    /// Whether means are linear in the inputs.
+    pub trend: bool,
+    /// Factors on the scaled inputs; empty if all are 1.
+    pub factors: Vec<f64>,
 }
 
 /// How much time may be spent on choosing and learning; the figures are for 4000 rows of 7 outputs on two cores.
@@ -234,8 +266,8 @@ impl FitOptions {
         self.parameters.is_some() || self.time.as_ref().is_some_and(|time| time.parameters.is_some())
     }
 
-    /// The transforms that nothing was compared to choose.
-    pub(crate) fn wanted(&self) -> TransformChoice {
+    /// The transforms that need no comparison.
+    pub(crate) fn transform_choice(&self) -> TransformChoice {
         TransformChoice { trend: self.mean == MeanChoice::Linear, ..TransformChoice::default() }
     }
 

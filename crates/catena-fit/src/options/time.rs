@@ -26,7 +26,7 @@ pub struct TimeParameters {
     /// What outputs return to.
     pub mean: MeanChoice,
     /// The sums, piece by piece.
-    pub sums: Vec<Vec<PieceParameters>>,
+    pub sums: Vec<Vec<ComponentParameters>>,
     /// How much of each sum every output has, in its units: a row per output, a column per sum.
     pub mixing: Vec<Vec<f64>>,
     /// Seasons that all outputs share.
@@ -37,9 +37,9 @@ pub struct TimeParameters {
 
 /// One piece of a sum.
 #[derive(Clone, PartialEq, Debug)]
-pub struct PieceParameters {
+pub struct ComponentParameters {
     /// What it is.
-    pub kind: PieceKind,
+    pub kind: ComponentKind,
     /// Its length-scale, in units of the input: of an oscillator the inverse of its frequency in radians, of a season the time in which
     /// its shape changes.
     pub length_scale: f64,
@@ -50,7 +50,7 @@ pub struct PieceParameters {
 
 /// What a piece is.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum PieceKind {
+pub enum ComponentKind {
     /// A stationary kernel.
     Kernel(Kernel),
     /// A damped oscillator.
@@ -89,7 +89,7 @@ pub struct SharedHarmonic {
     pub phases: Vec<f64>,
 }
 
-impl PieceKind {
+impl ComponentKind {
     /// The name used in specifications.
     pub fn name(self) -> &'static str {
         match self {

@@ -2,13 +2,9 @@
 //! outputs share: `sho+rw+shared(24h,3,2)`.
 
 use std::fmt;
-use std::ops::Range;
 
-use catena::kernel::{Kernel, Piece};
-use catena::model::{Latent, Process};
+use catena::kernel::Kernel;
 use thiserror::Error;
-
-use super::sums::terms;
 
 /// One term of a sum.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -67,21 +63,9 @@ impl TimeSpec {
         Self { terms: vec![term] }
     }
 
-    /// The sum that latents with bound columns are, as they stand in a model. Shared seasons are found apart.
-    pub(super) fn of_latents(latents: &[Latent]) -> Self {
-        let term = |columns: Range<usize>| {
-            Some(match latents[columns.start].process() {
-                Process::Stationary(kernel, _) => Term::Kernel(kernel),
-                Process::Piece(Piece::Sho { .. }) => Term::Oscillator,
-                Process::Piece(Piece::RandomWalk) => Term::Level,
-                Process::Piece(Piece::LocalLinearTrend) => Term::Trend,
-                Process::Piece(Piece::Cycle { period }) => {
-                    Term::Season { period: period.get(), harmonics: Some(columns.len()) }
-                }
-                Process::QuarterTurn => return None,
-            })
-        };
-        Self { terms: terms(latents).into_iter().filter_map(term).collect() }
+    /// A sum of these terms.
+    pub(crate) fn from_terms(terms: impl IntoIterator<Item = Term>) -> Self {
+        Self { terms: terms.into_iter().collect() }
     }
 
     /// Whether a text speaks of a sum or a piece for time, and not of a kernel alone.
@@ -145,13 +129,13 @@ impl TimeSpec {
     }
 
     /// The terms of every latent: all but the shared seasons.
-    pub(super) fn own(&self) -> Self {
+    pub(crate) fn own(&self) -> Self {
         let is_own = |term: &&Term| !matches!(term, Term::Shared { .. });
         Self { terms: self.terms.iter().filter(is_own).copied().collect() }
     }
 
     /// The shared seasons: period, harmonics and groups of each.
-    pub(super) fn shared(&self) -> Vec<(f64, usize, usize)> {
+    pub(crate) fn shared(&self) -> Vec<(f64, usize, usize)> {
         let shared = |term: &Term| match *term {
             Term::Shared { period, harmonics, groups } => Some((period, harmonics.unwrap_or(1), groups)),
             _ => None,
@@ -160,7 +144,7 @@ impl TimeSpec {
     }
 
     /// What an output has alone: a shared season is its own there, after all else.
-    pub(super) fn alone(&self) -> Self {
+    pub(crate) fn alone(&self) -> Self {
         let season = |term: &Term| match *term {
             Term::Shared { period, harmonics, .. } => Some(Term::Season { period, harmonics }),
             _ => None,
@@ -170,7 +154,7 @@ impl TimeSpec {
     }
 
     /// The same sum with every season shared, in so many groups.
-    pub(super) fn with_shared_seasons(&self, groups: usize) -> Self {
+    pub(crate) fn with_shared_seasons(&self, groups: usize) -> Self {
         let shared = |term: &Term| match *term {
             Term::Season { period, harmonics } => Term::Shared { period, harmonics, groups },
             other => other,
@@ -195,13 +179,13 @@ impl TimeSpec {
     }
 
     /// The same sum with another first term.
-    pub(super) fn beginning_with(&self, term: Term) -> Self {
+    pub(crate) fn beginning_with(&self, term: Term) -> Self {
         let terms = [term].into_iter().chain(self.terms.iter().skip(1).copied()).collect();
         Self { terms }
     }
 
     /// The same sum with periods in another unit: each is divided by `unit`.
-    pub(super) fn in_units(&self, unit: f64) -> Self {
+    pub(crate) fn in_units(&self, unit: f64) -> Self {
         let scaled = |term: &Term| match *term {
             Term::Season { period, harmonics } => Term::Season { period: period / unit, harmonics },
             Term::Shared { period, harmonics, groups } => {
@@ -213,7 +197,7 @@ impl TimeSpec {
     }
 
     /// The same sum, open numbers of harmonics set to this one.
-    pub(super) fn with_harmonics(&self, count: usize) -> Self {
+    pub(crate) fn with_harmonics(&self, count: usize) -> Self {
         let set = |term: &Term| match *term {
             Term::Season { period, harmonics } => {
                 Term::Season { period, harmonics: Some(harmonics.unwrap_or(count)) }
@@ -227,7 +211,7 @@ impl TimeSpec {
     }
 
     /// Whether a number of harmonics is open.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         let is_open = |term: &Term| {
             matches!(term, Term::Season { harmonics: None, .. } | Term::Shared { harmonics: None, .. })
         };

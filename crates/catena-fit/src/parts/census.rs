@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::FitError;
 use crate::options::TransformChoice;
-use crate::prepare::{InputUnits, OutputTransform, Preparation, distinct, solve_with_ridge};
+use crate::prepare::{InputUnits, OutputTransform, Preparation, solve_with_ridge, without_copies};
 
 /// Counts, ranges and moments of some rows in the user's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -149,7 +149,7 @@ impl Census {
     /// # Errors
     /// Only for a table that contradicts itself, which is never built.
     pub fn of(table: &Dataset) -> Result<Self, FitError> {
-        let (learned_from, n_copies) = distinct(table)?;
+        let (learned_from, n_copies) = without_copies(table)?;
         let (inputs, dim) = (table.inputs(), table.inputs().dim());
         let column = |at: usize| {
             let mut entries = inputs.values().iter().skip(at).step_by(dim).copied();
@@ -345,13 +345,13 @@ mod tests {
             let whole = table(dim, 200);
             let rows: Vec<RowIndex> = whole.inputs().rows().collect();
             let part = |range: std::ops::Range<usize>| {
-                Census::of(&crate::prepare::some_rows(&whole, &rows[range]).unwrap()).unwrap()
+                Census::of(&whole.select_rows(&rows[range]).unwrap()).unwrap()
             };
             let parts = [part(0..1), part(1..60), part(60..61), part(61..200)];
             let census = parts.iter().skip(1).fold(parts[0].clone(), |all, part| all.merge(part).unwrap());
             assert_eq!(census.n_observed, whole.observations().counts_by_output());
             assert_eq!(census.is_positive(), [true, true, true]);
-            let gap = (dim == 1).then(|| crate::preparation::median_gap(whole.inputs().values()).unwrap());
+            let gap = (dim == 1).then(|| crate::prepare::median_gap(whole.inputs().values()).unwrap());
             for transforms in [
                 TransformChoice::default(),
                 TransformChoice { trend: true, ..TransformChoice::default() },
@@ -359,7 +359,7 @@ mod tests {
             ] {
                 let expected = Preparation::fitted(&whole, InputUnits::Scaled, &transforms).unwrap();
                 let found = census.preparation(gap, InputUnits::Scaled, &transforms).unwrap();
-                let named = format!("{dim} inputs, {wanted:?}");
+                let named = format!("{dim} inputs, {transforms:?}");
                 assert_close(&named, 1, &numbers(&found), &numbers(&expected), Tolerance::relative(1e-11));
             }
         }

@@ -11,6 +11,5 @@ mod plain;
 
 pub use census::Census;
 pub use outline::{EvidenceFailure, EvidenceOfParts, Gathered, Outline, rows_to_compare};
-pub(super) use part::log_volume;
 pub use part::{Counted, Part, chain_order};
 pub use plain::{LatentKind, PlainModel};

@@ -1,24 +1,21 @@
-//! What kind of model a table in parts gets, and how it is learned: by the options, the rules and the climb of every other fit.
+//! The choice of a model for a table in partitions, and its learning from their summaries.
 
 use catena::data::Dataset;
 use catena::inference::Gradient;
-use catena::learning::{Evidence, Extent, Learned, OutputMoments, Progress, RaceError, race};
+use catena::kernel::StateKind;
+use catena::learning::{Evidence, Extent, OutputMoments, RaceError};
 use catena::model::Lmc;
 use thiserror::Error;
 
-use super::super::warnings::warnings;
-use super::super::summary::self;
-use super::super::given::given_model;
-use super::super::fitted::method_name;
-use super::super::fitted::SelectionReport;
-use super::Census;
+use super::census::Census;
+use crate::cost::TableSize;
 use crate::error::FitError;
-use crate::families::{FamilyChoice, Size, choose_on, selection_rows};
-use crate::fit::{Fit, FitParts, Summary};
+use crate::families::{FamilyChoice, choose_on, selection_rows};
+use crate::fit::{Description, Fit, FitParts, SelectionReport, copies_reason, given_model, summarize};
 use crate::learn::LearningTask;
-use crate::monitor::{Event, FitMonitor, Stage};
+use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, GivenParameters, MethodChoice, StructureOption};
-use crate::prepare::{InputUnits, Preparation, TableStatistics, constants, distinct, rescaled};
+use crate::prepare::{InputUnits, Preparation, TableStatistics, constant_outputs, rescaled, without_copies};
 
 /// The kind of a model for a table in parts.
 #[derive(Clone, Debug)]
@@ -57,7 +54,7 @@ pub struct EvidenceFailure(pub String);
 
 /// On how many rows of a table of this size models are compared: along a single input rows that follow one another.
 pub fn rows_to_compare(n_rows: usize, n_inputs: usize, n_outputs: usize, options: &FitOptions) -> usize {
-    selection_rows(Size { n_rows, n_inputs, n_outputs }, options)
+    selection_rows(TableSize { n_rows, n_inputs, n_outputs }, options)
 }
 
 /// The log evidence of all parts with its slopes, wherever they are found.
@@ -97,7 +94,7 @@ impl Outline {
             return Err(FitError::NoLatents { asked: 0 });
         }
         let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
-        let (part, positive) = (distinct(sample)?.0.into_owned(), census.is_positive());
+        let (part, positive) = (without_copies(sample)?.0.into_owned(), census.is_positive());
         let choice = choose_on(part, census.n_rows, positive, &options, units, monitor)?;
         Ok(Self { options, source: Source::Chosen(Box::new(choice)) })
     }
@@ -117,17 +114,17 @@ impl Outline {
         match &self.source {
             Source::Chosen(choice) => Ok(census.preparation(gap, units, &choice.transforms)?),
             Source::Given(_) if self.options.standardize => {
-                Ok(census.preparation(gap, units, &self.options.transforms())?)
+                Ok(census.preparation(gap, units, &self.options.transform_choice())?)
             }
             Source::Given(_) => Ok(census.identity(gap, units)),
         }
     }
 
-    /// Learns the parameters by an evidence that someone else finds from the parts, or takes those that are given. Several
-    /// starts ask for evidence at the same time. `sample` is the table that the fitted model keeps.
+    /// Learns the parameters by the log evidence of all partitions, or takes the given ones. Several starts are evaluated in
+    /// parallel. `sample` is the table that the fitted model keeps.
     ///
     /// # Errors
-    /// When there is no evidence at any start.
+    /// When no start has a finite log evidence.
     pub fn learn(
         self,
         gathered: Gathered,
@@ -135,37 +132,57 @@ impl Outline {
         evidence: &EvidenceOfParts<'_>,
         monitor: &FitMonitor<'_>,
     ) -> Result<Fit, FitError> {
-        let n_outputs = gathered.census.n_outputs();
-        let (sums, counts) = (&gathered.sums.0, &gathered.sums.1);
+        let Gathered { census, preparation, spacing, sums: (sums, counts), remarks } = gathered;
+        let n_outputs = census.n_outputs();
         let diagonal =
             |of: &[f64]| -> Vec<f64> { (0..n_outputs).map(|at| of[at * (n_outputs + 1)]).collect() };
-        let n_distinct: Vec<usize> = diagonal(counts).iter().map(|&count| count as usize).collect();
-        let extent = match gathered.spacing {
-            Some(spacing) => {
-                Extent { spacing, span: gathered.census.span(&gathered.preparation).max(spacing) }
-            }
+        let n_distinct: Vec<usize> = diagonal(&counts).iter().map(|&count| count as usize).collect();
+        let extent = match spacing {
+            Some(spacing) => Extent { spacing, span: census.span(&preparation).max(spacing) },
             None => Extent { spacing: 1.0, span: 1.0 },
         };
-        let statistics = TableStatistics { extent, constant: constants(&diagonal(sums), &n_distinct) };
+        let statistics =
+            TableStatistics { extent, constant: constant_outputs(&diagonal(&sums), &n_distinct) };
         let Self { options, source } = self;
-        let (model, learned, told) = match source {
+        let (model, learned, mut report) = match source {
             Source::Given(given) => {
-                let is_line = gathered.census.n_inputs() == 1;
-                let model = given_model(&given, &gathered.preparation, is_line, &options)?;
-                let told = SelectionReport { decisions: vec!["parameters as given".to_owned()], ..SelectionReport::default() };
-                (model, None, told)
+                let is_line = census.n_inputs() == 1;
+                let state = if is_line { StateKind::Derivative } else { StateKind::Value };
+                let model = given_model(&given, &preparation, state, &options)?;
+                (model, None, SelectionReport::of_decisions(vec!["parameters as given".to_owned()]))
             }
             Source::Chosen(choice) => {
-                let moments = OutputMoments::from_sums(n_outputs, sums, counts);
-                let (learned, told) =
-                    learn(*choice, (&statistics, &moments), &gathered, (&options, evidence), monitor)?;
-                (learned.model.clone(), Some(learned), told)
+                let FamilyChoice { family, tried, reasons, held_out, held_out_scores, .. } = *choice;
+                let (earlier, from) = &choice.earlier;
+                let task = LearningTask::new(family, choice.settings, &statistics, &options)
+                    .with_starts(vec![rescaled(earlier, from, &preparation)?], choice.multipliers);
+                let moments = OutputMoments::from_sums(n_outputs, &sums, &counts);
+                let reporter = Reporter::new(monitor, Stage::Learning, 0.0);
+                let limit = choice.settings.ascent.max_iterations;
+                let watch = |progress| reporter.learning(progress, limit);
+                let learned = task.learn_by(&statistics, || &moments, &|| FromParts(evidence), &watch)?;
+                let decisions = reasons.into_iter().chain(copies_reason(census.n_copies)).collect();
+                let report = SelectionReport { tried, decisions, held_out, held_out_scores };
+                (learned.model.clone(), Some(learned), report)
             }
         };
-        let summary = summarize(&model, learned.as_ref(), told, (&statistics, &n_distinct), &gathered, &options);
+        report.decisions.extend(remarks);
+        let summary = summarize(Description {
+            method: format!("{} in parts", options.method_name()),
+            n_rows: census.n_rows,
+            n_observed: &census.n_observed,
+            n_distinct: &n_distinct,
+            model: &model,
+            learned: learned.as_ref(),
+            log_evidence: learned.as_ref().map_or(0.0, |learned| learned.log_evidence),
+            preparation: &preparation,
+            statistics: &statistics,
+            report,
+            options: &options,
+        });
         Fit::from_parts(FitParts {
             table: sample.clone(),
-            preparation: gathered.preparation,
+            preparation,
             model,
             method: options.method,
             structure: options.structure,
@@ -176,80 +193,7 @@ impl Outline {
     }
 }
 
-/// Learns the chosen model: from where it stood when it was compared, and from the table's own starts.
-fn learn(
-    choice: FamilyChoice,
-    (statistics, moments): (&TableStatistics, &OutputMoments),
-    gathered: &Gathered,
-    (options, evidence): (&FitOptions, &EvidenceOfParts<'_>),
-    monitor: &FitMonitor<'_>,
-) -> Result<(Learned, SelectionReport), FitError> {
-    let FamilyChoice { family, tried, reasons: mut decisions, held_out, held_out_scores, plan, earlier, .. } = choice;
-    if gathered.census.n_copies > 0 {
-        decisions.push(format!(
-            "{} cells repeat another at the same place to the last digit; learning left them out",
-            gathered.census.n_copies
-        ));
-    }
-    let priors = options.priors.clone().unwrap_or_else(|| statistics.priors());
-    let earlier = earlier.map(|(model, from)| rescaled(&model, &from, &gathered.preparation)).transpose()?;
-    let task = LearningTask {
-        family,
-        multipliers: if earlier.is_none() && plan.final_multipliers.is_empty() {
-            &[1.0]
-        } else {
-            plan.final_multipliers
-        },
-        earlier: earlier.into_iter().collect(),
-        settings: plan.race,
-        priors: &priors,
-        noise_floor: options.noise_floor,
-    };
-    let (_, starts, parameters) = statistics.starts(&task, || moments)?;
-    let limit = task.settings.ascent.max_iterations as f64;
-    let watch = |progress: Progress| {
-        let done = progress.iteration.iteration as f64 / limit;
-        monitor(Event { stage: Stage::Learning, done, log_posterior: Some(progress.iteration.value) })
-    };
-    let make = || FromParts(evidence);
-    let learned = race(&make, &parameters, task.priors, &starts, task.settings, &watch)
-        .map_err(|error: RaceError<EvidenceFailure>| FitError::Learning(error.to_string()))?;
-    Ok((learned, SelectionReport { tried, decisions, held_out, held_out_scores }))
-}
-
-fn summarize(
-    model: &Lmc,
-    learned: Option<&Learned>,
-    told: SelectionReport,
-    (statistics, n_distinct): (&TableStatistics, &[usize]),
-    gathered: &Gathered,
-    options: &FitOptions,
-) -> Summary {
-    let Gathered { census, preparation, remarks, .. } = gathered;
-    let outputs = summary::outputs(model, preparation, &census.n_observed, statistics.extent, options);
-    let held_out = summary::held_out(told.held_out);
-    Summary {
-        method: format!("{} in parts", method_name(options)),
-        n_rows: census.n_rows,
-        input_names: options.input_names.clone(),
-        latents: summary::latents(model, preparation, statistics.extent, options),
-        held_out_by_output: summary::by_output(&outputs, told.held_out_scores.as_ref()),
-        outputs,
-        mixing: summary::mixing(model, preparation),
-        correlation: summary::correlation(model, statistics.extent),
-        log_evidence: learned.map_or(0.0, |learned| learned.log_evidence),
-        path: learned.map(|learned| learned.path.clone()).unwrap_or_default(),
-        ending: summary::ending(learned),
-        n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
-        tried: told.tried,
-        warnings: warnings(model, (statistics, n_distinct), learned, &held_out, options),
-        held_out,
-        probabilities: summary::probabilities(told.held_out_scores.as_ref()),
-        decisions: told.decisions.into_iter().chain(remarks.iter().cloned()).collect(),
-    }
-}
-
-/// Evidence that someone finds from the parts.
+/// The log evidence of all partitions.
 struct FromParts<'a>(&'a EvidenceOfParts<'a>);
 
 impl Evidence for FromParts<'_> {
@@ -257,5 +201,11 @@ impl Evidence for FromParts<'_> {
 
     fn slopes(&mut self, model: &Lmc) -> Result<Gradient, EvidenceFailure> {
         (self.0)(model)
+    }
+}
+
+impl From<RaceError<EvidenceFailure>> for FitError {
+    fn from(error: RaceError<EvidenceFailure>) -> Self {
+        Self::Learning(error.to_string())
     }
 }

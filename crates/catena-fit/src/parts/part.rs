@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use catena::data::{Dataset, InputPoints, Observations};
+use catena::data::{Cell, Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::RowIndex;
 use catena::inference::{Begins, BlockSweep, Future, Gradient, InferenceError, Past, Summary};
@@ -16,7 +16,7 @@ use catena::units::{LengthScale, Variance};
 
 use crate::error::{FitError, MethodError};
 use crate::methods::Quantity;
-use crate::prepare::{Predictive, Preparation, distinct};
+use crate::prepare::{Predictive, Preparation, log_volume, without_copies};
 
 /// Rows of a table that lie together on a chain, in the model's units.
 ///
@@ -90,7 +90,7 @@ impl Part {
         preparation: &Preparation,
     ) -> Result<Self, FitError> {
         let prepared = preparation.dataset(table)?;
-        let (learned_from, n_copies) = distinct(table)?;
+        let (learned_from, n_copies) = without_copies(table)?;
         let distinct = match n_copies {
             0 => None,
             _ => Some(preparation.dataset(&learned_from)?.observations().clone()),
@@ -318,36 +318,13 @@ fn cut_out(
     rows: &[RowIndex],
     before: Option<&[f64]>,
 ) -> Result<(InputPoints, Observations), FitError> {
-    let (n_outputs, first) = (observations.n_outputs(), usize::from(before.is_some()));
-    let n_rows = first + rows.len();
-    let mut points = Vec::with_capacity(n_rows * inputs.dim());
-    points.extend(before.into_iter().flatten());
-    let mut values = vec![f64::NAN; n_rows * n_outputs];
-    let mut noise = if observations.has_cell_noise() { values.clone() } else { vec![] };
-    for (at, &row) in rows.iter().enumerate() {
-        points.extend(inputs.point(row));
-        for cell in observations.row(row) {
-            let place = (first + at) * n_outputs + cell.output.get();
-            values[place] = cell.value;
-            if let Some(variance) = cell.noise_variance {
-                noise[place] = variance;
-            }
-        }
-    }
-    let mut cells = Observations::from_dense(n_rows, n_outputs, &values)?;
-    if observations.has_cell_noise() {
-        cells = cells.with_cell_noise(&noise)?;
-    }
-    Ok((InputPoints::new(n_rows, inputs.dim(), points)?, cells))
-}
-
-/// The logarithm of how much smaller cells are in the model's units than as they were given.
-pub(crate) fn log_volume(table: &Dataset, preparation: &Preparation) -> f64 {
-    let of_cell = |(_, cell): (RowIndex, catena::data::Cell)| {
-        let transform = &preparation.outputs[cell.output.get()];
-        -transform.scale.ln() - if transform.log { cell.value.ln() } else { 0.0 }
-    };
-    table.observations().cells().map(of_cell).sum()
+    let first = usize::from(before.is_some());
+    let points: Vec<f64> =
+        before.into_iter().flatten().chain(rows.iter().flat_map(|&row| inputs.point(row))).copied().collect();
+    let empty = (0..first).map(|_| vec![]);
+    let cells = empty.chain(rows.iter().map(|&row| observations.row(row).collect::<Vec<Cell>>()));
+    let cells = Observations::from_rows(observations.n_outputs(), cells)?;
+    Ok((InputPoints::new(first + rows.len(), inputs.dim(), points)?, cells))
 }
 
 /// Any model: graphs are made with one and asked with another.
@@ -364,7 +341,7 @@ mod tests {
     use catena::inference::Workspace;
 
     use super::*;
-    use crate::preparation::InputUnits;
+    use crate::prepare::InputUnits;
 
     /// A whole table as one part, 200 rows well within a length-scale, and the log evidence with its slopes from the part and
     /// from a sweep that may choose its form.

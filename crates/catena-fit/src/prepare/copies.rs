@@ -23,7 +23,7 @@ const NEARLY_ALL: f64 = 0.9;
 type Bits = (OutputIndex, u64);
 
 /// The table with copies missing, and how many there were.
-pub(crate) fn distinct(table: &Dataset) -> Result<(Cow<'_, Dataset>, usize), FitError> {
+pub(crate) fn without_copies(table: &Dataset) -> Result<(Cow<'_, Dataset>, usize), FitError> {
     let (inputs, observations) = (table.inputs(), table.observations());
     let place = |row: RowIndex| -> Vec<u64> { inputs.point(row).iter().map(|&value| bits(value)).collect() };
     let mut rows: Vec<RowIndex> = inputs.rows().collect();
@@ -31,32 +31,22 @@ pub(crate) fn distinct(table: &Dataset) -> Result<(Cow<'_, Dataset>, usize), Fit
     let groups: Vec<&[RowIndex]> = rows.chunk_by(|&a, &b| inputs.point(a) == inputs.point(b)).collect();
     let n_outputs = observations.n_outputs();
     let needed = if n_outputs > 1 { 2 } else { 1 };
-    let mut is_copy = vec![];
+    let mut copies = vec![];
     if n_outputs > 1 || hardly_repeats(observations, &groups) {
         for group in groups.iter().filter(|group| group.len() > 1) {
             let mut seen = Seen::default();
             for &row in *group {
                 let cells = observations.row(row).map(|cell| (cell.output, bits(cell.value))).collect();
                 let copied = seen.copied_outputs(cells, needed);
-                is_copy.extend(copied.iter().map(|output| row.get() * n_outputs + output.get()));
+                copies.extend(copied.into_iter().map(|output| (row, output)));
             }
         }
     }
-    if is_copy.is_empty() {
+    if copies.is_empty() {
         return Ok((Cow::Borrowed(table), 0));
     }
-    let mut values = vec![f64::NAN; table.n_rows() * n_outputs];
-    let mut noise = values.clone();
-    for (row, cell) in observations.cells() {
-        let at = row.get() * n_outputs + cell.output.get();
-        values[at] = cell.value;
-        noise[at] = cell.noise_variance.unwrap_or(f64::NAN);
-    }
-    is_copy.iter().for_each(|&at| values[at] = f64::NAN);
-    let mut kept = Observations::from_dense(table.n_rows(), n_outputs, &values)?;
-    if observations.has_cell_noise() {
-        kept = kept.with_cell_noise(&noise)?;
-    }
+    let is_copy: HashSet<(RowIndex, OutputIndex)> = copies.into_iter().collect();
+    let kept = observations.filter(|row, cell| !is_copy.contains(&(row, cell.output)));
     Ok((Cow::Owned(Dataset::new(inputs.clone(), kept)?), is_copy.len()))
 }
 
@@ -132,10 +122,10 @@ mod tests {
             [5.0, 7.0, 1.0],
         ];
         let table = table(vec![1.0, 0.0, 1.0, 1.0, 1.0, 2.0], 3, &values.concat());
-        let (kept, n_copies) = distinct(&table).unwrap();
+        let (kept, n_copies) = without_copies(&table).unwrap();
         assert_eq!((n_copies, kept.observations().n_observed()), (2, 13));
         assert_eq!(kept.observations().row(RowIndex::new(3)).len(), 0);
-        assert_eq!(distinct(&kept).unwrap().1, 0);
+        assert_eq!(without_copies(&kept).unwrap().1, 0);
     }
 
     #[test]
@@ -143,16 +133,16 @@ mod tests {
         // Ten answers of yes or no at each of three places.
         let answers = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0];
         let places: Vec<f64> = (0..30).map(|at| f64::from(at / 10)).collect();
-        assert_eq!(distinct(&table(places, 1, &answers.repeat(3))).unwrap().1, 0);
+        assert_eq!(without_copies(&table(places, 1, &answers.repeat(3))).unwrap().1, 0);
         // A counter beside a measurement with noise.
         let values: Vec<f64> = (0..20).flat_map(|at| [3.0, 0.1 + 0.37 * f64::from(at)]).collect();
-        assert_eq!(distinct(&table(vec![1.0; 20], 2, &values)).unwrap().1, 0);
+        assert_eq!(without_copies(&table(vec![1.0; 20], 2, &values)).unwrap().1, 0);
     }
 
     #[test]
     fn a_stuck_logger_of_one_output_is_seen() {
         let places: Vec<f64> = (0..40).map(|at| f64::from(at / 2)).collect();
         let values: Vec<f64> = (0..40).map(|at| (f64::from(at / 2) * 0.7).sin()).collect();
-        assert_eq!(distinct(&table(places, 1, &values)).unwrap().1, 20);
+        assert_eq!(without_copies(&table(places, 1, &values)).unwrap().1, 20);
     }
 }

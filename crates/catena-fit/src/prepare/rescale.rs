@@ -1,4 +1,4 @@
-//! A model learned in the units of one part of a table, said in the units of another.
+//! A model converted from the units of one preparation to those of another.
 
 use catena::index::OutputIndex;
 use catena::model::{Lmc, MixingMatrix, ModelError};
@@ -6,8 +6,8 @@ use catena::units::Variance;
 
 use crate::prepare::Preparation;
 
-/// The same model of the user's quantities: `from` are the units it was learned in, `to` those it is wanted in. Of several
-/// inputs, whose units may have changed by different factors, length-scales follow the geometric mean.
+/// Converts a model from the units of `from` to those of `to`. With several inputs, whose scales may change by different
+/// factors, length-scales change by the geometric mean.
 pub(crate) fn rescaled(model: &Lmc, from: &Preparation, to: &Preparation) -> Result<Lmc, ModelError> {
     let ratios: Vec<f64> =
         from.outputs.iter().zip(&to.outputs).map(|(from, to)| from.scale / to.scale).collect();
@@ -17,36 +17,40 @@ pub(crate) fn rescaled(model: &Lmc, from: &Preparation, to: &Preparation) -> Res
         1 => changes.next().unwrap_or(1.0),
         n_inputs => (changes.map(f64::ln).sum::<f64>() / n_inputs as f64).exp(),
     };
-    let mixing = model.mixing();
-    let (mut shared, mut private, mut noise) = (vec![], vec![], vec![]);
-    for (output, ratio) in ratios.iter().enumerate() {
-        let index = OutputIndex::new(output);
-        shared.extend(mixing.shared_row(index).iter().map(|weight| ratio * weight));
-        private.extend(mixing.private_weight(index).map(|weight| ratio * weight));
-        noise.push(Variance::new(ratio * ratio * model.noise()[output].get())?);
+    let noise = model.noise().iter().zip(&ratios);
+    let noise = noise.map(|(noise, ratio)| Variance::new(ratio * ratio * noise.get()));
+    let latents = model.latents().iter().map(|latent| latent.stretched(stretch));
+    Lmc::new(
+        latents.collect::<Result<_, _>>()?,
+        with_scaled_rows(model.mixing(), &ratios)?,
+        noise.collect::<Result<_, _>>()?,
+    )
+}
+
+/// The weights with the row of each output multiplied by its factor.
+pub(super) fn with_scaled_rows(mixing: &MixingMatrix, factors: &[f64]) -> Result<MixingMatrix, ModelError> {
+    let (mut shared, mut private) = (vec![], vec![]);
+    for (output, factor) in factors.iter().enumerate() {
+        let output = OutputIndex::new(output);
+        shared.extend(mixing.shared_row(output).iter().map(|weight| factor * weight));
+        private.extend(mixing.private_weight(output).map(|weight| factor * weight));
     }
-    let mut latents = model.latents().to_vec();
-    for latent in &mut latents {
-        *latent = latent.stretched(stretch)?;
-    }
-    let mixing = MixingMatrix::with_private(ratios.len(), mixing.n_shared(), shared, private)?;
-    Lmc::new(latents, mixing, noise)
+    MixingMatrix::with_private(factors.len(), mixing.n_shared(), shared, private)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prepared_table::PreparedTable;
-    use crate::methods::message_passing::Structure;
-    use crate::preparation::{InputUnits, TransformChoice};
+    use crate::options::{StructureOption, TransformChoice};
+    use crate::prepare::{InputUnits, PreparedTable};
     use catena::data::{Dataset, InputPoints, Observations};
     use catena::kernel::{Kernel, StateKind};
     use catena::model::Latent;
     use catena::units::LengthScale;
 
-    /// Both say the same of the user's quantities: the densities differ by the change of units alone.
+    /// The log densities differ by the log Jacobian of the change of units.
     #[test]
-    fn a_carried_model_says_the_same_of_the_table() {
+    fn a_rescaled_model_has_the_same_density() {
         let n_rows = 30;
         let place = |row: usize| 0.25 * row as f64 + 3.0;
         let value = |row: usize, output: usize| (place(row) * (1.0 + output as f64)).sin() * 10.0 + 5.0;
@@ -66,8 +70,9 @@ mod tests {
         let noise = vec![Variance::new(0.01).unwrap(), Variance::new(0.04).unwrap()];
         let model = Lmc::new(vec![latent(8.0), latent(3.0), latent(5.0)], mixing, noise).unwrap();
         let evidence = |model: &Lmc, units: &Preparation| {
-            let prepared_table = PreparedTable::new(units.dataset(&table).unwrap(), &Structure::Automatic).unwrap();
-            prepared_table.marginals(model).unwrap().1
+            let prepared_table =
+                PreparedTable::new(units.dataset(&table).unwrap(), StructureOption::Auto).unwrap();
+            catena::inference::log_evidence(&prepared_table.graph(model.clone()).unwrap()).unwrap()
         };
         let change: f64 = from.outputs.iter().map(|output| n_rows as f64 * output.scale.ln()).sum();
         let rescaled = rescaled(&model, &from, &to).unwrap();

@@ -1,77 +1,65 @@
-//! Some rows of a table, or the rows of two, as a table.
+//! Tables with fewer or more rows.
 
-use catena::data::{DataError, Dataset, InputPoints, Observations};
+use std::borrow::Cow;
+
+use catena::data::{Cell, DataError, Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
 
-use crate::error::FitError;
+use crate::error::{FitError, MethodError};
 
-/// The rows with these numbers, in this order.
+/// The rows with an observed cell.
 ///
 /// # Errors
-/// When no row is asked for.
-///
-/// # Panics
-/// When a number is of another table and out of range.
-pub fn some_rows(dataset: &Dataset, rows: &[RowIndex]) -> Result<Dataset, DataError> {
-    let (inputs, observations) = (dataset.inputs(), dataset.observations());
-    let n_outputs = observations.n_outputs();
-    let points: Vec<f64> = rows.iter().flat_map(|&row| inputs.point(row)).copied().collect();
-    let mut values = vec![f64::NAN; rows.len() * n_outputs];
-    let mut noise = if observations.has_cell_noise() { values.clone() } else { vec![] };
-    for (at, &row) in rows.iter().enumerate() {
-        for cell in observations.row(row) {
-            let place = at * n_outputs + cell.output.get();
-            values[place] = cell.value;
-            if let Some(variance) = cell.noise_variance {
-                noise[place] = variance;
-            }
-        }
-    }
-    let mut chosen = Observations::from_dense(rows.len(), n_outputs, &values)?;
-    if observations.has_cell_noise() {
-        chosen = chosen.with_cell_noise(&noise)?;
-    }
-    Dataset::new(InputPoints::new(rows.len(), inputs.dim(), points)?, chosen)
-}
-
-/// The rows in which something was observed.
-///
-/// # Errors
-/// When there is none.
+/// When there are none.
 pub fn rows_with_a_cell(dataset: &Dataset) -> Result<Dataset, DataError> {
-    let observations = dataset.observations();
-    let rows: Vec<RowIndex> =
-        dataset.inputs().rows().filter(|&row| observations.row(row).len() > 0).collect();
-    some_rows(dataset, &rows)
+    let has_cell = |row: &RowIndex| dataset.observations().row(*row).len() > 0;
+    dataset.select_rows(&dataset.inputs().rows().filter(has_cell).collect::<Vec<_>>())
 }
 
-/// Two tables with the same columns, one after the other.
+/// The rows of two tables with the same columns, one after the other. Noise variances are kept if the first table has them.
 pub(crate) fn appended(table: &Dataset, more: &Dataset) -> Result<Dataset, FitError> {
-    let n_outputs = table.observations().n_outputs();
-    let dense = |dataset: &Dataset| {
-        let mut values = vec![f64::NAN; dataset.n_rows() * n_outputs];
-        let mut noise = values.clone();
-        for (row, cell) in dataset.observations().cells() {
-            let place = row.get() * n_outputs + cell.output.get();
-            values[place] = cell.value;
-            noise[place] = cell.noise_variance.unwrap_or(f64::NAN);
-        }
-        (values, noise)
+    let (before, after) = (table.observations(), more.observations());
+    let (expected, found) = (before.n_outputs(), after.n_outputs());
+    if found != expected {
+        return Err(FitError::ParameterShape { what: "a new row", expected, found });
+    }
+    let has_noise = before.has_cell_noise();
+    let cell = |cell: Cell| match (has_noise, cell.noise_variance) {
+        (true, None) => Cell { noise_variance: Some(f64::NAN), ..cell },
+        (true, Some(_)) => cell,
+        (false, _) => Cell { noise_variance: None, ..cell },
     };
-    let found = more.observations().n_outputs();
-    if found != n_outputs {
-        return Err(FitError::ParameterShape { what: "a new row", expected: n_outputs, found });
-    }
-    let (before, after) = (dense(table), dense(more));
-    let n_rows = table.n_rows() + more.n_rows();
+    let cells = |dataset: &Dataset| -> Vec<Vec<Cell>> {
+        dataset.inputs().rows().map(|row| dataset.observations().row(row).map(cell).collect()).collect()
+    };
+    let observations = Observations::from_rows(expected, cells(table).into_iter().chain(cells(more)))?;
     let inputs = [table.inputs().values(), more.inputs().values()].concat();
-    let inputs = InputPoints::new(n_rows, table.inputs().dim(), inputs)?;
-    let values = [before.0, after.0].concat();
-    let mut observations = catena::data::Observations::from_dense(n_rows, n_outputs, &values)?;
-    if table.observations().has_cell_noise() {
-        observations = observations.with_cell_noise(&[before.1, after.1].concat())?;
+    let n_rows = table.n_rows() + more.n_rows();
+    Ok(Dataset::new(InputPoints::new(n_rows, table.inputs().dim(), inputs)?, observations)?)
+}
+
+/// The points of both sets, one after the other.
+pub(crate) fn joined_inputs(rows: &InputPoints, more: &InputPoints) -> Result<InputPoints, MethodError> {
+    let (expected, found) = (rows.dim(), more.dim());
+    if found != expected {
+        return Err(MethodError::InputDim { expected, found });
     }
-    Ok(Dataset::new(inputs, observations)?)
+    let values = [rows.values(), more.values()].concat();
+    Ok(InputPoints::new(rows.n_rows() + more.n_rows(), expected, values)?)
+}
+
+/// The same cells in a table of `n_rows` rows, the new rows empty.
+pub(crate) fn with_empty_rows(
+    observations: &Observations,
+    n_rows: usize,
+) -> Result<Cow<'_, Observations>, DataError> {
+    if n_rows == observations.n_rows() {
+        return Ok(Cow::Borrowed(observations));
+    }
+    let row = |row: usize| -> Vec<Cell> {
+        if row < observations.n_rows() { observations.row(RowIndex::new(row)).collect() } else { vec![] }
+    };
+    Ok(Cow::Owned(Observations::from_rows(observations.n_outputs(), (0..n_rows).map(row))?))
 }
 
 #[cfg(test)]
@@ -93,7 +81,7 @@ mod tests {
             .map(|(row, cell)| (row.get(), cell.value, cell.noise_variance))
             .collect();
         assert_eq!(cells, [(0, 1.0, Some(0.1)), (1, 2.0, Some(0.2)), (1, 3.0, Some(0.3))]);
-        let turned = some_rows(&table, &[RowIndex::new(2), RowIndex::new(0)]).unwrap();
+        let turned = table.select_rows(&[RowIndex::new(2), RowIndex::new(0)]).unwrap();
         assert_eq!(turned.inputs().values(), [4.0, 5.0, 0.0, 1.0]);
     }
 }

@@ -1,6 +1,5 @@
-//! A table in the model's units with its structure: where models of any family are learned and judged.
+//! Scaled observations on a structure, ready for learning.
 
-use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
 
 use catena::data::{Dataset, Observations};
@@ -8,82 +7,84 @@ use catena::graph::FactorGraph;
 use catena::index::OutputIndex;
 use catena::inference;
 use catena::kernel::StateKind;
-use catena::learning::{
-    Evidence, Extent, Family, GraphEvidence, Learned, OutputMoments, Parameters, Priors, Progress,
-    RaceSettings, race,
-};
-use catena::model::{Lmc, MixingMatrix, ModelError};
+use catena::learning::{Extent, OutputMoments, Priors};
+use catena::model::{Lmc, ModelError};
 use catena::prediction::Prediction;
 use catena::structure::Tree;
-use catena::units::{DistanceScale, Variance};
-use catena_methods::Problem;
+use catena::units::Variance;
 
-use crate::methods::message_passing::Structure;
+use super::rescale::with_scaled_rows;
+use super::rows::{joined_inputs, with_empty_rows};
+use super::units::Preparation;
 use crate::error::{FitError, MethodError};
-use crate::methods::Differentiable;
+use crate::options::{FitOptions, StructureOption};
 
-/// A table in the model's units, laid on a structure.
+/// Scaled observations on a structure, ready for learning.
 #[derive(Clone, Debug)]
 pub(crate) struct PreparedTable {
     pub(crate) dataset: Arc<Dataset>,
     pub(crate) tree: Arc<Tree>,
     pub(crate) statistics: TableStatistics,
-    /// Found when first asked for: given parameters need none.
+    /// Computed lazily; unused when parameters are given.
     moments: OnceLock<OutputMoments>,
 }
 
-/// What is known of a table in the model's units before any model.
+/// Extent of the inputs and constant outputs of a prepared table.
 #[derive(Clone, Debug)]
 pub(crate) struct TableStatistics {
     pub(crate) extent: Extent,
-    /// Outputs that never vary or have no cell, with the number of their cells: no latent explains a constant.
+    /// Outputs without variation or without cells, with their numbers of cells.
     pub(crate) constant: Vec<(OutputIndex, usize)>,
 }
 
-/// What is learned, and from where.
-#[derive(Clone, Debug)]
-pub(crate) struct LearningTask<'a> {
-    pub(crate) family: Family,
-    /// Multipliers of the length-scales of the starts.
-    pub(crate) multipliers: &'a [f64],
-    /// Starts that were learned before.
-    pub(crate) earlier: Vec<Lmc>,
-    pub(crate) settings: RaceSettings,
-    pub(crate) priors: &'a Priors,
-    pub(crate) noise_floor: f64,
-}
-
 impl PreparedTable {
-    /// Lays a table on a structure that is built for its rows.
-    pub(crate) fn new(dataset: Dataset, structure: &Structure) -> Result<Self, FitError> {
-        let tree = crate::methods::message_passing::build(structure, dataset.inputs())?;
+    /// Prepares a table: scales it, appends the candidates as empty rows, and builds the structure.
+    pub(crate) fn of(
+        table: &Dataset,
+        preparation: &Preparation,
+        options: &FitOptions,
+    ) -> Result<Self, FitError> {
+        let mut dataset = preparation.dataset(table)?;
+        if let Some(candidates) = &options.candidates {
+            let inputs = joined_inputs(dataset.inputs(), &preparation.inputs(candidates)?)?;
+            let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?.into_owned();
+            dataset = Dataset::new(inputs, observations)?;
+        }
+        Self::new(dataset, options.structure)
+    }
+
+    /// Builds the structure over a scaled table.
+    pub(crate) fn new(dataset: Dataset, structure: StructureOption) -> Result<Self, FitError> {
+        let tree = structure.build(dataset.inputs())?;
         Ok(Self::on(dataset, Arc::new(tree)))
     }
 
-    /// Lays a table on a structure that is there.
+    /// A scaled table on a given structure.
     pub(crate) fn on(dataset: Dataset, tree: Arc<Tree>) -> Self {
         let extent = Extent::of(dataset.inputs(), &tree);
-        let statistics = TableStatistics { extent, constant: constant_outputs(dataset.observations()) };
+        let observations = dataset.observations();
+        let counts = observations.counts_by_output();
+        let mut squares = vec![0.0; counts.len()];
+        for (_, cell) in observations.cells() {
+            squares[cell.output.get()] += cell.value * cell.value;
+        }
+        let statistics = TableStatistics { extent, constant: constant_outputs(&squares, &counts) };
         Self { dataset: Arc::new(dataset), tree, statistics, moments: OnceLock::new() }
     }
 
-    fn moments(&self) -> &OutputMoments {
-        self.moments.get_or_init(|| OutputMoments::of(self.dataset.observations()))
-    }
-
-    /// The same structure with other cells observed.
-    pub(crate) fn with_observations(&self, observations: Observations) -> Result<Self, FitError> {
+    /// The same structure with other observed cells.
+    pub(crate) fn with_observations(&self, observations: &Observations) -> Result<Self, FitError> {
+        let observations = with_empty_rows(observations, self.dataset.n_rows())?.into_owned();
         let dataset = Dataset::new(self.dataset.inputs().clone(), observations)?;
         Ok(Self::on(dataset, Arc::clone(&self.tree)))
     }
 
-    /// The default priors for these points.
-    pub(crate) fn priors(&self) -> Priors {
-        self.statistics.priors()
+    pub(crate) fn moments(&self) -> &OutputMoments {
+        self.moments.get_or_init(|| OutputMoments::of(self.dataset.observations()))
     }
 
-    /// The state that suits a structure.
-    pub(crate) fn suited_state(&self) -> StateKind {
+    /// Derivative states on a chain along one input, else value states.
+    pub(crate) fn default_state(&self) -> StateKind {
         let is_line = self.dataset.inputs().dim() == 1 && self.tree.is_chain();
         if is_line { StateKind::Derivative } else { StateKind::Value }
     }
@@ -92,130 +93,42 @@ impl PreparedTable {
         Ok(FactorGraph::new(Arc::new(model), Arc::clone(&self.tree), self.dataset.observations())?)
     }
 
-    /// How many numbers a family has to learn here.
-    pub(crate) fn n_free(&self, task: &LearningTask<'_>) -> Result<usize, FitError> {
-        let start = task.family.start(self.moments(), self.statistics.extent, 1.0)?;
-        Ok(self.statistics.parameters(task, self.statistics.silenced(start)?).n_free())
-    }
-
-    /// Learns by message passing.
-    pub(crate) fn learn(
-        &self,
-        task: &LearningTask<'_>,
-        monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
-    ) -> Result<Learned, FitError> {
-        let (first, starts, parameters) = self.statistics.starts(task, || self.moments())?;
-        let graph = self.graph(first)?;
-        let make = || GraphEvidence::new(graph.clone());
-        Ok(race(&make, &parameters, task.priors, &starts, task.settings, monitor)?)
-    }
-
-    /// Learns by the evidence of another method.
-    pub(crate) fn learn_by(
-        &self,
-        method: &dyn Differentiable,
-        task: &LearningTask<'_>,
-        monitor: &(dyn Fn(Progress) -> ControlFlow<()> + Sync),
-    ) -> Result<Learned, FitError> {
-        let (_, starts, parameters) = self.statistics.starts(task, || self.moments())?;
-        let make = || MethodEvidence { method, dataset: &self.dataset };
-        Ok(race(&make, &parameters, task.priors, &starts, task.settings, monitor)?)
-    }
-
-    /// Mean and variance of an observation of every cell, and the log evidence.
-    pub(crate) fn marginals(&self, model: &Lmc) -> Result<(Prediction, f64), MethodError> {
+    /// Mean and variance of an observation at every cell.
+    pub(crate) fn predictions(&self, model: &Lmc) -> Result<Prediction, MethodError> {
         let graph = FactorGraph::new(model, &*self.tree, self.dataset.observations())?;
-        let inference::Marginals { prediction, log_evidence, .. } = inference::marginals(&graph)?;
-        Ok((prediction.with_noise(model.noise()), log_evidence))
+        Ok(inference::marginals(&graph)?.prediction.with_noise(model.noise()))
     }
 }
 
 impl TableStatistics {
-    /// The default priors for points of this extent.
+    /// The default priors.
     pub(crate) fn priors(&self) -> Priors {
         Priors::for_points(self.extent.spacing, self.extent.span)
     }
 
-    /// The first start of a family, all of them, and what is free in them; outputs that never vary are silenced.
-    pub(crate) fn starts<'m>(
-        &self,
-        task: &LearningTask<'_>,
-        moments: impl Fn() -> &'m OutputMoments,
-    ) -> Result<(Lmc, Vec<Lmc>, Parameters), FitError> {
-        let from_table = task.multipliers.iter().map(|&multiplier| {
-            let start = task.family.start(moments(), self.extent, multiplier)?;
-            self.silenced(start)
-        });
-        let all = task.earlier.iter().cloned().map(Ok).chain(from_table);
-        let starts = all.collect::<Result<Vec<Lmc>, ModelError>>()?;
-        let first = starts.first().ok_or(FitError::NoStart)?.clone();
-        let parameters = self.parameters(task, first.clone());
-        Ok((first, starts, parameters))
-    }
-
-    /// The model with no weight on outputs that never vary. Their noise says how little so many equal cells tell; of an output
-    /// without a cell here nothing is known but the variance of its units.
+    /// The model with zero weights for constant outputs. Their noise variance is 1/n² for n cells, and 1 without cells.
     pub(crate) fn silenced(&self, model: Lmc) -> Result<Lmc, ModelError> {
         if self.constant.is_empty() {
             return Ok(model);
         }
-        let mixing = model.mixing();
-        let (n_outputs, n_shared) = (mixing.n_outputs(), mixing.n_shared());
-        let is_constant = |output: OutputIndex| self.constant.iter().any(|(constant, _)| *constant == output);
-        let (mut shared, mut private) = (vec![], vec![]);
-        for output in (0..n_outputs).map(OutputIndex::new) {
-            let factor = if is_constant(output) { 0.0 } else { 1.0 };
-            shared.extend(mixing.shared_row(output).iter().map(|weight| factor * weight));
-            private.extend(mixing.private_weight(output).map(|weight| factor * weight));
-        }
+        let count = |output: usize| {
+            let constant = self.constant.iter().find(|(constant, _)| constant.get() == output);
+            constant.map(|(_, count)| *count)
+        };
+        let factors: Vec<f64> =
+            (0..model.n_outputs()).map(|output| if count(output).is_some() { 0.0 } else { 1.0 }).collect();
         let mut noise = model.noise().to_vec();
-        for &(output, count) in &self.constant {
-            noise[output.get()] = Variance::new((count.max(1) as f64).powi(-2))?;
+        for (output, noise) in noise.iter_mut().enumerate() {
+            if let Some(count) = count(output) {
+                *noise = Variance::new((count.max(1) as f64).powi(-2))?;
+            }
         }
-        Lmc::new(
-            model.latents().to_vec(),
-            MixingMatrix::with_private(n_outputs, n_shared, shared, private)?,
-            noise,
-        )
-    }
-
-    /// What is free in a member of the course's family here.
-    pub(crate) fn parameters(&self, task: &LearningTask<'_>, member: Lmc) -> Parameters {
-        let constant = self.constant.iter().map(|(output, _)| *output);
-        task.family.parameters_without(member, task.noise_floor, constant)
+        Lmc::new(model.latents().to_vec(), with_scaled_rows(model.mixing(), &factors)?, noise)
     }
 }
 
-/// Outputs whose values, brought to mean 0, are all 0, with the number of their cells.
-fn constant_outputs(observations: &Observations) -> Vec<(OutputIndex, usize)> {
-    let counts = observations.counts_by_output();
-    let mut squares = vec![0.0; counts.len()];
-    for (_, cell) in observations.cells() {
-        squares[cell.output.get()] += cell.value * cell.value;
-    }
-    constants(&squares, &counts)
-}
-
-/// Outputs with so many cells whose squares are all 0.
-pub(crate) fn constants(squares: &[f64], counts: &[usize]) -> Vec<(OutputIndex, usize)> {
-    let never_varies = |output: &usize| squares[*output] <= 1e-20 * counts[*output] as f64;
-    (0..counts.len()).filter(never_varies).map(|output| (OutputIndex::new(output), counts[output])).collect()
-}
-
-/// The evidence of a rival on a table.
-struct MethodEvidence<'a> {
-    method: &'a dyn Differentiable,
-    dataset: &'a Dataset,
-}
-
-impl Evidence for MethodEvidence<'_> {
-    type Error = MethodError;
-
-    fn slopes(&mut self, model: &Lmc) -> Result<inference::Gradient, MethodError> {
-        let problem = Problem::new(model, self.dataset, DistanceScale::ONE)?;
-        let catena_methods::Gradient { value, mixing, length_scales, noise } =
-            self.method.gradient(problem)?;
-        let shapes = vec![0.0; length_scales.len()];
-        Ok(inference::Gradient { log_evidence: value, mixing, length_scales, shapes, noise })
-    }
+/// Outputs whose centered values are all 0, with their numbers of cells, from sums of squares.
+pub(crate) fn constant_outputs(squares: &[f64], counts: &[usize]) -> Vec<(OutputIndex, usize)> {
+    let is_constant = |output: &usize| squares[*output] <= 1e-20 * counts[*output] as f64;
+    (0..counts.len()).filter(is_constant).map(|output| (OutputIndex::new(output), counts[output])).collect()
 }

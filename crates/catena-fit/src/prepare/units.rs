@@ -1,13 +1,13 @@
 //! From the user's units to the model's, and predictions back.
 
-use catena::data::{DataError, Dataset, InputPoints, InputScaling, Observations};
+use catena::data::{Cell, DataError, Dataset, InputPoints, InputScaling};
 use catena::index::{OutputIndex, RowIndex};
 use catena::prediction::Prediction;
 use serde::{Deserialize, Serialize};
 
-use crate::normal::quantile;
-use crate::normal::log_density;
+use super::predictive::Predictive;
 use crate::error::FitError;
+use crate::options::TransformChoice;
 
 /// What is done to one output before it is modelled: `(f(y) − intercept − slopes·x)/scale`, f the logarithm or nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,21 +28,21 @@ impl OutputTransform {
         Self { log: false, intercept: 0.0, slopes: vec![], scale: 1.0 }
     }
 
-    /// The mean, before the logarithm is undone.
+    /// The value of a cell at a scaled input in the model's units.
+    pub(crate) fn apply(&self, value: f64, point: &[f64]) -> f64 {
+        let value = if self.log { value.ln() } else { value };
+        (value - self.center(point)) / self.scale
+    }
+
+    /// The log Jacobian of the transform at a value in the user's units.
+    pub(crate) fn log_volume(&self, value: f64) -> f64 {
+        -self.scale.ln() - if self.log { value.ln() } else { 0.0 }
+    }
+
+    /// The mean at a scaled input, of the logarithm if that is modelled.
     pub(crate) fn center(&self, point: &[f64]) -> f64 {
         self.intercept + self.slopes.iter().zip(point).map(|(slope, x)| slope * x).sum::<f64>()
     }
-}
-
-/// Which transforms are wanted.
-#[derive(Clone, Debug, PartialEq, Default)]
-pub struct TransformChoice {
-    /// Outputs whose logarithm is modelled.
-    pub log: Vec<OutputIndex>,
-    /// Whether means are linear in the inputs.
-    pub trend: bool,
-    /// How much more each scaled input counts; empty if all count alike.
-    pub factors: Vec<f64>,
 }
 
 /// How the inputs are brought to scale.
@@ -71,7 +71,11 @@ impl Preparation {
     ///
     /// # Errors
     /// When an output was never observed, or a logarithm is wanted of a value that is not positive.
-    pub fn fitted(dataset: &Dataset, units: InputUnits, transforms: &TransformChoice) -> Result<Self, DataError> {
+    pub fn fitted(
+        dataset: &Dataset,
+        units: InputUnits,
+        transforms: &TransformChoice,
+    ) -> Result<Self, DataError> {
         let mut inputs = input_scales(dataset.inputs(), units);
         inputs.iter_mut().zip(&transforms.factors).for_each(|((_, scale), factor)| *scale /= factor);
         let refused = |output| Err(DataError::OutputNeverObserved { output });
@@ -179,25 +183,16 @@ impl Preparation {
             return Ok(dataset.clone());
         }
         let inputs = self.inputs(dataset.inputs())?;
-        let mut values = vec![f64::NAN; n_rows * n_outputs];
-        let mut noise = if observations.has_cell_noise() { values.clone() } else { vec![] };
-        for (row, cell) in observations.cells() {
+        let prepared = observations.map_cells(|row, cell| {
             let transform = &self.outputs[cell.output.get()];
-            let value = if transform.log { cell.value.ln() } else { cell.value };
-            let scaled = (value - transform.center(inputs.point(row))) / transform.scale;
-            if !scaled.is_finite() {
+            let value = transform.apply(cell.value, inputs.point(row));
+            if !value.is_finite() {
                 return Err(DataError::ScalingOverflow { row, column: cell.output.get() });
             }
-            let place = row.get() * n_outputs + cell.output.get();
-            values[place] = scaled;
-            if let Some(variance) = cell.noise_variance {
-                noise[place] = variance / (transform.scale * transform.scale);
-            }
-        }
-        let mut prepared = Observations::from_dense(n_rows, n_outputs, &values)?;
-        if observations.has_cell_noise() {
-            prepared = prepared.with_cell_noise(&noise)?;
-        }
+            let square = transform.scale * transform.scale;
+            let noise_variance = cell.noise_variance.map(|variance| variance / square);
+            Ok(Cell { value, noise_variance, ..cell })
+        })?;
         Dataset::new(inputs, prepared)
     }
 
@@ -376,109 +371,9 @@ pub(crate) fn solve_with_ridge(count: f64, mut normal: Vec<f64>, mut right: Vec<
     right
 }
 
-/// Predictive distributions of cells in the user's units: normal, or log-normal where the logarithm was modelled.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Predictive {
-    n_outputs: usize,
-    /// Mean and standard deviation before a logarithm is undone, row-major.
-    centers: Vec<f64>,
-    deviations: Vec<f64>,
-    log: Vec<bool>,
-}
-
-impl Predictive {
-    /// Normal distributions with these means and standard deviations, row-major.
-    pub fn normal(n_outputs: usize, means: Vec<f64>, deviations: Vec<f64>) -> Self {
-        Self { n_outputs, centers: means, deviations, log: vec![false; n_outputs] }
-    }
-
-    /// The number of rows.
-    pub fn n_rows(&self) -> usize {
-        self.centers.len() / self.n_outputs
-    }
-
-    /// The number of outputs.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    /// The mean of every cell, row-major.
-    pub fn means(&self) -> Vec<f64> {
-        (0..self.centers.len()).map(|at| self.mean(at)).collect()
-    }
-
-    /// Means and standard deviations of every cell, row-major.
-    pub fn into_means_and_deviations(self) -> (Vec<f64>, Vec<f64>) {
-        if self.log.contains(&true) {
-            (self.means(), self.deviations())
-        } else {
-            (self.centers, self.deviations)
-        }
-    }
-
-    /// The mean of one cell, by its row-major place.
-    ///
-    /// # Panics
-    /// When there is no such cell.
-    pub fn mean(&self, at: usize) -> f64 {
-        let (center, deviation) = (self.centers[at], self.deviations[at]);
-        if self.is_log(at) { (center + 0.5 * deviation * deviation).exp() } else { center }
-    }
-
-    /// The standard deviation of one cell.
-    ///
-    /// # Panics
-    /// When there is no such cell.
-    pub fn deviation(&self, at: usize) -> f64 {
-        let deviation = self.deviations[at];
-        if self.is_log(at) { self.mean(at) * (deviation * deviation).exp_m1().sqrt() } else { deviation }
-    }
-
-    /// The standard deviation of every cell, row-major.
-    pub fn deviations(&self) -> Vec<f64> {
-        (0..self.centers.len()).map(|at| self.deviation(at)).collect()
-    }
-
-    /// The value below which one cell lies with this probability.
-    ///
-    /// # Panics
-    /// When there is no such cell.
-    pub fn quantile(&self, at: usize, probability: f64) -> f64 {
-        let value = self.centers[at] + quantile(probability) * self.deviations[at];
-        if self.is_log(at) { value.exp() } else { value }
-    }
-
-    /// The log density of a value of one cell.
-    ///
-    /// # Panics
-    /// When there is no such cell.
-    pub fn log_density(&self, at: usize, value: f64) -> f64 {
-        let (center, deviation) = (self.centers[at], self.deviations[at]);
-        if self.is_log(at) {
-            if value > 0.0 {
-                log_density(value.ln(), center, deviation) - value.ln()
-            } else {
-                f64::NEG_INFINITY
-            }
-        } else {
-            log_density(value, center, deviation)
-        }
-    }
-
-    /// The probability that one cell lies below a value.
-    ///
-    /// # Panics
-    /// When there is no such cell.
-    pub fn probability_below(&self, at: usize, value: f64) -> f64 {
-        let value = match self.is_log(at) {
-            true if value <= 0.0 => return 0.0,
-            true => value.ln(),
-            false => value,
-        };
-        crate::normal::cumulative((value - self.centers[at]) / self.deviations[at])
-    }
-
-    fn is_log(&self, at: usize) -> bool {
-        self.log[at % self.n_outputs]
-    }
+/// The log Jacobian of the change of units, summed over all cells: added to the log evidence it gives the log density of the
+/// cells in the user's units.
+pub(crate) fn log_volume(table: &Dataset, preparation: &Preparation) -> f64 {
+    let cells = table.observations().cells();
+    cells.map(|(_, cell)| preparation.outputs[cell.output.get()].log_volume(cell.value)).sum()
 }

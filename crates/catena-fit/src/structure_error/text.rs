@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::Estimated;
 use super::ErrorEstimate;
-use crate::json::text;
-use crate::json::object;
+use super::Estimated;
 use crate::json::number;
+use crate::json::object;
+use crate::json::text;
 
 impl fmt::Display for ErrorEstimate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 //! Model files: as they are, and put together from a header and numbers so that lengths and checksum are right.
 
-use catena_fit::method::Quantity;
+use catena_fit::Quantity;
 use catena_io::model_file::{Digest, ModelFileError};
 use catena_store::{StoreError, from_bytes};
 

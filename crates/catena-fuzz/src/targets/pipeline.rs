@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints};
 use catena::index::OutputIndex;
-use catena_fit::fit::{Budget, Fit, FitOptions, LiveFit, MeanChoice, MethodChoice, StructureOption, fit};
-use catena_fit::method::Quantity;
-use catena_fit::preparation::Predictive;
-use catena_fit::time::{TimeOptions, TimeSpec};
+use catena_fit::{
+    Budget, Fit, FitOptions, LiveFit, MeanChoice, MethodChoice, Predictive, Quantity, StructureOption,
+    TimeOptions, TimeSpec, fit,
+};
 use catena_io::select::Input;
 use catena_io::table::NumberStyle;
 use catena_store::About;

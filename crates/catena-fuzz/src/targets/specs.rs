@@ -3,8 +3,7 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use catena_fit::fit::{Budget, KernelPair, MeanChoice, MethodChoice, StructureOption};
-use catena_fit::time::TimeSpec;
+use catena_fit::{Budget, KernelPair, MeanChoice, MethodChoice, StructureOption, TimeSpec};
 use catena_io::units::Duration;
 
 /// What can be read is written and read again as the same.

@@ -1,6 +1,6 @@
 //! Parameters of a model of kernels: mixing, length_scales, noise and kernel.
 
-use catena_fit::fit::{GivenParameters, UnknownKernel};
+use catena_fit::{GivenParameters, UnknownKernel};
 use serde::Serialize;
 
 use super::ParameterError;

@@ -8,8 +8,7 @@ mod entry;
 mod kernels;
 mod sums;
 
-use catena_fit::fit::{Fit, FitOptions, GivenParameters};
-use catena_fit::time::{TimeOptions, TimeParameters};
+use catena_fit::{Fit, FitOptions, GivenParameters, TimeOptions, TimeParameters};
 use catena_io::units::Duration;
 use serde::Serialize;
 use serde_json::Value;

@@ -1,8 +1,9 @@
 //! Parameters of a model along time: sums of pieces, how much of each every output has, seasons they share, noise.
 
 use catena::kernel::{Kernel, StateKind};
-use catena_fit::fit::MeanChoice;
-use catena_fit::time::{PieceKind, PieceParameters, SharedHarmonic, SharedSeason, TimeParameters};
+use catena_fit::{
+    ComponentKind, ComponentParameters, MeanChoice, SharedHarmonic, SharedSeason, TimeParameters,
+};
 use serde::Serialize;
 
 use super::entry::Entry;
@@ -63,7 +64,7 @@ pub(super) fn read(whole: &Entry<'_>) -> Result<TimeParameters, ParameterError> 
     let sums = whole.need("sums", "a list of sums, one per output")?;
     let sums = sums.list("a list of sums, one per output")?;
     let sum = |sum: &Entry<'_>| sum.list("a list of pieces")?.iter().map(piece).collect();
-    let sums: Vec<Vec<PieceParameters>> = sums.iter().map(sum).collect::<Result<_, _>>()?;
+    let sums: Vec<Vec<ComponentParameters>> = sums.iter().map(sum).collect::<Result<_, _>>()?;
     let shared = match whole.get("shared")? {
         None => vec![],
         Some(entry) => {
@@ -81,26 +82,26 @@ pub(super) fn read(whole: &Entry<'_>) -> Result<TimeParameters, ParameterError> 
     })
 }
 
-fn piece(entry: &Entry<'_>) -> Result<PieceParameters, ParameterError> {
+fn piece(entry: &Entry<'_>) -> Result<ComponentParameters, ParameterError> {
     let name = entry.need("piece", PIECES)?;
     let is_along_time = |kernel: &Kernel| kernel.state_dim(StateKind::Derivative).is_ok();
     let mut known = vec!["piece", "length_scale", "amplitudes"];
     let kind = match name.text(PIECES)? {
         "sho" => {
             known.push("quality");
-            PieceKind::Oscillator {
+            ComponentKind::Oscillator {
                 quality: entry.need("quality", "a positive quality")?.positive("quality")?,
             }
         }
-        "rw" => PieceKind::Level,
-        "llt" => PieceKind::Trend,
+        "rw" => ComponentKind::Level,
+        "llt" => ComponentKind::Trend,
         "qp" => {
             known.push("period");
             let expected = "the period of the season, such as \"24h\"";
-            PieceKind::Season { period: entry.need("period", expected)?.length("period")? }
+            ComponentKind::Season { period: entry.need("period", expected)?.length("period")? }
         }
         other => match Kernel::ALL.iter().find(|kernel| kernel.name() == other) {
-            Some(kernel) if is_along_time(kernel) => PieceKind::Kernel(*kernel),
+            Some(kernel) if is_along_time(kernel) => ComponentKind::Kernel(*kernel),
             _ => return Err(name.wrong(PIECES)),
         },
     };
@@ -109,13 +110,13 @@ fn piece(entry: &Entry<'_>) -> Result<PieceParameters, ParameterError> {
     let amplitudes = entry.need("amplitudes", expected)?;
     let numbers = amplitudes.numbers()?;
     match kind {
-        PieceKind::Season { .. } if numbers.is_empty() => return Err(amplitudes.wrong(expected)),
-        PieceKind::Season { .. } => {}
+        ComponentKind::Season { .. } if numbers.is_empty() => return Err(amplitudes.wrong(expected)),
+        ComponentKind::Season { .. } => {}
         _ if numbers.len() != 1 => return Err(amplitudes.wrong("a list of one number")),
         _ => {}
     }
     let length_scale = entry.need("length_scale", "a positive length-scale")?.length("length-scale")?;
-    Ok(PieceParameters { kind, length_scale, amplitudes: numbers })
+    Ok(ComponentParameters { kind, length_scale, amplitudes: numbers })
 }
 
 fn season(entry: &Entry<'_>) -> Result<SharedSeason, ParameterError> {
@@ -153,11 +154,11 @@ pub(super) fn text(given: &TimeParameters, is_time: bool) -> String {
     serde_json::to_string_pretty(&file).unwrap_or_default()
 }
 
-fn written(of: &PieceParameters, is_time: bool) -> Piece<'_> {
+fn written(of: &ComponentParameters, is_time: bool) -> Piece<'_> {
     let (period, quality) = match of.kind {
-        PieceKind::Season { period } => (Some(Length::new(period, is_time)), None),
-        PieceKind::Oscillator { quality } => (None, Some(quality)),
-        PieceKind::Kernel(_) | PieceKind::Level | PieceKind::Trend => (None, None),
+        ComponentKind::Season { period } => (Some(Length::new(period, is_time)), None),
+        ComponentKind::Oscillator { quality } => (None, Some(quality)),
+        ComponentKind::Kernel(_) | ComponentKind::Level | ComponentKind::Trend => (None, None),
     };
     let length_scale = Length::new(of.length_scale, is_time);
     Piece { piece: of.kind.name(), period, length_scale, quality, amplitudes: &of.amplitudes }

@@ -8,7 +8,7 @@ use catena::index::Position;
 use catena::model::Lmc;
 use catena::structure::Tree;
 
-use super::ahead::one_step;
+use super::one_step::one_step;
 use crate::error::{FitError, MethodError};
 use crate::options::{FitOptions, RELEARN};
 

@@ -1,23 +1,44 @@
 //! A model along time in the user's own units: what a fit has learned, to be given to another one.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use catena::data::Dataset;
 use catena::index::{LatentIndex, OutputIndex};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Piece, StateKind};
 use catena::model::{Latent, Lmc, ModelError, Process};
+use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Quality, Variance};
 
-use super::sums::with_groups;
-use super::sums::terms;
-use super::sums::n_columns;
-use super::sums::group_columns;
-use super::sums::first_shared;
-use super::sums::Group;
+use super::comparison::TimeModel;
+use super::drift::latest_warnings;
+use super::sums::{self, Group, first_shared, group_columns, n_columns, terms, with_groups};
 use crate::error::FitError;
-use crate::options::MeanChoice;
+use crate::options::{
+    ComponentKind, ComponentParameters, FitOptions, MeanChoice, SharedHarmonic, SharedSeason, TimeParameters,
+};
+use crate::prepare::{InputUnits, Preparation, rescaled};
 
-impl PieceKind {
-    fn of(latent: &Latent) -> Option<Self> {
+/// A time model with parameters in the user's units, for a table in the units of a preparation.
+pub(crate) fn given(
+    table: &Dataset,
+    preparation: &Preparation,
+    parameters: &TimeParameters,
+    options: &FitOptions,
+) -> Result<TimeModel, FitError> {
+    let n_outputs = table.observations().n_outputs();
+    let units = Preparation::identity(table.inputs(), n_outputs, InputUnits::AsGiven);
+    let model = rescaled(&parameters.model(n_outputs)?, &units, preparation)?;
+    let tree = Arc::new(sorted_chain(table.inputs())?);
+    let warnings = latest_warnings(table, &tree, &model, options)?;
+    let unit = preparation.inputs[0].1;
+    let spec = sums::spec_of(&model).text(|period| (options.length_text)(period * unit));
+    let (reasons, sums) = (vec![format!("parameters as given, of {spec}")], sums::numbers(&model));
+    Ok(TimeModel { model, learned: None, reasons, warnings, sums })
+}
+
+impl ComponentKind {
+    pub(super) fn of(latent: &Latent) -> Option<Self> {
         Some(match latent.process() {
             Process::Stationary(kernel, _) => Self::Kernel(kernel),
             Process::Piece(Piece::Sho { quality }) => Self::Oscillator { quality: quality.get() },
@@ -29,26 +50,26 @@ impl PieceKind {
     }
 }
 
-impl PieceParameters {
+impl ComponentParameters {
     /// Its latents, one per amplitude.
     fn latents(&self) -> Result<Vec<Latent>, FitError> {
-        let is_season = matches!(self.kind, PieceKind::Season { .. });
+        let is_season = matches!(self.kind, ComponentKind::Season { .. });
         let found = self.amplitudes.len();
         if found == 0 || (found > 1 && !is_season) {
             return Err(FitError::ParameterShape { what: "the amplitudes of a piece", expected: 1, found });
         }
         let length_scale = length(self.length_scale)?;
         let piece = match self.kind {
-            PieceKind::Kernel(kernel) => {
+            ComponentKind::Kernel(kernel) => {
                 let latent = Latent::new(kernel, StateKind::Derivative, length_scale);
                 return Ok(vec![latent.map_err(ModelError::from)?]);
             }
-            PieceKind::Season { period } => return cycles(period, length_scale, found),
-            PieceKind::Oscillator { quality } => {
+            ComponentKind::Season { period } => return cycles(period, length_scale, found),
+            ComponentKind::Oscillator { quality } => {
                 Piece::Sho { quality: Quality::new(quality).map_err(ModelError::from)? }
             }
-            PieceKind::Level => Piece::RandomWalk,
-            PieceKind::Trend => Piece::LocalLinearTrend,
+            ComponentKind::Level => Piece::RandomWalk,
+            ComponentKind::Trend => Piece::LocalLinearTrend,
         };
         Ok(vec![Latent::piece(piece, length_scale)])
     }
@@ -142,8 +163,8 @@ impl TimeParameters {
             mixing.iter_mut().zip(weights).for_each(|(row, weight)| row.push(weight));
             let latents = &model.latents()[first..first + n_columns];
             let piece = |columns: Range<usize>| {
-                Some(PieceParameters {
-                    kind: PieceKind::of(&latents[columns.start])?,
+                Some(ComponentParameters {
+                    kind: ComponentKind::of(&latents[columns.start])?,
                     length_scale: latents[columns.start].length_scale().get(),
                     amplitudes: multiples[columns].to_vec(),
                 })
@@ -170,10 +191,11 @@ impl TimeParameters {
             has_entries("a row of the mixing matrix", n_outputs, row.len())?;
         }
         has_entries("the noise", n_outputs, self.noise.len())?;
-        let form = |sum: &[PieceParameters]| sum.iter().map(PieceParameters::form).collect::<Vec<_>>();
-        let is_other = |sum: &Vec<PieceParameters>| sum.is_empty() || form(sum) != form(&self.sums[0]);
+        let form =
+            |sum: &[ComponentParameters]| sum.iter().map(ComponentParameters::form).collect::<Vec<_>>();
+        let is_other = |sum: &Vec<ComponentParameters>| sum.is_empty() || form(sum) != form(&self.sums[0]);
         if let Some(other) = self.sums.iter().position(is_other) {
-            return Err(FitError::OtherPieces { sum: other + 1 });
+            return Err(FitError::DifferentComponents { sum: other + 1 });
         }
         let mut latents = vec![];
         for piece in self.sums.iter().flatten() {

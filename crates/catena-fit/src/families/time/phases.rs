@@ -11,8 +11,8 @@ use catena::kernel::Piece;
 use catena::model::{Latent, Lmc};
 use catena::units::LengthScale;
 
+use super::single::Series;
 use super::sums::Group;
-use super::alone::Series;
 use crate::error::FitError;
 use crate::options::TimeSpec;
 

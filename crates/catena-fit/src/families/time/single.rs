@@ -8,15 +8,15 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{LatentIndex, OutputIndex, Position, RowIndex};
 use catena::kernel::Piece;
-use catena::learning::{Extent, GraphEvidence, Learned, Priors, RaceSettings, Settings, race};
+use catena::learning::{Extent, GraphEvidence, Learned, Priors, RaceSettings, race};
 use catena::model::{Latent, Lmc, Process};
 use catena::posterior::Posterior;
 use catena::structure::{Tree, sorted_chain};
 use rayon::prelude::*;
 
-use super::sums::alone;
+use super::one_step::one_step;
 use super::phases::nearest_rows;
-use super::ahead::one_step;
+use super::sums::alone;
 use crate::error::FitError;
 use crate::options::TimeSpec;
 
@@ -66,22 +66,17 @@ impl Series {
         &self,
         spec: &TimeSpec,
         earlier: Option<&Lmc>,
-        effort: Effort,
-        terms: &SingleSettings<'_>,
+        settings: &SingleSettings<'_>,
     ) -> Result<Learned, FitError> {
-        let (start, parameters) = alone(spec, 1.0, terms.noise_floor)?;
-        let quick = alone(spec, 4.0, terms.noise_floor)?.0;
+        let (start, parameters) = alone(spec, 1.0, settings.noise_floor)?;
+        let quick = alone(spec, 4.0, settings.noise_floor)?.0;
         let graph = self.graph(start.clone())?;
         let of_points = || Priors::for_points(self.extent.spacing, self.extent.span);
-        let priors = terms.priors.cloned().unwrap_or_else(of_points);
-        let settings = RaceSettings {
-            heat: effort.heat,
-            ascent: Settings { max_iterations: effort.iterations, ..Settings::default() },
-        };
+        let priors = settings.priors.cloned().unwrap_or_else(of_points);
         let evidence = || GraphEvidence::new(graph.clone());
-        let go_on = |_| (terms.go_on)();
+        let go_on = |_| (settings.go_on)();
         let starts: Vec<Lmc> = earlier.cloned().into_iter().chain([start, quick]).collect();
-        Ok(race(&evidence, &parameters, &priors, &starts, settings, &go_on)?)
+        Ok(race(&evidence, &parameters, &priors, &starts, settings.settings, &go_on)?)
     }
 
     /// The first and the last place.
@@ -136,20 +131,12 @@ impl Series {
     }
 }
 
-/// How long single outputs are learned.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Effort {
-    /// Iterations of both starts.
-    pub(super) heat: usize,
-    /// Iterations of the better one.
-    pub(super) iterations: usize,
-}
-
-/// What holds for every climb of a single output.
+/// Settings of the optimization of every single output.
 pub(super) struct SingleSettings<'a> {
     /// As [`crate::options::FitOptions::priors`].
     pub(super) priors: Option<&'a Priors>,
     pub(super) noise_floor: f64,
+    pub(super) settings: RaceSettings,
     /// Asked at every step.
     pub(super) go_on: &'a (dyn Fn() -> ControlFlow<()> + Sync),
 }
@@ -167,15 +154,14 @@ pub(super) fn learn_singles(
     series: &[Option<Series>],
     spec: &TimeSpec,
     earlier: &[Lmc],
-    effort: Effort,
-    terms: &SingleSettings<'_>,
+    settings: &SingleSettings<'_>,
 ) -> Result<Singles, FitError> {
-    let n_free = alone(spec, 1.0, terms.noise_floor)?.1.n_free() as f64;
+    let n_free = alone(spec, 1.0, settings.noise_floor)?.1.n_free() as f64;
     let learned: Result<Vec<Option<Learned>>, FitError> = series
         .par_iter()
         .enumerate()
         .map(|(at, series)| {
-            let learn = |series: &Series| series.learn(spec, earlier.get(at), effort, terms);
+            let learn = |series: &Series| series.learn(spec, earlier.get(at), settings);
             series.as_ref().map(learn).transpose()
         })
         .collect();

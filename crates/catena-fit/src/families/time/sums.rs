@@ -8,7 +8,7 @@ use catena::learning::Parameters;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError, Process};
 use catena::units::{LengthScale, Quality, Variance};
 
-use crate::options::{Term, TimeSpec};
+use crate::options::{ComponentKind, Term, TimeSpec};
 
 /// Levels begin ten standard deviations wide: the first row finds where they are.
 const LEVEL_DEVIATION: f64 = 10.0;
@@ -204,7 +204,17 @@ pub(super) fn terms(latents: &[Latent]) -> Vec<Range<usize>> {
 
 /// The sum that the latents of a joint model are, and the seasons that outputs share.
 pub(super) fn spec_of(model: &Lmc) -> TimeSpec {
-    let mut spec = TimeSpec::of_latents(&model.latents()[..n_columns(model)]);
+    let latents = &model.latents()[..n_columns(model)];
+    let term = |columns: Range<usize>| {
+        Some(match ComponentKind::of(&latents[columns.start])? {
+            ComponentKind::Kernel(kernel) => Term::Kernel(kernel),
+            ComponentKind::Oscillator { .. } => Term::Oscillator,
+            ComponentKind::Level => Term::Level,
+            ComponentKind::Trend => Term::Trend,
+            ComponentKind::Season { period } => Term::Season { period, harmonics: Some(columns.len()) },
+        })
+    };
+    let mut spec = TimeSpec::from_terms(terms(latents).into_iter().filter_map(term));
     let mut shared: Vec<(f64, usize, usize)> = vec![];
     for group in group_columns(model) {
         let period = model.latents()[group.start].shape().unwrap_or(1.0);

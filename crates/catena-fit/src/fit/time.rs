@@ -1,21 +1,24 @@
-//! A fit of sums along time: what is refused, and where learning and conditioning meet.
+//! Fits of time models.
 
 use catena::data::Dataset;
+use catena::kernel::StateKind;
 
-use super::fitted::finish;
-use super::fitted::SelectionReport;
-use super::FitParts;
-use super::Fit;
+use super::describe::SelectionReport;
+use super::fitted::{Fit, FitParts};
+use super::pipeline::{LearnedModel, finish};
 use crate::error::FitError;
-use crate::families::time::TimeModel;
-use crate::monitor::{FitMonitor, Stage, tell};
-use crate::options::{FitOptions, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, StructureOption, TimeOptions, TimeParameters, TimeSpec};
-use crate::prepare::{InputUnits, Preparation, PreparedTable, distinct, rescaled, scaled_candidates, with_candidates};
+use crate::families::time::{TimeModel, given, learn};
+use crate::monitor::{FitMonitor, Stage, announce};
+use crate::options::{
+    FitOptions, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, StructureOption, TimeOptions,
+    TimeParameters, TimeSpec,
+};
+use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
 
-/// A fit of sums of level, season and oscillator along a single input.
+/// Fits a time model along a single input.
 pub(super) fn fit(
     table: &Dataset,
-    time: &TimeOptions,
+    requested: &TimeOptions,
     options: &FitOptions,
     monitor: &FitMonitor<'_>,
 ) -> Result<Fit, FitError> {
@@ -27,7 +30,8 @@ pub(super) fn fit(
     let refused = [
         (n_outputs > MOST_OUTPUTS, "is for at most 32 outputs"),
         (
-            n_outputs > MOST_WITH_OWN_SEASONS && time.spec.as_ref().is_some_and(TimeSpec::has_own_season),
+            n_outputs > MOST_WITH_OWN_SEASONS
+                && requested.spec.as_ref().is_some_and(TimeSpec::has_own_season),
             "of more than 16 outputs has no season in every latent, but one that they share, such as shared(24h)",
         ),
         (!options.method.is_message_passing(), "runs by message passing alone"),
@@ -37,32 +41,32 @@ pub(super) fn fit(
         ),
         (options.latents.is_some(), "has one shared latent per output"),
         (options.private == Some(true), "has no private latents"),
-        (options.state == Some(catena::kernel::StateKind::Value), "carries whole states"),
+        (options.state == Some(StateKind::Value), "carries whole states"),
         (
-            time.parameters.is_some() && (time.spec.is_some() || !time.periods.is_empty()),
+            requested.parameters.is_some() && (requested.spec.is_some() || !requested.periods.is_empty()),
             "whose parameters are given has its pieces and periods from them",
         ),
     ];
     if let Some((_, what)) = refused.into_iter().find(|(is_asked, _)| *is_asked) {
         return Err(FitError::NotAlongTime { what });
     }
-    let mean = match (options.mean, &time.parameters) {
+    let mean = match (options.mean, &requested.parameters) {
         (MeanChoice::Auto, Some(given)) => given.mean,
         (asked, _) => asked,
     };
     let options = &FitOptions { mean, ..options.clone() };
-    let (learned_from, _) = distinct(table)?;
+    let (distinct, _) = without_copies(table)?;
     // Starts and periods are counted in gaps, whatever the unit of the input.
-    let preparation = match &time.parameters {
-        Some(_) => Preparation::fitted_to_given(&learned_from, InputUnits::Scaled, &options.wanted())?,
-        None => Preparation::fitted(&learned_from, InputUnits::Scaled, &options.wanted())?,
+    let preparation = match &requested.parameters {
+        Some(_) => Preparation::fitted_to_given(&distinct, InputUnits::Scaled, &options.transform_choice())?,
+        None => Preparation::fitted(&distinct, InputUnits::Scaled, &options.transform_choice())?,
     };
-    let prepared = preparation.dataset(&learned_from)?;
-    let model = match &time.parameters {
-        Some(given) => crate::families::time::given(&prepared, &preparation, given, options)?,
-        None => crate::families::time::learn(&prepared, preparation.inputs[0].1, time, options, monitor)?,
+    let prepared = preparation.dataset(&distinct)?;
+    let model = match &requested.parameters {
+        Some(parameters) => given(&prepared, &preparation, parameters, options)?,
+        None => learn(&prepared, preparation.inputs[0].1, requested, options, monitor)?,
     };
-    conclude(table, preparation, model, options, monitor)
+    time_model(table, preparation, model, options, monitor)
 }
 
 impl Fit {
@@ -79,8 +83,8 @@ impl Fit {
     }
 }
 
-/// Conditions a model on the whole table.
-pub(super) fn conclude(
+/// Conditions a time model on the whole table.
+pub(crate) fn time_model(
     table: &Dataset,
     preparation: Preparation,
     model: TimeModel,
@@ -88,12 +92,11 @@ pub(super) fn conclude(
     monitor: &FitMonitor<'_>,
 ) -> Result<Fit, FitError> {
     let TimeModel { model, learned, reasons, warnings, sums } = model;
-    tell(monitor, Stage::Structure, 0.0);
-    let candidates = scaled_candidates(&preparation, options.candidates.as_ref())?;
-    let prepared = with_candidates(preparation.dataset(table)?, candidates.as_ref())?;
-    let prepared_table = PreparedTable::new(prepared, &options.structure.learned_on())?;
-    let told = SelectionReport { decisions: reasons, ..SelectionReport::default() };
-    let mut fit = finish(table, preparation, &prepared_table, model, learned.as_ref(), told, options, monitor)?;
+    announce(monitor, Stage::Structure, 0.0);
+    let prepared = PreparedTable::of(table, &preparation, options)?;
+    let report = SelectionReport::of_decisions(reasons);
+    let model = LearnedModel { preparation, prepared, model, learned, report };
+    let mut fit = finish(table, model, options, monitor)?;
     let summary = &mut fit.parts.summary;
     summary.warnings.extend(warnings);
     for (latent, sum) in summary.latents.iter_mut().zip(sums) {

@@ -1,0 +1,426 @@
+//! Compares candidate families on a sample of the table: smoothness by log evidence, everything else by held-out cells or, with
+//! the quick budget, by a parsimony score.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use catena::data::Dataset;
+use catena::kernel::{Kernel, StateKind};
+use catena::learning::{Family, Learned, RaceSettings};
+use catena::model::Lmc;
+use rayon::prelude::*;
+
+use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best};
+use super::skew::{positive_outputs, skewed_outputs};
+use crate::cost::{SelectionPlan, TableSize, final_settings};
+use crate::error::FitError;
+use crate::folds::{Fold, representative_rows, simple_rule_scores};
+use crate::learn::LearningTask;
+use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::options::{FitOptions, KernelPair, MeanChoice, TransformChoice};
+use crate::prepare::{InputUnits, Preparation, PreparedTable};
+use crate::scores::{HeldOutScores, Scores, pooled};
+
+/// Numbers of shared latents that are tried.
+const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
+/// The family with one shared latent per output is tried up to this many outputs.
+const MOST_OUTPUTS_OF_FULL: usize = 16;
+
+/// The chosen family and the reasons for it.
+#[derive(Clone, Debug)]
+pub(crate) struct FamilyChoice {
+    pub(crate) family: Family,
+    pub(crate) transforms: TransformChoice,
+    pub(crate) tried: Vec<CandidateSummary>,
+    pub(crate) reasons: Vec<String>,
+    /// Held-out scores of the chosen model and of simple rules.
+    pub(crate) held_out: Vec<(String, Scores)>,
+    /// Held-out scores of the chosen model by output and cell.
+    pub(crate) held_out_scores: Option<HeldOutScores>,
+    /// Multi-start settings for learning the family on the whole table, and length-scale multipliers of further starts.
+    pub(crate) settings: RaceSettings,
+    pub(crate) multipliers: &'static [f64],
+    /// The model learned for the comparison with its units: the first start.
+    pub(crate) earlier: (Lmc, Preparation),
+}
+
+/// The comparison of families on a sample of the table.
+pub(super) struct FamilySelection<'a> {
+    /// Rows of the table, in the user's units.
+    pub(super) sample: Dataset,
+    /// Which outputs are positive in the whole table.
+    positive: Vec<bool>,
+    pub(super) options: &'a FitOptions,
+    units: InputUnits,
+    pub(super) plan: SelectionPlan,
+    pub(super) folds: Vec<Fold>,
+    /// The standard deviation of each output, in which errors are scored.
+    scales: Vec<f64>,
+    pub(super) reporter: Reporter<'a>,
+}
+
+/// Decides what the options leave open.
+pub(crate) fn choose(
+    table: &Dataset,
+    options: &FitOptions,
+    units: InputUnits,
+    monitor: &FitMonitor<'_>,
+) -> Result<FamilyChoice, FitError> {
+    let n_rows = selection_rows(TableSize::of(table), options);
+    let sample = table.select_rows(&representative_rows(table, n_rows, options.seed))?;
+    let positive = positive_outputs(table.observations());
+    choose_on(sample, table.n_rows(), positive, options, units, monitor)
+}
+
+/// The number of rows on which families are compared.
+pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
+    plan_for(size, options).2.n_rows
+}
+
+/// Whether private latents are tried, the numbers of shared latents, and the plan of the comparison.
+fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
+    let TableSize { n_rows, n_inputs, n_outputs } = size;
+    let private = options.private.unwrap_or(n_outputs > 1);
+    let mut ladder = ladder(n_outputs, private, options.latents);
+    let most = ladder.iter().copied().max().unwrap_or(1);
+    // Along a line most latents turn out rough, with one state; some have two.
+    let n_latents = most + if private { n_outputs } else { 0 };
+    let state_size = if n_inputs == 1 { n_latents + n_latents / 4 } else { n_latents };
+    let plan = SelectionPlan::new(options.budget, n_rows, n_outputs, state_size);
+    if plan.is_reduced {
+        // Every second number, including the largest.
+        ladder = ladder.into_iter().rev().step_by(2).collect::<Vec<_>>();
+        ladder.reverse();
+    }
+    (private, ladder, plan)
+}
+
+/// Decides what the options leave open for a table of `n_rows` rows by comparing families on a sample of it. `positive` tells
+/// which outputs are positive in the whole table.
+pub(crate) fn choose_on(
+    sample: Dataset,
+    n_rows: usize,
+    positive: Vec<bool>,
+    options: &FitOptions,
+    units: InputUnits,
+    monitor: &FitMonitor<'_>,
+) -> Result<FamilyChoice, FitError> {
+    let (private, ladder, mut plan) = plan_for(TableSize { n_rows, ..TableSize::of(&sample) }, options);
+    let mut reasons = vec![];
+    if sample.n_rows() < n_rows {
+        reasons.push(format!("models were compared on {} of {n_rows} rows", sample.n_rows()));
+    }
+    if plan.is_reduced {
+        let steps = if options.latents.is_none() { "every second number of latents, " } else { "" };
+        let iterations = plan.candidate.ascent.max_iterations;
+        reasons.push(format!(
+            "many outputs: comparison shortened to fit the budget ({steps}{iterations} iterations per model)"
+        ));
+    }
+    let mut folds: Vec<Fold> =
+        (0..plan.n_folds.max(1)).map(|number| Fold::new(&sample, options.seed, number)).collect();
+    // A fold without held-out cells has no score; one is kept if all are so.
+    if folds.iter().any(|fold| !fold.held_out.is_empty()) {
+        folds.retain(|fold| !fold.held_out.is_empty());
+    } else {
+        folds.truncate(1);
+        reasons.push("too few cells to hold any out".to_owned());
+        plan.n_folds = 0;
+    }
+    let plain = Preparation::fitted(&sample, units, &TransformChoice::default())?;
+    let scales = plain.outputs.iter().map(|output| output.scale).collect();
+    let reporter = Reporter::new(monitor, Stage::Smoothness, 0.0);
+    let selection = FamilySelection { sample, positive, options, units, plan, folds, scales, reporter };
+    selection.run(&ladder, private, n_rows, reasons)
+}
+
+/// Numbers of shared latents to try.
+fn ladder(n_outputs: usize, private: bool, requested: Option<usize>) -> Vec<usize> {
+    match requested {
+        Some(count) => vec![count],
+        // With one output a private latent would be the same as a shared one.
+        None if n_outputs == 1 => vec![1, 2],
+        None => {
+            let fewest = if private { 0 } else { 1 };
+            LADDER.iter().copied().filter(|&count| count >= fewest && count <= n_outputs).collect()
+        }
+    }
+}
+
+impl FamilySelection<'_> {
+    fn run(
+        self,
+        ladder: &[usize],
+        private: bool,
+        n_rows: usize,
+        mut reasons: Vec<String>,
+    ) -> Result<FamilyChoice, FitError> {
+        let requested = self.options.transform_choice();
+        let (_, plain) = self.prepared(&requested)?;
+        let state = self.options.state.unwrap_or_else(|| plain.default_state());
+        let n_outputs = self.sample.observations().n_outputs();
+        let kernels = match self.options.kernel {
+            Some(kernels) => kernels,
+            None => self.smoothness(&plain, ladder, private, state, &mut reasons)?,
+        };
+        let candidate = |n_shared: usize, tied: bool, private: bool| {
+            let private_kernel = private.then_some(kernels.private);
+            let family = Family { n_shared, shared_kernel: kernels.shared, private_kernel, state, tied };
+            FamilyCandidate { family, transforms: requested.clone() }
+        };
+        let mut candidates: Vec<FamilyCandidate> =
+            ladder.iter().map(|&count| candidate(count, false, private)).collect();
+        let is_open = self.options.latents.is_none();
+        if is_open && (2..=MOST_OUTPUTS_OF_FULL).contains(&n_outputs) {
+            candidates.push(candidate(n_outputs, true, false));
+        }
+        let mut trials: Vec<(FamilyCandidate, TrialResult)> = vec![];
+        self.try_all(candidates, &mut trials)?;
+        let best = best(&trials).0.clone();
+        let with_family = |family: Family| FamilyCandidate { family, ..best.clone() };
+        let with_transforms = |transforms| FamilyCandidate { transforms, ..best.clone() };
+        let mut variants = vec![];
+        if is_open && best.family.n_shared >= 2 && !best.family.tied {
+            variants.push(with_family(Family { tied: true, ..best.family }));
+        }
+        // With several inputs a rough private latent can act as noise, which shows where points coincide.
+        if self.options.private.is_none() && best.family.private_kernel.is_some() {
+            let n_shared = best.family.n_shared.max(1);
+            variants.push(with_family(Family { n_shared, private_kernel: None, ..best.family }));
+        }
+        // A parsimony score cannot compare densities before and after a transform of the data; held-out cells can.
+        if self.plan.n_folds > 0 && self.options.transforms {
+            let mut log = skewed_outputs(self.sample.observations());
+            log.retain(|output| self.positive[output.get()]);
+            if !log.is_empty() {
+                variants.push(with_transforms(TransformChoice { log, ..requested.clone() }));
+            }
+            if self.sample.inputs().dim() > 1 && self.options.mean == MeanChoice::Auto {
+                variants.push(with_transforms(TransformChoice { trend: true, ..TransformChoice::default() }));
+            }
+        }
+        self.try_all(variants, &mut trials)?;
+        self.try_relevance(&mut trials)?;
+        self.finish(trials, n_rows, reasons)
+    }
+
+    /// The sample in the model's units on its structure, and the units.
+    pub(super) fn prepared(
+        &self,
+        transforms: &TransformChoice,
+    ) -> Result<(Preparation, PreparedTable), FitError> {
+        let preparation = Preparation::fitted(&self.sample, self.units, transforms)?;
+        let table = PreparedTable::new(preparation.dataset(&self.sample)?, self.options.structure)?;
+        Ok((preparation, table))
+    }
+
+    /// The training cells of a fold on the structure of the sample.
+    pub(super) fn training(
+        &self,
+        preparation: &Preparation,
+        table: &PreparedTable,
+        fold: &Fold,
+    ) -> Result<PreparedTable, FitError> {
+        let training = Dataset::new(self.sample.inputs().clone(), fold.training.clone())?;
+        table.with_observations(preparation.dataset(&training)?.observations())
+    }
+
+    /// Chooses shared and private smoothness by the log evidence with few latents.
+    fn smoothness(
+        &self,
+        table: &PreparedTable,
+        ladder: &[usize],
+        private: bool,
+        state: StateKind,
+        reasons: &mut Vec<String>,
+    ) -> Result<KernelPair, FitError> {
+        use Kernel::{Matern12, Matern32, Matern52};
+        let pairs = if private {
+            [(Matern12, Matern12), (Matern32, Matern12), (Matern32, Matern32)]
+        } else {
+            [(Matern12, Matern12), (Matern32, Matern32), (Matern52, Matern52)]
+        };
+        let n_shared = ladder.iter().copied().filter(|&count| count <= 2).max().unwrap_or(ladder[0]);
+        let done = AtomicUsize::new(0);
+        let learned: Result<Vec<Learned>, FitError> = pairs
+            .par_iter()
+            .map(|&(shared_kernel, private_kernel)| {
+                let private_kernel = private.then_some(private_kernel);
+                let family = Family { n_shared, shared_kernel, private_kernel, state, tied: false };
+                let task = LearningTask::new(family, self.plan.smoothness, &table.statistics, self.options);
+                let learned = task.learn(table, &|_| self.reporter.go_on())?;
+                self.report(Stage::Smoothness, &done, pairs.len());
+                Ok(learned)
+            })
+            .collect();
+        let learned = learned?;
+        let evidence = |at: usize| learned[at].log_evidence;
+        let chosen =
+            (1..pairs.len()).fold(0, |best, at| if evidence(at) > evidence(best) { at } else { best });
+        let (shared, private_kernel) = pairs[chosen];
+        let name = |&(shared, own): &(Kernel, Kernel)| match private {
+            true => format!("{}/{}", shared.name(), own.name()),
+            false => shared.name().to_owned(),
+        };
+        let all: Vec<String> = pairs
+            .iter()
+            .zip(&learned)
+            .map(|(pair, learned)| format!("{} {:.0}", name(pair), learned.log_evidence))
+            .collect();
+        let plural = if n_shared == 1 { "" } else { "s" };
+        reasons.push(format!(
+            "smoothness by log evidence with {n_shared} shared latent{plural}: {}",
+            all.join(", ")
+        ));
+        Ok(KernelPair { shared, private: private_kernel })
+    }
+
+    fn report(&self, stage: Stage, done: &AtomicUsize, count: usize) {
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        self.reporter.report(stage, done as f64 / count as f64);
+    }
+
+    /// Tries candidates on every fold, in parallel.
+    pub(super) fn try_all(
+        &self,
+        candidates: Vec<FamilyCandidate>,
+        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
+    ) -> Result<(), FitError> {
+        let prepared: Result<Vec<_>, FitError> =
+            candidates.iter().map(|candidate| self.prepared(&candidate.transforms)).collect();
+        let prepared = prepared?;
+        let by_parsimony = self.plan.n_folds == 0;
+        let n_folds = if by_parsimony { 1 } else { self.folds.len() };
+        let jobs: Vec<(usize, usize)> =
+            (0..candidates.len()).flat_map(|at| (0..n_folds).map(move |fold| (at, fold))).collect();
+        let done = AtomicUsize::new(0);
+        let results: Result<Vec<TrialResult>, FitError> = jobs
+            .par_iter()
+            .map(|&(at, fold)| {
+                let result = if by_parsimony {
+                    self.by_parsimony(&candidates[at], &prepared[at].1)
+                } else {
+                    self.by_held_out_cells(&candidates[at], &prepared[at], &self.folds[fold])
+                };
+                self.report(Stage::Candidates, &done, jobs.len());
+                result
+            })
+            .collect();
+        let mut results = results?.into_iter();
+        for candidate in candidates {
+            let Some(first) = results.next() else { break };
+            let others = results.by_ref().take(n_folds - 1).collect();
+            trials.push((candidate, TrialResult::pooled(first, others)));
+        }
+        Ok(())
+    }
+
+    pub(super) fn task(&self, candidate: &FamilyCandidate, table: &PreparedTable) -> LearningTask {
+        LearningTask::new(candidate.family, self.plan.candidate, &table.statistics, self.options)
+            .with_starts(vec![], self.plan.candidate_multipliers)
+    }
+
+    /// Scores a candidate by its log evidence minus half the logarithm of the number of cells for every parameter.
+    fn by_parsimony(
+        &self,
+        candidate: &FamilyCandidate,
+        table: &PreparedTable,
+    ) -> Result<TrialResult, FitError> {
+        let task = self.task(candidate, table);
+        let learned = task.learn(table, &|_| self.reporter.go_on())?;
+        let n_cells = table.dataset.observations().n_observed() as f64;
+        let score = learned.log_evidence - 0.5 * task.n_free(table)? as f64 * n_cells.ln();
+        Ok(TrialResult { learned, score, held_out: None })
+    }
+
+    fn by_held_out_cells(
+        &self,
+        candidate: &FamilyCandidate,
+        (preparation, table): &(Preparation, PreparedTable),
+        fold: &Fold,
+    ) -> Result<TrialResult, FitError> {
+        let table = self.training(preparation, table, fold)?;
+        let learned = self.task(candidate, &table).learn(&table, &|_| self.reporter.go_on())?;
+        let prediction = table.predictions(&learned.model)?;
+        let predictive = preparation.predictive_unchecked(&prediction, table.dataset.inputs());
+        let held_out = HeldOutScores::new(&predictive, &fold.held_out, &self.scales);
+        Ok(TrialResult { learned, score: -held_out.scores.mnll, held_out: Some(held_out) })
+    }
+
+    fn finish(
+        self,
+        mut trials: Vec<(FamilyCandidate, TrialResult)>,
+        n_rows: usize,
+        mut reasons: Vec<String>,
+    ) -> Result<FamilyChoice, FitError> {
+        let (chosen, result) = best(&trials);
+        let (chosen, model) = (chosen.clone(), result.learned.model.clone());
+        let units = Preparation::fitted(&self.sample, self.units, &chosen.transforms)?;
+        let by_parsimony = self.plan.n_folds == 0;
+        let has_held_out = !self.folds[0].held_out.is_empty();
+        let mut held_out_scores = None;
+        for (candidate, result) in trials.iter_mut().filter(|(candidate, _)| *candidate == chosen) {
+            // A choice by parsimony is scored on one fold afterwards, beside the simple rules.
+            if by_parsimony && has_held_out {
+                let prepared = self.prepared(&chosen.transforms)?;
+                result.held_out = self.by_held_out_cells(candidate, &prepared, &self.folds[0])?.held_out;
+            }
+            held_out_scores = result.held_out.clone();
+        }
+        let scores = held_out_scores.as_ref().map(|held_out| ("catena".to_owned(), held_out.scores));
+        let mut held_out: Vec<(String, Scores)> = scores.into_iter().collect();
+        if has_held_out {
+            held_out.extend(self.simple_rules()?);
+        }
+        let score_name = if by_parsimony {
+            "parsimony score (log evidence minus ½ log n per parameter)"
+        } else {
+            "log score per held-out cell"
+        };
+        let name = chosen.name(self.options);
+        reasons.push(if trials.len() > 1 {
+            format!("{name}: best of {} by {score_name}", trials.len())
+        } else {
+            format!("{name}: as requested")
+        });
+        let tried = trials.iter().map(|(candidate, result)| CandidateSummary {
+            name: candidate.name(self.options),
+            score: result.score,
+            score_name: score_name.to_owned(),
+            rmse: result.scores().map(|scores| scores.rmse),
+            coverage: result.scores().map(|scores| scores.coverage),
+            chosen: *candidate == chosen,
+        });
+        let family = chosen.family;
+        let n_outputs = self.sample.observations().n_outputs();
+        let states = |kernel: Kernel| kernel.state_dim(family.state_of(kernel)).unwrap_or(1);
+        let own = family.private_kernel.map_or(0, |kernel| n_outputs * states(kernel));
+        let state_size = family.n_shared * states(family.shared_kernel) + own;
+        Ok(FamilyChoice {
+            family,
+            tried: tried.collect(),
+            transforms: chosen.transforms,
+            reasons,
+            held_out,
+            held_out_scores,
+            settings: final_settings(self.options.budget, n_rows, n_outputs, state_size),
+            multipliers: self.plan.final_multipliers,
+            earlier: (model, units),
+        })
+    }
+
+    /// Held-out scores of simple rules over all folds.
+    fn simple_rules(&self) -> Result<Vec<(String, Scores)>, FitError> {
+        let mut by_name: Vec<(String, Vec<Scores>)> = vec![];
+        for fold in &self.folds {
+            for (at, (name, scores)) in
+                simple_rule_scores(&self.sample, fold, &self.scales)?.into_iter().enumerate()
+            {
+                match by_name.get_mut(at) {
+                    Some((_, all)) => all.push(scores),
+                    None => by_name.push((name.to_owned(), vec![scores])),
+                }
+            }
+        }
+        Ok(by_name.into_iter().map(|(name, all)| (name, pooled(&all))).collect())
+    }
+}

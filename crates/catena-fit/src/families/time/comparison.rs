@@ -1,0 +1,281 @@
+//! Compares sums of components and learns the joint model.
+
+use std::sync::Arc;
+
+use catena::data::{Dataset, Observations};
+use catena::index::OutputIndex;
+use catena::inference::{Form, Workspace};
+use catena::kernel::Kernel;
+use catena::learning::{GraphEvidence, Learned, OutputMoments, Parameters, RaceSettings, race};
+use catena::model::Lmc;
+use catena::structure::sorted_chain;
+
+use super::latest::latest_rows;
+use super::single::{Series, SingleSettings, Singles, learn_singles};
+use super::{drift, periodogram, phases, sums};
+use crate::cost::{TimePlan, multi_start};
+use crate::error::{FitError, MethodError};
+use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::options::{FitOptions, MOST_WITH_OWN_SEASONS, Term, TimeOptions, TimeSpec};
+use crate::prepare::PreparedTable;
+
+/// Groups of a shared season by default.
+const GROUPS: usize = 2;
+
+/// A time model with its reasons and warnings.
+pub(crate) struct TimeModel {
+    pub(crate) model: Lmc,
+    /// The result of learning; `None` if parameters were given.
+    pub(crate) learned: Option<Learned>,
+    pub(crate) reasons: Vec<String>,
+    pub(crate) warnings: Vec<String>,
+    /// The sum that each latent is a component of.
+    pub(crate) sums: Vec<usize>,
+}
+
+/// Learns a time model of a scaled table. One unit of its input is `unit` in the user's units.
+pub(crate) fn learn(
+    table: &Dataset,
+    unit: f64,
+    requested: &TimeOptions,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<TimeModel, FitError> {
+    let mut reasons = vec![];
+    let comparison = SumComparison::new(table, unit, options, monitor, &mut reasons)?;
+    comparison.report(0.0);
+    let specs = comparison.candidates(requested, &mut reasons)?;
+    comparison.report(1.0 / 3.0);
+    let mut best: Option<(TimeSpec, JointStart)> = None;
+    for spec in &specs {
+        let (model, parameters) = comparison.assembled(spec, &comparison.singles(spec, &[])?)?;
+        let start = comparison.start(model, parameters)?;
+        if specs.len() > 1 {
+            let (name, evidence) = (comparison.text(spec), start.log_evidence);
+            reasons.push(format!("{name}: log evidence {evidence:.0} at the start of the joint model"));
+        }
+        if best.as_ref().is_none_or(|(_, best)| start.log_evidence > best.log_evidence) {
+            best = Some((spec.clone(), start));
+        }
+        comparison.report(2.0 / 3.0);
+        if comparison.reporter.is_stopped() {
+            break;
+        }
+    }
+    let Some((spec, start)) = best else { return Err(FitError::NoStart) };
+    reasons.push(format!(
+        "each of {} latents is the sum {}; its dynamics were learned from one output, weights and noise from all",
+        comparison.series.len(),
+        comparison.text(&spec)
+    ));
+    comparison.optimize(start, reasons)
+}
+
+/// A start of the joint model.
+pub(super) struct JointStart {
+    model: Lmc,
+    parameters: Parameters,
+    pub(super) log_evidence: f64,
+}
+
+/// The comparison of sums on a table.
+pub(super) struct SumComparison<'a> {
+    table: PreparedTable,
+    /// One per output; `None` for constant outputs.
+    series: Vec<Option<Series>>,
+    unit: f64,
+    plan: TimePlan,
+    options: &'a FitOptions,
+    reporter: Reporter<'a>,
+}
+
+impl<'a> SumComparison<'a> {
+    pub(super) fn new(
+        table: &Dataset,
+        unit: f64,
+        options: &'a FitOptions,
+        monitor: &'a FitMonitor<'a>,
+        reasons: &mut Vec<String>,
+    ) -> Result<Self, FitError> {
+        let n_outputs = table.observations().n_outputs();
+        let plan = TimePlan::new(options.budget, n_outputs);
+        let table = latest_rows(table, plan.n_rows, options, reasons)?.unwrap_or_else(|| table.clone());
+        let series: Result<Vec<Option<Series>>, FitError> =
+            (0..n_outputs).map(|output| Series::of(&table, OutputIndex::new(output))).collect();
+        let series = series?;
+        if series.iter().all(Option::is_none) {
+            return Err(FitError::Learning("all outputs are constant; there is nothing to learn".to_owned()));
+        }
+        let tree = Arc::new(sorted_chain(table.inputs())?);
+        let table = PreparedTable::on(table, tree);
+        let reporter = Reporter::new(monitor, Stage::Candidates, 0.0);
+        Ok(Self { table, series, unit, plan, options, reporter })
+    }
+
+    fn report(&self, done: f64) {
+        self.reporter.report(Stage::Candidates, done);
+    }
+
+    /// The sum with periods in the user's units.
+    pub(super) fn text(&self, spec: &TimeSpec) -> String {
+        spec.text(|period| (self.options.length_text)(period * self.unit))
+    }
+
+    fn learn_singles(
+        &self,
+        spec: &TimeSpec,
+        earlier: &[Lmc],
+        settings: RaceSettings,
+    ) -> Result<Singles, FitError> {
+        let FitOptions { priors, noise_floor, .. } = self.options;
+        let go_on = || self.reporter.go_on();
+        let (priors, noise_floor) = (priors.as_ref(), *noise_floor);
+        let settings = SingleSettings { priors, noise_floor, settings, go_on: &go_on };
+        learn_singles(&self.series, spec, earlier, &settings)
+    }
+
+    /// The parsimony score of a sum, summed over single outputs; lower is better.
+    fn score(&self, spec: &TimeSpec) -> Result<f64, FitError> {
+        Ok(self.learn_singles(spec, &[], self.plan.comparison)?.score)
+    }
+
+    /// The sums to choose from, with all numbers of harmonics decided: the requested one, or one with an oscillator and one with
+    /// a Matérn-1/2 kernel.
+    fn candidates(
+        &self,
+        requested: &TimeOptions,
+        reasons: &mut Vec<String>,
+    ) -> Result<Vec<TimeSpec>, FitError> {
+        let has_many = self.series.len() > MOST_WITH_OWN_SEASONS;
+        let season = |period: f64| Term::Season { period, harmonics: None };
+        let seasons = requested.periods.iter().map(|period| season(period / self.unit));
+        if let Some(spec) = &requested.spec {
+            let shared =
+                |season: TimeSpec| if has_many { season.with_shared_seasons(GROUPS) } else { season };
+            let seasons = seasons.map(TimeSpec::of).flat_map(|season| shared(season).terms().to_vec());
+            let spec = seasons.fold(spec.in_units(self.unit), |spec, term| spec.with(term));
+            return Ok(vec![self.with_harmonics(spec, reasons)?]);
+        }
+        let oscillator = TimeSpec::of(Term::Oscillator).with(Term::Level);
+        let spec = match requested.periods.is_empty() {
+            true => self.with_found_seasons(oscillator, reasons)?,
+            false => seasons.fold(oscillator, |spec, term| spec.with(term)),
+        };
+        let mut spec = self.with_harmonics(spec, reasons)?;
+        if has_many && spec.has_own_season() {
+            spec = spec.with_shared_seasons(GROUPS);
+            reasons.push(format!(
+                "more than {MOST_WITH_OWN_SEASONS} outputs share {GROUPS} groups of each season, with one phase per output"
+            ));
+        }
+        let rough = spec.beginning_with(Term::Kernel(Kernel::Matern12));
+        Ok(vec![spec, rough])
+    }
+
+    /// Adds the periods of the periodogram that lower the parsimony score.
+    fn with_found_seasons(
+        &self,
+        mut spec: TimeSpec,
+        reasons: &mut Vec<String>,
+    ) -> Result<TimeSpec, FitError> {
+        let mut lowest = self.score(&spec)?;
+        for period in periodogram::strong_periods(&self.table.dataset) {
+            if self.reporter.is_stopped() {
+                break;
+            }
+            let trial = spec.with(Term::Season { period, harmonics: None });
+            let score = self.score(&trial.with_harmonics(self.plan.harmonics[0]))?;
+            let (name, gain) = ((self.options.length_text)(period * self.unit), lowest - score);
+            if gain > 0.0 {
+                reasons
+                    .push(format!("a season of {name} is kept: it lowers the parsimony score by {gain:.0}"));
+                (lowest, spec) = (score, trial);
+            } else {
+                reasons
+                    .push(format!("a season of {name} is not kept: it does not lower the parsimony score"));
+            }
+        }
+        Ok(spec)
+    }
+
+    /// Sets open numbers of harmonics to the one with the best parsimony score.
+    fn with_harmonics(&self, spec: TimeSpec, reasons: &mut Vec<String>) -> Result<TimeSpec, FitError> {
+        let counts = self.plan.harmonics;
+        if !spec.is_open() || counts.len() == 1 {
+            return Ok(spec.with_harmonics(counts[0]));
+        }
+        let mut best = (f64::INFINITY, counts[0]);
+        for &count in counts {
+            if self.reporter.is_stopped() {
+                return Ok(spec.with_harmonics(best.1));
+            }
+            let score = self.score(&spec.with_harmonics(count))?;
+            if score < best.0 {
+                best = (score, count);
+            }
+        }
+        reasons.push(format!("{} harmonics have the best parsimony score among {counts:?}", best.1));
+        Ok(spec.with_harmonics(best.1))
+    }
+
+    /// The models of single outputs, starting from `earlier` models as well if there are any.
+    pub(super) fn singles(&self, spec: &TimeSpec, earlier: &[Lmc]) -> Result<Vec<Lmc>, FitError> {
+        let singles = self.learn_singles(spec, earlier, self.plan.single)?.models;
+        let any = singles.iter().flatten().next().cloned().ok_or(FitError::NoStart)?;
+        // A constant output has zero weights, so the dynamics of its latent are arbitrary.
+        Ok(singles.iter().map(|model| model.clone().unwrap_or_else(|| any.clone())).collect())
+    }
+
+    /// The joint model from single models: dynamics from each, weights from the correlation of their innovations.
+    pub(super) fn assembled(&self, spec: &TimeSpec, singles: &[Lmc]) -> Result<(Lmc, Parameters), FitError> {
+        let loadings = self.loadings(singles)?;
+        let groups = phases::groups(spec, &self.series, singles)?;
+        Ok(sums::together(spec, singles, &loadings, &groups, self.options.noise_floor)?)
+    }
+
+    /// The symmetric square root of the correlation of one-step innovations, row-major D×D.
+    fn loadings(&self, models: &[Lmc]) -> Result<Vec<f64>, FitError> {
+        let (n_rows, n_outputs) = (self.table.dataset.n_rows(), self.series.len());
+        let mut innovations = vec![f64::NAN; n_rows * n_outputs];
+        for (output, (series, model)) in self.series.iter().zip(models).enumerate() {
+            if let Some(series) = series {
+                for (row, innovation) in series.innovations(model)? {
+                    // A single outlier must not dominate a correlation.
+                    innovations[row.get() * n_outputs + output] = innovation.clamp(-4.0, 4.0);
+                }
+            }
+        }
+        let innovations = Observations::from_dense(n_rows, n_outputs, &innovations)?;
+        Ok(OutputMoments::of(&innovations).correlation_root())
+    }
+
+    /// A joint model with fixed dynamics and its log evidence.
+    pub(super) fn start(&self, model: Lmc, parameters: Parameters) -> Result<JointStart, FitError> {
+        // Single outputs determine dynamics best. With free dynamics levels drift while weights are still wrong, and
+        // forecasts with them: docs/decisions/0008.
+        let mut parameters = parameters.with_fixed_length_scales().with_fixed_qualities();
+        for (output, _) in &self.table.statistics.constant {
+            parameters = parameters.with_fixed_weights_of(*output).with_fixed_noise_of(*output);
+        }
+        let model = self.table.statistics.silenced(model)?;
+        let graph = self.table.graph(model.clone())?;
+        let log_evidence = Workspace::with_form(Form::Covariance).log_evidence(&graph);
+        Ok(JointStart { model, parameters, log_evidence: log_evidence.map_err(MethodError::from)? })
+    }
+
+    /// Optimizes the joint model.
+    pub(super) fn optimize(self, start: JointStart, reasons: Vec<String>) -> Result<TimeModel, FitError> {
+        let JointStart { model, parameters, .. } = start;
+        let PreparedTable { dataset, tree, statistics, .. } = &self.table;
+        let priors = self.options.priors.clone().unwrap_or_else(|| statistics.priors());
+        let graph = self.table.graph(model.clone())?;
+        let iterations = self.plan.joint_iterations;
+        let settings = multi_start(iterations, iterations);
+        let watch = |progress| self.reporter.learning(progress, iterations);
+        let evidence = || GraphEvidence::new(graph.clone());
+        let learned = race(&evidence, &parameters, &priors, &[model], settings, &watch)?;
+        let warnings = drift::latest_warnings(dataset, tree, &learned.model, self.options)?;
+        let sums = sums::numbers(&learned.model);
+        Ok(TimeModel { model: learned.model.clone(), learned: Some(learned), reasons, warnings, sums })
+    }
+}

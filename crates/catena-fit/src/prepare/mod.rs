@@ -1,0 +1,17 @@
+//! Table preparation: from a table in the user's units to scaled observations on a structure, and predictions back.
+
+mod copies;
+mod predictive;
+mod rescale;
+mod rows;
+mod table;
+mod units;
+
+pub(crate) use copies::without_copies;
+pub use predictive::Predictive;
+pub(crate) use rescale::rescaled;
+pub use rows::rows_with_a_cell;
+pub(crate) use rows::{appended, joined_inputs, with_empty_rows};
+pub(crate) use table::{PreparedTable, TableStatistics, constant_outputs};
+pub use units::{InputUnits, OutputTransform, Preparation, median_gap};
+pub(crate) use units::{log_volume, solve_with_ridge};
