@@ -6,9 +6,9 @@ use super::layout::{
     ASIDE, CHAIN_Y, CIRCLE, JOIN_Y, LARGE, Layout, MIXING_Y, OBSERVATION_Y, OUTPUT_SPACING, PARAMETER_Y,
     PLATE_HEIGHT, SELECTION_Y, SMALL, SQUARE, STATE_X, VALUE_Y,
 };
-use crate::graph::edge::{Edge, Node};
-use crate::graph::explicit::ExplicitGraph;
-use crate::index::{OutputIndex, RowIndex};
+use crate::edge::{Edge, Node};
+use crate::explicit::ExplicitGraph;
+use catena::index::{OutputIndex, RowIndex};
 
 const PRIOR_HALF_WIDTH: f64 = 30.0;
 /// From an edge to the arrow beside it, and to the circle beside that.

@@ -1,8 +1,8 @@
 //! Where the boxes of the SVG drawing stand: one plate per row, columns by depth, branches below one another.
 
-use crate::graph::edge::Node;
-use crate::graph::explicit::ExplicitGraph;
-use crate::index::{OutputIndex, RowIndex};
+use crate::edge::Node;
+use crate::explicit::ExplicitGraph;
+use catena::index::{OutputIndex, RowIndex};
 
 /// Half the side of a small box (× and =).
 pub(super) const SMALL: f64 = 13.0;

@@ -1,7 +1,7 @@
 //! The prior of the root, `p(z_0) = N(z_0; 0, P₀)` (Eq. `generative_model`).
 
-use crate::graph::matrix::Matrix;
-use crate::graph::message::{Canonical, Moment};
+use crate::matrix::Matrix;
+use crate::message::{Canonical, Moment};
 
 /// `N(z; 0, P₀)`: a factor with one edge.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,21 +1,22 @@
 //! The whole graph, box by box, and the two loops that fill it with messages: the reference for the sweep.
 
-use super::edge::{Edge, EdgeMessages};
-use super::factor::{Mixing, Observation, Prior, Transition};
-use super::factor_graph::{FactorGraph, GraphError};
-use super::matrix::Matrix;
-use super::message::{Canonical, Moment, Upward};
-use crate::data::Observations;
-use crate::index::{OutputIndex, Position, RowIndex};
-use crate::kernel::{Block, Dynamics, KernelError, VisitDynamics};
-use crate::model::Lmc;
-use crate::structure::Tree;
+use crate::edge::{Edge, EdgeMessages};
+use crate::error::ExplainError;
+use crate::factor::{Mixing, Observation, Prior, Transition};
+use crate::matrix::Matrix;
+use crate::message::{Canonical, Moment, Upward};
+use catena::data::Observations;
+use catena::graph::FactorGraph;
+use catena::index::{OutputIndex, Position, RowIndex};
+use catena::kernel::{Block, Dynamics, KernelError, VisitDynamics};
+use catena::model::Lmc;
+use catena::structure::Tree;
 
 /// An observed cell: the black square of its value and the factor above it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ObservedCell {
-    pub(super) value: f64,
-    pub(super) factor: Observation,
+pub(crate) struct ObservedCell {
+    pub(crate) value: f64,
+    pub(crate) factor: Observation,
 }
 
 /// The factor graph of a small table with every factor and message spelled out.
@@ -24,12 +25,12 @@ pub(super) struct ObservedCell {
 ///
 /// ```
 /// use catena::data::{InputPoints, Observations};
-/// use catena::graph::ExplicitGraph;
 /// use catena::index::RowIndex;
 /// use catena::kernel::{Kernel, StateKind};
 /// use catena::model::{Latent, Lmc, MixingMatrix};
 /// use catena::structure::sorted_chain;
 /// use catena::units::{LengthScale, Variance};
+/// use catena_explain::ExplicitGraph;
 ///
 /// let latent = Latent::new(Kernel::Matern32, StateKind::Derivative, LengthScale::new(1.0)?)?;
 /// let mixing = MixingMatrix::shared(3, 1, vec![1.0, 0.5, -0.5])?;
@@ -50,7 +51,7 @@ pub struct ExplicitGraph {
     prior: Prior,
     /// The factor between a position and its parent; `None` at the root.
     transitions: Vec<Option<Transition>>,
-    pub(super) mixing: Mixing,
+    pub(crate) mixing: Mixing,
     /// By position and output.
     cells: Vec<Vec<Option<ObservedCell>>>,
     /// Upward on each position's state edge: what its own observations and its children say about z_i.
@@ -66,7 +67,7 @@ impl ExplicitGraph {
     ///
     /// # Errors
     /// When the parts do not fit together, or a message overflows.
-    pub fn new(model: &Lmc, tree: &Tree, observations: &Observations) -> Result<Self, GraphError> {
+    pub fn new(model: &Lmc, tree: &Tree, observations: &Observations) -> Result<Self, ExplainError> {
         let mut graph = Self::without_messages(model, tree, observations)?;
         graph.pass_upward();
         graph.pass_downward();
@@ -76,14 +77,14 @@ impl ExplicitGraph {
                 && graph.from_above[at].is_finite()
                 && graph.from_above[at].times(&graph.from_subtree[at]).is_finite();
             if !is_finite {
-                return Err(GraphError::MessageNotFinite { row: tree.row_at(position) });
+                return Err(ExplainError::MessageNotFinite { row: tree.row_at(position) });
             }
         }
         Ok(graph)
     }
 
     /// The factors alone.
-    fn without_messages(model: &Lmc, tree: &Tree, observations: &Observations) -> Result<Self, GraphError> {
+    fn without_messages(model: &Lmc, tree: &Tree, observations: &Observations) -> Result<Self, ExplainError> {
         // The parts must fit as they do for a sweep.
         FactorGraph::new(model, tree, observations)?;
         let mut children = vec![vec![]; tree.len()];
@@ -170,13 +171,13 @@ impl ExplicitGraph {
     }
 
     /// Downward from a position's = toward its outputs: the prediction without the position's own observations.
-    pub(super) fn readout_down(&self, position: Position) -> Moment {
+    pub(crate) fn readout_down(&self, position: Position) -> Moment {
         let from_above = self.from_above[position.get()].clone();
         self.children_up(position, None).fold(from_above, |product, child| product.times(child))
     }
 
     /// The cell of an output at a position, if it was observed.
-    pub(super) fn cell(&self, position: Position, output: usize) -> Option<ObservedCell> {
+    pub(crate) fn cell(&self, position: Position, output: usize) -> Option<ObservedCell> {
         self.cells[position.get()][output]
     }
 
@@ -262,12 +263,12 @@ impl ExplicitGraph {
     }
 
     /// Where a row stands in the structure.
-    pub(super) fn position_of(&self, row: RowIndex) -> Position {
+    pub(crate) fn position_of(&self, row: RowIndex) -> Position {
         self.tree.position_of(row)
     }
 
     /// The rows of the children, in visiting order.
-    pub(super) fn child_rows(&self, row: RowIndex) -> impl Iterator<Item = RowIndex> + '_ {
+    pub(crate) fn child_rows(&self, row: RowIndex) -> impl Iterator<Item = RowIndex> + '_ {
         let children = &self.children[self.tree.position_of(row).get()];
         children.iter().map(|&child| self.tree.row_at(child))
     }

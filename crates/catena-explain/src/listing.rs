@@ -1,9 +1,9 @@
 //! The messages of a node by name: those of Fig. 2 by the paper's numbers, those along the structure by ours.
 
-use super::edge::{Edge, Node};
-use super::explicit::ExplicitGraph;
-use super::message::Message;
-use crate::index::RowIndex;
+use crate::edge::{Edge, Node};
+use crate::explicit::ExplicitGraph;
+use crate::message::Message;
+use catena::index::RowIndex;
 use std::fmt;
 
 /// What a message is called.

@@ -1,10 +1,10 @@
 //! The messages between a node's state and its observations: the lower part of Fig. 2, derived on demand.
 
-use super::edge::{Edge, EdgeMessages};
-use super::explicit::ExplicitGraph;
-use super::factor::Selection;
-use super::message::{Canonical, Moment, Upward};
-use crate::index::{OutputIndex, Position};
+use crate::edge::{Edge, EdgeMessages};
+use crate::explicit::ExplicitGraph;
+use crate::factor::Selection;
+use crate::message::{Canonical, Moment, Upward};
+use catena::index::{OutputIndex, Position};
 
 impl ExplicitGraph {
     /// Messages 2, 7, 10: from N toward ×.
@@ -32,7 +32,7 @@ impl ExplicitGraph {
     }
 
     /// The total observation message seen from the state, × toward =: `Σ h_d h_dᵀ/r_d`, `Σ h_d y_d/r_d`.
-    pub(super) fn information(&self, position: Position) -> Option<Canonical> {
+    pub(crate) fn information(&self, position: Position) -> Option<Canonical> {
         self.join_up(position, 0).map(|message| self.mixing.toward_state(&message))
     }
 
@@ -53,7 +53,7 @@ impl ExplicitGraph {
     }
 
     /// The messages about one output f_id.
-    pub(super) fn output_messages(&self, position: Position, output: usize) -> EdgeMessages {
+    pub(crate) fn output_messages(&self, position: Position, output: usize) -> EdgeMessages {
         let from_outputs = self.selection_down(position, output);
         EdgeMessages {
             toward_root: self.output_up(position, output).map(Upward::Canonical),
@@ -62,7 +62,7 @@ impl ExplicitGraph {
     }
 
     /// The messages on an edge at or below a node's ×H; `None` when the graph has no such edge.
-    pub(super) fn branch_messages(&self, edge: Edge) -> Option<EdgeMessages> {
+    pub(crate) fn branch_messages(&self, edge: Edge) -> Option<EdgeMessages> {
         let (up, away_from_root) = match edge {
             Edge::Readout(row) => {
                 let position = self.position_of(row);

@@ -1,11 +1,11 @@
 //! The graph as text: row by row, each message with its name, its way and its numbers.
 
 use super::Presence;
-use crate::graph::explicit::ExplicitGraph;
-use crate::graph::listing::NamedMessage;
-use crate::graph::matrix::Matrix;
-use crate::graph::message::{Message, Moment, Upward};
-use crate::index::RowIndex;
+use crate::explicit::ExplicitGraph;
+use crate::listing::NamedMessage;
+use crate::matrix::Matrix;
+use crate::message::{Message, Moment, Upward};
+use catena::index::RowIndex;
 
 pub(super) fn text(graph: &ExplicitGraph) -> String {
     let mut lines = vec![format!("log evidence {}", short(graph.log_evidence()))];

@@ -3,9 +3,9 @@
 
 use super::Presence;
 use super::layout::Layout;
-use crate::graph::edge::{Edge, Node};
-use crate::graph::explicit::ExplicitGraph;
-use crate::index::RowIndex;
+use crate::edge::{Edge, Node};
+use crate::explicit::ExplicitGraph;
+use catena::index::RowIndex;
 
 /// Graphviz's `neato` keeps the places that boxes are given.
 const HEADER: &str = "graph catena {

@@ -46,17 +46,17 @@ impl Matrix {
     }
 
     /// Whether every entry is a finite number.
-    pub(super) fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         self.entries.iter().all(|entry| entry.is_finite())
     }
 
     /// The transpose.
-    pub(super) fn transposed(&self) -> Self {
+    pub(crate) fn transposed(&self) -> Self {
         Self::from_fn(self.n_columns, self.n_rows, |i, j| self[(j, i)])
     }
 
     /// The product with another matrix.
-    pub(super) fn times(&self, other: &Self) -> Self {
+    pub(crate) fn times(&self, other: &Self) -> Self {
         debug_assert_eq!(self.n_columns, other.n_rows, "inner dimensions");
         Self::from_fn(self.n_rows, other.n_columns, |i, j| {
             (0..self.n_columns).map(|k| self[(i, k)] * other[(k, j)]).sum()
@@ -64,30 +64,30 @@ impl Matrix {
     }
 
     /// The product with a vector.
-    pub(super) fn times_vector(&self, vector: &[f64]) -> Vec<f64> {
+    pub(crate) fn times_vector(&self, vector: &[f64]) -> Vec<f64> {
         debug_assert_eq!(self.n_columns, vector.len(), "inner dimensions");
         (0..self.n_rows).map(|i| (0..self.n_columns).map(|k| self[(i, k)] * vector[k]).sum()).collect()
     }
 
     /// The sum with a matrix of the same shape.
-    pub(super) fn plus(&self, other: &Self) -> Self {
+    pub(crate) fn plus(&self, other: &Self) -> Self {
         debug_assert_eq!((self.n_rows, self.n_columns), (other.n_rows, other.n_columns), "shapes");
         Self::from_fn(self.n_rows, self.n_columns, |i, j| self[(i, j)] + other[(i, j)])
     }
 
     /// `self · middle · selfᵀ`, the way a covariance passes through a linear map.
-    pub(super) fn sandwich(&self, middle: &Self) -> Self {
+    pub(crate) fn sandwich(&self, middle: &Self) -> Self {
         self.times(middle).times(&self.transposed()).symmetric()
     }
 
     /// The mean of the matrix and its transpose. Products that are symmetric in exact arithmetic come out symmetric up
     /// to rounding; keeping them exactly symmetric makes both triangles of a message say the same.
-    pub(super) fn symmetric(&self) -> Self {
+    pub(crate) fn symmetric(&self) -> Self {
         Self::from_fn(self.n_rows, self.n_columns, |i, j| 0.5 * (self[(i, j)] + self[(j, i)]))
     }
 
     /// The block-diagonal matrix of these square blocks.
-    pub(super) fn block_diagonal(blocks: &[Self]) -> Self {
+    pub(crate) fn block_diagonal(blocks: &[Self]) -> Self {
         let dim = blocks.iter().map(Self::n_rows).sum();
         let mut whole = Self::zeros(dim, dim);
         let mut start = 0;
@@ -117,7 +117,7 @@ impl IndexMut<(usize, usize)> for Matrix {
 }
 
 /// The inner product of two vectors.
-pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
@@ -125,7 +125,7 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
 ///
 /// It never refuses: a singular matrix divides by zero and the solutions are not finite, which the graph checks once
 /// for all of its messages. The matrices met here are `I + (covariance)·(precision)`, whose determinant is at least 1.
-pub(super) struct Eliminated {
+pub(crate) struct Eliminated {
     /// L below the diagonal (its own diagonal is 1), U on and above it.
     triangles: Matrix,
     /// The row of M that each row of L U is.
@@ -134,7 +134,7 @@ pub(super) struct Eliminated {
 
 impl Eliminated {
     /// Eliminates a square matrix.
-    pub(super) fn new(matrix: &Matrix) -> Self {
+    pub(crate) fn new(matrix: &Matrix) -> Self {
         let dim = matrix.n_rows;
         let mut triangles = matrix.clone();
         let mut row_of: Vec<usize> = (0..dim).collect();
@@ -163,7 +163,7 @@ impl Eliminated {
     }
 
     /// The solution x of `M x = right`.
-    pub(super) fn solve_vector(&self, right: &[f64]) -> Vec<f64> {
+    pub(crate) fn solve_vector(&self, right: &[f64]) -> Vec<f64> {
         let dim = self.row_of.len();
         let mut x: Vec<f64> = self.row_of.iter().map(|&row| right[row]).collect();
         for i in 0..dim {
@@ -181,7 +181,7 @@ impl Eliminated {
     }
 
     /// The solution X of `M X = right`.
-    pub(super) fn solve(&self, right: &Matrix) -> Matrix {
+    pub(crate) fn solve(&self, right: &Matrix) -> Matrix {
         let columns: Vec<Vec<f64>> = (0..right.n_columns)
             .map(|j| self.solve_vector(&(0..right.n_rows).map(|i| right[(i, j)]).collect::<Vec<_>>()))
             .collect();
@@ -189,13 +189,13 @@ impl Eliminated {
     }
 
     /// `log |det M|`.
-    pub(super) fn log_determinant(&self) -> f64 {
+    pub(crate) fn log_determinant(&self) -> f64 {
         (0..self.row_of.len()).map(|i| self.triangles[(i, i)].abs().ln()).sum()
     }
 }
 
 /// The lower triangle L of `M = L Lᵀ`; `None` when M is not positive definite.
-pub(super) fn cholesky(matrix: &Matrix) -> Option<Matrix> {
+pub(crate) fn cholesky(matrix: &Matrix) -> Option<Matrix> {
     let dim = matrix.n_rows;
     let mut lower = Matrix::zeros(dim, dim);
     for j in 0..dim {

@@ -6,10 +6,10 @@ mod layout;
 mod svg;
 mod text;
 
-use super::edge::Edge;
-use super::explicit::ExplicitGraph;
-use super::listing::figure_number;
-use crate::index::RowIndex;
+use crate::edge::Edge;
+use crate::explicit::ExplicitGraph;
+use crate::listing::figure_number;
+use catena::index::RowIndex;
 use std::collections::BTreeMap;
 
 /// Whether a message of the figure is sent.

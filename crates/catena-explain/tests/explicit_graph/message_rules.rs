@@ -2,9 +2,9 @@
 
 use super::cases::Random;
 use super::dense::{Dense, apply, combine, inner, invert, multiply, relative_error, transpose};
-use catena::graph::factor::{Mixing, Observation, Prior, Selection, Transition};
-use catena::graph::{Canonical, FormError, Matrix, Moment};
 use catena::index::OutputIndex;
+use catena_explain::factor::{Mixing, Observation, Prior, Selection, Transition};
+use catena_explain::{Canonical, FormError, Matrix, Moment};
 
 const TOLERANCE: f64 = 1e-11;
 

@@ -4,9 +4,9 @@
 
 use super::cases::Case;
 use super::dense::{Dense, apply, combine, inner, invert, multiply, transpose, zeros};
-use catena::graph::Edge;
 use catena::index::{LatentIndex, OutputIndex, RowIndex};
 use catena::kernel::{Block, Dynamics, VisitDynamics};
+use catena_explain::Edge;
 
 pub(crate) struct Judge<'a> {
     case: &'a Case,

@@ -5,7 +5,7 @@
 //! some directions (P singular: more outputs than latents, or two rows at the same place). One form never needs the inverse
 //! of the other to be multiplied with it: see [`Moment::times`].
 
-use super::matrix::{Eliminated, Matrix, cholesky, dot};
+use crate::matrix::{Eliminated, Matrix, cholesky, dot};
 use std::f64::consts::TAU;
 use thiserror::Error;
 
@@ -55,7 +55,7 @@ impl Canonical {
     }
 
     /// The message through `x = B u` toward u: `Bᵀ Λ B`, `Bᵀ η`.
-    pub(super) fn pulled_back(&self, map: &Matrix) -> Self {
+    pub(crate) fn pulled_back(&self, map: &Matrix) -> Self {
         let transposed = map.transposed();
         Self {
             precision: transposed.sandwich(&self.precision),
@@ -76,7 +76,7 @@ impl Canonical {
         Ok(Moment { mean, covariance, log_scale })
     }
 
-    pub(super) fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         let numbers = self.information.iter().chain([&self.log_scale]);
         self.precision.is_finite() && numbers.into_iter().all(|number| number.is_finite())
     }
@@ -121,7 +121,7 @@ impl Moment {
     }
 
     /// The message through `y = B x` toward y: `B m`, `B P Bᵀ`.
-    pub(super) fn pushed_through(&self, map: &Matrix) -> Self {
+    pub(crate) fn pushed_through(&self, map: &Matrix) -> Self {
         Self {
             mean: map.times_vector(&self.mean),
             covariance: map.sandwich(&self.covariance),
@@ -152,7 +152,7 @@ impl Moment {
         Self { mean: vec![value], covariance: Matrix::zeros(1, 1), log_scale: self.log_scale + log_density }
     }
 
-    pub(super) fn is_finite(&self) -> bool {
+    pub(crate) fn is_finite(&self) -> bool {
         let numbers = self.mean.iter().chain([&self.log_scale]);
         self.covariance.is_finite() && numbers.into_iter().all(|number| number.is_finite())
     }

@@ -7,8 +7,8 @@
 //!   previous     drift     next
 //! ```
 
-use crate::graph::matrix::{Eliminated, Matrix, dot};
-use crate::graph::message::{Canonical, Moment};
+use crate::matrix::{Eliminated, Matrix, dot};
+use crate::message::{Canonical, Moment};
 
 /// `z_next = A z_previous + q`, `q ~ N(0, Q)`; Q may be 0.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 //!
 //! In the order in which they meet the state: [`Prior`], [`Transition`], [`Mixing`], [`Selection`], [`Observation`]. The
 //! equality nodes of Fig. 2 need no file: they send on the product of what comes in at their other edges
-//! ([`Canonical::times`](super::Canonical::times), [`Moment::times`](super::Moment::times)).
+//! ([`Canonical::times`](crate::Canonical::times), [`Moment::times`](crate::Moment::times)).
 
 mod mixing;
 mod observation;

@@ -4,9 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 use catena::data::Observations;
-use catena::graph::{ExplicitGraph, FactorGraph};
+use catena::graph::FactorGraph;
 use catena::inference::Form;
 use catena::posterior::Posterior;
+use catena_explain::ExplicitGraph;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 

@@ -1,9 +1,9 @@
 //! The mixing factor `f_i = H z_i` (Eq. `H_matrix`): Fig. 2's box × beside H. It is deterministic.
 
-use crate::graph::matrix::Matrix;
-use crate::graph::message::{Canonical, Moment};
-use crate::index::{LatentIndex, OutputIndex};
-use crate::model::{Latent, Lmc};
+use crate::matrix::Matrix;
+use crate::message::{Canonical, Moment};
+use catena::index::{LatentIndex, OutputIndex};
+use catena::model::{Latent, Lmc};
 
 /// `f = H z`, where row d of H holds the weights w_d at the values of the latents and 0 at their derivatives; of a cycle with a
 /// phase per output, at both components.

@@ -4,12 +4,13 @@ use super::cases::{Case, Random, Shape, random_case};
 use super::dense::relative_error;
 use super::judge::Judge;
 use catena::data::{InputPoints, Observations};
-use catena::graph::{Edge, ExplicitGraph, GraphError};
+use catena::graph::GraphError;
 use catena::index::{OutputIndex, RowIndex};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
+use catena_explain::{Edge, ExplainError, ExplicitGraph};
 
 const TOLERANCE: f64 = 1e-10;
 
@@ -148,7 +149,9 @@ fn parts_that_do_not_fit_and_numbers_that_overflow_are_errors() {
         let observations = Observations::from_dense(n_rows, n_outputs, &values).unwrap();
         ExplicitGraph::new(&model(noise), &tree, &observations).unwrap_err()
     };
-    assert_eq!(build(1.0, 3, 1), GraphError::RowCountMismatch { structure: 2, observations: 3 });
-    assert_eq!(build(1.0, 2, 2), GraphError::OutputCountMismatch { model: 1, observations: 2 });
-    assert!(matches!(build(1e-300, 2, 1), GraphError::MessageNotFinite { .. }));
+    let rows = GraphError::RowCountMismatch { structure: 2, observations: 3 };
+    assert_eq!(build(1.0, 3, 1), ExplainError::Graph(rows));
+    let outputs = GraphError::OutputCountMismatch { model: 1, observations: 2 };
+    assert_eq!(build(1.0, 2, 2), ExplainError::Graph(outputs));
+    assert!(matches!(build(1e-300, 2, 1), ExplainError::MessageNotFinite { .. }));
 }

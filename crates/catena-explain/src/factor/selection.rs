@@ -1,8 +1,8 @@
 //! The factor that picks one output, `f_id = e_dᵀ f_i`: Fig. 2's boxes × beside e_d. It is deterministic.
 
-use crate::graph::matrix::Matrix;
-use crate::graph::message::{Canonical, Moment};
-use crate::index::OutputIndex;
+use crate::matrix::Matrix;
+use crate::message::{Canonical, Moment};
+use catena::index::OutputIndex;
 
 /// `f_d = e_dᵀ f`.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,12 +1,12 @@
 //! The drawings show every message of every row, absent ones dashed.
 
 use catena::data::{InputPoints, Observations};
-use catena::graph::ExplicitGraph;
 use catena::index::RowIndex;
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::Tree;
 use catena::units::{LengthScale, Variance};
+use catena_explain::ExplicitGraph;
 
 /// Three rows with three outputs each: complete, the figure's example, and nothing observed. Parents by row.
 fn graph(parents: [Option<usize>; 3]) -> ExplicitGraph {

@@ -2,8 +2,8 @@
 //!
 //! A cell that was not observed has no such factor.
 
-use crate::graph::matrix::Matrix;
-use crate::graph::message::{Canonical, Moment};
+use crate::matrix::Matrix;
+use crate::message::{Canonical, Moment};
 use std::f64::consts::TAU;
 
 /// `y = f_d + ε`, `ε ~ N(0, r)`; r is the paper's 1/τ_d, or the cell's own known noise variance.

@@ -1,12 +1,12 @@
 //! The messages of Fig. 2: which there are for each mask, on which edge, and with which numbers.
 
 use catena::data::{InputPoints, Observations};
-use catena::graph::{Edge, ExplicitGraph, Message, MessageName, Node, Upward, figure_number};
 use catena::index::{OutputIndex, RowIndex};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
+use catena_explain::{Edge, ExplicitGraph, Message, MessageName, Node, Upward, figure_number};
 
 const ROW: RowIndex = RowIndex::new(0);
 
