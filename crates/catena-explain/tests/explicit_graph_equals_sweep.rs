@@ -43,7 +43,7 @@ fn compare(scenario: &Scenario, observations: &Observations, mask: usize) {
     let n = scenario.model.state_dim();
     // States have unit prior variance, so that is the size of what is compared.
     let tolerance = Tolerance::relative(1e-10).with_scale_at_least(1.0);
-    for form in [Form::Canonical, Form::Factored] {
+    for form in [Form::Information, Form::SquareRoot] {
         let posterior = Posterior::with_form(&graph, form).unwrap();
         let named = |what: &str| format!("{what}, mask {mask:b}, {form:?}, {}", scenario.label);
         for row in scenario.inputs.rows() {

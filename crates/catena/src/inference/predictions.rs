@@ -1,66 +1,66 @@
 //! Where a sweep delivers what it finds: predictions, or the gradient of the evidence.
 
-use super::buffers::{Dual, Moments};
-use super::covariance::{Chain, Observed, posterior_of_output};
 use super::gradient::{GradientSums, Values};
+use super::kalman::{Chain, Observed, posterior_of_output};
+use super::kalman_memory::{AdjointScratch, GaussianView};
 use super::readout::Readout;
-use crate::linalg::{Arithmetic, Innovation, ReadoutRow, StateAlgebra, StepSlopes};
+use crate::linalg::{Arithmetic, ReadoutRow, StateAlgebra, StepDerivatives, Update};
 use crate::structure::Tree;
 
 /// Takes what the covariance form finds at each position, on the way back.
-pub(super) trait Sink {
+pub(super) trait SmootherObserver {
     /// Whether the slopes of steps are collected, so that the posterior mean of each whole state is at hand.
-    const WITH_SLOPES: bool;
-    /// A position before its observations are taken out of the dual; `moments` are the filtered ones.
+    const WITH_GRADIENT: bool;
+    /// A position before its observations are taken out of the adjoint; `moments` are the filtered ones.
     #[inline(always)]
     fn position<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         _shape: S,
         _chain: &Chain<'_>,
         _position: usize,
-        _moments: Moments<'_>,
-        _dual: &mut Dual<'_>,
+        _moments: GaussianView<'_>,
+        _dual: &mut AdjointScratch<'_>,
     ) {
     }
-    /// An observation that was just taken out, and its row; `later` are gains and innovations from this one to the position's last.
+    /// An observation that was just taken out, and its row; `later` are gains and updates from this one to the position's last.
     #[inline(always)]
     fn observation<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         _shape: S,
         _chain: &Chain<'_>,
         _observed: (Observed, ReadoutRow<'_>),
-        _later: (&[f64], &[Innovation]),
-        _moments: Moments<'_>,
-        _dual: &mut Dual<'_>,
+        _later: (&[f64], &[Update]),
+        _moments: GaussianView<'_>,
+        _dual: &mut AdjointScratch<'_>,
     ) {
     }
-    /// Takes the dual back over the step into a position; `before` are the filtered moments at its near end.
+    /// Takes the adjoint back over the step into a position; `before` are the filtered moments at its near end.
     #[inline(always)]
     fn step<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        _before: Moments<'_>,
-        dual: &mut Dual<'_>,
+        _before: GaussianView<'_>,
+        adjoint: &mut AdjointScratch<'_>,
     ) {
         let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
-        let Dual { vector, matrix, scratch, .. } = dual;
+        let AdjointScratch { vector, matrix, scratch, .. } = adjoint;
         shape.retreat::<A>(transition, (vector, matrix), scratch);
     }
 }
 
-/// The posterior of the latents' values, left in the dual's own memory.
+/// The posterior of the latents' values, left in the adjoint's own memory.
 #[inline(always)]
 fn find_values<A: Arithmetic, S: StateAlgebra>(
     shape: S,
     n_values: usize,
-    moments: Moments<'_>,
-    dual: &mut Dual<'_>,
+    moments: GaussianView<'_>,
+    adjoint: &mut AdjointScratch<'_>,
 ) {
-    let Dual { vector, matrix, products, value_mean, value_covariance, .. } = dual;
-    let (moments, dual) = ((moments.mean, moments.covariance), (&**vector, &**matrix));
-    shape.posterior_of_values::<A>(n_values, moments, dual, products, (value_mean, value_covariance));
+    let AdjointScratch { vector, matrix, products, value_mean, value_covariance, .. } = adjoint;
+    let (moments, adjoint) = ((moments.mean, moments.covariance), (&**vector, &**matrix));
+    shape.posterior_of_values::<A>(n_values, moments, adjoint, products, (value_mean, value_covariance));
 }
 
 /// Writes the first numbers of a lane, as many as there is room for.
@@ -122,7 +122,7 @@ impl Seen {
 #[derive(Clone, Copy)]
 pub(super) enum Order<'a> {
     /// That of the rows.
-    Rows(&'a Tree),
+    RowsView(&'a Tree),
     /// That of the positions, from this one on.
     PositionsFrom(usize),
 }
@@ -147,7 +147,7 @@ impl<'a> Predictions<'a> {
     #[inline(always)]
     fn place(&self, position: usize) -> usize {
         let row = match self.order {
-            Order::Rows(tree) => tree.row_at(crate::index::Position::new(position)).get(),
+            Order::RowsView(tree) => tree.row_at(crate::index::Position::new(position)).get(),
             Order::PositionsFrom(first) => position - first,
         };
         row * self.n_outputs
@@ -227,8 +227,8 @@ impl<'a> Predictions<'a> {
     }
 }
 
-impl Sink for Predictions<'_> {
-    const WITH_SLOPES: bool = false;
+impl SmootherObserver for Predictions<'_> {
+    const WITH_GRADIENT: bool = false;
 
     #[inline(always)]
     fn position<A: Arithmetic, S: StateAlgebra>(
@@ -236,13 +236,13 @@ impl Sink for Predictions<'_> {
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: Moments<'_>,
-        dual: &mut Dual<'_>,
+        moments: GaussianView<'_>,
+        adjoint: &mut AdjointScratch<'_>,
     ) {
         if chain.reads_values {
             let n_values = shape.n_values(chain.n_values);
-            find_values::<A, S>(shape, n_values, moments, dual);
-            let (mean, covariance) = (&dual.value_mean[..], &dual.value_covariance[..]);
+            find_values::<A, S>(shape, n_values, moments, adjoint);
+            let (mean, covariance) = (&adjoint.value_mean[..], &adjoint.value_covariance[..]);
             let values = Values { mean, covariance, stride: shape.readable() };
             self.set_from_values::<A>(chain.readout, n_values, position, values);
         } else {
@@ -251,7 +251,7 @@ impl Sink for Predictions<'_> {
             for output in 0..self.n_outputs {
                 if observed.next_if_eq(&output).is_none() {
                     let (mean, variance) =
-                        posterior_of_output::<A, S>(shape, chain.readout, output, moments, dual);
+                        posterior_of_output::<A, S>(shape, chain.readout, output, moments, adjoint);
                     self.set(position, output, mean, variance);
                 }
             }
@@ -264,23 +264,23 @@ impl Sink for Predictions<'_> {
         _shape: S,
         chain: &Chain<'_>,
         (observed, _): (Observed, ReadoutRow<'_>),
-        _later: (&[f64], &[Innovation]),
-        _moments: Moments<'_>,
-        _dual: &mut Dual<'_>,
+        _later: (&[f64], &[Update]),
+        _moments: GaussianView<'_>,
+        _dual: &mut AdjointScratch<'_>,
     ) {
         if !chain.reads_values {
-            let Observed { position, at, filtered_variance, reduction } = observed;
+            let Observed { position, at, filtered_variance, adjoint_update } = observed;
             let output = chain.cells.outputs(position)[at];
             let deviation = chain.whitened.at(chain.cells, position).deviation(at);
-            let mean = chain.cells.values(position)[at] - deviation * reduction.residual;
-            let variance = deviation * deviation * (filtered_variance - reduction.explained);
+            let mean = chain.cells.values(position)[at] - deviation * adjoint_update.residual;
+            let variance = deviation * deviation * (filtered_variance - adjoint_update.explained);
             self.set(position, output, mean, variance);
         }
     }
 }
 
-impl Sink for &mut GradientSums {
-    const WITH_SLOPES: bool = true;
+impl SmootherObserver for &mut GradientSums {
+    const WITH_GRADIENT: bool = true;
 
     #[inline(always)]
     fn observation<A: Arithmetic, S: StateAlgebra>(
@@ -288,11 +288,11 @@ impl Sink for &mut GradientSums {
         shape: S,
         chain: &Chain<'_>,
         observed: (Observed, ReadoutRow<'_>),
-        later: (&[f64], &[Innovation]),
-        moments: Moments<'_>,
-        dual: &mut Dual<'_>,
+        later: (&[f64], &[Update]),
+        moments: GaussianView<'_>,
+        adjoint: &mut AdjointScratch<'_>,
     ) {
-        self.add_observation::<A, S>(shape, chain, observed, later, moments, dual);
+        self.add_observation::<A, S>(shape, chain, observed, later, moments, adjoint);
     }
 
     #[inline(always)]
@@ -301,20 +301,20 @@ impl Sink for &mut GradientSums {
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        before: Moments<'_>,
-        dual: &mut Dual<'_>,
+        before: GaussianView<'_>,
+        adjoint: &mut AdjointScratch<'_>,
     ) {
         let step = chain.edges.step_of(position);
-        let slopes = chain.steps.slopes(step);
-        let step = StepSlopes {
+        let slopes = chain.steps.derivatives(step);
+        let step = StepDerivatives {
             transition: chain.steps.step_of_shape(shape, step).transition,
-            transition_slopes: slopes.transition,
-            noise_slopes: slopes.noise,
+            transition_derivatives: slopes.transition,
+            noise_derivatives: slopes.noise,
         };
-        let Dual { vector, matrix, smoothed, scratch, .. } = dual;
+        let AdjointScratch { vector, matrix, smoothed, scratch, .. } = adjoint;
         let moments = (before.mean, before.covariance);
         let sums = self.by_slot();
-        shape.retreat_with_slopes::<A>(step, (vector, matrix), moments, (smoothed, sums), scratch);
+        shape.retreat_with_gradient::<A>(step, (vector, matrix), moments, (smoothed, sums), scratch);
         self.end_edge(position);
     }
 }

@@ -1,34 +1,34 @@
-//! All stretches of a chain, on as many threads as there are.
+//! All segments of a chain, on as many threads as there are.
 
-use super::super::buffers::{Filtered, KeptDual, KeptMoments};
-use super::super::covariance::{Chain, Watch};
-use super::super::sink::Sink;
-use super::Stretch;
+use super::super::kalman::{Chain, FilterObserver};
+use super::super::kalman_memory::{Adjoint, FilterMemory, Gaussian};
+use super::super::predictions::SmootherObserver;
+use super::Segment;
 use super::merge::Merge;
 use crate::linalg::{Layout, Shape};
 use rayon::prelude::*;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// No stretch is shorter unless that was asked for: finding out where it merges would not pay.
+/// No segment is shorter unless that was asked for: finding out where it merges would not pay.
 const SHORTEST: usize = 16_384;
-/// More stretches would only be of use to more threads.
+/// More segments would only be of use to more threads.
 const MOST: usize = 32;
 
-/// How a chain is cut into stretches.
+/// How a chain is cut into segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) enum Cut {
     /// Not at all.
     #[default]
     Never,
-    /// By its length: a long chain in at most 32 stretches, a short one not at all.
+    /// By its length: a long chain in at most 32 segments, a short one not at all.
     ByLength,
     /// After every so many positions.
     Every(NonZeroUsize),
 }
 
 impl Cut {
-    /// The length of a stretch in a chain of so many positions.
+    /// The length of a segment in a chain of so many positions.
     fn length(self, n_positions: usize) -> usize {
         match self {
             Self::Never => n_positions,
@@ -37,62 +37,62 @@ impl Cut {
         }
     }
 
-    /// The stretches of a chain of so many positions.
-    pub(in super::super) fn stretches(self, n_positions: usize) -> Vec<Range<usize>> {
+    /// The segments of a chain of so many positions.
+    pub(in super::super) fn segments(self, n_positions: usize) -> Vec<Range<usize>> {
         let length = self.length(n_positions).max(1);
         (0..n_positions).step_by(length).map(|first| first..(first + length).min(n_positions)).collect()
     }
 }
 
-/// The stretches of a chain.
+/// The segments of a chain.
 #[derive(Debug, Default)]
-pub(in super::super) struct Stretches {
+pub(in super::super) struct Segments {
     all: Vec<Member>,
 }
 
-/// One of several stretches.
+/// One of several segments.
 #[derive(Debug, Default)]
 struct Member {
-    stretch: Stretch,
+    segment: Segment,
     /// Where it merges with the filter of the whole chain; never known of the first, which begins with it.
     merge: Option<Merge>,
-    scratch: Filtered,
+    scratch: FilterMemory,
     log_evidence: f64,
     /// The moments before it.
-    before: KeptMoments,
-    /// The dual after the position before it.
-    dual_before: KeptDual,
+    before: Gaussian,
+    /// The adjoint after the position before it.
+    adjoint_before: Adjoint,
 }
 
 impl Member {
     fn take<const KEEP: bool>(&mut self, chain: &Chain<'_>, positions: Range<usize>) {
-        self.stretch.take::<KEEP>(chain, positions);
+        self.segment.take::<KEEP>(chain, positions);
         self.merge = None;
     }
 
     /// Filters all of it from the moments before it.
-    fn forward<const KEEP: bool>(&mut self, layout: &Layout, chain: Chain<'_>, before: &KeptMoments) {
-        self.log_evidence = self.stretch.forward::<KEEP>(layout, chain, self.stretch.whole(), before);
+    fn forward<const KEEP: bool>(&mut self, layout: &Layout, chain: Chain<'_>, before: &Gaussian) {
+        self.log_evidence = self.segment.forward::<KEEP>(layout, chain, self.segment.whole(), before);
     }
 
     /// Looks for where it merges, and filters what comes after.
     fn forward_after_merge<const KEEP: bool>(&mut self, layout: &Layout, chain: Chain<'_>) {
-        self.merge = Merge::find(layout, chain, &self.stretch.whole(), &mut self.scratch);
+        self.merge = Merge::find(layout, chain, &self.segment.whole(), &mut self.scratch);
         if let Some(Merge { rest, moments, .. }) = &self.merge {
-            self.log_evidence = self.stretch.forward::<KEEP>(layout, chain, rest.clone(), moments);
+            self.log_evidence = self.segment.forward::<KEEP>(layout, chain, rest.clone(), moments);
         }
     }
 
     /// Filters what comes before it merges.
     fn forward_before_merge<const KEEP: bool>(&mut self, layout: &Layout, chain: Chain<'_>) {
         if let Some(Merge { beginning, .. }) = &self.merge {
-            let own = self.stretch.forward::<KEEP>(layout, chain, beginning.clone(), &self.before);
+            let own = self.segment.forward::<KEEP>(layout, chain, beginning.clone(), &self.before);
             self.log_evidence += own;
         }
     }
 }
 
-impl Stretches {
+impl Segments {
     /// The filter over all positions. Returns the log evidence but for the constants of the cells; memory for the way back is kept
     /// if `KEEP`.
     pub(in super::super) fn forward<const KEEP: bool>(
@@ -101,9 +101,9 @@ impl Stretches {
         chain: Chain<'_>,
         cut: Cut,
     ) -> f64 {
-        let nothing = KeptMoments::zero(layout.dynamic().size());
-        let stretches = cut.stretches(chain.cells.n_positions());
-        let is_cut = stretches.len() > 1 && self.forward_side_by_side::<KEEP>(layout, chain, stretches);
+        let nothing = Gaussian::zero(layout.dynamic().size());
+        let segments = cut.segments(chain.cells.n_positions());
+        let is_cut = segments.len() > 1 && self.forward_side_by_side::<KEEP>(layout, chain, segments);
         if !is_cut {
             self.all.resize_with(1, Member::default);
             self.all[0].take::<KEEP>(&chain, 0..chain.cells.n_positions());
@@ -112,17 +112,17 @@ impl Stretches {
         self.all.iter().map(|member| member.log_evidence).sum()
     }
 
-    /// The same on several threads. Returns whether what was found is right: it is not if a stretch depends on the one
+    /// The same on several threads. Returns whether what was found is right: it is not if a segment depends on the one
     /// before it after it has merged, as it can with data many orders of magnitude larger than the model expects.
     fn forward_side_by_side<const KEEP: bool>(
         &mut self,
         layout: &Layout,
         chain: Chain<'_>,
-        stretches: Vec<Range<usize>>,
+        segments: Vec<Range<usize>>,
     ) -> bool {
-        let nothing = KeptMoments::zero(layout.dynamic().size());
-        self.all.resize_with(stretches.len(), Member::default);
-        self.all.par_iter_mut().zip(stretches).for_each(|(member, positions)| {
+        let nothing = Gaussian::zero(layout.dynamic().size());
+        self.all.resize_with(segments.len(), Member::default);
+        self.all.par_iter_mut().zip(segments).for_each(|(member, positions)| {
             let is_first = positions.start == 0;
             member.take::<KEEP>(&chain, positions);
             match is_first {
@@ -132,12 +132,12 @@ impl Stretches {
         });
         self.runs().into_par_iter().for_each(|run| {
             for at in 1..run.len() {
-                let before = run[at - 1].stretch.far().clone();
+                let before = run[at - 1].segment.far().clone();
                 run[at].forward::<KEEP>(layout, chain, &before);
             }
         });
         for at in 1..self.all.len() {
-            self.all[at].before = self.all[at - 1].stretch.far().clone();
+            self.all[at].before = self.all[at - 1].segment.far().clone();
         }
         let holds =
             |member: &Member| member.merge.as_ref().is_none_or(|merge| merge.holds_after(&member.before));
@@ -149,61 +149,71 @@ impl Stretches {
     }
 
     /// The filter over a chain that is not cut, while somebody looks: compiled for few shapes, for what is done once.
-    pub(in super::super) fn watch_once<W: Watch>(&mut self, layout: &Layout, chain: Chain<'_>, watch: W) {
+    pub(in super::super) fn filter_once<W: FilterObserver>(
+        &mut self,
+        layout: &Layout,
+        chain: Chain<'_>,
+        observer: W,
+    ) {
         self.all.resize_with(1, Member::default);
         self.all[0].take::<false>(&chain, 0..chain.cells.n_positions());
-        self.all[0].stretch.watch_once(layout, chain, watch);
+        self.all[0].segment.filter_once(layout, chain, observer);
     }
 
     /// Both passes over a chain that is not cut, compiled for few shapes.
-    pub(in super::super) fn pass_once<K: Sink>(&mut self, layout: &Layout, chain: Chain<'_>, sink: K) {
+    pub(in super::super) fn smooth_once<K: SmootherObserver>(
+        &mut self,
+        layout: &Layout,
+        chain: Chain<'_>,
+        observer: K,
+    ) {
         self.all.resize_with(1, Member::default);
         self.all[0].take::<true>(&chain, 0..chain.cells.n_positions());
-        self.all[0].stretch.pass_once(layout, chain, sink);
+        self.all[0].segment.smooth_once(layout, chain, observer);
     }
 
-    /// Stretches that depend on each other: each run begins with the first of all or with one that has merged.
+    /// Segments that depend on each other: each run begins with the first of all or with one that has merged.
     fn runs(&mut self) -> Vec<&mut [Member]> {
         self.all.chunk_by_mut(|_, next| next.merge.is_none()).collect()
     }
 
-    /// The positions of each stretch of the last pass forward.
+    /// The positions of each segment of the last pass forward.
     pub(in super::super) fn positions(&self) -> Vec<Range<usize>> {
-        self.all.iter().map(|member| member.stretch.whole().positions).collect()
+        self.all.iter().map(|member| member.segment.whole().positions).collect()
     }
 
-    /// The pass back over all positions, after one forward that kept its memory, with one sink for each stretch. Returns the
-    /// sinks.
-    pub(in super::super) fn backward<K: Sink + Send>(
+    /// The pass back over all positions, after one forward that kept its memory, with one observer for each segment. Returns the
+    /// observers.
+    pub(in super::super) fn backward<K: SmootherObserver + Send>(
         &mut self,
         layout: &Layout,
         chain: Chain<'_>,
-        sinks: Vec<K>,
+        observers: Vec<K>,
     ) -> Vec<K> {
-        let nothing = KeptDual::zero(layout.dynamic().size());
+        let nothing = Adjoint::zero(layout.dynamic().size());
         if let [only] = &mut self.all[..] {
-            let back = |sink| only.stretch.backward(layout, chain, &nothing, sink).0;
-            return sinks.into_iter().map(back).collect();
+            let back = |observer| only.segment.backward(layout, chain, &nothing, observer).0;
+            return observers.into_iter().map(back).collect();
         }
         self.all.par_iter_mut().for_each(|member| {
             if let Some(Merge { beginning, .. }) = &member.merge {
-                member.dual_before = member.stretch.dual_before(layout, chain, beginning.clone());
+                member.adjoint_before = member.segment.adjoint_before(layout, chain, beginning.clone());
             }
         });
         // What lies after a run is what its successor has found on its own.
-        let mut after: Vec<KeptDual> =
-            self.runs().iter().skip(1).map(|run| run[0].dual_before.clone()).collect();
+        let mut after: Vec<Adjoint> =
+            self.runs().iter().skip(1).map(|run| run[0].adjoint_before.clone()).collect();
         after.push(nothing);
-        let mut sinks = sinks.into_iter();
+        let mut observers = observers.into_iter();
         let runs =
-            self.runs().into_iter().map(|run| (sinks.by_ref().take(run.len()).collect::<Vec<K>>(), run));
+            self.runs().into_iter().map(|run| (observers.by_ref().take(run.len()).collect::<Vec<K>>(), run));
         let runs: Vec<_> = runs.zip(after).collect();
-        let back = |((sinks, run), mut after): ((Vec<K>, &mut [Member]), KeptDual)| {
-            let mut done = Vec::with_capacity(sinks.len());
-            for (member, sink) in run.iter_mut().zip(sinks).rev() {
-                let (sink, before) = member.stretch.backward(layout, chain, &after, sink);
+        let back = |((observers, run), mut after): ((Vec<K>, &mut [Member]), Adjoint)| {
+            let mut done = Vec::with_capacity(observers.len());
+            for (member, observer) in run.iter_mut().zip(observers).rev() {
+                let (observer, before) = member.segment.backward(layout, chain, &after, observer);
                 after = before;
-                done.push(sink);
+                done.push(observer);
             }
             done.reverse();
             done
@@ -215,7 +225,7 @@ impl Stretches {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cut, MOST, SHORTEST, Stretches};
+    use super::{Cut, MOST, SHORTEST, Segments};
     use crate::data::{InputPoints, Observations};
     use crate::graph::FactorGraph;
     use crate::inference::{Form, Workspace};
@@ -224,7 +234,7 @@ mod tests {
     use crate::structure::sorted_chain;
     use crate::units::{LengthScale, Variance};
 
-    /// Where the stretches of a grid of 3000 points merge, if they do, as a share of their length.
+    /// Where the segments of a grid of 3000 points merge, if they do, as a share of their length.
     fn merges(length_scale: f64, is_observed: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
         let inputs = InputPoints::from_column((0..3000).map(f64::from).collect()).unwrap();
         let value = |row: usize| if is_observed(row) { (row as f64 * 0.1).sin() } else { f64::NAN };
@@ -239,16 +249,16 @@ mod tests {
         let mut workspace = Workspace::with_form(Form::Covariance);
         let layout = workspace.prepare_chain::<false>(&graph).unwrap();
         let (chain, _, _) = workspace.chain(&graph);
-        let mut stretches = Stretches::default();
-        stretches.forward::<true>(&layout, chain, Cut::Every(1000.try_into().unwrap()));
-        let merge = |at: usize| stretches.all[at].merge.as_ref().map(|merge| merge.beginning.positions.len());
-        (1..stretches.all.len()).map(merge).collect()
+        let mut segments = Segments::default();
+        segments.forward::<true>(&layout, chain, Cut::Every(1000.try_into().unwrap()));
+        let merge = |at: usize| segments.all[at].merge.as_ref().map(|merge| merge.beginning.positions.len());
+        (1..segments.all.len()).map(merge).collect()
     }
 
     #[test]
     fn a_filter_forgets_by_its_dynamics_or_by_its_observations_or_not_at_all() {
         assert!(merges(10.0, |_| true).iter().all(|merge| merge.is_some_and(|at| at <= 256)));
-        // Nothing is observed in the second stretch: its state forgets on its own, and more slowly.
+        // Nothing is observed in the second segment: its state forgets on its own, and more slowly.
         let by_itself = merges(10.0, |row| !(1000..2000).contains(&row));
         assert!(by_itself[0].is_some_and(|at| at > 256), "{by_itself:?}");
         // A state that hardly moves forgets only what observations tell it anew: too slowly here.
@@ -261,14 +271,14 @@ mod tests {
         let every = Cut::Every(7.try_into().unwrap());
         for n_positions in [1, 6, 7, 8, 20, SHORTEST, 2 * SHORTEST - 1, 2 * SHORTEST, 999_999, 1_000_003] {
             for cut in [Cut::Never, Cut::ByLength, every] {
-                let stretches = cut.stretches(n_positions);
-                assert_eq!(stretches[0].start, 0);
-                assert_eq!(stretches.last().unwrap().end, n_positions);
-                assert!(stretches.windows(2).all(|pair| pair[0].end == pair[1].start));
-                assert!(stretches.iter().all(|stretch| !stretch.is_empty()));
+                let segments = cut.segments(n_positions);
+                assert_eq!(segments[0].start, 0);
+                assert_eq!(segments.last().unwrap().end, n_positions);
+                assert!(segments.windows(2).all(|pair| pair[0].end == pair[1].start));
+                assert!(segments.iter().all(|segment| !segment.is_empty()));
                 if cut == Cut::ByLength {
-                    assert!(stretches.len() <= MOST);
-                    assert_eq!(stretches.len() == 1, n_positions < 2 * SHORTEST);
+                    assert!(segments.len() <= MOST);
+                    assert_eq!(segments.len() == 1, n_positions < 2 * SHORTEST);
                 }
             }
         }

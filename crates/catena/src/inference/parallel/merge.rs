@@ -1,13 +1,13 @@
 //! From where on a filter does not depend on the state it started from.
 //!
-//! Given the state z before a stretch, the filter starts from mean z and covariance 0. Its mean is then an affine function of z,
+//! Given the state z before a segment, the filter starts from mean z and covariance 0. Its mean is then an affine function of z,
 //! with the slope Φ that every step and observation changes as they change errors, `Φ ← (I − k hᵀ) A Φ`, and its covariance C
 //! is the same for all z. With z of moments (m, P) the filtered ones are `mean + Φ m` and `C + Φ P Φᵀ`; where Φ is nothing
 //! to rounding, they are those of the filter that started from zero.
 
-use super::super::buffers::{Filtered, KeptMoments, Room};
-use super::super::covariance::{Chain, Forward, Part};
-use super::super::sink::Sink;
+use super::super::kalman::{Chain, Forward, SegmentRange};
+use super::super::kalman_memory::{Capacity, FilterMemory, Gaussian};
+use super::super::predictions::SmootherObserver;
 use crate::linalg::{
     Arithmetic, Job, Layout, Shape, StateAlgebra, add_scaled, dispatch, dispatch_small,
     transition_times_matrix, vector_times_matrix,
@@ -15,53 +15,53 @@ use crate::linalg::{
 
 /// So many positions are filtered between two looks at Φ.
 const POSITIONS_AT_ONCE: usize = 64;
-/// Where all entries of Φ are below this, in standard deviations of the filtered state, a stretch has merged.
+/// Where all entries of Φ are below this, in standard deviations of the filtered state, a segment has merged.
 const FORGOTTEN: f64 = 1e-19;
-/// By how much the true state before a stretch may change what was found without it, relative to that: less than rounding does.
+/// By how much the true state before a segment may change what was found without it, relative to that: less than rounding does.
 const NOTHING: f64 = 1e-16;
-/// A filter whose Φ is still above this after an eighth of the stretch will not merge soon enough to be worth waiting for.
+/// A filter whose Φ is still above this after an eighth of the segment will not merge soon enough to be worth waiting for.
 const HOPELESS: f64 = 1e-3;
 
-/// Where a stretch has merged with the filter of the whole chain.
+/// Where a segment has merged with the filter of the whole chain.
 #[derive(Clone, Debug)]
 pub(super) struct Merge {
     /// What comes before it, and what comes after.
-    pub(super) beginning: Part,
-    pub(super) rest: Part,
+    pub(super) beginning: SegmentRange,
+    pub(super) rest: SegmentRange,
     /// The moments of the last position of the beginning.
-    pub(super) moments: KeptMoments,
+    pub(super) moments: Gaussian,
     influence: Vec<f64>,
 }
 
 impl Merge {
-    /// Looks for the place in the first half of a stretch.
+    /// Looks for the place in the first half of a segment.
     pub(super) fn find(
         layout: &Layout,
         chain: Chain<'_>,
-        stretch: &Part,
-        scratch: &mut Filtered,
+        segment: &SegmentRange,
+        scratch: &mut FilterMemory,
     ) -> Option<Self> {
         let size = layout.dynamic().size();
-        let mut moments = KeptMoments::zero(size);
+        let mut moments = Gaussian::zero(size);
         let mut influence: Vec<f64> =
             (0..size * size).map(|at| if at % (size + 1) == 0 { 1.0 } else { 0.0 }).collect();
-        let (first, length) = (stretch.positions.start, stretch.positions.len());
+        let (first, length) = (segment.positions.start, segment.positions.len());
         let (mut done, mut observations) = (0, 0);
         while done < length / 2 {
             let count = POSITIONS_AT_ONCE.min(length / 2 - done);
             let positions = first + done..first + done + count;
             let brought = chain.whitened.count(chain.cells, positions.clone());
-            let room = Room { first_position: positions.start, states: count + 1, observations: brought };
+            let room = Capacity { first_position: positions.start, states: count + 1, observations: brought };
             scratch.reset(room);
-            let part = Part { positions, observations: 0..brought };
-            let mut after = KeptMoments::default();
+            let part = SegmentRange { positions, observations: 0..brought };
+            let mut after = Gaussian::default();
             let forward = Forward::<true> {
                 chain,
                 part: part.clone(),
                 filtered: &mut *scratch,
                 before: &moments,
                 after: Some(&mut after),
-                watch: (),
+                observer: (),
             };
             dispatch(layout, forward);
             moments = after;
@@ -71,9 +71,10 @@ impl Merge {
             observations += brought;
             let left = largest_share(&influence, &moments);
             if left <= FORGOTTEN {
-                let (middle, Part { positions, observations: all }) = (first + done, stretch.clone());
-                let beginning = Part { positions: first..middle, observations: 0..observations };
-                let rest = Part { positions: middle..positions.end, observations: observations..all.end };
+                let (middle, SegmentRange { positions, observations: all }) = (first + done, segment.clone());
+                let beginning = SegmentRange { positions: first..middle, observations: 0..observations };
+                let rest =
+                    SegmentRange { positions: middle..positions.end, observations: observations..all.end };
                 return Some(Self { beginning, rest, moments, influence });
             }
             // Written so that what is not a number is hopeless, too.
@@ -85,24 +86,24 @@ impl Merge {
         None
     }
 
-    /// Whether the true moments before the stretch change nothing of what was found without them.
-    pub(super) fn holds_after(&self, before: &KeptMoments) -> bool {
+    /// Whether the true moments before the segment change nothing of what was found without them.
+    pub(super) fn holds_after(&self, before: &Gaussian) -> bool {
         let size = before.mean.len();
-        let deviation = |moments: &KeptMoments, at: usize| moments.covariance[at * (size + 1)].sqrt();
+        let deviation = |moments: &Gaussian, at: usize| moments.covariance[at * (size + 1)].sqrt();
         let largest = self.moments.mean.iter().fold(0.0_f64, |largest, mean| largest.max(mean.abs()));
         (0..size).all(|i| {
             let row = &self.influence[i * size..][..size];
             let shift: f64 = row.iter().zip(&before.mean).map(|(slope, mean)| (slope * mean).abs()).sum();
-            let spread: f64 =
+            let covariance_factor: f64 =
                 row.iter().enumerate().map(|(j, slope)| slope.abs() * deviation(before, j)).sum();
             let own = deviation(&self.moments, i);
-            shift <= NOTHING * own.max(largest) && spread <= NOTHING * own
+            shift <= NOTHING * own.max(largest) && covariance_factor <= NOTHING * own
         })
     }
 }
 
 /// The largest entry of Φ, each in standard deviations of the component it leads to.
-fn largest_share(influence: &[f64], moments: &KeptMoments) -> f64 {
+fn largest_share(influence: &[f64], moments: &Gaussian) -> f64 {
     let size = moments.mean.len();
     let mut largest = 0.0_f64;
     for (i, row) in influence.chunks_exact(size).enumerate() {
@@ -122,8 +123,8 @@ fn largest_share(influence: &[f64], moments: &KeptMoments) -> f64 {
 /// Carries Φ over positions that have just been filtered.
 struct Influence<'a> {
     chain: Chain<'a>,
-    part: Part,
-    filtered: &'a Filtered,
+    part: SegmentRange,
+    filtered: &'a FilterMemory,
     influence: &'a mut [f64],
 }
 
@@ -132,7 +133,7 @@ impl Job for Influence<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) {
-        let Self { chain, part: Part { positions, observations }, filtered, influence } = self;
+        let Self { chain, part: SegmentRange { positions, observations }, filtered, influence } = self;
         let (size, width) = (shape.size(), shape.readable());
         let (mut moved, mut read) = (vec![0.0; size * size], vec![0.0; size]);
         let mut first = observations.start;
@@ -153,9 +154,9 @@ impl Job for Influence<'_> {
     }
 }
 
-/// Nobody looks: only the dual is carried back.
+/// Nobody looks: only the adjoint is carried back.
 pub(super) struct Unseen;
 
-impl Sink for Unseen {
-    const WITH_SLOPES: bool = false;
+impl SmootherObserver for Unseen {
+    const WITH_GRADIENT: bool = false;
 }

@@ -1,4 +1,4 @@
-//! The canonical form of the sweep, for any tree: messages (Λ, η) up from the leaves, beliefs (m, P) down from the root.
+//! The canonical form of the sweep, for any tree: messages (Λ, η) up from the leaves, states (m, P) down from the root.
 //!
 //! A position's message is what its cells and everything below it say about its state. With
 //! `T = (I + QΛ)⁻¹, S = TQ, G = TA, J = ΛT`:
@@ -11,10 +11,10 @@
 //! Only sums of positive semidefinite terms: Q = 0 (duplicate inputs), Λ = 0 (empty rows) and huge gaps need nothing
 //! special. G is computed as TA; as A − SΛA it would be a difference, 4 % off at noise 1e-8.
 
-use super::cells::Information;
+use super::cells::CellPrecisions;
 use super::gradient::{GradientSums, Values};
+use super::predictions::Predictions;
 use super::readout::Readout;
-use super::sink::Predictions;
 use super::steps::{StepTable, StepView};
 use crate::graph::{Cells, FactorGraph, StepLengths};
 use crate::index::Position;
@@ -33,7 +33,7 @@ pub(super) struct Branches<'a> {
     pub(super) edges: &'a StepLengths,
     pub(super) steps: &'a StepTable,
     pub(super) readout: &'a Readout,
-    pub(super) information: &'a Information,
+    pub(super) information: &'a CellPrecisions,
     pub(super) n_values: usize,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Branches<'a> {
         graph: &'a FactorGraph<'_>,
         steps: &'a StepTable,
         readout: &'a Readout,
-        information: &'a Information,
+        information: &'a CellPrecisions,
     ) -> Self {
         let n_values = readout.n_values();
         let (tree, cells, edges) = (graph.tree(), graph.cells(), graph.step_lengths());
@@ -51,7 +51,7 @@ impl<'a> Branches<'a> {
     }
 }
 
-/// Messages and beliefs of every position, kept between sweeps.
+/// Messages and states of every position, kept between sweeps.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     /// Λ and η: what is said from below about each state.
@@ -63,14 +63,14 @@ pub(super) struct Messages {
     pub(super) covariances: Vec<f64>,
     pub(super) means: Vec<f64>,
     /// Tᵀη and, when slopes are wanted, J.
-    pulled: Vec<f64>,
-    stiffness: Vec<f64>,
+    projected: Vec<f64>,
+    passed_precision: Vec<f64>,
 }
 
 impl Messages {
     /// Frees what only the passes themselves need.
     pub(super) fn forget_conditionals(&mut self) {
-        for buffer in [&mut self.gains, &mut self.pulled, &mut self.stiffness] {
+        for buffer in [&mut self.gains, &mut self.projected, &mut self.passed_precision] {
             *buffer = vec![];
         }
     }
@@ -111,9 +111,9 @@ pub(super) struct Conditional<'a> {
     pub(super) gain: &'a mut [f64],
     pub(super) covariance: &'a mut [f64],
     /// Tᵀη.
-    pub(super) pulled: &'a mut [f64],
+    pub(super) projected: &'a mut [f64],
     /// J = ΛT, symmetric.
-    pub(super) stiffness: &'a mut [f64],
+    pub(super) passed_precision: &'a mut [f64],
 }
 
 /// Conditions one step on the message from below; returns the step's share of the log evidence, or `None` when
@@ -144,12 +144,12 @@ pub(super) fn condition<A: Arithmetic, S: Shape>(
     times_transition::<A, S>(shape, step.transition, inverse, out.gain);
     times_transition::<A, S>(shape, full_noise, inverse, out.covariance);
     copy_upper_to_lower(size, out.covariance);
-    vector_times_matrix::<A>(message.vector, inverse, out.pulled);
+    vector_times_matrix::<A>(message.vector, inverse, out.projected);
     for i in 0..size {
         let row = &message.precision[i * size..][..size];
-        vector_times_matrix::<A>(row, inverse, &mut out.stiffness[i * size..][..size]);
+        vector_times_matrix::<A>(row, inverse, &mut out.passed_precision[i * size..][..size]);
     }
-    copy_upper_to_lower(size, out.stiffness);
+    copy_upper_to_lower(size, out.passed_precision);
     let mut explained = 0.0;
     for i in 0..size {
         let row = &out.covariance[i * size..][..size];
@@ -163,7 +163,7 @@ pub(super) fn condition<A: Arithmetic, S: Shape>(
 pub(super) struct Up<'a, const KEEP: bool> {
     pub(super) branches: Branches<'a>,
     pub(super) messages: &'a mut Messages,
-    pub(super) with_slopes: bool,
+    pub(super) with_gradient: bool,
     /// `−½ Σ log 2πr` over all cells.
     pub(super) log_noise: f64,
 }
@@ -173,7 +173,7 @@ impl<const KEEP: bool> Job for Up<'_, KEEP> {
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> Self::Output {
-        let Self { branches, messages, with_slopes, log_noise } = self;
+        let Self { branches, messages, with_gradient, log_noise } = self;
         let (size, n) = (shape.size(), branches.tree.len());
         let square = size * size;
         let conditionals = if KEEP { n } else { 1 };
@@ -183,8 +183,8 @@ impl<const KEEP: bool> Job for Up<'_, KEEP> {
         messages.vectors.resize(n * size, 0.0);
         messages.gains.resize(conditionals * square, 0.0);
         messages.covariances.resize(conditionals * square, 0.0);
-        messages.pulled.resize(conditionals * size, 0.0);
-        messages.stiffness.resize(if with_slopes { n } else { 1 } * square, 0.0);
+        messages.projected.resize(conditionals * size, 0.0);
+        messages.passed_precision.resize(if with_gradient { n } else { 1 } * square, 0.0);
         let mut scratch = Scratch::new(shape);
         let mut log_evidence = log_noise;
         for position in (0..n).rev() {
@@ -195,26 +195,31 @@ impl<const KEEP: bool> Job for Up<'_, KEEP> {
             log_evidence -=
                 branches.information.add_to(branches.cells, branches.readout, position, size, target);
             let at = if KEEP { position } else { 0 };
-            let slopes_at = if with_slopes { position } else { 0 };
-            let pulled = &mut messages.pulled[at * size..][..size];
-            let stiffness = &mut messages.stiffness[slopes_at * square..][..square];
+            let slopes_at = if with_gradient { position } else { 0 };
+            let projected = &mut messages.projected[at * size..][..size];
+            let passed_precision = &mut messages.passed_precision[slopes_at * square..][..square];
             let step = branches.steps.step(branches.edges.step_of(position));
             let out = Conditional {
                 gain: &mut messages.gains[at * square..][..square],
                 covariance: &mut messages.covariances[at * square..][..square],
-                pulled: &mut *pulled,
-                stiffness: &mut *stiffness,
+                projected: &mut *projected,
+                passed_precision: &mut *passed_precision,
             };
             let message = Message { precision, vector };
             let share = condition::<A, S>(shape, step, message, out, &mut scratch);
             log_evidence += share.ok_or(Position::new(position))?;
             if let Some(parent) = branches.tree.parent(Position::new(position)) {
                 let parent = parent.get();
-                scratch.first.copy_from_slice(stiffness);
+                scratch.first.copy_from_slice(passed_precision);
                 conjugate_transposed::<A, S>(shape, step.transition, &mut scratch.first, &mut scratch.rows);
                 let target = &mut before[parent * square..][..square];
                 target.iter_mut().zip(&scratch.first).for_each(|(sum, share)| *sum += share);
-                transition_transposed_times_vector::<A, S>(shape, step.transition, pulled, &mut scratch.rows);
+                transition_transposed_times_vector::<A, S>(
+                    shape,
+                    step.transition,
+                    projected,
+                    &mut scratch.rows,
+                );
                 let target = &mut vectors_before[parent * size..][..size];
                 target.iter_mut().zip(&scratch.rows).for_each(|(sum, share)| *sum += share);
             }
@@ -248,11 +253,11 @@ impl Job for Down<'_, '_> {
             let (covariances_before, covariance) = messages.covariances.split_at_mut(position * square);
             let (mean, covariance) = (&mut mean[..size], &mut covariance[..square]);
             let above = match parent {
-                Some(at) => Belief {
+                Some(at) => GaussianView {
                     mean: &means_before[at * size..][..size],
                     covariance: &covariances_before[at * square..][..square],
                 },
-                None => Belief { mean: &nowhere.0, covariance: &nowhere.1 },
+                None => GaussianView { mean: &nowhere.0, covariance: &nowhere.1 },
             };
             let gain = &messages.gains[position * square..][..square];
             let message = Message {
@@ -260,13 +265,13 @@ impl Job for Down<'_, '_> {
                 vector: &messages.vectors[position * size..][..size],
             };
             if let (Some(sums), Some(_)) = (&mut slopes, parent) {
-                let pulled = &messages.pulled[position * size..][..size];
-                let stiffness = &messages.stiffness[position * square..][..square];
-                let step = branches.steps.slopes(branches.edges.step_of(position));
-                add_slopes::<A, S>(
+                let projected = &messages.projected[position * size..][..size];
+                let passed_precision = &messages.passed_precision[position * square..][..square];
+                let step = branches.steps.derivatives(branches.edges.step_of(position));
+                add_step_gradient::<A, S>(
                     shape,
                     step,
-                    (gain, pulled, stiffness),
+                    (gain, projected, passed_precision),
                     (message, above),
                     sums,
                     &mut scratch,
@@ -291,22 +296,22 @@ impl Job for Down<'_, '_> {
 
 /// The mean and covariance of a state.
 #[derive(Clone, Copy)]
-pub(super) struct Belief<'a> {
+pub(super) struct GaussianView<'a> {
     pub(super) mean: &'a [f64],
     pub(super) covariance: &'a [f64],
 }
 
-/// `m = G m_parent + S η`, `P = G P_parent Gᵀ + S`; S stands in `belief.1` and is overwritten by P.
+/// `m = G m_parent + S η`, `P = G P_parent Gᵀ + S`; S stands in `gaussian.1` and is overwritten by P.
 #[inline(always)]
 pub(super) fn descend<A: Arithmetic>(
     size: usize,
     gain: &[f64],
     vector: &[f64],
-    above: Belief<'_>,
-    belief: (&mut [f64], &mut [f64]),
+    above: GaussianView<'_>,
+    gaussian: (&mut [f64], &mut [f64]),
     scratch: &mut [f64],
 ) {
-    let (mean, covariance) = belief;
+    let (mean, covariance) = gaussian;
     for i in 0..size {
         let own = dot::<A>(&covariance[i * size..][..size], &vector[..size]);
         mean[i] = own + dot::<A>(&gain[i * size..][..size], &above.mean[..size]);
@@ -325,11 +330,11 @@ pub(super) fn descend<A: Arithmetic>(
 
 /// With `r = Tᵀη − ΛG m_parent` and `N = J − ΛG P_parent GᵀΛ`: `∂/∂Q = ½(rrᵀ − N)`, `∂/∂A = r m_parentᵀ − ΛG P_parent`.
 #[inline(always)]
-fn add_slopes<A: Arithmetic, S: Shape>(
+fn add_step_gradient<A: Arithmetic, S: Shape>(
     shape: S,
     slopes: StepView<'_>,
-    (gain, pulled, stiffness): (&[f64], &[f64], &[f64]),
-    (message, above): (Message<'_>, Belief<'_>),
+    (gain, projected, passed_precision): (&[f64], &[f64], &[f64]),
+    (message, above): (Message<'_>, GaussianView<'_>),
     sums: &mut GradientSums,
     scratch: &mut Scratch,
 ) {
@@ -346,14 +351,14 @@ fn add_slopes<A: Arithmetic, S: Shape>(
     }
     let (residual, row) = rows.split_at_mut(size);
     for i in 0..size {
-        residual[i] = pulled[i] - dot::<A>(&first[i * size..][..size], &above.mean[..size]);
+        residual[i] = projected[i] - dot::<A>(&first[i * size..][..size], &above.mean[..size]);
     }
     sums.add_transition_step(shape, slopes, (residual, above.mean), second);
     // N, by its upper triangle; it overwrites ΛG P_parent row by row, as each row needs only its own.
     for i in 0..size {
         for j in i..size {
             let product = dot::<A>(&second[i * size..][..size], &first[j * size..][..size]);
-            row[j] = stiffness[i * size + j] - product;
+            row[j] = passed_precision[i * size + j] - product;
         }
         second[i * size + i..(i + 1) * size].copy_from_slice(&row[i..size]);
     }

@@ -1,8 +1,8 @@
 //! The posterior of every state, kept whole: for states, covariances, samples and new inputs.
 
-use super::canonical::{self, Belief, Conditional, Message, Messages, Scratch};
-use super::factored::{self, FactoredConditional, Factors};
+use super::information::{self, Conditional, GaussianView, Message, Messages, Scratch};
 use super::readout::Readout;
+use super::square_root::{self, Factors, SquareRootConditional};
 use super::steps::{StepTable, StepView};
 use crate::graph::FactorGraph;
 use crate::index::{OutputIndex, Position};
@@ -11,25 +11,25 @@ use crate::linalg::{
     transition_transposed_times_vector, vector_times_matrix,
 };
 
-/// Messages from below and beliefs of every position, in the form they were computed in.
+/// Messages from below and states of every position, in the form they were computed in.
 #[derive(Debug)]
-pub(crate) struct Beliefs {
+pub(crate) struct States {
     pub(super) layout: Layout,
     pub(super) readout: Readout,
     pub(super) kind: Kind,
 }
 
-/// The form of messages and beliefs.
+/// The form of messages and states.
 #[derive(Debug)]
 pub(super) enum Kind {
-    Canonical(Messages),
-    Factored(Factors),
+    Information(Messages),
+    SquareRoot(Factors),
 }
 
-/// The belief of one state, padded as its layout says.
-pub(crate) struct StateBelief {
+/// The gaussian of one state, padded as its layout says.
+pub(crate) struct StateGaussian {
     mean: Vec<f64>,
-    spread: Spread,
+    covariance_factor: Spread,
 }
 
 /// The covariance of a state, or a factor Z with P = Z Zᵀ.
@@ -38,12 +38,12 @@ enum Spread {
     Root(Vec<f64>),
 }
 
-/// How a state follows from its parent's: `z = gain·z_parent + shift + spread·(standard normals)`.
+/// How a state follows from its parent's: `z = gain·z_parent + shift + covariance_factor·(standard normals)`.
 #[derive(Debug)]
 pub(crate) struct Transition {
     pub(crate) gain: Vec<f64>,
     pub(crate) shift: Vec<f64>,
-    pub(crate) spread: Vec<f64>,
+    pub(crate) covariance_factor: Vec<f64>,
 }
 
 /// The transitions of steps that are not edges of the structure.
@@ -51,8 +51,8 @@ pub(crate) struct NewSteps(StepTable);
 
 impl NewSteps {
     /// Steps of these lengths under the model of a graph.
-    pub(crate) fn new(graph: &FactorGraph<'_>, beliefs: &Beliefs, lengths: &[f64]) -> Self {
-        Self(StepTable::for_lengths(lengths, graph.model(), &beliefs.layout))
+    pub(crate) fn new(graph: &FactorGraph<'_>, states: &States, lengths: &[f64]) -> Self {
+        Self(StepTable::for_lengths(lengths, graph.model(), &states.layout))
     }
 
     fn step(&self, step: usize) -> StepView<'_> {
@@ -61,7 +61,7 @@ impl NewSteps {
     }
 }
 
-impl Beliefs {
+impl States {
     fn shape(&self) -> Dynamic {
         self.layout.dynamic()
     }
@@ -71,19 +71,20 @@ impl Beliefs {
         self.shape().size()
     }
 
-    /// The belief at a position.
-    pub(crate) fn at(&self, position: Position) -> StateBelief {
+    /// The gaussian at a position.
+    pub(crate) fn at(&self, position: Position) -> StateGaussian {
         let size = self.size();
         let vector = |all: &[f64]| all[position.get() * size..][..size].to_vec();
         let matrix = |all: &[f64]| all[position.get() * size * size..][..size * size].to_vec();
         match &self.kind {
-            Kind::Canonical(messages) => StateBelief {
+            Kind::Information(messages) => StateGaussian {
                 mean: vector(&messages.means),
-                spread: Spread::Covariance(matrix(&messages.covariances)),
+                covariance_factor: Spread::Covariance(matrix(&messages.covariances)),
             },
-            Kind::Factored(factors) => {
-                StateBelief { mean: vector(&factors.means), spread: Spread::Root(matrix(&factors.spreads)) }
-            }
+            Kind::SquareRoot(factors) => StateGaussian {
+                mean: vector(&factors.means),
+                covariance_factor: Spread::Root(matrix(&factors.covariance_factors)),
+            },
         }
     }
 
@@ -93,36 +94,38 @@ impl Beliefs {
         // The root's step comes first in every table.
         let step = steps.step(usize::from(position.get() > 0));
         match &self.kind {
-            Kind::Canonical(messages) => {
+            Kind::Information(messages) => {
                 let message = message_at(messages, self.size(), position);
                 // The upward pass went over this very step without overflow.
                 let (conditioned, _share) = Step::with_share(self.shape(), step, message);
                 conditioned.into_transition(self.shape(), step, message)
             }
-            Kind::Factored(factors) => {
-                let conditional = factored_at(factors, self.shape(), step, position);
-                let FactoredConditional { gain, spread, offset, .. } = conditional;
-                let shift =
-                    spread.chunks_exact(self.size()).map(|row| dot::<Separate>(row, &offset)).collect();
-                Transition { gain, shift, spread }
+            Kind::SquareRoot(factors) => {
+                let conditional = square_root_at(factors, self.shape(), step, position);
+                let SquareRootConditional { gain, covariance_factor, offset, .. } = conditional;
+                let shift = covariance_factor
+                    .chunks_exact(self.size())
+                    .map(|row| dot::<Separate>(row, &offset))
+                    .collect();
+                Transition { gain, shift, covariance_factor }
             }
         }
     }
 
-    /// The belief of a new state that hangs below `parent` by a step, and above `child` by another if there is one; `None` when
+    /// The gaussian of a new state that hangs below `parent` by a step, and above `child` by another if there is one; `None` when
     /// numbers overflow on a step so long.
     pub(crate) fn attached(
         &self,
         steps: &NewSteps,
         (parent, step): (Position, usize),
         child: Option<(Position, usize)>,
-    ) -> Option<StateBelief> {
+    ) -> Option<StateGaussian> {
         self.attached_by(steps.step(step), steps, parent, child)
     }
 
-    /// The belief of a new state that lies before the root by a step: the step taken backward in time, under which
+    /// The gaussian of a new state that lies before the root by a step: the step taken backward in time, under which
     /// odd derivatives change their sign. `None` when numbers overflow.
-    pub(crate) fn before_root(&self, steps: &NewSteps, step: usize) -> Option<StateBelief> {
+    pub(crate) fn before_root(&self, steps: &NewSteps, step: usize) -> Option<StateGaussian> {
         let (transition, noise) = steps.step(step).backward_in_time(self.shape());
         let step = StepView { transition: &transition, noise: &noise };
         self.attached_by(step, steps, Position::new(0), None)
@@ -134,13 +137,13 @@ impl Beliefs {
         steps: &NewSteps,
         parent: Position,
         child: Option<(Position, usize)>,
-    ) -> Option<StateBelief> {
+    ) -> Option<StateGaussian> {
         let (shape, size) = (self.shape(), self.size());
         let mut mean = vec![0.0; size];
         Some(match (&self.kind, self.at(parent)) {
             (
-                Kind::Canonical(messages),
-                StateBelief { mean: above, spread: Spread::Covariance(covariance) },
+                Kind::Information(messages),
+                StateGaussian { mean: above, covariance_factor: Spread::Covariance(covariance) },
             ) => {
                 let (precision, vector) = match child {
                     Some((child, below)) => {
@@ -152,33 +155,41 @@ impl Beliefs {
                 };
                 let message = Message { precision: &precision, vector: &vector };
                 let mut step = Step::conditioned(shape, step, message)?;
-                let above = Belief { mean: &above, covariance: &covariance };
+                let above = GaussianView { mean: &above, covariance: &covariance };
                 let mut scratch = vec![0.0; size * size];
-                let belief = (&mut mean[..], &mut step.covariance[..]);
-                canonical::descend::<Separate>(size, &step.gain, &vector, above, belief, &mut scratch);
-                StateBelief { mean, spread: Spread::Covariance(step.covariance) }
+                let gaussian = (&mut mean[..], &mut step.covariance[..]);
+                information::descend::<Separate>(size, &step.gain, &vector, above, gaussian, &mut scratch);
+                StateGaussian { mean, covariance_factor: Spread::Covariance(step.covariance) }
             }
-            (Kind::Factored(factors), StateBelief { mean: above, spread: Spread::Root(root) }) => {
+            (
+                Kind::SquareRoot(factors),
+                StateGaussian { mean: above, covariance_factor: Spread::Root(root) },
+            ) => {
                 let (rows, offset) = match child {
                     Some((child, below)) => {
                         let below = steps.step(below);
-                        factored_at(factors, shape, below, child).passed(shape, below.transition)
+                        square_root_at(factors, shape, below, child).passed(shape, below.transition)
                     }
                     None => (vec![0.0; size * size], vec![0.0; size]),
                 };
-                let conditional = factored::condition(shape, step, (&rows, &offset));
-                let mut spread = vec![0.0; size * size];
-                factored::descend(size, &conditional, (&above, &root), (&mut mean, &mut spread));
-                StateBelief { mean, spread: Spread::Root(spread) }
+                let conditional = square_root::condition(shape, step, (&rows, &offset));
+                let mut covariance_factor = vec![0.0; size * size];
+                square_root::descend(
+                    size,
+                    &conditional,
+                    (&above, &root),
+                    (&mut mean, &mut covariance_factor),
+                );
+                StateGaussian { mean, covariance_factor: Spread::Root(covariance_factor) }
             }
-            // A belief has the form of the beliefs it is taken from.
+            // A gaussian has the form of the states it is taken from.
             (_, other) => other,
         })
     }
 
     /// Whether variances are differences, which rounding can bring below zero, and not squares.
     pub(crate) fn can_be_below_zero(&self) -> bool {
-        matches!(self.kind, Kind::Canonical(_))
+        matches!(self.kind, Kind::Information(_))
     }
 
     /// The state latent by latent, without padding.
@@ -203,34 +214,34 @@ impl Beliefs {
     }
 
     /// The mean and variance of an output.
-    pub(crate) fn read_output(&self, output: OutputIndex, belief: &StateBelief) -> (f64, f64) {
+    pub(crate) fn read_output(&self, output: OutputIndex, gaussian: &StateGaussian) -> (f64, f64) {
         let size = self.size();
-        match &belief.spread {
+        match &gaussian.covariance_factor {
             Spread::Covariance(covariance) => {
-                let values = super::gradient::Values { mean: &belief.mean, covariance, stride: size };
+                let values = super::gradient::Values { mean: &gaussian.mean, covariance, stride: size };
                 self.readout.read_output(output.get(), values)
             }
             Spread::Root(root) => {
-                let mut pulled = vec![0.0; size];
-                factored::read_output(&self.readout, output.get(), (&belief.mean, root), &mut pulled)
+                let mut projected = vec![0.0; size];
+                square_root::read_output(&self.readout, output.get(), (&gaussian.mean, root), &mut projected)
             }
         }
     }
 
     /// The covariance of all outputs, D×D.
-    pub(crate) fn output_covariance(&self, belief: &StateBelief) -> Vec<f64> {
+    pub(crate) fn output_covariance(&self, gaussian: &StateGaussian) -> Vec<f64> {
         let (size, n_outputs) = (self.size(), self.readout.n_outputs());
-        let mut pulled = vec![0.0; n_outputs * size];
-        let (Spread::Covariance(matrix) | Spread::Root(matrix)) = &belief.spread;
-        for (output, row) in pulled.chunks_exact_mut(size).enumerate() {
+        let mut projected = vec![0.0; n_outputs * size];
+        let (Spread::Covariance(matrix) | Spread::Root(matrix)) = &gaussian.covariance_factor;
+        for (output, row) in projected.chunks_exact_mut(size).enumerate() {
             let weights = self.readout.row(output).weights;
             vector_times_matrix::<Separate>(weights, &matrix[..weights.len() * size], row);
         }
         let entry = |d: usize, e: usize| {
-            let row = &pulled[d * size..][..size];
-            match &belief.spread {
+            let row = &projected[d * size..][..size];
+            match &gaussian.covariance_factor {
                 Spread::Covariance(_) => self.read(OutputIndex::new(e), row),
-                Spread::Root(_) => dot::<Separate>(row, &pulled[e * size..][..size]),
+                Spread::Root(_) => dot::<Separate>(row, &projected[e * size..][..size]),
             }
         };
         // One triangle serves both, so that the matrix is symmetric to the bit.
@@ -240,7 +251,7 @@ impl Beliefs {
     }
 }
 
-impl StateBelief {
+impl StateGaussian {
     /// The mean, padded.
     pub(crate) fn mean(&self) -> &[f64] {
         &self.mean
@@ -248,7 +259,7 @@ impl StateBelief {
 
     /// The covariance, padded.
     pub(crate) fn covariance(&self) -> Vec<f64> {
-        match &self.spread {
+        match &self.covariance_factor {
             Spread::Covariance(covariance) => covariance.clone(),
             Spread::Root(root) => {
                 let size = self.mean.len();
@@ -267,23 +278,23 @@ fn message_at(messages: &Messages, size: usize, position: Position) -> Message<'
     }
 }
 
-fn factored_at(
+fn square_root_at(
     factors: &Factors,
     shape: Dynamic,
     step: StepView<'_>,
     position: Position,
-) -> FactoredConditional {
+) -> SquareRootConditional {
     let (at, size) = (position.get(), shape.size());
     let root = &factors.roots[at * size * size..][..size * size];
-    factored::condition(shape, step, (root, &factors.offsets[at * size..][..size]))
+    square_root::condition(shape, step, (root, &factors.offsets[at * size..][..size]))
 }
 
 /// One step in canonical form, conditioned on what is below it.
 struct Step {
     gain: Vec<f64>,
     covariance: Vec<f64>,
-    pulled: Vec<f64>,
-    stiffness: Vec<f64>,
+    projected: Vec<f64>,
+    passed_precision: Vec<f64>,
 }
 
 impl Step {
@@ -297,21 +308,26 @@ impl Step {
     fn with_share(shape: Dynamic, step: StepView<'_>, message: Message<'_>) -> (Self, Option<f64>) {
         let size = shape.size();
         let square = || vec![0.0; size * size];
-        let mut conditioned =
-            Self { gain: square(), covariance: square(), pulled: vec![0.0; size], stiffness: square() };
-        let Self { gain, covariance, pulled, stiffness } = &mut conditioned;
-        let out = Conditional { gain, covariance, pulled, stiffness };
-        let share = canonical::condition::<Separate, _>(shape, step, message, out, &mut Scratch::new(shape));
+        let mut conditioned = Self {
+            gain: square(),
+            covariance: square(),
+            projected: vec![0.0; size],
+            passed_precision: square(),
+        };
+        let Self { gain, covariance, projected, passed_precision } = &mut conditioned;
+        let out = Conditional { gain, covariance, projected, passed_precision };
+        let share =
+            information::condition::<Separate, _>(shape, step, message, out, &mut Scratch::new(shape));
         (conditioned, share)
     }
 
     /// The message this step passes on to its parent.
     fn passed(mut self, shape: Dynamic, transition: &[f64]) -> (Vec<f64>, Vec<f64>) {
         let mut rows = vec![0.0; shape.n_parts() * shape.size()];
-        conjugate_transposed::<Separate, _>(shape, transition, &mut self.stiffness, &mut rows);
+        conjugate_transposed::<Separate, _>(shape, transition, &mut self.passed_precision, &mut rows);
         let mut vector = vec![0.0; shape.size()];
-        transition_transposed_times_vector::<Separate, _>(shape, transition, &self.pulled, &mut vector);
-        (self.stiffness, vector)
+        transition_transposed_times_vector::<Separate, _>(shape, transition, &self.projected, &mut vector);
+        (self.passed_precision, vector)
     }
 
     /// The step as a transition, with a factor of its covariance: with Q = L Lᵀ and `I + LᵀΛL = F Fᵀ`, `X = L F⁻ᵀ`.
@@ -331,14 +347,14 @@ impl Step {
             identity[i * size + i] = 1.0;
         }
         cholesky(size, &mut inner);
-        let mut spread = vec![0.0; size * size];
-        times_transition::<Separate, _>(shape, &factor, &identity, &mut spread);
-        for row in spread.chunks_exact_mut(size) {
+        let mut covariance_factor = vec![0.0; size * size];
+        times_transition::<Separate, _>(shape, &factor, &identity, &mut covariance_factor);
+        for row in covariance_factor.chunks_exact_mut(size) {
             for j in 0..size {
                 let known = dot::<Separate>(&row[..j], &inner[j * size..j * size + j]);
                 row[j] = (row[j] - known) / inner[j * size + j];
             }
         }
-        Transition { gain: self.gain, shift, spread }
+        Transition { gain: self.gain, shift, covariance_factor }
     }
 }

@@ -13,11 +13,11 @@ const VANISHED: f64 = 1e4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Law {
     /// Matérn-1/2, whose state is its value.
-    Rough,
+    Matern12,
     /// Matérn-3/2 with its derivative.
-    Smooth,
+    Matern32,
     /// The value of a Matérn-3/2 alone.
-    SmoothValue,
+    Matern32Value,
 }
 
 impl Law {
@@ -28,16 +28,16 @@ impl Law {
         let is_shared = model.latents().iter().all(|latent| (latent.kernel(), latent.state()) == kind);
         match kind {
             _ if !is_shared => None,
-            (Some(Kernel::Matern12), _) => Some(Self::Rough),
-            (Some(Kernel::Matern32), StateKind::Derivative) => Some(Self::Smooth),
-            (Some(Kernel::Matern32), StateKind::Value) => Some(Self::SmoothValue),
+            (Some(Kernel::Matern12), _) => Some(Self::Matern12),
+            (Some(Kernel::Matern32), StateKind::Derivative) => Some(Self::Matern32),
+            (Some(Kernel::Matern32), StateKind::Value) => Some(Self::Matern32Value),
             _ => None,
         }
     }
 }
 
 /// Fills steps of these lengths for the latents of a model that share a law.
-pub(super) struct FillAll<'a, const SLOPES: bool> {
+pub(super) struct FillAll<'a, const DERIVATIVES: bool> {
     pub(super) law: Law,
     pub(super) rates: &'a Rates,
     pub(super) rows: StepRows<'a>,
@@ -59,8 +59,8 @@ impl Rates {
             let slot = layout.slot_of(latent);
             present[slot] = 1.0;
             rates[slot] = match law {
-                Law::Rough => Matern12::rate(process.length_scale()),
-                Law::Smooth | Law::SmoothValue => Matern32::rate(process.length_scale()),
+                Law::Matern12 => Matern12::rate(process.length_scale()),
+                Law::Matern32 | Law::Matern32Value => Matern32::rate(process.length_scale()),
             };
         }
         Self { rates, present }
@@ -91,20 +91,20 @@ impl<A: Arithmetic, const K: usize> StepLanes<A, K> {
 
 /// How states of K components move.
 trait Motion<const K: usize> {
-    /// The step over u, and its slopes in the logarithm of the length-scale if `SLOPES`; all zero where `present` is.
-    fn step<A: Arithmetic, const SLOPES: bool>(
+    /// The step over u, and its slopes in the logarithm of the length-scale if `DERIVATIVES`; all zero where `present` is.
+    fn step<A: Arithmetic, const DERIVATIVES: bool>(
         u: A::Lane,
         present: A::Lane,
     ) -> (StepLanes<A, K>, StepLanes<A, K>);
 }
 
-struct Rough;
-struct Smooth;
-struct SmoothValue;
+struct Matern12Steps;
+struct Matern32Steps;
+struct Matern32ValueSteps;
 
-impl Motion<1> for Rough {
+impl Motion<1> for Matern12Steps {
     #[inline(always)]
-    fn step<A: Arithmetic, const SLOPES: bool>(
+    fn step<A: Arithmetic, const DERIVATIVES: bool>(
         u: A::Lane,
         present: A::Lane,
     ) -> (StepLanes<A, 1>, StepLanes<A, 1>) {
@@ -119,9 +119,9 @@ impl Motion<1> for Rough {
     }
 }
 
-impl Motion<2> for Smooth {
+impl Motion<2> for Matern32Steps {
     #[inline(always)]
-    fn step<A: Arithmetic, const SLOPES: bool>(
+    fn step<A: Arithmetic, const DERIVATIVES: bool>(
         u: A::Lane,
         present: A::Lane,
     ) -> (StepLanes<A, 2>, StepLanes<A, 2>) {
@@ -135,7 +135,7 @@ impl Motion<2> for Smooth {
         let cross = A::times(A::plus(along, along), along);
         let last = A::mul_add_lanes(A::plus(v, v), squared, first);
         // −u·F A with F = [[0, 1], [−1, −2]], and −4u·c cᵀ with c the last column of A.
-        let slopes = if SLOPES {
+        let slopes = if DERIVATIVES {
             let below = [transition[1][0], transition[1][1]];
             let drift = |j: usize| A::plus(transition[0][j], A::plus(below[j], below[j]));
             let minus_u = A::minus(zero, u);
@@ -158,9 +158,9 @@ impl Motion<2> for Smooth {
     }
 }
 
-impl Motion<1> for SmoothValue {
+impl Motion<1> for Matern32ValueSteps {
     #[inline(always)]
-    fn step<A: Arithmetic, const SLOPES: bool>(
+    fn step<A: Arithmetic, const DERIVATIVES: bool>(
         u: A::Lane,
         present: A::Lane,
     ) -> (StepLanes<A, 1>, StepLanes<A, 1>) {
@@ -179,27 +179,27 @@ impl Motion<1> for SmoothValue {
     }
 }
 
-impl<const SLOPES: bool> Job for FillAll<'_, SLOPES> {
+impl<const DERIVATIVES: bool> Job for FillAll<'_, DERIVATIVES> {
     type Output = ();
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, _shape: S) {
         match self.law {
-            Law::Rough => fill::<A, Rough, 1, SLOPES>(self),
-            Law::Smooth => fill::<A, Smooth, 2, SLOPES>(self),
-            Law::SmoothValue => fill::<A, SmoothValue, 1, SLOPES>(self),
+            Law::Matern12 => fill::<A, Matern12Steps, 1, DERIVATIVES>(self),
+            Law::Matern32 => fill::<A, Matern32Steps, 2, DERIVATIVES>(self),
+            Law::Matern32Value => fill::<A, Matern32ValueSteps, 1, DERIVATIVES>(self),
         }
     }
 }
 
 /// Four slots of a step at a time, or several steps of fewer slots.
 #[inline(always)]
-fn fill<A: Arithmetic, M: Motion<K>, const K: usize, const SLOPES: bool>(job: FillAll<'_, SLOPES>) {
+fn fill<A: Arithmetic, M: Motion<K>, const K: usize, const DERIVATIVES: bool>(job: FillAll<'_, DERIVATIVES>) {
     let FillAll { rates: Rates { rates, present }, mut rows, lengths, .. } = job;
     let width = rates.len();
     let vanished = A::splat(VANISHED);
     if width == 4 {
-        fill_lane::<A, M, K, SLOPES>(rows, lengths, first_lane::<A>(rates), first_lane::<A>(present));
+        fill_lane::<A, M, K, DERIVATIVES>(rows, lengths, first_lane::<A>(rates), first_lane::<A>(present));
         return;
     }
     if width.is_multiple_of(4) {
@@ -209,20 +209,20 @@ fn fill<A: Arithmetic, M: Motion<K>, const K: usize, const SLOPES: bool>(job: Fi
                 rates.as_chunks::<4>().0.iter().zip(present.as_chunks::<4>().0).enumerate()
             {
                 let u = A::min(A::times(A::load(rate), length), vanished);
-                let (values, slopes) = M::step::<A, SLOPES>(u, A::load(present));
+                let (values, slopes) = M::step::<A, DERIVATIVES>(u, A::load(present));
                 let place = Place { step, width, slot: 4 * lane };
                 place.store::<A, K>(rows.transitions, rows.noises, &values);
-                if SLOPES {
-                    place.store::<A, K>(rows.transition_slopes, rows.noise_slopes, &slopes);
+                if DERIVATIVES {
+                    place.store::<A, K>(rows.transition_derivatives, rows.noise_derivatives, &slopes);
                 }
             }
         }
         return;
     }
     if width == 1 {
-        fill_few::<A, M, K, 1, SLOPES>(&mut rows, lengths, rates);
+        fill_few::<A, M, K, 1, DERIVATIVES>(&mut rows, lengths, rates);
     } else {
-        fill_few::<A, M, K, 2, SLOPES>(&mut rows, lengths, rates);
+        fill_few::<A, M, K, 2, DERIVATIVES>(&mut rows, lengths, rates);
     }
 }
 
@@ -234,7 +234,7 @@ fn first_lane<A: Arithmetic>(numbers: &[f64]) -> A::Lane {
 
 /// One step after the other of up to four latents.
 #[inline(always)]
-fn fill_lane<A: Arithmetic, M: Motion<K>, const K: usize, const SLOPES: bool>(
+fn fill_lane<A: Arithmetic, M: Motion<K>, const K: usize, const DERIVATIVES: bool>(
     rows: StepRows<'_>,
     lengths: &[f64],
     rates: A::Lane,
@@ -242,14 +242,15 @@ fn fill_lane<A: Arithmetic, M: Motion<K>, const K: usize, const SLOPES: bool>(
 ) {
     let triangle = K * (K + 1) / 2;
     let mut steps = in_lanes(rows.transitions, K * K).zip(in_lanes(rows.noises, triangle));
-    let mut slopes = in_lanes(rows.transition_slopes, K * K).zip(in_lanes(rows.noise_slopes, triangle));
+    let mut slopes =
+        in_lanes(rows.transition_derivatives, K * K).zip(in_lanes(rows.noise_derivatives, triangle));
     for &length in lengths {
         let u = A::min(A::times(rates, A::splat(length)), A::splat(VANISHED));
-        let (values, slope) = M::step::<A, SLOPES>(u, present);
+        let (values, slope) = M::step::<A, DERIVATIVES>(u, present);
         if let Some((transition, noise)) = steps.next() {
             values.store(transition, noise);
         }
-        if SLOPES && let Some((transition, noise)) = slopes.next() {
+        if DERIVATIVES && let Some((transition, noise)) = slopes.next() {
             slope.store(transition, noise);
         }
     }
@@ -263,7 +264,7 @@ fn in_lanes(numbers: &mut [f64], len: usize) -> ChunksExactMut<'_, [f64; 4]> {
 
 /// Several steps at a time of W latents, one or two; their slots are never empty.
 #[inline(always)]
-fn fill_few<A: Arithmetic, M: Motion<K>, const K: usize, const W: usize, const SLOPES: bool>(
+fn fill_few<A: Arithmetic, M: Motion<K>, const K: usize, const W: usize, const DERIVATIVES: bool>(
     rows: &mut StepRows<'_>,
     lengths: &[f64],
     rates: &[f64],
@@ -277,11 +278,12 @@ fn fill_few<A: Arithmetic, M: Motion<K>, const K: usize, const W: usize, const S
                 u[i * W + slot] = rates[slot] * length;
             }
         }
-        let (values, slopes) = M::step::<A, SLOPES>(A::min(A::load(&u), A::splat(VANISHED)), A::splat(1.0));
+        let (values, slopes) =
+            M::step::<A, DERIVATIVES>(A::min(A::load(&u), A::splat(VANISHED)), A::splat(1.0));
         let place = (group * at_once, lengths.len());
         scatter::<A, K, W>(place, rows.transitions, rows.noises, &values);
-        if SLOPES {
-            scatter::<A, K, W>(place, rows.transition_slopes, rows.noise_slopes, &slopes);
+        if DERIVATIVES {
+            scatter::<A, K, W>(place, rows.transition_derivatives, rows.noise_derivatives, &slopes);
         }
     }
 }
