@@ -10,8 +10,9 @@ use catena::kernel::{Kernel, KernelError, Piece, StateKind};
 use catena::live::LivePosterior;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, StructureError, Tree, brute_force_greedy_chain, sorted_chain};
+use catena::structure::{Attachment, StructureError, Tree, sorted_chain};
 use catena::units::{DistanceScale, LengthScale, Quality, UnitError, Variance};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 
 const NOT_NUMBERS: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 const NOT_POSITIVE: [f64; 6] = [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
