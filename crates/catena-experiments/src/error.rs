@@ -8,6 +8,7 @@ use catena::inference::InferenceError;
 use catena::model::ModelError;
 use catena::structure::StructureError;
 use catena::units::UnitError;
+use catena_explain::ExplainError;
 use catena_fit::fit::FitError;
 use catena_io::write::WriteError;
 use catena_methods::DenseMethodError;
@@ -99,6 +100,9 @@ pub enum ExperimentError {
     /// The model does not fit the structure.
     #[error(transparent)]
     Graph(#[from] GraphError),
+    /// A factor graph cannot be drawn.
+    #[error(transparent)]
+    Drawing(#[from] ExplainError),
     /// A live posterior refused an edit or a question.
     #[error(transparent)]
     Live(#[from] catena::live::LiveError),

@@ -120,12 +120,7 @@ impl Scenario {
 
     /// The observed table as a row-major array with NaN at missing cells.
     pub fn dense_values(&self) -> Vec<f64> {
-        let n_outputs = self.model.n_outputs();
-        let mut values = vec![f64::NAN; self.n_rows() * n_outputs];
-        for (row, cell) in self.observations.cells() {
-            values[row.get() * n_outputs + cell.output.get()] = cell.value;
-        }
-        values
+        self.observations.to_dense()
     }
 }
 

@@ -41,7 +41,7 @@ fn infinite_outputs_name_row_and_column() {
     for bad in [f64::INFINITY, f64::NEG_INFINITY] {
         let error = Observations::from_dense(2, 2, &[0.0, f64::NAN, bad, 3.0]).unwrap_err();
         let (row, output) = (RowIndex::new(1), OutputIndex::new(0));
-        assert_eq!(error, DataError::OutputInfinite { row, output, value: bad });
+        assert_eq!(error, DataError::OutputNotFinite { row, output, value: bad });
     }
 }
 
@@ -194,7 +194,7 @@ fn numbers_of_extreme_size_overflow_into_an_error_or_not_at_all() {
                 let cells = [value, -value, f64::NAN, value, 0.5 * value];
                 let table = Observations::from_dense(5, 1, &cells).unwrap();
                 let graph = FactorGraph::new(&model, &tree, &table).unwrap();
-                for form in [None, Some(Form::Canonical), Some(Form::Covariance), Some(Form::Factored)] {
+                for form in [None, Some(Form::Information), Some(Form::Covariance), Some(Form::SquareRoot)] {
                     for what in not_finite(&graph, form) {
                         failures.push(format!(
                             "{what}, form {form:?}: weight {weight:e}, noise {noise:e}, values {value:e}"

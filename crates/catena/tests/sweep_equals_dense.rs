@@ -133,7 +133,7 @@ fn in_every_form_where_there_is_enough_noise() {
     for shape in [Shape::Tree, Shape::Chain, Shape::Line] {
         for scenario in Scenario::drawn(shape, Limits::NOISY, 2000..2048) {
             let forms = accurate_forms(&scenario);
-            n_judged[0] += usize::from(forms.contains(&Some(Form::Canonical)));
+            n_judged[0] += usize::from(forms.contains(&Some(Form::Information)));
             n_judged[1] += usize::from(forms.contains(&Some(Form::Covariance)));
             check(&scenario);
         }
