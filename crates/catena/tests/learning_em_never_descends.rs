@@ -14,10 +14,10 @@ use catena::learning::{
 };
 use catena::model::Lmc;
 use catena::structure::{Tree, automatic_structure};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::learning_tables::recipe;
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 use std::ops::ControlFlow;
 
