@@ -10,8 +10,8 @@ use catena::likelihood::{Approximation, Gaussian, LikelihoodError, Settings, Sto
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, UnitError, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 use std::f64::consts::{PI, TAU};
 

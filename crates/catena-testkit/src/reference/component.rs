@@ -1,21 +1,25 @@
-//! Pieces for time in 32 digits, from their definitions: exponential series of a drift, and moments of a walk.
+//! Time components in 32 digits, from their definitions: exponential series of a drift, and moments of a random walk.
 
 use catena::kernel::Piece;
 
+use super::DoubleDouble;
 use super::transition::{Square, exponential_series};
-use crate::double_double::DoubleDouble;
 
-/// A length-scale and a shape.
-pub(super) type Numbers = (DoubleDouble, DoubleDouble);
+/// The length-scale and the shape parameter.
+pub(super) type Parameters = [DoubleDouble; 2];
 
 fn number(value: f64) -> DoubleDouble {
     DoubleDouble::new(value)
 }
 
-/// A over a time, row-major.
-pub(super) fn piece_transition(piece: Piece, (length_scale, shape): Numbers, time: DoubleDouble) -> Square {
+/// The transition matrix A over a time, row-major.
+pub(super) fn component_transition(
+    component: Piece,
+    [length_scale, shape]: Parameters,
+    time: DoubleDouble,
+) -> Square {
     let (zero, one, u) = (DoubleDouble::ZERO, DoubleDouble::ONE, time / length_scale);
-    match piece {
+    match component {
         Piece::Sho { .. } => exponential_series(&[zero, one, -one, -(one / shape)], u),
         Piece::Cycle { .. } => {
             let turn = two_pi() * length_scale / shape;
@@ -26,10 +30,14 @@ pub(super) fn piece_transition(piece: Piece, (length_scale, shape): Numbers, tim
     }
 }
 
-/// The covariance of the state at a time since the root, row-major.
-pub(super) fn piece_covariance(piece: Piece, (length_scale, _): Numbers, time: DoubleDouble) -> Square {
+/// The prior covariance of the state at a time since the root, row-major.
+pub(super) fn component_covariance(
+    component: Piece,
+    [length_scale, _]: Parameters,
+    time: DoubleDouble,
+) -> Square {
     let (zero, one, u) = (DoubleDouble::ZERO, DoubleDouble::ONE, time / length_scale);
-    match piece {
+    match component {
         Piece::Sho { .. } | Piece::Cycle { .. } => vec![one, zero, zero, one],
         Piece::RandomWalk => vec![one + u],
         Piece::LocalLinearTrend => {
@@ -39,7 +47,7 @@ pub(super) fn piece_covariance(piece: Piece, (length_scale, _): Numbers, time: D
     }
 }
 
-/// 2π: the double and what it leaves out.
+/// 2π: the nearest double plus its rounding error.
 fn two_pi() -> DoubleDouble {
     number(std::f64::consts::TAU) + number(2.449_293_598_294_706_4e-16)
 }
