@@ -71,7 +71,7 @@ impl InBlocksOf<'_> {
             n_holes += inputs.values.iter().filter(|value| value.is_nan()).count();
             bar.set_position(2 * blocks.n_bytes() - block.start.byte());
         }
-        if !sweep.keeps_digits() {
+        if !sweep.variances_are_accurate() {
             return Err(self.failed(FitError::TooLittleNoiseForBlocks));
         }
         let n_rows = placed.iter().map(|block| block.n_rows as u64).sum();

@@ -16,7 +16,7 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena_fit::forecast::{Rolling, rolling};
 use catena_fit::scores::score;
 use catena_fit::{Budget, FitOptions, Quantity, TimeOptions, TimeSpec, fit};
-use catena_methods::trivial::{LinearInterpolation, RidgeRegression};
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression};
 use catena_studies::gap_table::GapTable;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

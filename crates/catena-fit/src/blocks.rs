@@ -121,8 +121,8 @@ impl InBlocks {
     }
 
     /// Whether tiny noise has cost no digits that a sweep in memory would have kept.
-    pub fn keeps_digits(&self) -> bool {
-        self.sweep.keeps_digits()
+    pub fn variances_are_accurate(&self) -> bool {
+        self.sweep.variances_are_accurate()
     }
 
     /// The block in the model's units, after the last row before it without its cells.

@@ -9,7 +9,7 @@ use catena::live::LiveError;
 use catena::model::ModelError;
 use catena::posterior::EnsembleError;
 use catena::structure::StructureError;
-use catena_methods::BaselineError;
+use catena_methods::DenseMethodError;
 use thiserror::Error;
 
 /// A method that cannot handle a problem.
@@ -18,7 +18,7 @@ use thiserror::Error;
 pub enum MethodError {
     /// A dense method or simple rule failed.
     #[error(transparent)]
-    Baseline(#[from] BaselineError),
+    Dense(#[from] DenseMethodError),
     /// Points with another number of inputs than the table.
     #[error("points have {found} input columns but the table has {expected}")]
     InputDim {
@@ -74,7 +74,7 @@ pub enum FitError {
     Structure(#[from] StructureError),
     /// A dense method or simple rule failed.
     #[error(transparent)]
-    Baseline(#[from] BaselineError),
+    Dense(#[from] DenseMethodError),
     /// No start has a finite log evidence.
     #[error("learning cannot start: {0}")]
     Learning(String),
@@ -178,12 +178,12 @@ impl FitError {
         match self {
             Self::Data(DataError::ScalingOverflow { .. } | DataError::UnscalingOverflow { .. }) => true,
             Self::Method(MethodError::Inference(_) | MethodError::Ensemble(_)) => true,
-            Self::Method(MethodError::Baseline(cause)) | Self::Baseline(cause) => matches!(
+            Self::Method(MethodError::Dense(cause)) | Self::Dense(cause) => matches!(
                 cause,
-                BaselineError::NotPositiveDefinite { .. }
-                    | BaselineError::InducingNotPositiveDefinite { .. }
-                    | BaselineError::NegativeVariance { .. }
-                    | BaselineError::MixingDecomposition { .. }
+                DenseMethodError::NotPositiveDefinite { .. }
+                    | DenseMethodError::InducingNotPositiveDefinite { .. }
+                    | DenseMethodError::NegativeVariance { .. }
+                    | DenseMethodError::MixingDecomposition { .. }
             ),
             Self::Learning(_) | Self::NoStart | Self::TooLittleNoiseForParts => true,
             _ => false,

@@ -20,7 +20,6 @@ mod families;
 mod fit;
 mod folds;
 pub mod forecast;
-mod json;
 mod learn;
 mod live;
 mod method_selection;

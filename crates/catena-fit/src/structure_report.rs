@@ -10,8 +10,6 @@ use catena::units::Variance;
 use catena_methods::Problem;
 use catena_methods::bounds::{BoundsError, PosteriorSides, Sides, covariance_gap, latent_gap, posterior_gap};
 
-use crate::json::number;
-use crate::json::object;
 use crate::structure_error::ErrorEstimate;
 
 /// Both sides of the paper's inequalities on one structure.
@@ -101,38 +99,6 @@ impl StructureReport {
         let is_small = structure.len() * model.n_outputs() <= Self::MOST_CELLS_FOR_BOUNDS;
         let bounds = is_small.then(|| EvaluatedBounds::new(problem, structure)).transpose()?;
         Ok(Self { quality, bounds, error })
-    }
-
-    /// The report as one JSON object. A number that is not finite becomes `null`.
-    pub fn to_json(&self) -> String {
-        let null = || "null".to_string();
-        object(&[
-            ("quality", self.quality.to_json()),
-            ("bounds", self.bounds.as_ref().map_or_else(null, EvaluatedBounds::to_json)),
-            ("error", self.error.as_ref().map_or_else(null, ErrorEstimate::to_json)),
-        ])
-    }
-}
-
-fn sides_to_json(sides: Sides) -> String {
-    object(&[("left", number(sides.left)), ("right", number(sides.right))])
-}
-
-impl EvaluatedBounds {
-    fn to_json(&self) -> String {
-        let null = || "null".to_string();
-        let latents = self.latents.as_ref().map_or_else(null, |latents| {
-            let sides: Vec<String> = latents.iter().map(|&sides| sides_to_json(sides)).collect();
-            format!("[{}]", sides.join(","))
-        });
-        object(&[
-            ("lemma_1", latents),
-            ("theorem_1", self.covariance.map_or_else(null, sides_to_json)),
-            ("covariance_gap", number(self.posterior.norms.gap)),
-            ("lemma_2_mean", sides_to_json(self.posterior.mean)),
-            ("lemma_2_covariance", sides_to_json(self.posterior.covariance)),
-            ("is_complete", self.is_complete.to_string()),
-        ])
     }
 }
 

@@ -36,13 +36,13 @@ fn says(fit: &Fit, words: &str) -> bool {
 fn a_small_table_is_answered_exactly_and_nothing_else_is_tried() {
     let fit = quickly(120);
     assert_eq!(fit.parts().method, MethodChoice::Exact);
-    assert!(says(&fit, "are within the budget"), "{:?}", fit.summary().decisions);
+    assert!(says(&fit, "fits the budget"), "{:?}", fit.summary().decisions);
     assert!(!says(&fit, "method by log score"));
 }
 
 #[test]
 fn a_table_beyond_the_budget_is_raced() {
     let fit = quickly(2000);
-    assert!(says(&fit, "method by log score per hidden cell"), "{:?}", fit.summary().decisions);
+    assert!(says(&fit, "method by log score per held-out cell"), "{:?}", fit.summary().decisions);
     assert_ne!(fit.parts().method, MethodChoice::Exact);
 }

@@ -11,7 +11,7 @@ use catena::units::{DistanceScale, LengthScale, Variance};
 use catena_fit::methods::{Differentiable, Evidence, ExactMethod, MessagePassing, Method, States};
 use catena_fit::{MethodError, Quantity, StructureOption};
 use catena_methods::Problem;
-use catena_methods::dense::DensePrior;
+use catena_testkit::reference::DensePrior;
 
 const N_ROWS: usize = 24;
 

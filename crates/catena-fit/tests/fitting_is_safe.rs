@@ -11,7 +11,7 @@ use catena_fit::{
     Budget, Event, Fit, FitError, FitOptions, FullScaleSize, GivenParameters, KernelPair, MeanChoice,
     MethodChoice, Quantity, StructureOption, Summary, fit,
 };
-use catena_methods::{BaselineError, MemoryLimit};
+use catena_methods::{DenseMethodError, MemoryLimit};
 use catena_testkit::learning_tables::{RECIPES, recipe};
 use catena_testkit::random::SeededDraws;
 use catena_testkit::station_table::station_table;
@@ -69,7 +69,7 @@ fn degenerate_tables_give_usable_models() {
         if what == "constant" {
             let predictive = fitted.predict_rows(Quantity::Observation).unwrap();
             assert!((predictive.mean(1) - 4.2).abs() < 1e-12 && predictive.deviation(1) < 0.1);
-            assert!(fitted.summary().warnings.iter().any(|warning| warning.contains("equal values")));
+            assert!(fitted.summary().warnings.iter().any(|warning| warning.contains("is constant")));
         }
     }
     // Every time stamp twice, with other values the second time.
@@ -401,7 +401,7 @@ fn given_parameters_need_no_observation() {
         assert!((second + 2.0 * first).abs() < 1e-9, "{first} {second}");
     }
     let warnings = fitted.summary().warnings.join("; ");
-    assert!(warnings.contains("output 1 has no value"), "{warnings}");
+    assert!(warnings.contains("output 1 has no observed values"), "{warnings}");
 }
 
 #[test]
@@ -432,9 +432,9 @@ fn a_limit_of_memory_reaches_the_dense_methods() {
     let memory = MemoryLimit::bytes(10_000);
     let exact = FitOptions { method: MethodChoice::Exact, memory, ..quick() };
     let refused = fit(&plane(60), &exact, &go_on).unwrap_err();
-    let is_memory = |error: &BaselineError| matches!(error, BaselineError::Memory { .. });
+    let is_memory = |error: &DenseMethodError| matches!(error, DenseMethodError::Memory { .. });
     match &refused {
-        FitError::Method(catena_fit::MethodError::Baseline(cause)) | FitError::Baseline(cause) => {
+        FitError::Method(catena_fit::MethodError::Dense(cause)) | FitError::Dense(cause) => {
             assert!(is_memory(cause), "{cause}");
         }
         other => panic!("{other}"),

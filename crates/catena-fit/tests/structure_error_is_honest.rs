@@ -198,13 +198,6 @@ fn the_report_holds_bounds_and_estimate() {
     assert!(bounds.posterior.norms.gap > 0.0);
     assert!(bounds.posterior.mean.left <= bounds.posterior.mean.right);
     assert!(bounds.posterior.covariance.left <= bounds.posterior.covariance.right);
-    let json = report.to_json();
-    for part in
-        ["{\"quality\":{", "\"lemma_1\":null", "\"covariance_gap\":", "\"error\":{\"mean_difference\":"]
-    {
-        assert!(json.contains(part), "{json}");
-    }
-    assert_eq!(json.matches('{').count(), json.matches('}').count());
     assert!(report.to_string().contains("Lemma 2, means (missing cells as 0)"), "{report}");
 }
 
@@ -224,5 +217,5 @@ fn the_report_on_the_papers_chain_holds_its_bounds() {
     assert!(
         (report.quality.covariance_gap_bound.unwrap() - covariance.right).abs() < 1e-12 * covariance.right
     );
-    assert!(report.error.is_none() && report.to_json().ends_with("\"error\":null}"), "{}", report.to_json());
+    assert!(report.error.is_none());
 }

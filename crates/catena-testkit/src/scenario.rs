@@ -4,13 +4,13 @@
 //! inputs; steps from 1e-9 to 1e9 length-scales; more latents than outputs and fewer; one latent, one output; private
 //! latents; known noise per cell.
 
+use crate::reference::DensePrior;
 use catena::data::{InputPoints, Observations};
 use catena::index::{OutputIndex, RowIndex};
 use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Quality, Variance};
-use catena_methods::dense::DensePrior;
 
 use crate::random::SeededDraws;
 

@@ -10,8 +10,9 @@ use catena::kernel::{Kernel, KernelError, Piece, StateKind};
 use catena::live::LivePosterior;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, StructureError, Tree, brute_force_greedy_chain, sorted_chain};
+use catena::structure::{Attachment, StructureError, Tree, sorted_chain};
 use catena::units::{DistanceScale, LengthScale, Quality, UnitError, Variance};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 
 const NOT_NUMBERS: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 const NOT_POSITIVE: [f64; 6] = [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
@@ -194,7 +195,7 @@ fn numbers_of_extreme_size_overflow_into_an_error_or_not_at_all() {
                 let cells = [value, -value, f64::NAN, value, 0.5 * value];
                 let table = Observations::from_dense(5, 1, &cells).unwrap();
                 let graph = FactorGraph::new(&model, &tree, &table).unwrap();
-                for form in [None, Some(Form::Canonical), Some(Form::Covariance), Some(Form::Factored)] {
+                for form in [None, Some(Form::Information), Some(Form::Covariance), Some(Form::SquareRoot)] {
                     for what in not_finite(&graph, form) {
                         failures.push(format!(
                             "{what}, form {form:?}: weight {weight:e}, noise {noise:e}, values {value:e}"

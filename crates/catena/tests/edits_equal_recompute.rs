@@ -12,9 +12,9 @@ use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
 use catena::structure::{Attachment, Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 /// Relative to the largest entry of its kind.
@@ -337,7 +337,7 @@ fn new_inputs_are_answered_as_by_a_posterior_that_takes_no_edits() {
         let at = InputPoints::new(5, dim, points).unwrap();
         let attachment = Attachment::new(&scenario.inputs, &scenario.tree);
         let expected =
-            Posterior::with_form(&graph, Form::Factored).unwrap().predict_at(&attachment, &at).unwrap();
+            Posterior::with_form(&graph, Form::SquareRoot).unwrap().predict_at(&attachment, &at).unwrap();
         let n_outputs = scenario.model.n_outputs();
         let found: Vec<_> = at.rows().map(|row| live.marginals_at(at.point(row)).unwrap()).collect();
         let means: Vec<f64> = found.iter().flat_map(|found| found.means.clone()).collect();

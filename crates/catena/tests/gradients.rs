@@ -6,9 +6,9 @@ use catena::graph::FactorGraph;
 use catena::inference::{Form, Gradient};
 use catena::model::{Lmc, MixingMatrix};
 use catena::units::{LengthScale, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{Choice, accurate_forms, workspace};
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 fn gradient_in(scenario: &Scenario, form: Choice) -> Gradient {
@@ -68,14 +68,14 @@ fn with_parameters(model: &Lmc, list: &[f64]) -> Lmc {
     Lmc::new(latents.collect(), mixing, noise).unwrap()
 }
 
-/// The evidence in the factored form, which keeps its digits at any noise: every other form is judged by something it shares no
+/// The evidence in the square-root form, which keeps its digits at any noise: every other form is judged by something it shares no
 /// recursion with, and the blur of the differences is the same for all. One parameter is moved, positive ones in their
 /// logarithms, weights by an absolute step.
 fn evidence_moved(scenario: &Scenario) -> impl FnMut(usize, f64) -> f64 {
     let centre = parameters(&scenario.model);
     let n_weights = scenario.model.n_outputs() * scenario.model.n_latents();
     let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
-    let mut sweeps = workspace(Some(Form::Factored));
+    let mut sweeps = workspace(Some(Form::SquareRoot));
     move |at, step| {
         let mut list = centre.clone();
         list[at] = if at < n_weights { list[at] + step } else { list[at] * step.exp() };

@@ -8,8 +8,8 @@ use catena::learning::{
     CollapseDoubt, GraphEvidence, LogNormal, LogPosterior, Objective, Parameters, Priors, ShortnessDoubt,
 };
 use catena::model::Lmc;
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 /// Below every noise of the scenarios.

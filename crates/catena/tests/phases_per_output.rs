@@ -10,8 +10,8 @@ use catena::learning::Parameters;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
+use catena_testkit::reference::DensePrior;
 
 fn length(value: f64) -> LengthScale {
     LengthScale::new(value).unwrap()

@@ -11,10 +11,10 @@ use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
 use catena::structure::{Attachment, Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, posterior};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 /// Points near, between, far from, and exactly at the scenario's own.
@@ -153,7 +153,7 @@ fn steps_beyond_the_range_of_numbers_are_no_certainty() {
     let table = Observations::from_dense(2, 1, &[1.0, 0.5]).unwrap();
     let attachment = Attachment::new(&inputs, &tree);
     let far = InputPoints::from_column(vec![1.7e308, -1.7e308]).unwrap();
-    for form in [Form::Canonical, Form::Factored] {
+    for form in [Form::Information, Form::SquareRoot] {
         for latent in [smooth, walk] {
             let mixing = MixingMatrix::shared(1, 1, vec![1.0]).unwrap();
             let model = Lmc::new(vec![latent], mixing, vec![Variance::new(0.1).unwrap()]).unwrap();

@@ -11,14 +11,14 @@ use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
 use catena::structure::{Attachment, sorted_chain};
 use catena::units::{DistanceScale, LengthScale, Quality, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 /// Every answer by square roots, as where noise is tiny.
 fn by_square_roots() -> Workspace {
-    Workspace::with_form(Form::Factored)
+    Workspace::with_form(Form::SquareRoot)
 }
 
 /// New places before, between, at and after the rows.
@@ -268,7 +268,7 @@ fn answers_keep_their_digits_where_noise_is_tiny() {
         let last = tree.row_at(Position::new(inputs.n_rows() - 1));
         let end = inputs.point(last)[0];
         let at = InputPoints::from_column(vec![places[3] + 4e-10, end + 1e-9, places[20], -1e-9]).unwrap();
-        let exact = Posterior::with_form(&graph, Form::Factored).unwrap();
+        let exact = Posterior::with_form(&graph, Form::SquareRoot).unwrap();
         let (expected, blocks) =
             (exact.predict_at(&attachment, &at).unwrap(), exact.covariances_at(&attachment, &at).unwrap());
         let worst = |found: &[f64], expected: &[f64]| {

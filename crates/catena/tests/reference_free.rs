@@ -8,8 +8,9 @@ use catena::index::{OutputIndex, RowIndex};
 use catena::inference::{Form, Marginals, Workspace};
 use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::{Tree, brute_force_greedy_chain, sorted_chain};
+use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, workspace};
 use catena_testkit::random::SeededDraws;
@@ -95,7 +96,7 @@ fn equal_latents_with_proportional_columns_are_one() {
         let two = Lmc::new(vec![latent, latent], two, noise).unwrap();
         let one = FactorGraph::new(&one, &scenario.tree, &scenario.observations).unwrap();
         let two = FactorGraph::new(&two, &scenario.tree, &scenario.observations).unwrap();
-        for form in [None, Some(Form::Factored)] {
+        for form in [None, Some(Form::SquareRoot)] {
             let expected = workspace(form).marginals(&one).unwrap();
             let actual = workspace(form).marginals(&two).unwrap();
             compare(&format!("form {form:?}, {}", scenario.label), &actual, &expected);
@@ -240,7 +241,7 @@ fn a_workspace_forgets_the_latents_of_the_model_before() {
 fn a_workspace_used_before_gives_the_same_bits_as_a_fresh_one() {
     for shape in [Shape::Tree, Shape::Chain] {
         let scenarios: Vec<Scenario> = Scenario::drawn(shape, Limits::MODERATE, 1500..1524).collect();
-        for form in [None, Some(Form::Canonical), Some(Form::Factored), Some(Form::Covariance)] {
+        for form in [None, Some(Form::Information), Some(Form::SquareRoot), Some(Form::Covariance)] {
             let mut used = workspace(form);
             for scenario in &scenarios {
                 let graph =

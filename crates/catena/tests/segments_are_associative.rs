@@ -10,9 +10,9 @@ use catena::inference::{
     surroundings,
 };
 use catena::structure::Tree;
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 use std::ops::Range;
 
@@ -155,7 +155,7 @@ fn check_blocks(shape: Shape, limits: Limits, seeds: Range<u64>) {
             let (share, _) = blocks.gradient(&block, past.as_ref(), Some(&future)).unwrap();
             sums.iter_mut().zip(gradient_as_list(&share)).for_each(|(sum, share)| *sum += share);
         }
-        if !blocks.keeps_digits() || !blocks.keeps_slopes() {
+        if !blocks.variances_are_accurate() || !blocks.gradient_is_accurate() {
             continue;
         }
         n_checked += 1;

@@ -5,9 +5,9 @@
 use catena::graph::FactorGraph;
 use catena::inference::Form;
 use catena::posterior::Posterior;
-use catena_methods::dense::{DensePosterior, DensePrior};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, posterior, workspace};
+use catena_testkit::reference::{DensePosterior, DensePrior};
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 /// Relative to the largest entry of its kind.
@@ -133,7 +133,7 @@ fn in_every_form_where_there_is_enough_noise() {
     for shape in [Shape::Tree, Shape::Chain, Shape::Line] {
         for scenario in Scenario::drawn(shape, Limits::NOISY, 2000..2048) {
             let forms = accurate_forms(&scenario);
-            n_judged[0] += usize::from(forms.contains(&Some(Form::Canonical)));
+            n_judged[0] += usize::from(forms.contains(&Some(Form::Information)));
             n_judged[1] += usize::from(forms.contains(&Some(Form::Covariance)));
             check(&scenario);
         }

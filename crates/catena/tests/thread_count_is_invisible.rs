@@ -9,9 +9,9 @@ use catena::kernel::{Kernel, Piece, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Start, Tree, greedy_chain, sorted_chain};
 use catena::units::{LengthScale, Quality, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 use std::num::NonZeroUsize;
 

@@ -5,8 +5,8 @@
 use catena::graph::FactorGraph;
 use catena::inference::{Gradient, Workspace};
 use catena::learning::{Evidence, GraphEvidence};
-use catena_methods::dense::{DenseGradient, DensePrior};
 use catena_testkit::compare::{Tolerance, assert_close};
+use catena_testkit::reference::{DenseGradient, DensePrior};
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 const TINY_NOISE: Limits = Limits { rows: 40, outputs: 5, shared_latents: 5, noise: (1e-6, 1e-4) };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena::data::{InputPoints, InputScaling};
-use catena::diagnostics::{PairSampling, StructureQuality};
+use catena::diagnostics::{Distortion, GapStatistics, PairSampling, StructureQuality};
 use catena::index::Position;
 use catena::structure::{StructureError, Tree};
 use catena_fit::{FitError, StructureOption};
@@ -11,7 +11,7 @@ use catena_io::select::Selection;
 use catena_io::table::{Column, ColumnData, NumberColumn, NumberStyle, Table};
 use catena_io::write::write_table;
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::arguments::{Columns, Speech, TableTarget, one_structure};
 use crate::error::CliError;
@@ -71,8 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let quality = StructureQuality::new(&scaled, &tree, None, PairSampling::default());
     if speech.json {
-        let quality = serde_json::from_str(&quality.to_json()).unwrap_or(Value::Null);
-        return print_json(&serde_json::json!({"structure": name, "quality": quality}));
+        return print_json(&json!({"structure": name, "quality": quality_json(&quality)}));
     }
     // Only then is standard output free for people.
     if output.as_ref().is_none_or(|path| path.as_os_str() != "-") {
@@ -83,6 +82,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
 
 fn scaled(points: &InputPoints) -> Result<InputPoints, catena::data::DataError> {
     if points.dim() == 1 { Ok(points.clone()) } else { InputScaling::standardizing(points).apply(points) }
+}
+
+/// The quality of a structure. A number that is not finite becomes `null`.
+fn quality_json(quality: &StructureQuality) -> Value {
+    let GapStatistics { total, mean, median, largest, n_zero } = quality.gaps;
+    let distortion = match quality.distortion {
+        Distortion::Exact { largest, mean } => json!({"exact": true, "largest": largest, "mean": mean}),
+        Distortion::Sampled { at_least, at_most, share_beyond, mean, mean_standard_error, n_sampled } => json!({
+            "exact": false, "at_least": at_least, "at_most": at_most, "share_beyond": share_beyond,
+            "mean": mean, "mean_standard_error": mean_standard_error, "n_sampled": n_sampled,
+        }),
+    };
+    json!({
+        "n_points": quality.n_points, "n_inputs": quality.dim, "is_chain": quality.is_chain,
+        "distance_scale": quality.distance_scale, "distortion": distortion,
+        "gaps": {"total": total, "mean": mean, "median": median, "largest": largest, "n_zero": n_zero},
+        "covariance_gap_bound": quality.covariance_gap_bound, "chain_start_factor": quality.chain_start_factor,
+    })
 }
 
 fn structure_table(tree: &Tree) -> Table {

@@ -9,7 +9,7 @@ use catena::index::RowIndex;
 use catena::prediction::Prediction;
 use catena_fit::scores::{Scores, score};
 use catena_fit::{Fit, FitError, FitOptions, FitParts, MethodChoice, Predictive, Quantity, StructureOption};
-use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 use clap::Args;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -8,6 +8,7 @@ mod forecasting;
 mod harness;
 mod in_blocks;
 mod interrupts;
+mod kept_models;
 mod models;
 mod reproducing;
 mod showing;

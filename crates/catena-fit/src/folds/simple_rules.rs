@@ -2,7 +2,7 @@
 
 use catena::data::Dataset;
 use catena::prediction::Prediction;
-use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 
 use super::fold::Fold;
 use crate::error::FitError;

@@ -195,7 +195,7 @@ impl Part {
             add(&mut whole.length_scales, &share.length_scales);
             add(&mut whole.shapes, &share.shapes);
             add(&mut whole.noise, &share.noise);
-            has_noise = sweep.keeps_slopes();
+            has_noise = sweep.gradient_is_accurate();
             Ok(before)
         })?;
         if has_noise { Ok(whole) } else { Err(FitError::TooLittleNoiseForParts) }

@@ -12,7 +12,8 @@ use crate::Supply;
 /// A structure, three forms, evidence, marginals, gradient, new points and a summary.
 pub(super) fn run(bytes: &[u8]) {
     let mut supply = Supply::new(bytes);
-    let form = supply.choice(&[None, Some(Form::Covariance), Some(Form::Canonical), Some(Form::Factored)]);
+    let form =
+        supply.choice(&[None, Some(Form::Covariance), Some(Form::Information), Some(Form::SquareRoot)]);
     let Some(dataset) = table(&mut supply, 12, 2) else { return };
     let inputs = dataset.inputs();
     let is_line = inputs.dim() == 1;

@@ -4,8 +4,7 @@ use super::cells::Cells;
 use super::held::Held;
 use super::step_lengths::StepLengths;
 use crate::data::Observations;
-use crate::index::{LatentIndex, RowIndex};
-use crate::kernel::KernelError;
+use crate::index::LatentIndex;
 use crate::model::{Latent, Lmc};
 use crate::structure::Tree;
 use std::sync::Arc;
@@ -41,17 +40,6 @@ pub enum GraphError {
     DerivativeOnTree {
         /// The latent.
         latent: LatentIndex,
-    },
-    /// A latent cannot be carried along an edge.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// A message overflowed: values or noise variances are too extreme for the number format.
-    #[error(
-        "the messages at row {row} are not finite; rescale the outputs or raise the smallest noise variance"
-    )]
-    MessageNotFinite {
-        /// Where it was noticed.
-        row: RowIndex,
     },
 }
 

@@ -4,9 +4,9 @@
 //! `A P Aᵀ + Q`: no data are filtered twice, however many forecasts are asked for.
 
 use super::InferenceError;
-use super::buffers::Moments;
 use super::careful::Careful;
-use super::covariance::{Chain, Watch};
+use super::kalman::{Chain, FilterObserver};
+use super::kalman_memory::GaussianView;
 use super::readout::Readout;
 use super::steps::StepTable;
 use super::workspace::overflow;
@@ -78,17 +78,17 @@ impl Ahead {
         smallest: &[f64],
     ) {
         let n_outputs = self.n_outputs;
-        let is_kept = |place: usize| {
+        let is_accurate = |place: usize| {
             let range = place * n_outputs..(place + 1) * n_outputs;
             let mut variances = self.variances[range.clone()].iter().zip(smallest);
             variances.all(|(variance, smallest)| variance >= smallest)
                 && self.means[range].iter().all(|mean| mean.is_finite())
         };
-        let doubtful: Vec<(usize, usize)> =
-            self.asked.iter().filter(|asked| !is_kept(asked.1)).map(|asked| (asked.0, asked.1)).collect();
-        let distances = doubtful.iter().map(|&(position, place)| (position, outlooks[place].distance));
+        let inaccurate: Vec<(usize, usize)> =
+            self.asked.iter().filter(|asked| !is_accurate(asked.1)).map(|asked| (asked.0, asked.1)).collect();
+        let distances = inaccurate.iter().map(|&(position, place)| (position, outlooks[place].distance));
         let answers = careful.ahead(&distances.collect::<Vec<_>>());
-        for (&(_, place), answer) in doubtful.iter().zip(answers) {
+        for (&(_, place), answer) in inaccurate.iter().zip(answers) {
             for (output, (mean, variance)) in answer.into_iter().enumerate() {
                 self.means[place * n_outputs + output] = mean;
                 self.variances[place * n_outputs + output] = variance;
@@ -110,14 +110,14 @@ impl Ahead {
     }
 }
 
-impl Watch for &mut Ahead {
+impl FilterObserver for &mut Ahead {
     #[inline(always)]
     fn filtered<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: Moments<'_>,
+        moments: GaussianView<'_>,
     ) {
         while let Some(&(_, place, step)) = self.asked.get(self.done).filter(|asked| asked.0 == position) {
             self.done += 1;
@@ -143,14 +143,14 @@ pub(super) struct LastMoments {
     covariance: Vec<f64>,
 }
 
-impl Watch for &mut LastMoments {
+impl FilterObserver for &mut LastMoments {
     #[inline(always)]
     fn filtered<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         _shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: Moments<'_>,
+        moments: GaussianView<'_>,
     ) {
         if position + 1 == chain.cells.n_positions() {
             self.mean = moments.mean.to_vec();
@@ -161,7 +161,12 @@ impl Watch for &mut LastMoments {
 
 impl LastMoments {
     /// Whether the variances of all outputs are no smaller than the smallest to be trusted.
-    pub(super) fn keeps_digits(&self, layout: &Layout, readout: &Readout, smallest: &[f64]) -> bool {
+    pub(super) fn variances_are_accurate(
+        &self,
+        layout: &Layout,
+        readout: &Readout,
+        smallest: &[f64],
+    ) -> bool {
         let size = layout.dynamic().size();
         let variance = |output: usize| -> f64 {
             let weights = readout.row(output).weights;
@@ -175,14 +180,17 @@ impl LastMoments {
 
     /// The state, with a root of its covariance.
     pub(super) fn state(self, layout: &Layout) -> LastState {
-        LastState { spread: semidefinite_root(layout.dynamic().size(), &self.covariance), mean: self.mean }
+        LastState {
+            covariance_factor: semidefinite_root(layout.dynamic().size(), &self.covariance),
+            mean: self.mean,
+        }
     }
 }
 
 /// The state of the last position: its mean, and X with X Xᵀ its covariance.
 pub(super) struct LastState {
     pub(super) mean: Vec<f64>,
-    pub(super) spread: Vec<f64>,
+    pub(super) covariance_factor: Vec<f64>,
 }
 
 impl LastState {
@@ -215,8 +223,9 @@ impl LastState {
         let mut states: Vec<Vec<f64>> = (0..n_paths)
             .map(|_| {
                 let noise = normals(size);
-                let entry =
-                    |i: usize| -> f64 { (0..size).map(|k| self.spread[i * size + k] * noise[k]).sum() };
+                let entry = |i: usize| -> f64 {
+                    (0..size).map(|k| self.covariance_factor[i * size + k] * noise[k]).sum()
+                };
                 (0..size).map(|i| self.mean[i] + entry(i)).collect()
             })
             .collect();

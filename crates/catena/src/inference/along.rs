@@ -1,14 +1,14 @@
 //! New inputs along a line, answered on the way back of the covariance form.
 //!
-//! Between two positions the filtered moments of the left one are carried on, the dual of the right one is carried back, and
+//! Between two positions the filtered moments of the left one are carried on, the adjoint of the right one is carried back, and
 //! where they meet stands the posterior: `m + P r`, `P − P N P`. Every answer is made of the same numbers whichever others are
 //! asked for.
 
 use super::InferenceError;
-use super::buffers::{Dual, DualMemory, Moments};
 use super::careful::{Between, Careful};
-use super::covariance::{Chain, posterior_of_output};
-use super::sink::Sink;
+use super::kalman::{Chain, posterior_of_output};
+use super::kalman_memory::{AdjointMemory, AdjointScratch, GaussianView};
+use super::predictions::SmootherObserver;
 use super::steps::StepTable;
 use crate::data::InputPoints;
 use crate::graph::FactorGraph;
@@ -35,8 +35,8 @@ pub(super) struct Along<'a> {
     covariances: Option<Vec<f64>>,
     mean: Vec<f64>,
     covariance: Vec<f64>,
-    /// The dual at the new input.
-    dual: DualMemory,
+    /// The adjoint at the new input.
+    adjoint: AdjointMemory,
 }
 
 impl<'a> Along<'a> {
@@ -62,7 +62,7 @@ impl<'a> Along<'a> {
         asked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         let shape = layout.dynamic();
         let (size, n_outputs) = (shape.size(), graph.model().n_outputs());
-        let dual = DualMemory::for_shape(shape);
+        let adjoint = AdjointMemory::for_shape(shape);
         Ok(Self {
             model: graph.model(),
             layout,
@@ -74,25 +74,25 @@ impl<'a> Along<'a> {
             covariances: with_covariances.then(|| vec![0.0; inputs.n_rows() * n_outputs * n_outputs]),
             mean: vec![0.0; size],
             covariance: vec![0.0; size * size],
-            dual,
+            adjoint,
         })
     }
 
     /// Answers again, by square roots, where a variance is smaller than the smallest to be trusted, or no number.
     pub(super) fn answer_carefully(&mut self, careful: &mut Careful<'_>, smallest: &[f64]) {
         let n_outputs = self.n_outputs;
-        let is_kept = |row: usize| {
+        let is_accurate = |row: usize| {
             let range = row * n_outputs..(row + 1) * n_outputs;
             let mut variances = self.variances[range.clone()].iter().zip(smallest);
             variances.all(|(variance, smallest)| variance >= smallest)
                 && self.means[range].iter().all(|mean| mean.is_finite())
         };
-        let doubtful = self.asked.iter().filter(|asked| !is_kept(asked.1));
-        let doubtful: Vec<(usize, Between)> = doubtful
+        let inaccurate = self.asked.iter().filter(|asked| !is_accurate(asked.1));
+        let inaccurate: Vec<(usize, Between)> = inaccurate
             .map(|&(gap, row, before, after)| (row, Between { n_before: gap, before, after }))
             .collect();
-        let places: Vec<Between> = doubtful.iter().map(|(_, place)| *place).collect();
-        for (&(row, _), state) in doubtful.iter().zip(careful.along(&places)) {
+        let places: Vec<Between> = inaccurate.iter().map(|(_, place)| *place).collect();
+        for (&(row, _), state) in inaccurate.iter().zip(careful.along(&places)) {
             for (output, (mean, variance)) in careful.read_outputs(&state).into_iter().enumerate() {
                 self.means[row * n_outputs + output] = mean;
                 self.variances[row * n_outputs + output] = variance;
@@ -113,7 +113,7 @@ impl<'a> Along<'a> {
         Ok((prediction, self.covariances.unwrap_or_default()))
     }
 
-    /// Answers the inputs of a gap: `moments` are the filtered ones of the position before it, `later` the dual of the
+    /// Answers the inputs of a gap: `moments` are the filtered ones of the position before it, `later` the adjoint of the
     /// position after it with its own cells, if there is one.
     #[inline(always)]
     fn answer<A: Arithmetic, S: StateAlgebra>(
@@ -121,15 +121,15 @@ impl<'a> Along<'a> {
         shape: S,
         chain: &Chain<'_>,
         gap: Gap,
-        moments: Moments<'_>,
-        later: Option<&Dual<'_>>,
+        moments: GaussianView<'_>,
+        later: Option<&AdjointScratch<'_>>,
     ) {
         while let Some(&(_, row, before, after)) = self.asked.get(self.done).filter(|asked| asked.0 == gap) {
             self.done += 1;
             let steps = StepTable::for_lengths(&[before, after], self.model, self.layout);
             let step = steps.step(1);
             shape.advance::<A>(step.transition, moments.mean, &mut self.mean);
-            let Dual { vector, matrix, scratch, .. } = self.dual.dual(shape);
+            let AdjointScratch { vector, matrix, scratch, .. } = self.adjoint.adjoint(shape);
             shape.predict::<A>(
                 (step.transition, step.noise),
                 moments.covariance,
@@ -151,26 +151,26 @@ impl<'a> Along<'a> {
         }
     }
 
-    /// Writes down the outputs of a new input, whose moments and dual are at hand.
+    /// Writes down the outputs of a new input, whose moments and adjoint are at hand.
     #[inline(always)]
     fn read<A: Arithmetic, S: StateAlgebra>(&mut self, shape: S, chain: &Chain<'_>, row: usize) {
         let n_outputs = self.n_outputs;
-        let mut dual = self.dual.dual(shape);
+        let mut adjoint = self.adjoint.adjoint(shape);
         for output in 0..n_outputs {
-            let moments = Moments { mean: &self.mean, covariance: &self.covariance };
+            let moments = GaussianView { mean: &self.mean, covariance: &self.covariance };
             let (mean, variance) =
-                posterior_of_output::<A, S>(shape, chain.readout, output, moments, &mut dual);
+                posterior_of_output::<A, S>(shape, chain.readout, output, moments, &mut adjoint);
             self.means[row * n_outputs + output] = mean;
             self.variances[row * n_outputs + output] = variance;
             if let Some(covariances) = &mut self.covariances {
-                // After the call, P h_d is in `scratch` and N P h_d in `pulled`.
+                // After the call, P h_d is in `scratch` and N P h_d in `projected`.
                 let block = &mut covariances[row * n_outputs * n_outputs..][..n_outputs * n_outputs];
                 block[output * (n_outputs + 1)] = variance;
                 let mut other_column = vec![0.0; shape.size()];
                 for other in 0..output {
                     shape.read::<A>(chain.readout.row(other), &self.covariance, &mut other_column);
-                    let prior = shape.read_vector::<A>(chain.readout.row(other), dual.scratch);
-                    let entry = prior - shape.inner::<A>(&other_column, dual.pulled);
+                    let prior = shape.read_vector::<A>(chain.readout.row(other), adjoint.scratch);
+                    let entry = prior - shape.inner::<A>(&other_column, adjoint.projected);
                     block[output * n_outputs + other] = entry;
                     block[other * n_outputs + output] = entry;
                 }
@@ -179,14 +179,14 @@ impl<'a> Along<'a> {
     }
 
     /// Answers the inputs before the first position: the step taken backward in time, under which odd derivatives change
-    /// their sign. With no data before them their dual is all there is, seen from the root's own prior.
+    /// their sign. With no data before them their adjoint is all there is, seen from the root's own prior.
     #[inline(always)]
     fn answer_before_first<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
-        moments: Moments<'_>,
-        later: &Dual<'_>,
+        moments: GaussianView<'_>,
+        later: &AdjointScratch<'_>,
     ) {
         while let Some(&(_, row, _, distance)) = self.asked.get(self.done).filter(|asked| asked.0 == 0) {
             self.done += 1;
@@ -201,21 +201,25 @@ impl<'a> Along<'a> {
                 readout[..readable].copy_from_slice(&chain.readout.row(output).weights[..readable]);
                 transition_transposed_times_vector::<A, S>(shape, &transition, &readout, loading);
             }
-            let mut spreads = vec![vec![0.0; size]; n_outputs];
-            let mut pulled = vec![vec![0.0; size]; n_outputs];
+            let mut covariance_factors = vec![vec![0.0; size]; n_outputs];
+            let mut projected = vec![vec![0.0; size]; n_outputs];
             for output in 0..n_outputs {
-                shape.covariance_times::<A>(&loadings[output], moments.covariance, &mut spreads[output]);
-                shape.product::<A>(&spreads[output], later.matrix, &mut pulled[output]);
+                shape.covariance_times::<A>(
+                    &loadings[output],
+                    moments.covariance,
+                    &mut covariance_factors[output],
+                );
+                shape.product::<A>(&covariance_factors[output], later.matrix, &mut projected[output]);
             }
             for output in 0..n_outputs {
                 let mean = shape.inner::<A>(&loadings[output], moments.mean)
-                    + shape.inner::<A>(&spreads[output], later.vector);
+                    + shape.inner::<A>(&covariance_factors[output], later.vector);
                 self.means[row * n_outputs + output] = mean;
                 for other in 0..=output {
                     let rows = [output, other].map(|of| chain.readout.row(of).weights);
                     let added = read_noise(shape, &noise, rows);
-                    let entry = shape.inner::<A>(&loadings[output], &spreads[other])
-                        - shape.inner::<A>(&spreads[output], &pulled[other])
+                    let entry = shape.inner::<A>(&loadings[output], &covariance_factors[other])
+                        - shape.inner::<A>(&covariance_factors[output], &projected[other])
                         + added;
                     if let Some(covariances) = &mut self.covariances {
                         let block = &mut covariances[row * n_outputs * n_outputs..][..n_outputs * n_outputs];
@@ -243,8 +247,8 @@ fn read_noise<S: Shape>(shape: S, noise: &[f64], [first, second]: [&[f64]; 2]) -
     sum
 }
 
-impl Sink for &mut Along<'_> {
-    const WITH_SLOPES: bool = false;
+impl SmootherObserver for &mut Along<'_> {
+    const WITH_GRADIENT: bool = false;
 
     #[inline(always)]
     fn position<A: Arithmetic, S: StateAlgebra>(
@@ -252,15 +256,15 @@ impl Sink for &mut Along<'_> {
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: Moments<'_>,
-        dual: &mut Dual<'_>,
+        moments: GaussianView<'_>,
+        adjoint: &mut AdjointScratch<'_>,
     ) {
         if position + 1 == chain.cells.n_positions() {
             self.answer::<A, S>(shape, chain, position + 1, moments, None);
         }
         if position == 0 {
             // All other gaps have been answered when the way back ends here.
-            self.answer_before_first::<A, S>(shape, chain, moments, dual);
+            self.answer_before_first::<A, S>(shape, chain, moments, adjoint);
         }
     }
 
@@ -270,12 +274,12 @@ impl Sink for &mut Along<'_> {
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        before: Moments<'_>,
-        dual: &mut Dual<'_>,
+        before: GaussianView<'_>,
+        adjoint: &mut AdjointScratch<'_>,
     ) {
-        self.answer::<A, S>(shape, chain, position, before, Some(dual));
+        self.answer::<A, S>(shape, chain, position, before, Some(adjoint));
         let transition = chain.steps.step(chain.edges.step_of(position)).transition;
-        let Dual { vector, matrix, scratch, .. } = dual;
+        let AdjointScratch { vector, matrix, scratch, .. } = adjoint;
         shape.retreat::<A>(transition, (vector, matrix), scratch);
     }
 }

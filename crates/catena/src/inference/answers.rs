@@ -28,8 +28,8 @@ impl Workspace {
         check_ahead(outlooks.iter().map(|outlook| outlook.distance))?;
         let layout = self.prepare_chain::<false>(graph)?;
         let mut ahead = Ahead::new(graph, &layout, outlooks);
-        let (chain, stretches, _) = self.chain(graph);
-        stretches.watch_once(&layout, chain, &mut ahead);
+        let (chain, segments, _) = self.chain(graph);
+        segments.filter_once(&layout, chain, &mut ahead);
         if let Some(smallest) = self.smallest_kept(graph) {
             ahead.answer_carefully(&mut Careful::new(graph), outlooks, &smallest);
         }
@@ -55,8 +55,8 @@ impl Workspace {
     ) -> Result<(Prediction, Vec<f64>), InferenceError> {
         let layout = self.prepare_chain::<false>(graph)?;
         let mut along = Along::new(graph, &layout, attachment, inputs, with_covariances)?;
-        let (chain, stretches, _) = self.chain(graph);
-        stretches.pass_once(&layout, chain, &mut along);
+        let (chain, segments, _) = self.chain(graph);
+        segments.smooth_once(&layout, chain, &mut along);
         if let Some(smallest) = self.smallest_kept(graph) {
             along.answer_carefully(&mut Careful::new(graph), &smallest);
         }
@@ -78,10 +78,12 @@ impl Workspace {
         check_ahead(distances.iter().copied())?;
         let layout = self.prepare_chain::<false>(graph)?;
         let mut last = LastMoments::default();
-        let (chain, stretches, _) = self.chain(graph);
-        stretches.watch_once(&layout, chain, &mut last);
+        let (chain, segments, _) = self.chain(graph);
+        segments.filter_once(&layout, chain, &mut last);
         let smallest = self.smallest_kept(graph);
-        let state = match smallest.filter(|smallest| !last.keeps_digits(&layout, &self.readout, smallest)) {
+        let state = match smallest
+            .filter(|smallest| !last.variances_are_accurate(&layout, &self.readout, smallest))
+        {
             Some(_) => Careful::new(graph).last_state(),
             None => last.state(&layout),
         };
@@ -93,8 +95,8 @@ impl Workspace {
     fn smallest_kept(&self, graph: &FactorGraph<'_>) -> Option<Vec<f64>> {
         match self.form {
             Some(Form::Covariance) => None,
-            Some(Form::Factored) => Some(vec![f64::INFINITY; graph.model().n_outputs()]),
-            Some(Form::Canonical) | None => Some(smallest_kept(graph)),
+            Some(Form::SquareRoot) => Some(vec![f64::INFINITY; graph.model().n_outputs()]),
+            Some(Form::Information) | None => Some(smallest_kept(graph)),
         }
     }
 }

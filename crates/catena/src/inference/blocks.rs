@@ -1,10 +1,10 @@
 //! Sweeps over a chain that is never in memory as a whole: block by block, forward and then backward.
 
-use super::buffers::{KeptDual, KeptMoments};
-use super::form::{Digits, Form, keeps_slopes};
+use super::form::{Digits, Form, gradient_is_accurate};
 use super::gradient::{Gradient, GradientSums};
-use super::sink::{Order, Predictions};
-use super::stretch::Stretch;
+use super::kalman_memory::{Adjoint, Gaussian};
+use super::parallel::Segment;
+use super::predictions::{Order, Predictions};
 use super::workspace::{finite, overflow};
 use super::{InferenceError, Workspace};
 use crate::graph::FactorGraph;
@@ -15,11 +15,11 @@ use std::ops::Range;
 
 /// What a block of a chain has to know of all rows before it: the filtered moments of the last of them. O(n²) numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Past(pub(super) KeptMoments);
+pub struct Past(pub(super) Gaussian);
 
 /// What a block of a chain has to know of all rows after it, seen from its last row. O(n²) numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Future(pub(super) KeptDual);
+pub struct Future(pub(super) Adjoint);
 
 /// Exact inference on a chain that comes in blocks of rows, each block as a graph of its own.
 ///
@@ -31,20 +31,20 @@ pub struct Future(pub(super) KeptDual);
 #[derive(Debug)]
 pub struct BlockSweep {
     workspace: Workspace,
-    stretch: Stretch,
+    segment: Segment,
     digits: Digits,
-    slopes: GradientSums,
-    slopes_are_kept: bool,
+    sums: GradientSums,
+    gradient_is_accurate: bool,
 }
 
 impl Default for BlockSweep {
     fn default() -> Self {
         Self {
             workspace: Workspace::new(),
-            stretch: Stretch::default(),
+            segment: Segment::default(),
             digits: Digits::default(),
-            slopes: GradientSums::default(),
-            slopes_are_kept: true,
+            sums: GradientSums::default(),
+            gradient_is_accurate: true,
         }
     }
 }
@@ -67,7 +67,7 @@ impl BlockSweep {
         let layout = self.workspace.prepare_chain::<false>(graph)?;
         check(&layout, past, None)?;
         let log_evidence = self.filter::<false>(graph, &layout, past)?;
-        Ok((log_evidence, Past(self.stretch.far().clone())))
+        Ok((log_evidence, Past(self.segment.far().clone())))
     }
 
     /// Filters a block again and passes backward over it. Returns mean and variance of every output, without noise, at its
@@ -89,12 +89,12 @@ impl BlockSweep {
         let mut means = vec![0.0; positions.len() * n_outputs];
         let mut variances = means.clone();
         let order = Order::PositionsFrom(positions.start);
-        let sink = Predictions::new(order, n_outputs, (&mut means, &mut variances));
-        let nothing = Future(KeptDual::zero(layout.dynamic().size()));
+        let observer = Predictions::new(order, n_outputs, (&mut means, &mut variances));
+        let nothing = Future(Adjoint::zero(layout.dynamic().size()));
         let (chain, _, _) = self.workspace.chain(graph);
         let future = &future.unwrap_or(&nothing).0;
-        let (sink, before) = self.stretch.backward(&layout, chain, future, sink);
-        let seen = sink.seen();
+        let (observer, before) = self.segment.backward(&layout, chain, future, observer);
+        let seen = observer.seen();
         if let Some(at) = seen.first_not_finite(&means, &variances) {
             return Err(overflow(graph, Position::new(positions.start + at / n_outputs)));
         }
@@ -117,15 +117,16 @@ impl BlockSweep {
         let layout = self.workspace.prepare_chain::<true>(graph)?;
         check(&layout, past, future)?;
         let log_evidence = self.filter::<true>(graph, &layout, past)?;
-        self.slopes.reset(graph, &layout, own_positions(graph, past));
-        let nothing = Future(KeptDual::zero(layout.dynamic().size()));
+        self.sums.reset(graph, &layout, own_positions(graph, past));
+        let nothing = Future(Adjoint::zero(layout.dynamic().size()));
         let (chain, _, _) = self.workspace.chain(graph);
         let n_observations = chain.whitened.n_observations();
         let future = &future.unwrap_or(&nothing).0;
-        let (_, before) = self.stretch.backward(&layout, chain, future, &mut self.slopes);
-        self.slopes_are_kept &= keeps_slopes(graph, self.slopes.doubt(), n_observations);
-        let gradient = self.slopes.finish(graph, &layout, log_evidence);
-        // The slope of one cell is spread over the whole gradient: no row can be named but the last one swept.
+        let (_, before) = self.segment.backward(&layout, chain, future, &mut self.sums);
+        self.gradient_is_accurate &=
+            gradient_is_accurate(graph, self.sums.variance_mismatch(), n_observations);
+        let gradient = self.sums.finish(graph, &layout, log_evidence);
+        // The slope of one cell is covariance_factor over the whole gradient: no row can be named but the last one swept.
         if gradient.is_finite() {
             Ok((gradient, Future(before)))
         } else {
@@ -135,13 +136,13 @@ impl BlockSweep {
 
     /// Whether all slopes delivered so far have the digits that [`Form`] promises, which tiny noise can cost. Ask before the shares
     /// of all blocks are used: they are given out also where this is false.
-    pub fn keeps_slopes(&self) -> bool {
-        self.slopes_are_kept
+    pub fn gradient_is_accurate(&self) -> bool {
+        self.gradient_is_accurate
     }
 
     /// Whether all variances delivered so far have the digits that [`Form`] promises, which tiny noise can cost, and none is
     /// below zero. Ask before they are used: they are given out also where this is false.
-    pub fn keeps_digits(&self) -> bool {
+    pub fn variances_are_accurate(&self) -> bool {
         self.digits.are_kept()
     }
 
@@ -156,16 +157,16 @@ impl BlockSweep {
         &mut self,
         graph: &FactorGraph<'_>,
         first: usize,
-        before: &KeptMoments,
-    ) -> Result<(f64, KeptMoments), InferenceError> {
+        before: &Gaussian,
+    ) -> Result<(f64, Gaussian), InferenceError> {
         let layout = self.workspace.prepare_chain::<false>(graph)?;
         let (chain, _, _) = self.workspace.chain(graph);
         let positions = first..graph.tree().len();
         let constants = chain.readout.log_noise_of(chain.cells, positions.clone());
-        self.stretch.take::<false>(&chain, positions);
-        let part = self.stretch.whole();
-        let log_evidence = constants + self.stretch.forward::<false>(&layout, chain, part, before);
-        Ok((finite(graph, log_evidence)?, self.stretch.far().clone()))
+        self.segment.take::<false>(&chain, positions);
+        let part = self.segment.whole();
+        let log_evidence = constants + self.segment.forward::<false>(&layout, chain, part, before);
+        Ok((finite(graph, log_evidence)?, self.segment.far().clone()))
     }
 
     fn filter<const KEEP: bool>(
@@ -176,10 +177,10 @@ impl BlockSweep {
     ) -> Result<f64, InferenceError> {
         let log_noise = self.workspace.log_noise();
         let (chain, _, _) = self.workspace.chain(graph);
-        self.stretch.take::<KEEP>(&chain, own_positions(graph, past));
-        let nothing = Past(KeptMoments::zero(layout.dynamic().size()));
-        let (part, before) = (self.stretch.whole(), &past.unwrap_or(&nothing).0);
-        let log_evidence = log_noise + self.stretch.forward::<KEEP>(layout, chain, part, before);
+        self.segment.take::<KEEP>(&chain, own_positions(graph, past));
+        let nothing = Past(Gaussian::zero(layout.dynamic().size()));
+        let (part, before) = (self.segment.whole(), &past.unwrap_or(&nothing).0);
+        let log_evidence = log_noise + self.segment.forward::<KEEP>(layout, chain, part, before);
         finite(graph, log_evidence)
     }
 }

@@ -4,7 +4,7 @@
 //! later cells say as rows of a square root. Only moments that are asked for are kept.
 
 use super::ahead::LastState;
-use super::segment::{Element, Fold, OwnedRows, StepAt};
+use super::segment::{Element, InformationRows, SquareRootModel, StepAt};
 use crate::graph::FactorGraph;
 
 /// Where a new input lies along a chain.
@@ -22,14 +22,14 @@ pub(super) struct Between {
 pub(super) struct Careful<'a> {
     graph: &'a FactorGraph<'a>,
     /// Over the edges of the chain.
-    edges: Fold,
+    edges: SquareRootModel,
     /// Over steps that are no edges.
-    beside: Fold,
+    beside: SquareRootModel,
 }
 
 impl<'a> Careful<'a> {
     pub(super) fn new(graph: &'a FactorGraph<'a>) -> Self {
-        let mut edges = Fold::new(graph.model());
+        let mut edges = SquareRootModel::new(graph.model());
         let beside = edges.clone();
         edges.set_steps(graph.model(), graph.step_lengths().lengths());
         Self { graph, edges, beside }
@@ -43,7 +43,7 @@ impl<'a> Careful<'a> {
         let answer = |&(position, distance): &(usize, f64)| {
             let mut state = filtered[positions.partition_point(|&other| other < position)].clone();
             self.beside.set_steps(self.graph.model(), &[distance]);
-            self.beside.extend(&mut state, StepAt::Length(0), OwnedRows::default().view());
+            self.beside.extend(&mut state, StepAt::Length(0), InformationRows::default().view());
             self.beside.read_outputs(&state)
         };
         outlooks.iter().map(answer).collect()
@@ -54,8 +54,11 @@ impl<'a> Careful<'a> {
         let last = self.filtered(&[self.graph.tree().len() - 1]);
         let parts = last.first().map(Element::parts);
         parts.map_or_else(
-            || LastState { mean: vec![], spread: vec![] },
-            |parts| LastState { mean: parts.shift.to_vec(), spread: parts.spread.to_vec() },
+            || LastState { mean: vec![], covariance_factor: vec![] },
+            |parts| LastState {
+                mean: parts.shift.to_vec(),
+                covariance_factor: parts.covariance_factor.to_vec(),
+            },
         )
     }
 
@@ -71,7 +74,7 @@ impl<'a> Careful<'a> {
         let mut filtered = self.filtered(&wanted);
         let mut states = Vec::with_capacity(places.len());
         // What a position and all after it say about its state; of the one after the last, nothing.
-        let (mut said, mut heard) = (OwnedRows::default(), OwnedRows::default());
+        let (mut said, mut heard) = (InformationRows::default(), InformationRows::default());
         let n_positions = self.graph.tree().len();
         for position in (0..n_positions).rev() {
             let is_last = position + 1 == n_positions;
@@ -123,7 +126,7 @@ impl<'a> Careful<'a> {
     /// The moments of the states at these positions, ascending, from what is known there.
     fn filtered(&mut self, wanted: &[usize]) -> Vec<Element> {
         let mut state = Element::nothing(self.edges.size());
-        let mut rows = OwnedRows::default();
+        let mut rows = InformationRows::default();
         let mut found = Vec::with_capacity(wanted.len());
         for position in 0..wanted.last().map_or(0, |last| last + 1) {
             rows.clear();
@@ -142,7 +145,7 @@ impl<'a> Careful<'a> {
     }
 
     /// Adds what a position's own cells say about its state.
-    fn add_cells(&self, position: usize, rows: &mut OwnedRows) {
+    fn add_cells(&self, position: usize, rows: &mut InformationRows) {
         let cells = self.graph.cells();
         let own_noise = cells.noise_variances(position);
         for (at, (&output, &value)) in cells.outputs(position).iter().zip(cells.values(position)).enumerate()
@@ -153,8 +156,8 @@ impl<'a> Careful<'a> {
 }
 
 /// What rows about the state after a step say about the state before it.
-fn pull(fold: &mut Fold, step: StepAt, said: &OwnedRows, heard: &mut OwnedRows) {
+fn pull(fold: &mut SquareRootModel, step: StepAt, said: &InformationRows, heard: &mut InformationRows) {
     let mut gap = Element::empty(fold.size());
-    fold.extend(&mut gap, step, OwnedRows::default().view());
+    fold.extend(&mut gap, step, InformationRows::default().view());
     fold.algebra().pull(&gap, said.view(), heard);
 }

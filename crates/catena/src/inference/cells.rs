@@ -9,7 +9,7 @@ use std::ops::Range;
 
 /// The precision matrix of the message that one position's cells send into the chain (message 4 of Fig. 2).
 #[derive(Debug, Default)]
-pub(super) struct Information {
+pub(super) struct CellPrecisions {
     width: usize,
     /// Per mask, or per position with cell noise: Λ over the values, width×width. Empty when readouts are sparse.
     matrices: Vec<f64>,
@@ -30,7 +30,7 @@ fn representatives(cells: &Cells) -> Vec<(usize, usize)> {
     first.zip(cells.positions_of_mask().iter().copied()).collect()
 }
 
-impl Information {
+impl CellPrecisions {
     /// The matrices of all masks.
     pub(super) fn set(&mut self, graph: &FactorGraph<'_>, readout: &Readout) {
         let cells = graph.cells();

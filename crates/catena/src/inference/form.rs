@@ -12,8 +12,8 @@ use crate::model::Latent;
 /// | form | structures | cost per point | rounding |
 /// |---|---|---|---|
 /// | [`Covariance`](Form::Covariance) | chains | O(n²(K + min(L, D))) | variances are differences from the prior's and lose a factor 1/s of *its* size, slopes 1/s, those in weights up to 1/s² where cells crowd; of the evidence nothing is seen to be lost down to s = 1e-9 |
-/// | [`Canonical`](Form::Canonical) | all | O(n³) | variances lose a factor 1/s, evidence and slopes 1/s² |
-/// | [`Factored`](Form::Factored) | all | O(n³), many times the canonical one | nothing is lost to s |
+/// | [`Information`](Form::Information) | all | O(n³) | variances lose a factor 1/s, evidence and gradient 1/s² |
+/// | [`SquareRoot`](Form::SquareRoot) | all | O(n³), several times the information form | nothing is lost to s |
 ///
 /// Unless a form is named, the cheapest one is chosen that keeps ten digits of what is asked for, or eight of slopes; for
 /// states of more than 32 numbers, seven digits of variances. A form that is named is used as it is, whatever it loses.
@@ -22,12 +22,12 @@ use crate::model::Latent;
 /// one, each with five digits of its own variance: from the covariance form where that keeps them, else by square roots.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
-    /// Filter forward, dual backward.
+    /// Kalman filter forward, Bryson–Frazier smoother backward.
     Covariance,
-    /// Canonical messages up, beliefs down.
-    Canonical,
-    /// The same with square-root factors, by orthogonal elimination.
-    Factored,
+    /// Information-form messages up, marginals down.
+    Information,
+    /// The same in square-root information form, by orthogonal elimination.
+    SquareRoot,
 }
 
 /// What a sweep is run for.
@@ -40,18 +40,18 @@ pub(super) enum Purpose {
 }
 
 /// The smallest s at which the canonical form keeps ten digits.
-const ENOUGH_FOR_CANONICAL: f64 = 1e-2;
+const ENOUGH_FOR_INFORMATION: f64 = 1e-2;
 
 impl Purpose {
     /// The smallest s at which the covariance form can keep the digits that are asked for: ten of the evidence, as far as that
-    /// was measured, and eight of its slopes. For slopes and variances [`keeps_slopes`] and [`keeps_digits`] have the last word; here is where they
+    /// was measured, and eight of its slopes. For slopes and variances [`gradient_is_accurate`] and [`variances_are_accurate`] have the last word; here is where they
     /// could still say yes.
     fn enough_for_covariance(self) -> f64 {
         match self {
             Self::Evidence => 1e-9,
             Self::Gradient => 1e-7,
             Self::Marginals => f64::EPSILON / SMALLEST_DIGIT,
-            // Beliefs are kept whole, which the covariance form does not do.
+            // States are kept whole, which the covariance form does not do.
             Self::States => f64::INFINITY,
         }
     }
@@ -74,7 +74,7 @@ impl Form {
 
     /// The form to use where the covariance form cannot be.
     pub(super) fn for_any_tree(graph: &FactorGraph<'_>) -> Self {
-        if noise_ratio(graph) >= ENOUGH_FOR_CANONICAL { Self::Canonical } else { Self::Factored }
+        if noise_ratio(graph) >= ENOUGH_FOR_INFORMATION { Self::Information } else { Self::SquareRoot }
     }
 }
 
@@ -93,7 +93,7 @@ fn smallest_digit(graph: &FactorGraph<'_>) -> f64 {
 /// others are asked for.
 const SMALLEST_DIGIT_OF_ONE: f64 = 2e-6;
 
-/// By output, the smallest variance of which the covariance form has kept five digits; see [`keeps_digits`].
+/// By output, the smallest variance of which the covariance form has kept five digits; see [`variances_are_accurate`].
 pub(super) fn smallest_kept(graph: &FactorGraph<'_>) -> Vec<f64> {
     let cost = f64::EPSILON / noise_ratio(graph) / SMALLEST_DIGIT_OF_ONE;
     // An output without any weight has nothing to lose, however large the cost.
@@ -112,7 +112,7 @@ pub(crate) fn are_variances(numbers: &[f64]) -> bool {
 /// meets the prior, the filtered variance is rounded at ε·w², the gain of the next observation therefore at ε/s of its
 /// size, and so is N: an error of about ε·w²/s. That is too much only if all variances of an output are small, as when many
 /// cells crowd into one place. `largest` are the largest variances found, by output.
-pub(super) fn keeps_digits(graph: &FactorGraph<'_>, largest: &[f64]) -> bool {
+pub(super) fn variances_are_accurate(graph: &FactorGraph<'_>, largest: &[f64]) -> bool {
     let mut digits = Digits::default();
     digits.add(graph, largest);
     digits.are_kept()
@@ -157,11 +157,15 @@ impl Digits {
 
 /// Whether a gradient found in the covariance form has kept eight digits, with a unit per cell as its natural size.
 ///
-/// Its slopes in weights suffer first: a gain rounded at ε/s of its size meets the dual N, which where cells crowd is as
+/// Its slopes in weights suffer first: a gain rounded at ε/s of its size meets the adjoint N, which where cells crowd is as
 /// large as 1/s, and the error reaches directions in which the state is hardly known. Along h, which is known to s, only a
-/// share s of it shows: there the pass finds each variance in two ways, and `doubt` sums up by how much they differ.
-pub(super) fn keeps_slopes(graph: &FactorGraph<'_>, doubt: f64, n_observations: usize) -> bool {
-    doubt <= 1e-8 * noise_ratio(graph) * n_observations as f64
+/// share s of it shows: there the pass finds each variance in two ways, and `variance_mismatch` sums up by how much they differ.
+pub(super) fn gradient_is_accurate(
+    graph: &FactorGraph<'_>,
+    variance_mismatch: f64,
+    n_observations: usize,
+) -> bool {
+    variance_mismatch <= 1e-8 * noise_ratio(graph) * n_observations as f64
 }
 
 /// The prior variance |w_d|² of each output.

@@ -5,13 +5,13 @@
 //! `½((e² + hᵀVh)/r² − 1/r)` to the slope in its noise; the covariance form has shorter ways to the same numbers. Length-scales by the slopes of the evidence in the A and Q of
 //! each edge, contracted with the kernel's own slopes.
 
-use super::buffers::{Dual, Moments};
-use super::covariance::{Chain, Observed};
+use super::kalman::{Chain, Observed};
+use super::kalman_memory::{AdjointScratch, GaussianView};
 use super::readout::Readout;
-use super::steps::{StepView, n_slopes};
+use super::steps::{StepView, n_derivatives};
 use crate::graph::{Cells, FactorGraph};
 use crate::linalg::{
-    Arithmetic, Innovation, Layout, ReadoutRow, Shape, StateAlgebra, add_noise_slopes, add_scaled, dot,
+    Arithmetic, Layout, ReadoutRow, Shape, StateAlgebra, Update, add_noise_gradient, add_scaled, dot,
 };
 use crate::model::Latent;
 use std::ops::Range;
@@ -68,7 +68,7 @@ pub(super) struct GradientSums {
     rows: Vec<f64>,
     /// The sum over observations of the difference between two ways to find their posterior variances, which rounding
     /// alone can make.
-    doubt: f64,
+    variance_mismatch: f64,
 }
 
 impl GradientSums {
@@ -77,7 +77,7 @@ impl GradientSums {
         let shape = layout.dynamic();
         let (width, parts) = (shape.readable(), shape.n_parts());
         (self.width, self.n_slots) = (width, shape.width());
-        self.doubt = 0.0;
+        self.variance_mismatch = 0.0;
         self.total = 0.0;
         self.first_position = positions.start;
         if let Some(edges) = &mut self.edges {
@@ -88,7 +88,7 @@ impl GradientSums {
         for (buffer, len) in [
             (&mut self.weights, n_outputs * width),
             (&mut self.noise, n_outputs),
-            (&mut self.log_parameters, n_slopes(graph.model()) * shape.width()),
+            (&mut self.log_parameters, n_derivatives(graph.model()) * shape.width()),
             (&mut self.rows, (parts + 1) * shape.size() + (layout.n_values() + 1) * width),
         ] {
             buffer.clear();
@@ -110,7 +110,7 @@ impl GradientSums {
         ] {
             sums.iter_mut().zip(parts).for_each(|(sum, part)| *sum += part);
         }
-        self.doubt += part.doubt;
+        self.variance_mismatch += part.variance_mismatch;
         if let (Some(edges), Some(parts)) = (&mut self.edges, &part.edges) {
             edges[part.first_position - self.first_position..][..parts.len()].copy_from_slice(parts);
         }
@@ -177,13 +177,13 @@ impl GradientSums {
                 sums[slot] += precision * (residual * mean[slot] - with_output[slot]);
             }
             let variance = dot::<A>(&row.weights[..width], with_output);
-            self.add_noise_slope(cells, output, residual, variance, noise);
+            self.add_noise_gradient(cells, output, residual, variance, noise);
         }
     }
 
     /// Adds one cell's slope in the noise of its output.
     #[inline(always)]
-    pub(super) fn add_noise_slope(
+    pub(super) fn add_noise_gradient(
         &mut self,
         cells: &Cells,
         output: usize,
@@ -197,7 +197,7 @@ impl GradientSums {
     }
 
     /// Adds one cell's slope in one weight of its output.
-    pub(super) fn add_weight_slope(&mut self, output: usize, slot: usize, slope: f64) {
+    pub(super) fn add_weight_gradient(&mut self, output: usize, slot: usize, slope: f64) {
         self.weights[output * self.width + slot] += slope;
     }
 
@@ -211,37 +211,37 @@ impl GradientSums {
         shape: S,
         chain: &Chain<'_>,
         (observed, row): (Observed, ReadoutRow<'_>),
-        (gains, innovations): (&[f64], &[Innovation]),
-        moments: Moments<'_>,
-        dual: &Dual<'_>,
+        (gains, updates): (&[f64], &[Update]),
+        moments: GaussianView<'_>,
+        adjoint: &AdjointScratch<'_>,
     ) {
-        let Observed { position, at, reduction, .. } = observed;
+        let Observed { position, at, adjoint_update, .. } = observed;
         let (size, width) = (shape.size(), shape.readable());
         let whitened = chain.whitened.at(chain.cells, position);
         let place = if whitened.is_rotated() { at * width } else { 0 };
         let explained = &mut self.rows[place..][..width];
-        shape.product_with_values::<A>(dual.pulled, moments.covariance, explained);
+        shape.product_with_values::<A>(adjoint.projected, moments.covariance, explained);
         add_scaled::<A>(-1.0, &gains[..width], explained);
-        for (gain, innovation) in gains.chunks_exact(size).zip(innovations).skip(1) {
-            let factor = (1.0 + innovation.signal) * shape.inner::<A>(gain, dual.pulled);
+        for (gain, update) in gains.chunks_exact(size).zip(updates).skip(1) {
+            let factor = (1.0 + update.signal) * shape.inner::<A>(gain, adjoint.projected);
             add_scaled::<A>(factor, &gain[..width], explained);
         }
-        // −c from here on; hᵀc is also what the filter left of the variance without what the dual explains.
-        let variance = observed.filtered_variance - reduction.explained;
-        self.doubt += (shape.read_vector::<A>(row, explained) + variance).abs();
+        // −c from here on; hᵀc is also what the filter left of the variance without what the adjoint explains.
+        let variance = observed.filtered_variance - adjoint_update.explained;
+        self.variance_mismatch += (shape.read_vector::<A>(row, explained) + variance).abs();
         if whitened.is_rotated() {
             if at == 0 {
-                self.add_rotated_cells::<A, S>(shape, chain, position, dual.smoothed);
+                self.add_rotated_cells::<A, S>(shape, chain, position, adjoint.smoothed);
             }
             return;
         }
         let (output, precision) = (chain.cells.outputs(position)[at], whitened.deviation(at).recip());
         let sums = &mut self.weights[output * width..][..width];
-        add_scaled::<A>(precision * reduction.residual, &dual.smoothed[..width], sums);
+        add_scaled::<A>(precision * adjoint_update.residual, &adjoint.smoothed[..width], sums);
         add_scaled::<A>(precision, explained, sums);
         if !chain.cells.has_own_noise() {
-            let square = reduction.residual * reduction.residual;
-            let excess = square - innovations[0].inverse - reduction.explained;
+            let square = adjoint_update.residual * adjoint_update.residual;
+            let excess = square - updates[0].inverse - adjoint_update.explained;
             self.noise[output] += 0.5 * precision * precision * excess;
         }
     }
@@ -281,8 +281,8 @@ impl GradientSums {
     }
 
     /// How far rounding has made two ways to the same variances differ, summed over observations.
-    pub(super) fn doubt(&self) -> f64 {
-        self.doubt
+    pub(super) fn variance_mismatch(&self) -> f64 {
+        self.variance_mismatch
     }
 
     /// By slot, the slopes in the logarithms of length-scale and shape so far.
@@ -300,7 +300,7 @@ impl GradientSums {
         vector: &[f64],
         matrix: &[f64],
     ) {
-        add_noise_slopes::<A, S>(shape, slopes.noise, (vector, matrix), &mut self.log_parameters);
+        add_noise_gradient::<A, S>(shape, slopes.noise, (vector, matrix), &mut self.log_parameters);
     }
 
     /// Adds `r mᵀ − M`, met with the slope of a step's transition.

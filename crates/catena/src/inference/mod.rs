@@ -6,33 +6,33 @@
 mod ahead;
 mod along;
 mod answers;
-mod beliefs;
 mod blocks;
-mod buffers;
-mod canonical;
 mod careful;
 mod cells;
-mod covariance;
-mod factored;
 mod form;
 mod gradient;
+mod information;
+mod kalman;
+mod kalman_memory;
 mod log_product;
+mod parallel;
+mod predictions;
 mod readout;
 mod segment;
-mod sink;
+mod square_root;
+mod states;
+mod step_lanes;
 mod steps;
-mod steps_in_lanes;
-mod stretch;
 mod workspace;
 
 pub use ahead::Outlook;
-pub(crate) use beliefs::{Beliefs, NewSteps, StateBelief, Transition};
 pub use blocks::{BlockSweep, Future, Past};
 pub use form::Form;
 pub(crate) use form::are_variances;
 pub use gradient::Gradient;
 pub use segment::{Begins, SegmentError, Summary, Surroundings, surroundings};
-pub(crate) use segment::{Element, Fold, OwnedRows, StepAt};
+pub(crate) use segment::{Element, InformationRows, SquareRootModel, StepAt};
+pub(crate) use states::{NewSteps, StateGaussian, States, Transition};
 pub use workspace::{Marginals, Workspace};
 
 use crate::graph::FactorGraph;
@@ -44,11 +44,11 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum InferenceError {
     /// The covariance form runs along chains only.
-    #[error("the covariance form needs a chain; use the canonical or the factored form on a tree")]
+    #[error("the covariance form needs a chain; use the information form or the square-root form on a tree")]
     NotAChain,
     /// A cycle's step depends on more than the ratio of edge to length-scale.
-    #[error("slopes in the lengths of edges are for kernels; a model with pieces for time has none")]
-    NoEdgeSlopes,
+    #[error("edge-length gradients are undefined for models with time components; use stationary kernels")]
+    NoEdgeGradient,
     /// A forecast looks forward.
     #[error("distance {at} is negative or not a number; a forecast is for a distance of zero or more ahead")]
     NotAhead {

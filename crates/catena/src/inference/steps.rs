@@ -1,6 +1,6 @@
 //! The transitions of every edge, and their slopes in length-scales and shapes, in the layout of the state.
 
-use super::steps_in_lanes::{FillAll, Law, Rates};
+use super::step_lanes::{FillAll, Law, Rates};
 use crate::kernel::{Dynamics, Step, VisitDynamics};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, dispatch_machine};
 use crate::model::Lmc;
@@ -17,9 +17,9 @@ pub(super) struct StepTable {
     noises: Vec<f64>,
     /// Their slopes, if they were asked for: in the logarithm of each slot's length-scale and then, if any latent has one, of
     /// its shape.
-    transition_slopes: Vec<f64>,
-    noise_slopes: Vec<f64>,
-    n_slopes: usize,
+    transition_derivatives: Vec<f64>,
+    noise_derivatives: Vec<f64>,
+    n_derivatives: usize,
     /// The layout that the numbers are written in.
     layout: Option<Layout>,
     transition_len: usize,
@@ -55,7 +55,7 @@ impl StepView<'_> {
 impl StepTable {
     /// Computes the steps of these lengths for the latents of a model, the first one as the root's; if there are more than
     /// `at_once`, on several threads.
-    pub(super) fn set<const SLOPES: bool>(
+    pub(super) fn set<const DERIVATIVES: bool>(
         &mut self,
         lengths: &[f64],
         model: &Lmc,
@@ -69,11 +69,11 @@ impl StepTable {
         let (transitions, noises) = (lengths.len() * self.transition_len, lengths.len() * self.noise_len);
         // What no latent has, slots without one and components beyond a latent's own, is zero and stays so: in the same layout
         // the same numbers are written, in another one those of the layout before would stand there.
-        let n_slopes = n_slopes(model);
-        let is_as_before = self.layout.as_ref() == Some(layout) && self.n_slopes == n_slopes;
+        let n_derivatives = n_derivatives(model);
+        let is_as_before = self.layout.as_ref() == Some(layout) && self.n_derivatives == n_derivatives;
         if !is_as_before {
             self.layout = Some(layout.clone());
-            self.n_slopes = n_slopes;
+            self.n_derivatives = n_derivatives;
         }
         for (buffer, len) in [(&mut self.transitions, transitions), (&mut self.noises, noises)] {
             if buffer.len() != len || !is_as_before {
@@ -81,8 +81,14 @@ impl StepTable {
             }
             buffer.resize(len, 0.0);
         }
-        let kept = if SLOPES { (self.n_slopes * transitions, self.n_slopes * noises) } else { (0, 0) };
-        for (buffer, len) in [(&mut self.transition_slopes, kept.0), (&mut self.noise_slopes, kept.1)] {
+        let kept = if DERIVATIVES {
+            (self.n_derivatives * transitions, self.n_derivatives * noises)
+        } else {
+            (0, 0)
+        };
+        for (buffer, len) in
+            [(&mut self.transition_derivatives, kept.0), (&mut self.noise_derivatives, kept.1)]
+        {
             if buffer.len() != len || !is_as_before {
                 buffer.clear();
             }
@@ -93,12 +99,12 @@ impl StepTable {
         let fill = |(rows, lengths): (StepRows<'_>, &[f64])| match &law {
             // Where latents share a law, their steps are found at once.
             Some((law, rates)) => {
-                dispatch_machine(layout, FillAll::<SLOPES> { law: *law, rates, rows, lengths });
+                dispatch_machine(layout, FillAll::<DERIVATIVES> { law: *law, rates, rows, lengths });
             }
-            None => fill_by_latent::<SLOPES>(rows, lengths, model, layout),
+            None => fill_by_latent::<DERIVATIVES>(rows, lengths, model, layout),
         };
         let lengths = lengths.get(1..).unwrap_or_default();
-        let mut parts = self.rows::<SLOPES>(at_once).into_iter().zip(lengths.chunks(at_once));
+        let mut parts = self.rows::<DERIVATIVES>(at_once).into_iter().zip(lengths.chunks(at_once));
         if lengths.len() <= at_once {
             parts.for_each(fill);
         } else {
@@ -119,23 +125,26 @@ impl StepTable {
     }
 
     /// All steps but the root's, to be written, `at_once` of them together.
-    fn rows<const SLOPES: bool>(&mut self, at_once: usize) -> Vec<StepRows<'_>> {
-        let Self { transition_len, noise_len, n_slopes, .. } = *self;
+    fn rows<const DERIVATIVES: bool>(&mut self, at_once: usize) -> Vec<StepRows<'_>> {
+        let Self { transition_len, noise_len, n_derivatives, .. } = *self;
         let n_steps = (self.transitions.len() / transition_len.max(1)).saturating_sub(1);
         let mut transitions = &mut self.transitions[transition_len..];
         let mut noises = &mut self.noises[noise_len..];
-        let slopes = if SLOPES { n_slopes } else { 0 };
-        let mut transition_slopes = &mut self.transition_slopes[slopes * transition_len..];
-        let mut noise_slopes = &mut self.noise_slopes[slopes * noise_len..];
+        let slopes = if DERIVATIVES { n_derivatives } else { 0 };
+        let mut transition_derivatives = &mut self.transition_derivatives[slopes * transition_len..];
+        let mut noise_derivatives = &mut self.noise_derivatives[slopes * noise_len..];
         let mut rows = vec![];
         for first in (0..n_steps).step_by(at_once) {
             let count = at_once.min(n_steps - first);
             rows.push(StepRows {
                 transitions: first_of(&mut transitions, count * transition_len),
                 noises: first_of(&mut noises, count * noise_len),
-                transition_slopes: first_of(&mut transition_slopes, count * slopes * transition_len),
-                noise_slopes: first_of(&mut noise_slopes, count * slopes * noise_len),
-                n_slopes,
+                transition_derivatives: first_of(
+                    &mut transition_derivatives,
+                    count * slopes * transition_len,
+                ),
+                noise_derivatives: first_of(&mut noise_derivatives, count * slopes * noise_len),
+                n_derivatives,
             });
         }
         rows
@@ -176,21 +185,25 @@ impl StepTable {
 
     /// The slopes of a step. Only after [`StepTable::set`] with slopes.
     #[inline(always)]
-    pub(super) fn slopes(&self, step: usize) -> StepView<'_> {
+    pub(super) fn derivatives(&self, step: usize) -> StepView<'_> {
         StepView {
-            transition: slopes_of(&self.transition_slopes, step, self.n_slopes * self.transition_len),
-            noise: slopes_of(&self.noise_slopes, step, self.n_slopes * self.noise_len),
+            transition: derivatives_of(
+                &self.transition_derivatives,
+                step,
+                self.n_derivatives * self.transition_len,
+            ),
+            noise: derivatives_of(&self.noise_derivatives, step, self.n_derivatives * self.noise_len),
         }
     }
 }
 
 /// How many parameters of a latent have slopes: its length-scale and, where any latent has one, its shape.
-pub(super) fn n_slopes(model: &Lmc) -> usize {
+pub(super) fn n_derivatives(model: &Lmc) -> usize {
     if model.latents().iter().any(|latent| latent.shape().is_some()) { 2 } else { 1 }
 }
 
 #[inline(always)]
-fn slopes_of(slopes: &[f64], step: usize, len: usize) -> &[f64] {
+fn derivatives_of(slopes: &[f64], step: usize, len: usize) -> &[f64] {
     &slopes[step * len..][..len]
 }
 
@@ -206,17 +219,22 @@ pub(super) struct StepRows<'a> {
     pub(super) transitions: &'a mut [f64],
     pub(super) noises: &'a mut [f64],
     /// Empty unless slopes are wanted.
-    pub(super) transition_slopes: &'a mut [f64],
-    pub(super) noise_slopes: &'a mut [f64],
-    n_slopes: usize,
+    pub(super) transition_derivatives: &'a mut [f64],
+    pub(super) noise_derivatives: &'a mut [f64],
+    n_derivatives: usize,
 }
 
 /// The steps of one latent after the other, by its kernel's own code.
-fn fill_by_latent<const SLOPES: bool>(mut rows: StepRows<'_>, lengths: &[f64], model: &Lmc, layout: &Layout) {
+fn fill_by_latent<const DERIVATIVES: bool>(
+    mut rows: StepRows<'_>,
+    lengths: &[f64],
+    model: &Lmc,
+    layout: &Layout,
+) {
     let shape = layout.dynamic();
     for (latent, process) in model.latents().iter().enumerate() {
         let place = Place { slot: layout.slot_of(latent), width: shape.width(), parts: shape.n_parts() };
-        let visited = process.visit_dynamics(Fill::<SLOPES> { rows: &mut rows, lengths, place, layout });
+        let visited = process.visit_dynamics(Fill::<DERIVATIVES> { rows: &mut rows, lengths, place, layout });
         debug_assert!(visited.is_ok());
     }
 }
@@ -238,29 +256,29 @@ impl VisitDynamics for FillRoot<'_> {
 }
 
 /// Writes one latent's steps.
-struct Fill<'a, 'b, const SLOPES: bool> {
+struct Fill<'a, 'b, const DERIVATIVES: bool> {
     rows: &'a mut StepRows<'b>,
     lengths: &'a [f64],
     place: Place,
     layout: &'a Layout,
 }
 
-impl<const SLOPES: bool> VisitDynamics for Fill<'_, '_, SLOPES> {
+impl<const DERIVATIVES: bool> VisitDynamics for Fill<'_, '_, DERIVATIVES> {
     type Output = ();
 
     fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) {
         let layout = self.layout;
-        dispatch_machine(layout, FillWith::<_, K, SLOPES> { fill: self, dynamics });
+        dispatch_machine(layout, FillWith::<_, K, DERIVATIVES> { fill: self, dynamics });
     }
 }
 
 /// The same, for known dynamics and for the machine's instruction set.
-struct FillWith<'a, 'b, D, const K: usize, const SLOPES: bool> {
-    fill: Fill<'a, 'b, SLOPES>,
+struct FillWith<'a, 'b, D, const K: usize, const DERIVATIVES: bool> {
+    fill: Fill<'a, 'b, DERIVATIVES>,
     dynamics: D,
 }
 
-impl<D: Dynamics<K>, const K: usize, const SLOPES: bool> Job for FillWith<'_, '_, D, K, SLOPES> {
+impl<D: Dynamics<K>, const K: usize, const DERIVATIVES: bool> Job for FillWith<'_, '_, D, K, DERIVATIVES> {
     type Output = ();
 
     #[inline(always)]
@@ -269,13 +287,13 @@ impl<D: Dynamics<K>, const K: usize, const SLOPES: bool> Job for FillWith<'_, '_
         for (at, &length) in lengths.iter().enumerate() {
             let step = self.dynamics.step(length);
             place.write(rows.transitions, rows.noises, at, &step);
-            if SLOPES {
-                let (first, n_slopes) = (at * rows.n_slopes, rows.n_slopes);
+            if DERIVATIVES {
+                let (first, n_derivatives) = (at * rows.n_derivatives, rows.n_derivatives);
                 let slope = self.dynamics.slope(length);
-                place.write(rows.transition_slopes, rows.noise_slopes, first, &slope);
-                if n_slopes > 1 {
+                place.write(rows.transition_derivatives, rows.noise_derivatives, first, &slope);
+                if n_derivatives > 1 {
                     let slope = self.dynamics.shape_slope(length);
-                    place.write(rows.transition_slopes, rows.noise_slopes, first + 1, &slope);
+                    place.write(rows.transition_derivatives, rows.noise_derivatives, first + 1, &slope);
                 }
             }
         }
@@ -345,7 +363,7 @@ mod tests {
                 let (mut lanes, mut plain) = (StepTable::default(), StepTable::default());
                 lanes.set::<true>(&lengths, &model, &layout, 100);
                 plain.set::<true>(&lengths, &model, &layout, usize::MAX);
-                assert_eq!(lanes.noise_slopes, plain.noise_slopes, "whatever is done at once");
+                assert_eq!(lanes.noise_derivatives, plain.noise_derivatives, "whatever is done at once");
                 for rows in plain.rows::<true>(usize::MAX) {
                     fill_by_latent::<true>(rows, &lengths[1..], &model, &layout);
                 }
@@ -355,9 +373,9 @@ mod tests {
                 let largest =
                     |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 assert!(largest(&lanes.transitions, &plain.transitions) < 1e-15, "{named}: transitions");
-                let slopes = (&lanes.transition_slopes, &plain.transition_slopes);
+                let slopes = (&lanes.transition_derivatives, &plain.transition_derivatives);
                 assert!(largest(slopes.0, slopes.1) < 3e-15, "{named}: slopes of transitions");
-                let slopes = (&lanes.noise_slopes, &plain.noise_slopes);
+                let slopes = (&lanes.noise_derivatives, &plain.noise_derivatives);
                 assert!(largest(slopes.0, slopes.1) < 3e-15, "{named}: slopes of noises");
             }
         }

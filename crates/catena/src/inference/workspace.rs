@@ -1,16 +1,16 @@
 //! Sweeps with memory that is kept between them.
 
-use super::beliefs::{Beliefs, Kind};
-use super::canonical::{Branches, Down, Messages, Up};
-use super::cells::{Information, WhitenedCells};
-use super::covariance::Chain;
-use super::factored::{self, Factors, Rooted};
-use super::form::{Purpose, are_variances, keeps_digits, keeps_slopes};
+use super::cells::{CellPrecisions, WhitenedCells};
+use super::form::{Purpose, are_variances, gradient_is_accurate, variances_are_accurate};
 use super::gradient::{Gradient, GradientSums};
+use super::information::{Branches, Down, Messages, Up};
+use super::kalman::Chain;
+use super::parallel::{Cut, Segments, predict_segments};
+use super::predictions::{Order, Predictions};
 use super::readout::Readout;
-use super::sink::{Order, Predictions};
+use super::square_root::{self, Factors, Rooted};
+use super::states::{Kind, States};
 use super::steps::StepTable;
-use super::stretch::{Cut, Stretches, predict_stretches};
 use super::{Form, InferenceError};
 use crate::graph::FactorGraph;
 use crate::index::{Position, RowIndex};
@@ -50,16 +50,16 @@ pub struct Workspace {
     steps: StepTable,
     pub(super) readout: Readout,
     log_noise: f64,
-    information: Information,
+    information: CellPrecisions,
     whitened: WhitenedCells,
-    stretches: Stretches,
+    segments: Segments,
     /// By output, the largest variance of the last marginals.
     largest_variances: Vec<f64>,
     messages: Messages,
     factors: Factors,
-    slopes: GradientSums,
-    /// The slopes of each stretch, where there are several.
-    slopes_of_stretches: Vec<GradientSums>,
+    sums: GradientSums,
+    /// The slopes of each segment, where there are several.
+    segment_gradients: Vec<GradientSums>,
 }
 
 impl Workspace {
@@ -76,15 +76,15 @@ impl Workspace {
     /// The same workspace, with its sweeps on all threads of the current `rayon` pool: evidence, marginals and gradient of
     /// chains of 32 768 points and more in the covariance form; all else runs on one thread.
     ///
-    /// Such a chain is cut into at most 32 stretches that are swept side by side. Results are the same to the bit on any
+    /// Such a chain is cut into at most 32 segments that are swept side by side. Results are the same to the bit on any
     /// number of threads; from a workspace that does not cut they differ by rounding. A chain that remembers its past for longer than half
-    /// a stretch, as one with few observations and long length-scales can, gains little.
+    /// a segment, as one with few observations and long length-scales can, gains little.
     #[must_use]
     pub fn on_all_threads(self) -> Self {
         Self { cut: Cut::ByLength, ..self }
     }
 
-    /// The same with stretches of this many points, whatever the length of the chain.
+    /// The same with segments of this many points, whatever the length of the chain.
     #[must_use]
     pub fn in_stretches_of(self, points: NonZeroUsize) -> Self {
         Self { cut: Cut::Every(points), ..self }
@@ -100,15 +100,15 @@ impl Workspace {
         let log_noise = self.log_noise;
         let log_evidence = match form {
             Form::Covariance => {
-                let (chain, stretches, cut) = self.chain(graph);
-                log_noise + stretches.forward::<false>(&layout, chain, cut)
+                let (chain, segments, cut) = self.chain(graph);
+                log_noise + segments.forward::<false>(&layout, chain, cut)
             }
-            Form::Canonical => {
+            Form::Information => {
                 let (branches, messages, _) = self.branches(graph);
-                let up = Up::<false> { branches, messages, with_slopes: false, log_noise };
+                let up = Up::<false> { branches, messages, with_gradient: false, log_noise };
                 dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?
             }
-            Form::Factored => self.factored_up(graph, &layout)?,
+            Form::SquareRoot => self.square_root_up(graph, &layout)?,
         };
         finite(graph, log_evidence)
     }
@@ -119,7 +119,7 @@ impl Workspace {
     /// When numbers overflow, or a form was asked for that the structure does not allow.
     pub fn marginals(&mut self, graph: &FactorGraph<'_>) -> Result<Marginals, InferenceError> {
         let prediction = Prediction::from_checked(graph.model().n_outputs(), vec![], vec![]);
-        let mut marginals = Marginals { log_evidence: 0.0, prediction, form: Form::Canonical };
+        let mut marginals = Marginals { log_evidence: 0.0, prediction, form: Form::Information };
         self.marginals_into(graph, &mut marginals)?;
         Ok(marginals)
     }
@@ -140,17 +140,17 @@ impl Workspace {
         let is_variance = |marginals: &Marginals| are_variances(marginals.prediction.variances());
         if form == Form::Covariance
             && self.marginals_by(form, graph, marginals).is_ok()
-            && keeps_digits(graph, &self.largest_variances)
+            && variances_are_accurate(graph, &self.largest_variances)
             && is_variance(marginals)
         {
             return Ok(());
         }
         let form = Form::for_any_tree(graph);
         self.marginals_by(form, graph, marginals)?;
-        if form == Form::Factored || is_variance(marginals) {
+        if form == Form::SquareRoot || is_variance(marginals) {
             return Ok(());
         }
-        self.marginals_by(Form::Factored, graph, marginals)
+        self.marginals_by(Form::SquareRoot, graph, marginals)
     }
 
     fn marginals_by(
@@ -166,30 +166,30 @@ impl Workspace {
         for numbers in [&mut means, &mut variances] {
             numbers.resize(graph.tree().len() * n_outputs, 0.0);
         }
-        let (order, numbers) = (Order::Rows(graph.tree()), (&mut means[..], &mut variances[..]));
+        let (order, numbers) = (Order::RowsView(graph.tree()), (&mut means[..], &mut variances[..]));
         let (log_evidence, seen) = match form {
             Form::Covariance => {
-                let (chain, stretches, cut) = self.chain(graph);
-                let log_evidence = log_noise + stretches.forward::<true>(&layout, chain, cut);
-                let seen = predict_stretches(&layout, chain, stretches, graph.tree(), numbers);
+                let (chain, segments, cut) = self.chain(graph);
+                let log_evidence = log_noise + segments.forward::<true>(&layout, chain, cut);
+                let seen = predict_segments(&layout, chain, segments, graph.tree(), numbers);
                 (log_evidence, seen)
             }
-            Form::Factored => {
+            Form::SquareRoot => {
                 let mut predictions = Predictions::new(order, n_outputs, numbers);
-                let log_evidence = self.factored_up(graph, &layout)?;
+                let log_evidence = self.square_root_up(graph, &layout)?;
                 let (rooted, factors, _) = self.rooted(graph, &layout);
-                factored::down(rooted, factors, None);
-                factored::predict(rooted, factors, &mut predictions);
+                square_root::down(rooted, factors, None);
+                square_root::predict(rooted, factors, &mut predictions);
                 (log_evidence, predictions.seen())
             }
-            Form::Canonical => {
+            Form::Information => {
                 let mut predictions = Predictions::new(order, n_outputs, numbers);
                 let (branches, messages, _) = self.branches(graph);
-                let up = Up::<true> { branches, messages, with_slopes: false, log_noise };
+                let up = Up::<true> { branches, messages, with_gradient: false, log_noise };
                 let log_evidence =
                     dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?;
-                let sink = Some(&mut predictions);
-                dispatch_small(&layout, Down { branches, messages, predictions: sink, slopes: None });
+                let observer = Some(&mut predictions);
+                dispatch_small(&layout, Down { branches, messages, predictions: observer, slopes: None });
                 (log_evidence, predictions.seen())
             }
         };
@@ -214,7 +214,13 @@ impl Workspace {
             return gradient;
         }
         match gradient {
-            Ok(gradient) if keeps_slopes(graph, self.slopes.doubt(), self.whitened.n_observations()) => {
+            Ok(gradient)
+                if gradient_is_accurate(
+                    graph,
+                    self.sums.variance_mismatch(),
+                    self.whitened.n_observations(),
+                ) =>
+            {
                 Ok(gradient)
             }
             _ => self.gradient_by(Form::for_any_tree(graph), graph),
@@ -231,34 +237,34 @@ impl Workspace {
         graph: &FactorGraph<'_>,
     ) -> Result<(Gradient, Vec<f64>), InferenceError> {
         if graph.model().latents().iter().any(|latent| latent.kernel().is_none()) {
-            return Err(InferenceError::NoEdgeSlopes);
+            return Err(InferenceError::NoEdgeGradient);
         }
-        self.slopes.keep_edges();
+        self.sums.keep_edges();
         let gradient = self.gradient(graph);
-        let edges = self.slopes.take_edges();
+        let edges = self.sums.take_edges();
         Ok((gradient?, edges))
     }
 
     fn gradient_by(&mut self, form: Form, graph: &FactorGraph<'_>) -> Result<Gradient, InferenceError> {
         let layout = self.prepare::<true>(graph, form);
         let log_noise = self.log_noise;
-        self.slopes.reset(graph, &layout, 0..graph.tree().len());
+        self.sums.reset(graph, &layout, 0..graph.tree().len());
         let log_evidence = match form {
             Form::Covariance => {
-                let (chain, stretches, cut) = self.chain(graph);
-                let log_evidence = log_noise + stretches.forward::<true>(&layout, chain, cut);
-                self.add_slopes_of_stretches(graph, &layout);
+                let (chain, segments, cut) = self.chain(graph);
+                let log_evidence = log_noise + segments.forward::<true>(&layout, chain, cut);
+                self.add_segment_gradients(graph, &layout);
                 log_evidence
             }
-            Form::Factored => {
-                let log_evidence = self.factored_up(graph, &layout)?;
+            Form::SquareRoot => {
+                let log_evidence = self.square_root_up(graph, &layout)?;
                 let (rooted, factors, slopes) = self.rooted(graph, &layout);
-                factored::down(rooted, factors, Some(slopes));
+                square_root::down(rooted, factors, Some(slopes));
                 log_evidence
             }
-            Form::Canonical => {
+            Form::Information => {
                 let (branches, messages, slopes) = self.branches(graph);
-                let up = Up::<true> { branches, messages, with_slopes: true, log_noise };
+                let up = Up::<true> { branches, messages, with_gradient: true, log_noise };
                 let log_evidence =
                     dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?;
                 dispatch_small(&layout, Down { branches, messages, predictions: None, slopes: Some(slopes) });
@@ -266,47 +272,47 @@ impl Workspace {
             }
         };
         let log_evidence = finite(graph, log_evidence)?;
-        let gradient = self.slopes.finish(graph, &layout, log_evidence);
-        // The slope of one cell is spread over the whole gradient: no row can be named but the last one swept.
+        let gradient = self.sums.finish(graph, &layout, log_evidence);
+        // The slope of one cell is covariance_factor over the whole gradient: no row can be named but the last one swept.
         if gradient.is_finite() { Ok(gradient) } else { Err(overflow(graph, Position::new(0))) }
     }
 
     /// Computes what the covariance form needs.
-    pub(super) fn prepare_chain<const SLOPES: bool>(
+    pub(super) fn prepare_chain<const DERIVATIVES: bool>(
         &mut self,
         graph: &FactorGraph<'_>,
     ) -> Result<Layout, InferenceError> {
         if !graph.tree().is_chain() {
             return Err(InferenceError::NotAChain);
         }
-        Ok(self.prepare::<SLOPES>(graph, Form::Covariance))
+        Ok(self.prepare::<DERIVATIVES>(graph, Form::Covariance))
     }
 
-    /// Messages and beliefs of every position, kept whole, with the log evidence. The covariance form keeps neither,
+    /// Messages and states of every position, kept whole, with the log evidence. The covariance form keeps neither,
     /// so the canonical one stands in for it.
-    pub(crate) fn into_beliefs(mut self, graph: &FactorGraph<'_>) -> Result<(f64, Beliefs), InferenceError> {
+    pub(crate) fn into_states(mut self, graph: &FactorGraph<'_>) -> Result<(f64, States), InferenceError> {
         let form = match self.form_for(graph, Purpose::States)? {
-            Form::Covariance => Form::Canonical,
+            Form::Covariance => Form::Information,
             other => other,
         };
         let layout = self.prepare::<false>(graph, form);
         let log_noise = self.log_noise;
-        let (log_evidence, kind) = if form == Form::Factored {
-            let log_evidence = self.factored_up(graph, &layout)?;
+        let (log_evidence, kind) = if form == Form::SquareRoot {
+            let log_evidence = self.square_root_up(graph, &layout)?;
             let (rooted, factors, _) = self.rooted(graph, &layout);
-            factored::down(rooted, factors, None);
+            square_root::down(rooted, factors, None);
             factors.forget_conditionals();
-            (log_evidence, Kind::Factored(self.factors))
+            (log_evidence, Kind::SquareRoot(self.factors))
         } else {
             let (branches, messages, _) = self.branches(graph);
-            let up = Up::<true> { branches, messages, with_slopes: false, log_noise };
+            let up = Up::<true> { branches, messages, with_gradient: false, log_noise };
             let log_evidence = dispatch_small(&layout, up).map_err(|position| overflow(graph, position))?;
             dispatch_small(&layout, Down { branches, messages, predictions: None, slopes: None });
             messages.forget_conditionals();
-            (log_evidence, Kind::Canonical(self.messages))
+            (log_evidence, Kind::Information(self.messages))
         };
         let log_evidence = finite(graph, log_evidence)?;
-        Ok((log_evidence, Beliefs { layout, readout: self.readout, kind }))
+        Ok((log_evidence, States { layout, readout: self.readout, kind }))
     }
 
     /// The form asked for, or else the one for the purpose.
@@ -319,14 +325,14 @@ impl Workspace {
     }
 
     /// Computes everything that depends on the model alone.
-    fn prepare<const SLOPES: bool>(&mut self, graph: &FactorGraph<'_>, form: Form) -> Layout {
+    fn prepare<const DERIVATIVES: bool>(&mut self, graph: &FactorGraph<'_>, form: Form) -> Layout {
         let dims: Vec<usize> = graph.model().latents().iter().map(Latent::state_dim).collect();
         let layout = Layout::new(&dims);
         let at_once = if self.cut == Cut::Never { usize::MAX } else { STEPS_AT_ONCE };
-        self.steps.set::<SLOPES>(graph.step_lengths().lengths(), graph.model(), &layout, at_once);
+        self.steps.set::<DERIVATIVES>(graph.step_lengths().lengths(), graph.model(), &layout, at_once);
         self.readout.set(graph.model(), &layout);
         self.log_noise = self.readout.log_noise(graph.cells());
-        if form == Form::Canonical {
+        if form == Form::Information {
             self.information.set(graph, &self.readout);
         }
         if form == Form::Covariance {
@@ -341,7 +347,7 @@ impl Workspace {
     }
 
     /// The parts of the covariance form.
-    pub(super) fn chain<'a>(&'a mut self, graph: &'a FactorGraph<'_>) -> (Chain<'a>, &'a mut Stretches, Cut) {
+    pub(super) fn chain<'a>(&'a mut self, graph: &'a FactorGraph<'_>) -> (Chain<'a>, &'a mut Segments, Cut) {
         let n_values = self.readout.n_values();
         let chain = Chain {
             cells: graph.cells(),
@@ -352,17 +358,17 @@ impl Workspace {
             n_values,
             reads_values: !self.readout.is_sparse() && n_values <= self.readout.n_outputs(),
         };
-        (chain, &mut self.stretches, self.cut)
+        (chain, &mut self.segments, self.cut)
     }
 
-    /// The way back of the covariance form, for slopes: those of each stretch, added up in their order.
-    fn add_slopes_of_stretches(&mut self, graph: &FactorGraph<'_>, layout: &Layout) {
-        let mut slopes = std::mem::take(&mut self.slopes);
-        let mut parts = std::mem::take(&mut self.slopes_of_stretches);
-        let (chain, stretches, _) = self.chain(graph);
-        match &stretches.positions()[..] {
+    /// The way back of the covariance form, for slopes: those of each segment, added up in their order.
+    fn add_segment_gradients(&mut self, graph: &FactorGraph<'_>, layout: &Layout) {
+        let mut slopes = std::mem::take(&mut self.sums);
+        let mut parts = std::mem::take(&mut self.segment_gradients);
+        let (chain, segments, _) = self.chain(graph);
+        match &segments.positions()[..] {
             [_] => {
-                stretches.backward(layout, chain, vec![&mut slopes]);
+                segments.backward(layout, chain, vec![&mut slopes]);
             }
             several => {
                 parts.clear();
@@ -370,18 +376,18 @@ impl Workspace {
                 for (part, positions) in parts.iter_mut().zip(several) {
                     part.reset(graph, layout, positions.clone());
                 }
-                stretches.backward(layout, chain, parts.iter_mut().collect());
+                segments.backward(layout, chain, parts.iter_mut().collect());
                 parts.iter().for_each(|part| slopes.add(part));
             }
         }
-        (self.slopes, self.slopes_of_stretches) = (slopes, parts);
+        (self.sums, self.segment_gradients) = (slopes, parts);
     }
 
     /// The upward pass of the factored form.
-    fn factored_up(&mut self, graph: &FactorGraph<'_>, layout: &Layout) -> Result<f64, InferenceError> {
+    fn square_root_up(&mut self, graph: &FactorGraph<'_>, layout: &Layout) -> Result<f64, InferenceError> {
         let log_noise = self.log_noise;
         let (rooted, factors, _) = self.rooted(graph, layout);
-        factored::up(rooted, log_noise, factors).map_err(|position| overflow(graph, position))
+        square_root::up(rooted, log_noise, factors).map_err(|position| overflow(graph, position))
     }
 
     /// The parts of the factored form.
@@ -398,7 +404,7 @@ impl Workspace {
             readout: &self.readout,
             shape: layout.dynamic(),
         };
-        (rooted, &mut self.factors, &mut self.slopes)
+        (rooted, &mut self.factors, &mut self.sums)
     }
 
     /// The parts of the canonical form.
@@ -407,7 +413,7 @@ impl Workspace {
         graph: &'a FactorGraph<'_>,
     ) -> (Branches<'a>, &'a mut Messages, &'a mut GradientSums) {
         let branches = Branches::new(graph, &self.steps, &self.readout, &self.information);
-        (branches, &mut self.messages, &mut self.slopes)
+        (branches, &mut self.messages, &mut self.sums)
     }
 }
 

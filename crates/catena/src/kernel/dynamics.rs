@@ -97,14 +97,14 @@ pub trait VisitDynamics {
 
 /// A process together with its derivatives.
 #[derive(Debug)]
-pub struct DerivativeDynamics<C, const K: usize> {
+pub(super) struct DerivativeDynamics<C, const K: usize> {
     rate: f64,
     kernel: PhantomData<C>,
 }
 
 impl<C: DerivativeState<K>, const K: usize> DerivativeDynamics<C, K> {
     /// The dynamics at this length-scale.
-    pub fn new(length_scale: LengthScale) -> Self {
+    pub(super) fn new(length_scale: LengthScale) -> Self {
         Self { rate: C::rate(length_scale), kernel: PhantomData }
     }
 }
@@ -147,14 +147,14 @@ impl<C: DerivativeState<K>, const K: usize> Dynamics<K> for DerivativeDynamics<C
 
 /// The value of a process alone: `A = ρ(u)`, `Q = 1 − ρ(u)²`.
 #[derive(Debug)]
-pub struct ValueDynamics<C> {
+pub(super) struct ValueDynamics<C> {
     rate: f64,
     kernel: PhantomData<C>,
 }
 
 impl<C: Correlation> ValueDynamics<C> {
     /// The dynamics at this length-scale.
-    pub fn new(length_scale: LengthScale) -> Self {
+    pub(super) fn new(length_scale: LengthScale) -> Self {
         Self { rate: C::rate(length_scale), kernel: PhantomData }
     }
 }

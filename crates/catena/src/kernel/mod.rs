@@ -14,12 +14,11 @@ mod incomplete_gamma;
 mod matern12;
 mod matern32;
 mod matern52;
-pub mod piece;
+mod piece;
 mod squared_exponential;
 
-pub use dynamics::{
-    Block, Correlation, DerivativeDynamics, DerivativeState, Dynamics, Step, ValueDynamics, VisitDynamics,
-};
+pub use dynamics::{Block, Correlation, DerivativeState, Dynamics, Step, VisitDynamics};
+use dynamics::{DerivativeDynamics, ValueDynamics};
 pub use matern12::Matern12;
 pub use matern32::Matern32;
 pub use matern52::Matern52;

@@ -2,12 +2,10 @@
 //!
 //! A loop around the pipeline, not a branch in it. In reading order: [`Family`] (which models, and where to start),
 //! [`Parameters`] (their free numbers as one vector), [`Priors`], [`LogPosterior`] (what is climbed), [`Ascent`] (the
-//! climb, which knows no model), [`race`] (several starts, the best finished), [`em_step`] (a cheap warm start),
-//! [`learn_relevance`] (how much each input matters).
+//! climb, which knows no model), [`race`] (several starts, the best finished), [`learn_relevance`] (how much each input matters).
 //! Anything that can give an [`Evidence`] can be learned: a chain, a tree, a rival's likelihood.
 
 mod ascent;
-mod em;
 mod family;
 mod line_search;
 mod moments;
@@ -18,7 +16,6 @@ mod race;
 mod relevance;
 
 pub use ascent::{Ascent, Iteration, Objective, Settings, Stop};
-pub use em::em_step;
 pub use family::Family;
 pub use moments::{Extent, OutputMoments};
 pub use objective::{Evidence, GraphEvidence, LogPosterior};

@@ -37,8 +37,8 @@ impl<'a> GraphEvidence<'a> {
     /// On chains the covariance form is named, whose evidence keeps its digits at any noise. Its slopes are not looked after: where
     /// noise is tiny and cells crowd they may keep fewer than the eight digits of a [`Workspace`] that chooses. A climb accepts steps
     /// by the evidence, so that rougher slopes may cost steps but lead nowhere wrong, and a form that follows the noise would change
-    /// within one search along a line. On trees the form follows the noise: the canonical one would lose the evidence itself where
-    /// noise is tiny, and the factored one keeps it.
+    /// within one search along a line. On trees the form follows the noise: the information form would lose the evidence itself where
+    /// noise is tiny, and the square-root form keeps it.
     pub fn new(graph: FactorGraph<'a>) -> Self {
         let workspace = workspace_for(&graph);
         Self { graph, workspace }

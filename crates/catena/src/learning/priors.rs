@@ -80,7 +80,7 @@ pub struct Priors {
     pub length_scale: LogNormal,
     /// Of the length-scale of every stationary latent, too.
     pub shortness: ShortnessDoubt,
-    /// Of the length-scale of every latent that wanders; see [`RandomWalk`](crate::kernel::piece::RandomWalk).
+    /// Of the length-scale of every latent that wanders; a random walk or a trend.
     pub wandering: LogNormal,
     /// Of the quality of every oscillator.
     pub quality: LogNormal,

@@ -1,4 +1,4 @@
-//! Rows of two and four numbers in the registers of AVX2, with FMA.
+//! RowsView of two and four numbers in the registers of AVX2, with FMA.
 //!
 //! Only [`super::arithmetic::Avx2`] names these types, and only `dispatch` hands that out, after it has found both on the
 //! machine. [`Plain`](super::registers::Plain) is the safe twin; `dispatch` has the test that the two agree.
@@ -95,7 +95,7 @@ impl Row for TwoInRegister {
     );
 
     #[inline(always)]
-    fn spread(self, _memory: &[f64; 2], slot: usize) -> Self {
+    fn broadcast(self, _memory: &[f64; 2], slot: usize) -> Self {
         // SAFETY: AVX2 was found (see above).
         Self(unsafe {
             if slot == 0 { _mm_unpacklo_pd(self.0, self.0) } else { _mm_unpackhi_pd(self.0, self.0) }

@@ -125,7 +125,7 @@ pub(crate) fn plainly<T>(work: impl FnOnce() -> T) -> T {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linalg::state_algebra::{ReadoutRow, StepSlopes};
+    use crate::linalg::state_algebra::{ReadoutRow, StepDerivatives};
 
     thread_local! {
         pub(super) static PLAINLY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
@@ -180,16 +180,17 @@ mod tests {
             let dense = ReadoutRow { weights: &weights, touched: None };
             let sparse = ReadoutRow { weights: &sparse, touched: Some(&touched) };
             let (mut vector, mut matrix) = (numbers(size, 6), vec![0.0; size * size]);
-            shape.pack_dual(&positive(size, 7, slots), &mut matrix);
-            let (mut gain, mut pulled) = (vec![0.0; size], vec![0.0; size]);
+            shape.pack_adjoint(&positive(size, 7, slots), &mut matrix);
+            let (mut gain, mut projected) = (vec![0.0; size], vec![0.0; size]);
             let mut all = vec![];
             for row in [dense, sparse] {
-                let innovation = shape.condition::<A>(row, 0.7, (&mut mean, &mut covariance), &mut gain);
-                let dual = (&mut vector[..], &mut matrix[..]);
-                let reduction = shape.reduce::<A>(row, (&gain, innovation), dual, &mut pulled, &mut scratch);
-                all.extend([innovation.surprise, innovation.signal, innovation.inverse]);
-                all.extend([reduction.residual, reduction.explained]);
-                all.extend(gain.iter().chain(&pulled));
+                let update = shape.condition::<A>(row, 0.7, (&mut mean, &mut covariance), &mut gain);
+                let adjoint = (&mut vector[..], &mut matrix[..]);
+                let adjoint_update =
+                    shape.update_adjoint::<A>(row, (&gain, update), adjoint, &mut projected, &mut scratch);
+                all.extend([update.innovation, update.signal, update.inverse]);
+                all.extend([adjoint_update.residual, adjoint_update.explained]);
+                all.extend(gain.iter().chain(&projected));
             }
             let (mut value_mean, mut value_covariance) = (vec![0.0; width], vec![0.0; width * width]);
             let mut products = vec![0.0; 4 * size];
@@ -201,18 +202,18 @@ mod tests {
                 (&mut value_mean, &mut value_covariance),
             );
             all.extend(value_mean.into_iter().chain(value_covariance));
-            let (transition_slopes, noise_slopes) =
+            let (transition_derivatives, noise_derivatives) =
                 (numbers(2 * transition.len(), 9), numbers(2 * noise.len(), 10));
-            let step = StepSlopes {
+            let step = StepDerivatives {
                 transition: &transition,
-                transition_slopes: &transition_slopes,
-                noise_slopes: &noise_slopes,
+                transition_derivatives: &transition_derivatives,
+                noise_derivatives: &noise_derivatives,
             };
             let (mut sums, mut smoothed) = (vec![0.0; 2 * width], vec![0.0; size]);
             for _ in 0..2 {
                 shape.symmetrize_covariance(&mut covariance);
-                shape.symmetrize_dual(&mut matrix);
-                shape.retreat_with_slopes::<A>(
+                shape.symmetrize_adjoint(&mut matrix);
+                shape.retreat_with_gradient::<A>(
                     step,
                     (&mut vector, &mut matrix),
                     (&mean, &covariance),
@@ -221,23 +222,23 @@ mod tests {
                 );
             }
             let x = numbers(size, 11);
-            shape.product::<A>(&x, &matrix, &mut pulled);
-            all.extend(&pulled);
+            shape.product::<A>(&x, &matrix, &mut projected);
+            all.extend(&projected);
             shape.retreat::<A>(&transition, (&mut vector, &mut matrix), &mut scratch);
-            shape.product::<A>(&x, &matrix, &mut pulled);
-            all.extend(&pulled);
+            shape.product::<A>(&x, &matrix, &mut projected);
+            all.extend(&projected);
             for covariance in [&predicted, &covariance] {
-                shape.covariance_times::<A>(&x, covariance, &mut pulled);
-                all.extend(&pulled);
-                shape.product_with_values::<A>(&x, covariance, &mut pulled);
-                all.extend(&pulled[..width]);
-                shape.read::<A>(dense, covariance, &mut pulled);
-                all.extend(&pulled);
+                shape.covariance_times::<A>(&x, covariance, &mut projected);
+                all.extend(&projected);
+                shape.product_with_values::<A>(&x, covariance, &mut projected);
+                all.extend(&projected[..width]);
+                shape.read::<A>(dense, covariance, &mut projected);
+                all.extend(&projected);
             }
             let mut square = vec![0.0; size * size];
             shape.unpack_covariance(&covariance, &mut square);
             all.extend(&square);
-            shape.unpack_dual(&matrix, &mut square);
+            shape.unpack_adjoint(&matrix, &mut square);
             all.extend(&square);
             all.extend([shape.inner::<A>(&x, &vector), shape.read_vector::<A>(dense, &x)]);
             all.into_iter().chain([mean, vector, sums, smoothed].into_iter().flatten()).collect()

@@ -63,10 +63,10 @@ pub(super) fn predict_parts<A: Arithmetic, S: Shape, const K: usize>(
     }
 }
 
-/// `N ← AᵀNA` for states of at most K parts; if `SLOPES`, adds the diagonals of `P AᵀN` within each slot, component d of P
+/// `N ← AᵀNA` for states of at most K parts; if `DERIVATIVES`, adds the diagonals of `P AᵀN` within each slot, component d of P
 /// with component c of N, times slope (c, d) of each set, to that set's `sums`, with a minus.
 #[inline(always)]
-pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const SLOPES: bool>(
+pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const DERIVATIVES: bool>(
     shape: S,
     a: &Lanes,
     n: &mut Lanes,
@@ -76,7 +76,7 @@ pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const SLOPE
     for t in 0..width {
         let mut losses = [[A::splat(0.0); K]; K];
         for slot in 0..shape.width() {
-            // Rows of AᵀN, lane t of every part.
+            // RowsView of AᵀN, lane t of every part.
             let mut rows = [[A::splat(0.0); K]; K];
             for from in 0..K {
                 let Some(at) = row_of(shape, from, slot, stride) else { break };
@@ -98,7 +98,7 @@ pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const SLOPE
                         break;
                     }
                     let place = at + shape.offset(d) / 4 + t;
-                    if SLOPES {
+                    if DERIVATIVES {
                         let filtered = A::load(&p[place]);
                         for other in 0..K {
                             losses[other][d] = A::mul_add_lanes(rows[c][other], filtered, losses[other][d]);
@@ -113,7 +113,7 @@ pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const SLOPE
                 }
             }
         }
-        if SLOPES {
+        if DERIVATIVES {
             let sets = slopes.chunks_exact(K * K * width);
             for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
                 let mut sum = A::load(&sums[t]);

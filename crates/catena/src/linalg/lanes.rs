@@ -6,7 +6,9 @@
 use super::arithmetic::Arithmetic;
 use super::lane_steps::{predict_parts, retreat_parts, transition_times};
 use super::shape::{InLanes, Shape};
-use super::state_algebra::{Innovation, ReadoutRow, Reduction, StateAlgebra, StepSlopes, add_noise_slopes};
+use super::state_algebra::{
+    AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update, add_noise_gradient,
+};
 
 /// Lanes of numbers in memory.
 pub(super) type Lanes = [[f64; 4]];
@@ -217,40 +219,40 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
         value: f64,
         (mean, covariance): (&mut [f64], &mut [f64]),
         gain: &mut [f64],
-    ) -> Innovation {
+    ) -> Update {
         let (size, stride) = (self.size(), self.size() / 4);
         self.read::<A>(row, covariance, gain);
         let signal = self.read_vector::<A>(row, gain);
-        let surprise = value - self.read_vector::<A>(row, mean);
+        let innovation = value - self.read_vector::<A>(row, mean);
         let inverse = (1.0 + signal).recip();
         let p = lanes_mut(covariance, size * stride);
         let gain_lanes = lanes(gain, stride);
-        add_lanes::<A>(surprise * inverse, gain_lanes, lanes_mut(mean, stride));
+        add_lanes::<A>(innovation * inverse, gain_lanes, lanes_mut(mean, stride));
         by_columns!(stride, subtract_outer::<A>(inverse, &gain[..size], gain_lanes, p, stride));
         for entry in lanes_mut(gain, stride) {
             A::store(A::times(A::splat(inverse), A::load(entry)), entry);
         }
-        Innovation { surprise, signal, inverse }
+        Update { innovation, signal, inverse }
     }
 
     #[inline(always)]
-    fn reduce<A: Arithmetic>(
+    fn update_adjoint<A: Arithmetic>(
         self,
         row: ReadoutRow<'_>,
-        (gain, innovation): (&[f64], Innovation),
+        (gain, update): (&[f64], Update),
         (vector, matrix): (&mut [f64], &mut [f64]),
-        pulled: &mut [f64],
+        projected: &mut [f64],
         scratch: &mut [f64],
-    ) -> Reduction {
+    ) -> AdjointUpdate {
         let (size, stride) = (self.size(), self.size() / 4);
         let (slots, width) = (self.readable(), self.readable() / 4);
-        self.product::<A>(gain, matrix, pulled);
-        let explained = self.inner::<A>(gain, pulled);
-        let residual = innovation.surprise * innovation.inverse - self.inner::<A>(gain, vector);
-        let half = -0.5 * (innovation.inverse + explained);
-        let (weights, pulled) = (lanes(row.weights, width), lanes(pulled, stride));
+        self.product::<A>(gain, matrix, projected);
+        let explained = self.inner::<A>(gain, projected);
+        let residual = update.innovation * update.inverse - self.inner::<A>(gain, vector);
+        let half = -0.5 * (update.inverse + explained);
+        let (weights, projected) = (lanes(row.weights, width), lanes(projected, stride));
         let loss = lanes_mut(scratch, stride);
-        for (target, source) in loss.iter_mut().zip(pulled) {
+        for (target, source) in loss.iter_mut().zip(projected) {
             *target = *source;
         }
         add_lanes::<A>(half, weights, &mut loss[..width]);
@@ -267,7 +269,7 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
                 }
             }
         }
-        Reduction { residual, explained }
+        AdjointUpdate { residual, explained }
     }
 
     #[inline(always)]
@@ -287,9 +289,9 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
     }
 
     #[inline(always)]
-    fn retreat_with_slopes<A: Arithmetic>(
+    fn retreat_with_gradient<A: Arithmetic>(
         self,
-        step: StepSlopes<'_>,
+        step: StepDerivatives<'_>,
         (vector, matrix): (&mut [f64], &mut [f64]),
         (mean, covariance): (&[f64], &[f64]),
         (smoothed, sums): (&mut [f64], &mut [f64]),
@@ -297,10 +299,10 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
     ) {
         let (size, stride) = (self.size(), self.size() / 4);
         let (width, parts) = (self.width() / 4, self.n_parts());
-        add_noise_slopes::<A, Self>(self, step.noise_slopes, (vector, matrix), sums);
+        add_noise_gradient::<A, Self>(self, step.noise_derivatives, (vector, matrix), sums);
         let a = lanes(step.transition, parts * parts * width);
-        let n_sets = step.transition_slopes.len() / (4 * parts * parts * width);
-        let slopes = lanes(step.transition_slopes, n_sets * parts * parts * width);
+        let n_sets = step.transition_derivatives.len() / (4 * parts * parts * width);
+        let slopes = lanes(step.transition_derivatives, n_sets * parts * parts * width);
         let before = lanes_mut(scratch, stride);
         for_parts!(self, transition_times::<A, Self, _, true>(self, a, lanes(vector, stride), before));
         self.product::<A>(scratch, covariance, smoothed);

@@ -42,5 +42,5 @@ pub(crate) use exponential::{exp_of_negative, poisson_tail};
 pub(crate) use qr::{Elimination, eliminate};
 pub(crate) use shape::{Dynamic, Layout, Shape};
 pub(crate) use state_algebra::{
-    Innovation, ReadoutRow, Reduction, StateAlgebra, StepSlopes, add_noise_slopes,
+    AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update, add_noise_gradient,
 };

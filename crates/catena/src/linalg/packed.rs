@@ -1,17 +1,17 @@
 //! The operations of a covariance sweep on states of up to four latents, whole in registers.
 //!
 //! A part of the state is one [`Row`]. A covariance is symmetric, so of its K×K blocks of L rows only those on and above the
-//! diagonal are kept, `K(K+1)/2·L` rows; its lower blocks are transposed where they are needed. The dual precision, of which
+//! diagonal are kept, `K(K+1)/2·L` rows; its lower blocks are transposed where they are needed. The adjoint precision, of which
 //! there is one at a time, keeps all `K²·L` rows. Nothing else may look inside either.
 
 use super::arithmetic::Arithmetic;
 use super::packed_blocks::{
-    Blocks, anywhere, combined_rows, inner, load_covariance, load_vector, noise_slice, rows, rows_mut,
-    spread, store_vector, transition_times, upper, vector_times,
+    Blocks, anywhere, broadcast, combined_rows, inner, load_covariance, load_vector, noise_slice, rows,
+    rows_mut, store_vector, transition_times, upper, vector_times,
 };
 use super::registers::{Row, Width};
 use super::shape::Shape;
-use super::state_algebra::{Innovation, ReadoutRow, Reduction, StateAlgebra, StepSlopes};
+use super::state_algebra::{AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update};
 use std::marker::PhantomData;
 
 /// L latents of K components each; `W` is the row that holds L numbers.
@@ -29,9 +29,9 @@ impl<W: Width, const L: usize, const K: usize> Packed<W, L, K> {
         ((c * W::WIDTH + i) * K + d) * W::WIDTH
     }
 
-    /// All blocks of a dual precision.
+    /// All blocks of a adjoint precision.
     #[inline(always)]
-    fn load_dual<R: Row>(numbers: &[f64]) -> Blocks<R, L, K> {
+    fn load_adjoint<R: Row>(numbers: &[f64]) -> Blocks<R, L, K> {
         let memory = rows::<R>(numbers, K * K * L);
         let mut blocks = [[[R::splat(0.0); L]; K]; K];
         for c in 0..K {
@@ -51,7 +51,7 @@ impl<W: Width, const L: usize, const K: usize> Packed<W, L, K> {
         let p = rows::<R>(covariance, K * (K + 1) / 2 * L);
         let mut out = [R::splat(0.0); K];
         for i in 0..L {
-            let weight = spread::<R>(weights, i);
+            let weight = broadcast::<R>(weights, i);
             for d in 0..K {
                 let entry = R::load(&p[upper::<L, K>(0, d, i)]);
                 out[d] = if i == 0 { weight.times(entry) } else { weight.times_plus(entry, out[d]) };
@@ -139,7 +139,7 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
     }
 
     #[inline(always)]
-    fn pack_dual(self, square: &[f64], matrix: &mut [f64]) {
+    fn pack_adjoint(self, square: &[f64], matrix: &mut [f64]) {
         for (c, d) in (0..K * K).map(|block| (block / K, block % K)) {
             for i in 0..L {
                 let row = &square[Self::in_square(c, d, i)..][..W::WIDTH];
@@ -149,7 +149,7 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
     }
 
     #[inline(always)]
-    fn unpack_dual(self, matrix: &[f64], square: &mut [f64]) {
+    fn unpack_adjoint(self, matrix: &[f64], square: &mut [f64]) {
         square.fill(0.0);
         for (c, d) in (0..K * K).map(|block| (block / K, block % K)) {
             for i in 0..L {
@@ -197,8 +197,8 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
     }
 
     #[inline(always)]
-    fn product<A: Arithmetic>(self, x: &[f64], dual: &[f64], out: &mut [f64]) {
-        let n = Self::load_dual::<W::Row<A>>(dual);
+    fn product<A: Arithmetic>(self, x: &[f64], adjoint: &[f64], out: &mut [f64]) {
+        let n = Self::load_adjoint::<W::Row<A>>(adjoint);
         store_vector(vector_times(rows::<W::Row<A>>(x, K), &n), out);
     }
 
@@ -232,14 +232,14 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
         value: f64,
         (mean, covariance): (&mut [f64], &mut [f64]),
         gain: &mut [f64],
-    ) -> Innovation {
+    ) -> Update {
         let with_output = Self::with_output::<W::Row<A>>(row, covariance);
         let weights = W::Row::<A>::load(&rows::<W::Row<A>>(row.weights, 1)[0]);
         let mut state = load_vector::<W::Row<A>, K>(mean);
         let signal = weights.times(with_output[0]).sum();
-        let surprise = value - weights.times(state[0]).sum();
+        let innovation = value - weights.times(state[0]).sum();
         let inverse = (1.0 + signal).recip();
-        let (step, scale) = (W::Row::<A>::splat(surprise * inverse), W::Row::<A>::splat(inverse));
+        let (step, scale) = (W::Row::<A>::splat(innovation * inverse), W::Row::<A>::splat(inverse));
         let memory = rows_mut::<W::Row<A>>(gain, K);
         let mut gain = with_output;
         for c in 0..K {
@@ -251,34 +251,34 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
         let p = rows_mut::<W::Row<A>>(covariance, K * (K + 1) / 2 * L);
         for c in 0..K {
             for i in 0..L {
-                let gain = gain[c].spread(&memory[c], i);
+                let gain = gain[c].broadcast(&memory[c], i);
                 for d in c..K {
                     let entry = &mut p[upper::<L, K>(c, d, i)];
                     gain.times_from(with_output[d], W::Row::<A>::load(entry)).store(entry);
                 }
             }
         }
-        Innovation { surprise, signal, inverse }
+        Update { innovation, signal, inverse }
     }
 
     #[inline(always)]
-    fn reduce<A: Arithmetic>(
+    fn update_adjoint<A: Arithmetic>(
         self,
         row: ReadoutRow<'_>,
-        (gain, innovation): (&[f64], Innovation),
+        (gain, update): (&[f64], Update),
         (vector, matrix): (&mut [f64], &mut [f64]),
-        pulled: &mut [f64],
+        projected: &mut [f64],
         scratch: &mut [f64],
-    ) -> Reduction {
+    ) -> AdjointUpdate {
         let weights_memory = &rows::<W::Row<A>>(row.weights, 1)[0];
         let weights = W::Row::<A>::load(weights_memory);
-        let n = Self::load_dual::<W::Row<A>>(matrix);
+        let n = Self::load_adjoint::<W::Row<A>>(matrix);
         let mut loss = vector_times(rows::<W::Row<A>>(gain, K), &n);
-        store_vector(loss, pulled);
+        store_vector(loss, projected);
         let (gain, r) = (load_vector::<W::Row<A>, K>(gain), load_vector::<W::Row<A>, K>(vector));
         let explained = inner(gain, loss);
-        let residual = innovation.surprise * innovation.inverse - inner(gain, r);
-        let half = W::Row::<A>::splat(-0.5 * (innovation.inverse + explained));
+        let residual = update.innovation * update.inverse - inner(gain, r);
+        let half = W::Row::<A>::splat(-0.5 * (update.inverse + explained));
         loss[0] = half.times_plus(weights, loss[0]);
         store_vector(loss, scratch);
         let lost = rows::<W::Row<A>>(scratch, K);
@@ -287,7 +287,7 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
             .store(&mut rows_mut::<W::Row<A>>(vector, 1)[0]);
         let memory = rows_mut::<W::Row<A>>(matrix, K * K * L);
         for i in 0..L {
-            let weight = spread::<W::Row<A>>(weights_memory, i);
+            let weight = broadcast::<W::Row<A>>(weights_memory, i);
             for c in 0..K {
                 let mut entry = n[c][0][i];
                 if c == 0 {
@@ -296,11 +296,11 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
                     let above = weight.times_from(loss[c], n[0][c][i]);
                     above.store(&mut memory[anywhere::<L, K>(0, c, i)]);
                 }
-                entry = loss[c].spread(&lost[c], i).times_from(weights, entry);
+                entry = loss[c].broadcast(&lost[c], i).times_from(weights, entry);
                 entry.store(&mut memory[anywhere::<L, K>(c, 0, i)]);
             }
         }
-        Reduction { residual, explained }
+        AdjointUpdate { residual, explained }
     }
 
     #[inline(always)]
@@ -312,7 +312,7 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
     ) {
         let a = rows::<W::Row<A>>(transition, K * K);
         store_vector(transition_times::<W::Row<A>, K, true>(a, load_vector(vector)), vector);
-        let n = Self::load_dual::<W::Row<A>>(matrix);
+        let n = Self::load_adjoint::<W::Row<A>>(matrix);
         let memory = rows_mut::<W::Row<A>>(matrix, K * K * L);
         for i in 0..L {
             let rows = combined_rows::<W::Row<A>, L, K, true>(a, &n, i);
@@ -321,16 +321,16 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
     }
 
     #[inline(always)]
-    fn retreat_with_slopes<A: Arithmetic>(
+    fn retreat_with_gradient<A: Arithmetic>(
         self,
-        step: StepSlopes<'_>,
+        step: StepDerivatives<'_>,
         (vector, matrix): (&mut [f64], &mut [f64]),
         (mean, covariance): (&[f64], &[f64]),
         (smoothed, sums): (&mut [f64], &mut [f64]),
         scratch: &mut [f64],
     ) {
         let a = rows::<W::Row<A>>(step.transition, K * K);
-        let n = Self::load_dual::<W::Row<A>>(matrix);
+        let n = Self::load_adjoint::<W::Row<A>>(matrix);
         let p = load_covariance::<W::Row<A>, L, K>(covariance);
         let far = load_vector::<W::Row<A>, K>(vector);
         let before = transition_times::<W::Row<A>, K, true>(a, far);
@@ -368,19 +368,19 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
             Self::store_row_times(a, rows, i, memory);
         }
         let half = W::Row::<A>::splat(0.5);
-        let transition_slopes = W::Row::<A>::rows(step.transition_slopes).chunks_exact(K * K);
-        let noise_slopes = W::Row::<A>::rows(step.noise_slopes).chunks_exact(K * (K + 1) / 2);
-        let sets = transition_slopes.zip(noise_slopes).zip(W::Row::<A>::rows_mut(sums));
-        for ((transition_slopes, noise_slopes), sums) in sets {
+        let transition_derivatives = W::Row::<A>::rows(step.transition_derivatives).chunks_exact(K * K);
+        let noise_derivatives = W::Row::<A>::rows(step.noise_derivatives).chunks_exact(K * (K + 1) / 2);
+        let sets = transition_derivatives.zip(noise_derivatives).zip(W::Row::<A>::rows_mut(sums));
+        for ((transition_derivatives, noise_derivatives), sums) in sets {
             let mut sum = W::Row::<A>::load(sums);
             for c in 0..K {
                 for d in 0..K {
-                    let slope = W::Row::<A>::load(&transition_slopes[c * K + d]);
+                    let slope = W::Row::<A>::load(&transition_derivatives[c * K + d]);
                     sum = slope.times_plus(by_transition[c][d], sum);
                 }
                 // An off-diagonal slice stands for both its places.
                 for d in 0..=c {
-                    let slope = W::Row::<A>::load(&noise_slopes[noise_slice(c, d)]);
+                    let slope = W::Row::<A>::load(&noise_derivatives[noise_slice(c, d)]);
                     let slope = if c == d { slope.times(half) } else { slope };
                     sum = slope.times_plus(by_noise[c][d], sum);
                 }
@@ -405,24 +405,24 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
         let mut m = W::Row::<A>::load(&rows::<W::Row<A>>(mean, 1)[0]);
         for d in 0..K {
             for i in 0..L {
-                m = spread::<W::Row<A>>(&r[d], i).times_plus(p[d][0][i], m);
+                m = broadcast::<W::Row<A>>(&r[d], i).times_plus(p[d][0][i], m);
             }
         }
         m.store(&mut rows_mut::<W::Row<A>>(value_mean, 1)[0]);
         let v = rows_mut::<W::Row<A>>(value_covariance, L);
         let mut left = p[0][0];
-        // Row j of N X, then its part in Xᵀ N X: what is spread over a register is always read from memory.
+        // Row j of N X, then its part in Xᵀ N X: what is broadcast over a register is always read from memory.
         for c in 0..K {
             for j in 0..L {
                 let mut product = W::Row::<A>::splat(0.0);
                 for d in 0..K {
                     for i in 0..L {
-                        let factor = spread::<W::Row<A>>(&n[anywhere::<L, K>(c, d, j)], i);
+                        let factor = broadcast::<W::Row<A>>(&n[anywhere::<L, K>(c, d, j)], i);
                         product = factor.times_plus(p[d][0][i], product);
                     }
                 }
                 for b in 0..L {
-                    let factor = spread::<W::Row<A>>(&kept[upper::<L, K>(0, c, b)], j);
+                    let factor = broadcast::<W::Row<A>>(&kept[upper::<L, K>(0, c, b)], j);
                     left[b] = factor.times_from(product, left[b]);
                 }
             }
@@ -446,7 +446,7 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
     }
 
     #[inline(always)]
-    fn symmetrize_dual(self, matrix: &mut [f64]) {
+    fn symmetrize_adjoint(self, matrix: &mut [f64]) {
         let matrix = &mut matrix[..K * K * L * W::WIDTH];
         for c in 0..K {
             for d in 0..=c {

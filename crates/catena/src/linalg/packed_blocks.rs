@@ -11,7 +11,7 @@ pub(super) const fn upper<const L: usize, const K: usize>(c: usize, d: usize, i:
     (c * K - c * (c + 1) / 2 + d) * L + i
 }
 
-/// Where row i of block (c, d) of a dual precision stands.
+/// Where row i of block (c, d) of a adjoint precision stands.
 #[inline(always)]
 pub(super) const fn anywhere<const L: usize, const K: usize>(c: usize, d: usize, i: usize) -> usize {
     (c * K + d) * L + i
@@ -38,7 +38,7 @@ pub(super) fn rows_mut<R: Row>(numbers: &mut [f64], count: usize) -> &mut [R::Me
 
 /// One entry of a row in memory, everywhere.
 #[inline(always)]
-pub(super) fn spread<R: Row>(memory: &R::Memory, slot: usize) -> R {
+pub(super) fn broadcast<R: Row>(memory: &R::Memory, slot: usize) -> R {
     R::splat(memory.as_ref()[slot])
 }
 
@@ -115,7 +115,7 @@ pub(super) fn combined_rows<R: Row, const L: usize, const K: usize, const TRANSP
     let mut out = [[R::splat(0.0); K]; K];
     for c in 0..K {
         for from in 0..K {
-            let factor = spread::<R>(&a[if TRANSPOSED { from * K + c } else { c * K + from }], i);
+            let factor = broadcast::<R>(&a[if TRANSPOSED { from * K + c } else { c * K + from }], i);
             for d in 0..K {
                 let source = matrix[from][d][i];
                 out[c][d] =
@@ -135,7 +135,7 @@ pub(super) fn vector_times<R: Row, const L: usize, const K: usize>(
     let mut out = [R::splat(0.0); K];
     for d in 0..K {
         for i in 0..L {
-            let factor = spread::<R>(&x[d], i);
+            let factor = broadcast::<R>(&x[d], i);
             for c in 0..K {
                 let row = matrix[d][c][i];
                 out[c] = if d + i == 0 { factor.times(row) } else { factor.times_plus(row, out[c]) };

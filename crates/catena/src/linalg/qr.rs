@@ -1,4 +1,4 @@
-//! Householder elimination on tall row-major matrices, for the factored form, for segments and for the reduction of
+//! Householder elimination on tall row-major matrices, for the factored form, for segments and for the adjoint_update of
 //! readouts.
 
 use super::arithmetic::{Arithmetic, Separate};
@@ -17,7 +17,7 @@ pub(crate) struct Elimination {
     unsorted: Vec<f64>,
 }
 
-/// Rows are put in order of size only where a later one is larger than an earlier one by more than this factor.
+/// RowsView are put in order of size only where a later one is larger than an earlier one by more than this factor.
 const OF_OTHER_SIZE: f64 = 8.0;
 
 /// Sums of squares in this range lost nothing that counts to underflow, and nothing to overflow.
@@ -30,8 +30,8 @@ impl Elimination {
     /// Makes the first `pivots` columns of a `rows`×`columns` matrix upper triangular, in place, by Householder
     /// reflections of its rows. The sum of squares of every column is kept.
     ///
-    /// Rows of very different size are first put in descending order of their largest entry: this is what keeps the small ones
-    /// accurate. Norms of very large or small columns are taken on scaled entries, so nothing overflows or vanishes on the way. Rows with a zero in the pivot's column
+    /// RowsView of very different size are first put in descending order of their largest entry: this is what keeps the small ones
+    /// accurate. Norms of very large or small columns are taken on scaled entries, so nothing overflows or vanishes on the way. RowsView with a zero in the pivot's column
     /// cost nothing.
     #[inline(always)]
     pub(crate) fn run<A: Arithmetic>(

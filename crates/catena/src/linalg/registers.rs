@@ -1,4 +1,4 @@
-//! Rows of one, two or four numbers: one per latent of a small state, held in registers.
+//! RowsView of one, two or four numbers: one per latent of a small state, held in registers.
 
 use super::arithmetic::Arithmetic;
 
@@ -18,7 +18,7 @@ pub(crate) trait Row: Copy {
     fn splat(number: f64) -> Self;
     /// The number in one slot, everywhere; `memory` holds the same as `self`. Whichever is faster is looked at.
     #[inline(always)]
-    fn spread(self, memory: &Self::Memory, slot: usize) -> Self {
+    fn broadcast(self, memory: &Self::Memory, slot: usize) -> Self {
         let _ = self;
         Self::splat(memory.as_ref()[slot])
     }
@@ -73,7 +73,7 @@ impl<A: Arithmetic, const W: usize> Row for Plain<A, W> {
         Self::each(|_| number)
     }
     #[inline(always)]
-    fn spread(self, _memory: &[f64; W], slot: usize) -> Self {
+    fn broadcast(self, _memory: &[f64; W], slot: usize) -> Self {
         Self::splat(self.0[slot])
     }
     #[inline(always)]

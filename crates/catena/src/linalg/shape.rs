@@ -3,7 +3,7 @@
 /// The most components a latent's state can have.
 pub(crate) const MAX_PARTS: usize = 3;
 
-/// Part `c` of the state holds component `c` of every latent that has one.
+/// SegmentRange `c` of the state holds component `c` of every latent that has one.
 ///
 /// Slots are latents ordered by descending number of components, so that each part's latents are a prefix of the
 /// part before it: component `c` of the latent in slot `s` stands at `offset(c) + s`.

@@ -18,18 +18,18 @@ pub(crate) struct ReadoutRow<'a> {
 
 /// What one observation of unit noise brought: all but its gain.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Innovation {
+pub(crate) struct Update {
     /// v, the observed minus the predicted number.
-    pub(crate) surprise: f64,
+    pub(crate) innovation: f64,
     /// hᵀPh, the predictive variance S without the noise, which is 1.
     pub(crate) signal: f64,
     /// 1/S.
     pub(crate) inverse: f64,
 }
 
-/// What the dual says of one observation of unit noise, on the way back.
+/// What the adjoint says of one observation of unit noise, on the way back.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Reduction {
+pub(crate) struct AdjointUpdate {
     /// u, the posterior mean of the observation's noise.
     pub(crate) residual: f64,
     /// kᵀNk: by how much later observations reduce the variance of what this one observes.
@@ -39,16 +39,16 @@ pub(crate) struct Reduction {
 /// The coefficients of a step: its transition, and the slopes of transition and noise in each slot's parameters, one set
 /// after the other.
 #[derive(Clone, Copy)]
-pub(crate) struct StepSlopes<'a> {
+pub(crate) struct StepDerivatives<'a> {
     pub(crate) transition: &'a [f64],
-    pub(crate) transition_slopes: &'a [f64],
-    pub(crate) noise_slopes: &'a [f64],
+    pub(crate) transition_derivatives: &'a [f64],
+    pub(crate) noise_derivatives: &'a [f64],
 }
 
 /// Operations on states of one shape. What is written here serves every shape; shapes of whole lanes have their own
 /// version of it ([`super::lanes`]).
 pub(crate) trait StateAlgebra: Shape {
-    /// How many numbers a covariance is kept in. Only the operations here know how it lies in them, and only dual precisions lie
+    /// How many numbers a covariance is kept in. Only the operations here know how it lies in them, and only adjoint precisions lie
     /// alike: for small states neither is a row-major square.
     #[inline(always)]
     fn covariance_len(self) -> usize {
@@ -73,9 +73,9 @@ pub(crate) trait StateAlgebra: Shape {
         copy_upper_to_lower(self.size(), covariance);
     }
 
-    /// The same for a dual precision.
+    /// The same for a adjoint precision.
     #[inline(always)]
-    fn symmetrize_dual(self, matrix: &mut [f64]) {
+    fn symmetrize_adjoint(self, matrix: &mut [f64]) {
         copy_upper_to_lower(self.size(), matrix);
     }
 
@@ -91,15 +91,15 @@ pub(crate) trait StateAlgebra: Shape {
         square.copy_from_slice(&covariance[..self.covariance_len()]);
     }
 
-    /// Writes a row-major square as a dual precision.
+    /// Writes a row-major square as a adjoint precision.
     #[inline(always)]
-    fn pack_dual(self, square: &[f64], matrix: &mut [f64]) {
+    fn pack_adjoint(self, square: &[f64], matrix: &mut [f64]) {
         matrix[..self.size() * self.size()].copy_from_slice(square);
     }
 
-    /// Writes a dual precision as a row-major square.
+    /// Writes a adjoint precision as a row-major square.
     #[inline(always)]
-    fn unpack_dual(self, matrix: &[f64], square: &mut [f64]) {
+    fn unpack_adjoint(self, matrix: &[f64], square: &mut [f64]) {
         square.copy_from_slice(&matrix[..self.size() * self.size()]);
     }
 
@@ -139,7 +139,7 @@ pub(crate) trait StateAlgebra: Shape {
         }
     }
 
-    /// `out = xᵀN` for a vector of the state's size and a dual precision.
+    /// `out = xᵀN` for a vector of the state's size and a adjoint precision.
     #[inline(always)]
     fn product<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
         vector_times_matrix::<A>(&x[..self.size()], matrix, &mut out[..self.size()]);
@@ -177,48 +177,48 @@ pub(crate) trait StateAlgebra: Shape {
         value: f64,
         (mean, covariance): (&mut [f64], &mut [f64]),
         gain: &mut [f64],
-    ) -> Innovation {
+    ) -> Update {
         let size = self.size();
         let gain = &mut gain[..size];
         self.read::<A>(row, covariance, gain);
         let signal = self.read_vector::<A>(row, gain);
-        let surprise = value - self.read_vector::<A>(row, mean);
+        let innovation = value - self.read_vector::<A>(row, mean);
         let inverse = (1.0 + signal).recip();
-        add_scaled::<A>(surprise * inverse, gain, &mut mean[..size]);
+        add_scaled::<A>(innovation * inverse, gain, &mut mean[..size]);
         for i in 0..size {
             add_scaled::<A>(-(inverse * gain[i]), gain, &mut covariance[i * size..][..size]);
         }
         for entry in gain {
             *entry *= inverse;
         }
-        Innovation { surprise, signal, inverse }
+        Update { innovation, signal, inverse }
     }
 
-    /// Takes the dual (r, N) from after an observation to before it. With gain k, `u = v/S − kᵀr` and
+    /// Takes the adjoint (r, N) from after an observation to before it. With gain k, `u = v/S − kᵀr` and
     /// `d = 1/S + kᵀNk`:
     ///
     /// ```text
     /// r ← r + u h,   N ← (I − hkᵀ) N (I − khᵀ) + hhᵀ/S = N − h(Nk)ᵀ − (Nk)hᵀ + d hhᵀ
     /// ```
     ///
-    /// Leaves N k, of before, in `pulled`.
+    /// Leaves N k, of before, in `projected`.
     #[inline(always)]
-    fn reduce<A: Arithmetic>(
+    fn update_adjoint<A: Arithmetic>(
         self,
         row: ReadoutRow<'_>,
-        (gain, innovation): (&[f64], Innovation),
+        (gain, update): (&[f64], Update),
         (vector, matrix): (&mut [f64], &mut [f64]),
-        pulled: &mut [f64],
+        projected: &mut [f64],
         scratch: &mut [f64],
-    ) -> Reduction {
+    ) -> AdjointUpdate {
         let (size, width) = (self.size(), self.readable());
-        let pulled = &mut pulled[..size];
-        self.product::<A>(gain, matrix, pulled);
-        let explained = self.inner::<A>(gain, pulled);
-        let residual = innovation.surprise * innovation.inverse - self.inner::<A>(gain, vector);
-        let half = -0.5 * (innovation.inverse + explained);
+        let projected = &mut projected[..size];
+        self.product::<A>(gain, matrix, projected);
+        let explained = self.inner::<A>(gain, projected);
+        let residual = update.innovation * update.inverse - self.inner::<A>(gain, vector);
+        let half = -0.5 * (update.inverse + explained);
         let loss = &mut scratch[..size];
-        loss.copy_from_slice(pulled);
+        loss.copy_from_slice(projected);
         add_scaled::<A>(half, &row.weights[..width], &mut loss[..width]);
         add_scaled::<A>(residual, &row.weights[..width], &mut vector[..width]);
         for i in 0..size {
@@ -227,7 +227,7 @@ pub(crate) trait StateAlgebra: Shape {
         for i in 0..width {
             add_scaled::<A>(-row.weights[i], loss, &mut matrix[i * size..][..size]);
         }
-        Reduction { residual, explained }
+        AdjointUpdate { residual, explained }
     }
 
     /// `r ← Aᵀr`, `N ← AᵀNA`.
@@ -251,16 +251,16 @@ pub(crate) trait StateAlgebra: Shape {
     /// ∂/∂Q = ½(rrᵀ − N),   ∂/∂A = r·meanᵀ − (P AᵀN)ᵀ
     /// ```
     #[inline(always)]
-    fn retreat_with_slopes<A: Arithmetic>(
+    fn retreat_with_gradient<A: Arithmetic>(
         self,
-        step: StepSlopes<'_>,
+        step: StepDerivatives<'_>,
         (vector, matrix): (&mut [f64], &mut [f64]),
         (mean, covariance): (&[f64], &[f64]),
         (smoothed, sums): (&mut [f64], &mut [f64]),
         scratch: &mut [f64],
     ) {
         let (size, width, parts) = (self.size(), self.width(), self.n_parts());
-        add_noise_slopes::<A, Self>(self, step.noise_slopes, (vector, matrix), sums);
+        add_noise_gradient::<A, Self>(self, step.noise_derivatives, (vector, matrix), sums);
         let (before, product) = scratch.split_at_mut(size);
         transition_transposed_times_vector::<A, Self>(self, step.transition, vector, before);
         self.product::<A>(before, covariance, smoothed);
@@ -281,7 +281,7 @@ pub(crate) trait StateAlgebra: Shape {
                         let j = self.offset(d) + s;
                         let loss = dot::<A>(row, &covariance[j * size..][..size]);
                         let excess = vector[i] * smoothed[j] - loss;
-                        let sets = step.transition_slopes.chunks_exact(parts * parts * width);
+                        let sets = step.transition_derivatives.chunks_exact(parts * parts * width);
                         for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
                             sums[s] += slopes[(c * parts + d) * width + s] * excess;
                         }
@@ -293,7 +293,7 @@ pub(crate) trait StateAlgebra: Shape {
         conjugate_transposed::<A, Self>(self, step.transition, matrix, product);
     }
 
-    /// The posterior of the first `n_values` values from filtered moments (m, P) and the dual (r, N): the mean `m + Xᵀr`
+    /// The posterior of the first `n_values` values from filtered moments (m, P) and the adjoint (r, N): the mean `m + Xᵀr`
     /// and `V = P − XᵀNX` in rows as long as what can be read; X is the first rows of P.
     #[inline(always)]
     fn posterior_of_values<A: Arithmetic>(
@@ -325,7 +325,7 @@ pub(crate) trait StateAlgebra: Shape {
 
 /// Adds `½(rrᵀ − N)`, met with each set of slopes of a step's process noise; an off-diagonal slice stands for both its places.
 #[inline(always)]
-pub(crate) fn add_noise_slopes<A: Arithmetic, S: Shape>(
+pub(crate) fn add_noise_gradient<A: Arithmetic, S: Shape>(
     shape: S,
     slopes: &[f64],
     (vector, matrix): (&[f64], &[f64]),

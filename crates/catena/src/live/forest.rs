@@ -4,7 +4,7 @@
 //! every other child begins a path of its own, which *hangs* on its parent. From any point to the root there are at most
 //! log₂ C paths, and over each at most about 2 log₂ of its length in nodes.
 
-use super::query::Stretch;
+use super::query::Segment;
 use crate::index::{OutputIndex, RowIndex};
 use crate::structure::Tree;
 use std::collections::HashMap;
@@ -59,7 +59,7 @@ pub(super) struct Node {
 pub(super) enum NodeKind {
     /// The positions of a block.
     Block(usize),
-    /// Two stretches that follow one another.
+    /// Two segments that follow one another.
     Pair(usize, usize),
 }
 
@@ -281,7 +281,7 @@ impl Forest {
         }
     }
 
-    /// The stretches beside the way from a point's block to the top of its path, the nearest first, and whether each lies before
+    /// The segments beside the way from a point's block to the top of its path, the nearest first, and whether each lies before
     /// it.
     pub(super) fn beside_the_way_up(&self, row: RowIndex) -> Vec<(bool, usize)> {
         let mut found = vec![];
@@ -295,12 +295,12 @@ impl Forest {
         found
     }
 
-    /// The halves of a stale stretch of more than one block: the one that is nearer to a point behind or before it, and the other.
-    pub(super) fn halves_if_stale(&self, node: usize, is_before: bool) -> Option<Stretch> {
+    /// The halves of a stale segment of more than one block: the one that is nearer to a point behind or before it, and the other.
+    pub(super) fn halves_if_stale(&self, node: usize, is_before: bool) -> Option<Segment> {
         match self.nodes[node].kind {
             NodeKind::Pair(left, right) if self.nodes[node].is_stale => {
                 let (near, far) = if is_before { (right, left) } else { (left, right) };
-                Some(Stretch::Two { near, far })
+                Some(Segment::Two { near, far })
             }
             _ => None,
         }

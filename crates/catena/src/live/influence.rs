@@ -2,7 +2,7 @@
 //!
 //! Given the observations, an output at one point and the state at another are tied by what the second explains of the first's
 //! variance. Every path from one to the other goes through the states between, so this share falls with distance, and the end of
-//! its reach is found by going up and down the tree of stretches. The square root of the share bounds every correlation between
+//! its reach is found by going up and down the tree of segments. The square root of the share bounds every correlation between
 //! the two points.
 
 use super::forest::NodeKind;
@@ -19,7 +19,7 @@ impl Query<'_> {
     fn reach_to_one_side(&mut self, row: RowIndex, share: f64, earlier: bool) -> RowIndex {
         let forest = self.forest;
         let mut farthest = row;
-        // Up: stretch after stretch on this side, as long as the far end of each is reached.
+        // Up: segment after segment on this side, as long as the far end of each is reached.
         let mut unsure = None;
         let mut node = forest.leaf_of(row);
         let own_end = forest.end_of(node, earlier);
@@ -42,7 +42,7 @@ impl Query<'_> {
         } else {
             unsure = Some(node);
         }
-        // Down: the nearer half of the stretch in which the reach ends, or the farther one.
+        // Down: the nearer half of the segment in which the reach ends, or the farther one.
         while let Some(node) = unsure {
             unsure = None;
             match forest.nodes()[node].kind {
@@ -86,17 +86,17 @@ impl Query<'_> {
         if is_earlier { shares.of_later } else { shares.of_earlier }
     }
 
-    /// The stretch behind one point up to and with another, later one of its path.
+    /// The segment behind one point up to and with another, later one of its path.
     fn between(&mut self, earlier: RowIndex, later: RowIndex) -> Element {
         let forest = self.forest;
-        let mut stretch = Element::empty(self.fold.size());
+        let mut segment = Element::empty(self.fold.size());
         let (rows, at) = forest.block_of(earlier);
         if let Some(end) = rows.iter().position(|&row| row == later) {
-            self.extend_by_rows(&mut stretch, rows, at + 1..end + 1);
-            return stretch;
+            self.extend_by_rows(&mut segment, rows, at + 1..end + 1);
+            return segment;
         }
-        self.extend_by_rows(&mut stretch, rows, at + 1..rows.len());
-        // Stretches to the right of the way up from the earlier point, then to the left of the way down to the later one.
+        self.extend_by_rows(&mut segment, rows, at + 1..rows.len());
+        // Segments to the right of the way up from the earlier point, then to the left of the way down to the later one.
         let (up, down) = (self.way_up(earlier), self.way_up(later));
         let shared = up.iter().rev().zip(down.iter().rev()).take_while(|(a, b)| a == b).count();
         let beside = |node: usize, is_right: bool| -> Option<usize> {
@@ -108,17 +108,17 @@ impl Query<'_> {
         };
         for &node in &up[..(up.len() - shared).saturating_sub(1)] {
             if let Some(right) = beside(node, true) {
-                self.fold.algebra().extend(&mut stretch, self.elements.of(right));
+                self.fold.algebra().extend(&mut segment, self.elements.of(right));
             }
         }
         for &node in down[..(down.len() - shared).saturating_sub(1)].iter().rev() {
             if let Some(left) = beside(node, false) {
-                self.fold.algebra().extend(&mut stretch, self.elements.of(left));
+                self.fold.algebra().extend(&mut segment, self.elements.of(left));
             }
         }
         let (rows, at) = forest.block_of(later);
-        self.extend_by_rows(&mut stretch, rows, 0..at + 1);
-        stretch
+        self.extend_by_rows(&mut segment, rows, 0..at + 1);
+        segment
     }
 
     /// The nodes above a point, its block's first.

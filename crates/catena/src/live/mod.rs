@@ -1,7 +1,7 @@
 //! A live posterior: edits are local, and an edit and a query cost O(log C) on a chain and O(log² C) on a tree, exactly.
 //!
 //! The structure is cut into paths, each path into blocks, and over the blocks stands a balanced tree of segment elements
-//! ([`crate::inference`]), each all that the rest needs to know of its stretch. An edit makes the elements above one block stale; the
+//! ([`crate::inference`]), each all that the rest needs to know of its segment. An edit makes the elements above one block stale; the
 //! next question finds just those again. A question goes down from the root of the tree to its point and joins what lies
 //! before with what lies after. Everything is kept as square roots, so that no noise is too small.
 
@@ -16,7 +16,7 @@ pub use refresh::Recomputed;
 use crate::data::{Cell, DataError, InputPoints, Observations};
 use crate::graph::{FactorGraph, GraphError};
 use crate::index::{OutputIndex, RowIndex};
-use crate::inference::{Element, Fold, InferenceError};
+use crate::inference::{Element, InferenceError, SquareRootModel};
 use crate::model::{Latent, Lmc, ModelError};
 use crate::structure::{StructureError, Tree};
 use crate::units::{DistanceScale, UnitError, Variance};
@@ -82,7 +82,7 @@ pub enum LiveError {
     RowCountMismatch {
         /// Points of the structure.
         structure: usize,
-        /// Rows of inputs.
+        /// RowsView of inputs.
         inputs: usize,
     },
     /// A new point is so far away that its distance is not a finite number.
@@ -142,7 +142,7 @@ pub struct LiveTable {
 #[derive(Clone, Debug)]
 pub struct LivePosterior {
     model: Lmc,
-    fold: Fold,
+    fold: SquareRootModel,
     forest: Forest,
     elements: Elements,
     places: Places,
@@ -173,7 +173,7 @@ impl LivePosterior {
         }
         let elements = Elements::default();
         let model = graph.model().clone();
-        let fold = Fold::new(&model);
+        let fold = SquareRootModel::new(&model);
         let (places, has_own_noise) = (Places::new(inputs, tree), observations.has_cell_noise());
         Ok(Self { model, fold, forest, elements, places, has_own_noise, recomputed: Recomputed::default() })
     }
@@ -268,7 +268,7 @@ impl LivePosterior {
         let mut all = self.model.noise().to_vec();
         all[output.get()] = noise;
         self.model = Lmc::new(self.model.latents().to_vec(), self.model.mixing().clone(), all)?;
-        self.fold = Fold::new(&self.model);
+        self.fold = SquareRootModel::new(&self.model);
         for row in (0..self.forest.len()).map(RowIndex::new) {
             if self.forest.point(row).cells.iter().any(|cell| cell.output == output) {
                 self.forest.mark(row);
@@ -332,7 +332,7 @@ impl LivePosterior {
         let whole = self.elements.of(self.forest.top());
         let mut state = Element::nothing(self.fold.size());
         self.fold.algebra().extend(&mut state, whole);
-        let log_evidence = state.log_share();
+        let log_evidence = state.log_normalizer();
         if log_evidence.is_finite() {
             Ok(log_evidence)
         } else {

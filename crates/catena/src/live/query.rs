@@ -3,7 +3,7 @@
 use super::forest::Forest;
 use super::refresh::Elements;
 use crate::index::RowIndex;
-use crate::inference::{Element, Fold, OwnedRows, StepAt};
+use crate::inference::{Element, InformationRows, SquareRootModel, StepAt};
 use crate::model::Lmc;
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(super) struct Query<'a> {
     pub(super) forest: &'a Forest,
     pub(super) elements: &'a Elements,
     pub(super) model: &'a Lmc,
-    pub(super) fold: &'a mut Fold,
+    pub(super) fold: &'a mut SquareRootModel,
 }
 
 /// What surrounds a point on its path.
@@ -20,17 +20,17 @@ struct Around {
     /// The moments of the state before the point's own step.
     before: Element,
     /// What all later points of the path say about the point's state.
-    after: OwnedRows,
+    after: InformationRows,
 }
 
-/// The stretches before and after the block of a point, as nodes, the nearest first: as far as anything is heard of them.
+/// The segments before and after the block of a point, as nodes, the nearest first: as far as anything is heard of them.
 pub(super) struct Sides {
     before: Side,
     after: Side,
 }
 
-/// How a stretch beside a point is heard.
-pub(super) enum Stretch {
+/// How a segment beside a point is heard.
+pub(super) enum Segment {
     /// By its element, which may have forgotten what lies beyond it.
     Whole { has_forgotten: bool },
     /// By those of its halves.
@@ -39,16 +39,16 @@ pub(super) enum Stretch {
 
 #[derive(Default)]
 struct Side {
-    stretches: Vec<usize>,
+    segments: Vec<usize>,
     /// Whether the last of them has forgotten what lies beyond it.
     is_closed: bool,
 }
 
 impl Sides {
-    /// From all stretches beside the way up, each with whether it lies before the point. Those that are not needed are not looked at.
+    /// From all segments beside the way up, each with whether it lies before the point. Those that are not needed are not looked at.
     pub(super) fn new(
         beside: impl IntoIterator<Item = (bool, usize)>,
-        mut look: impl FnMut(bool, usize) -> Stretch,
+        mut look: impl FnMut(bool, usize) -> Segment,
     ) -> Self {
         let mut sides = Self { before: Side::default(), after: Side::default() };
         for (is_before, node) in beside {
@@ -58,10 +58,10 @@ impl Sides {
                 && let Some(node) = parts.pop()
             {
                 match look(is_before, node) {
-                    Stretch::Two { near, far } => parts.extend([far, near]),
-                    Stretch::Whole { has_forgotten } => {
+                    Segment::Two { near, far } => parts.extend([far, near]),
+                    Segment::Whole { has_forgotten } => {
                         side.is_closed = has_forgotten;
-                        side.stretches.push(node);
+                        side.segments.push(node);
                     }
                 }
             }
@@ -100,7 +100,7 @@ impl Query<'_> {
     /// The moments of the state at a place that is not of the structure.
     pub(super) fn state_at(&mut self, place: Place) -> Element {
         let mut state;
-        let mut after = OwnedRows::default();
+        let mut after = InformationRows::default();
         let step = match place {
             Place::On(row, distance) => {
                 state = self.state(row, None);
@@ -111,7 +111,7 @@ impl Query<'_> {
                 after = self.heard_across(right, to_right);
                 let around = self.around(left);
                 state = around.before;
-                let mut said = OwnedRows::default();
+                let mut said = InformationRows::default();
                 self.elements.say(self.forest, self.fold, left, None, &mut said);
                 self.fold.set_steps(self.model, &[self.forest.point(left).step, to_left]);
                 let own = if left == self.forest.root() { StepAt::Root } else { StepAt::Length(0) };
@@ -130,18 +130,18 @@ impl Query<'_> {
     }
 
     /// What all later points of its path say about the state of a point.
-    pub(super) fn after(&mut self, row: RowIndex) -> OwnedRows {
+    pub(super) fn after(&mut self, row: RowIndex) -> InformationRows {
         self.around(row).after
     }
 
     /// What a point, and all after it on its path, say about a state that lies before it by this distance.
-    fn heard_across(&mut self, row: RowIndex, distance: f64) -> OwnedRows {
+    fn heard_across(&mut self, row: RowIndex, distance: f64) -> InformationRows {
         let mut said = self.around(row).after;
         self.elements.say(self.forest, self.fold, row, None, &mut said);
         self.fold.set_steps(self.model, &[distance]);
         let mut gap = Element::empty(self.fold.size());
-        self.fold.extend(&mut gap, StepAt::Length(0), OwnedRows::default().view());
-        let mut heard = OwnedRows::default();
+        self.fold.extend(&mut gap, StepAt::Length(0), InformationRows::default().view());
+        let mut heard = InformationRows::default();
         self.fold.algebra().pull(&gap, said.view(), &mut heard);
         heard
     }
@@ -149,9 +149,9 @@ impl Query<'_> {
     fn around(&mut self, row: RowIndex) -> Around {
         let Self { forest, elements, .. } = *self;
         let mut sides = Sides::new(forest.beside_the_way_up(row), |is_before, node| {
-            // A stretch that is still stale has halves that are not, as far as they matter.
+            // A segment that is still stale has halves that are not, as far as they matter.
             let halves = forest.halves_if_stale(node, is_before);
-            halves.unwrap_or_else(|| Stretch::Whole { has_forgotten: elements.of(node).has_forgotten() })
+            halves.unwrap_or_else(|| Segment::Whole { has_forgotten: elements.of(node).has_forgotten() })
         });
         let path = forest.path_of(row);
         let mut before = match forest.paths()[path].hangs_on {
@@ -159,15 +159,15 @@ impl Query<'_> {
             _ => Element::nothing(self.fold.size()),
         };
         if sides.before.is_closed
-            && let Some(last) = sides.before.stretches.pop()
+            && let Some(last) = sides.before.segments.pop()
         {
             before.end_as(elements.of(last));
         }
-        for node in sides.before.stretches.into_iter().rev() {
+        for node in sides.before.segments.into_iter().rev() {
             self.fold.algebra().extend(&mut before, elements.of(node));
         }
-        let (mut after, mut heard) = (OwnedRows::default(), OwnedRows::default());
-        for node in sides.after.stretches.into_iter().rev() {
+        let (mut after, mut heard) = (InformationRows::default(), InformationRows::default());
+        for node in sides.after.segments.into_iter().rev() {
             self.fold.algebra().pull(elements.of(node), after.view(), &mut heard);
             std::mem::swap(&mut after, &mut heard);
         }
@@ -182,8 +182,8 @@ impl Query<'_> {
         Around { before, after }
     }
 
-    /// Lengthens a stretch, or moments, by some of the points of a block.
-    pub(super) fn extend_by_rows(&mut self, stretch: &mut Element, rows: &[RowIndex], range: Range<usize>) {
-        self.elements.extend_by_rows(self.forest, self.model, self.fold, stretch, (rows, range));
+    /// Lengthens a segment, or moments, by some of the points of a block.
+    pub(super) fn extend_by_rows(&mut self, segment: &mut Element, rows: &[RowIndex], range: Range<usize>) {
+        self.elements.extend_by_rows(self.forest, self.model, self.fold, segment, (rows, range));
     }
 }

@@ -3,9 +3,9 @@
 //! A question needs few of them, and only these are found: what is stale far away waits until somebody asks about it.
 
 use super::forest::{Forest, NodeKind};
-use super::query::{Sides, Stretch};
+use super::query::{Segment, Sides};
 use crate::index::RowIndex;
-use crate::inference::{Element, Fold, OwnedRows, StepAt};
+use crate::inference::{Element, InformationRows, SquareRootModel, StepAt};
 use crate::model::Lmc;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::ops::Range;
 pub struct Recomputed {
     /// Positions whose step and cells were folded again.
     pub positions: usize,
-    /// Pairs of stretches that were joined again.
+    /// Pairs of segments that were joined again.
     pub pairs: usize,
 }
 
@@ -48,7 +48,7 @@ impl Elements {
     pub(super) fn refresh(
         &mut self,
         forest: &mut Forest,
-        (model, fold): (&Lmc, &mut Fold),
+        (model, fold): (&Lmc, &mut SquareRootModel),
         top: usize,
         done: &mut Recomputed,
     ) {
@@ -72,12 +72,12 @@ impl Elements {
         }
     }
 
-    /// Finds again what a question about a point needs: the stretches on both sides of its block as far as they matter, and what
+    /// Finds again what a question about a point needs: the segments on both sides of its block as far as they matter, and what
     /// hangs on the points of its block, but for one path.
     pub(super) fn refresh_around(
         &mut self,
         forest: &mut Forest,
-        (model, fold): (&Lmc, &mut Fold),
+        (model, fold): (&Lmc, &mut SquareRootModel),
         (row, except): (RowIndex, Option<usize>),
         done: &mut Recomputed,
     ) {
@@ -91,13 +91,13 @@ impl Elements {
         }
         let sides = Sides::new(forest.beside_the_way_up(row), |is_before, node| {
             // Where the nearer half has forgotten the other one when it was last known, it most likely has again.
-            if let Some(Stretch::Two { near, far }) = forest.halves_if_stale(node, is_before)
+            if let Some(Segment::Two { near, far }) = forest.halves_if_stale(node, is_before)
                 && self.by_node.get(near).is_some_and(Element::has_forgotten)
             {
-                return Stretch::Two { near, far };
+                return Segment::Two { near, far };
             }
             self.refresh(forest, (model, fold), node, done);
-            Stretch::Whole { has_forgotten: self.of(node).has_forgotten() }
+            Segment::Whole { has_forgotten: self.of(node).has_forgotten() }
         });
         let path = forest.path_of(row);
         if let Some(parent) = forest.paths()[path].hangs_on
@@ -111,7 +111,7 @@ impl Elements {
         &mut self,
         forest: &Forest,
         model: &Lmc,
-        fold: &mut Fold,
+        fold: &mut SquareRootModel,
         blocks: &[(usize, usize)],
         done: &mut Recomputed,
     ) {
@@ -132,32 +132,32 @@ impl Elements {
     }
 
     /// The element of a block.
-    fn fold_block(&self, forest: &Forest, model: &Lmc, fold: &mut Fold, block: usize) -> Element {
+    fn fold_block(&self, forest: &Forest, model: &Lmc, fold: &mut SquareRootModel, block: usize) -> Element {
         let mut element = Element::empty(fold.size());
         let rows = forest.block_rows(block);
         self.extend_by_rows(forest, model, fold, &mut element, (rows, 0..rows.len()));
         element
     }
 
-    /// Lengthens a stretch by some points that follow one another on a path.
+    /// Lengthens a segment by some points that follow one another on a path.
     pub(super) fn extend_by_rows(
         &self,
         forest: &Forest,
         model: &Lmc,
-        fold: &mut Fold,
-        stretch: &mut Element,
+        fold: &mut SquareRootModel,
+        segment: &mut Element,
         (rows, range): (&[RowIndex], Range<usize>),
     ) {
         let rows = &rows[range];
         let lengths: Vec<f64> = rows.iter().map(|&row| forest.point(row).step).collect();
         fold.set_steps(model, &lengths);
-        let mut said = OwnedRows::default();
+        let mut said = InformationRows::default();
         for (at, &row) in rows.iter().enumerate() {
             said.clear();
             let share = self.say(forest, fold, row, None, &mut said);
             let step = if row == forest.root() { StepAt::Root } else { StepAt::Length(at) };
-            fold.extend(stretch, step, said.view());
-            stretch.add_log_share(share);
+            fold.extend(segment, step, said.view());
+            segment.add_log_normalizer(share);
         }
     }
 
@@ -166,10 +166,10 @@ impl Elements {
     pub(super) fn say(
         &self,
         forest: &Forest,
-        fold: &Fold,
+        fold: &SquareRootModel,
         row: RowIndex,
         except: Option<usize>,
-        said: &mut OwnedRows,
+        said: &mut InformationRows,
     ) -> f64 {
         let mut share = 0.0;
         for cell in &forest.point(row).cells {
@@ -179,7 +179,7 @@ impl Elements {
             if except != Some(path) {
                 let element = self.of(forest.paths()[path].node);
                 said.extend(element.rows());
-                share += element.log_share();
+                share += element.log_normalizer();
             }
         }
         share

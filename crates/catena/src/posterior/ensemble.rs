@@ -36,7 +36,7 @@ pub enum EnsembleError {
     Inference(#[from] InferenceError),
 }
 
-/// How K Gaussian beliefs N(m_k, v_k) about one cell become one.
+/// How K Gaussian states N(m_k, v_k) about one cell become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combination {
     /// The moments of the mixture with weights 1/K: m = Σ m_k/K and v = Σ (v_k + (m_k − m)²)/K.
@@ -97,30 +97,30 @@ pub fn combine(members: &[Prediction], combination: Combination) -> Result<Predi
         return Err(EnsembleError::ShapeMismatch { member: at, rows, outputs });
     }
     let combine_cell = |at: usize| {
-        let beliefs = members.iter().map(|member| (member.means()[at], member.variances()[at]));
+        let states = members.iter().map(|member| (member.means()[at], member.variances()[at]));
         match combination {
-            Combination::Mixture => mixture(beliefs),
-            Combination::ProductOfExperts => product_of_experts(beliefs),
+            Combination::Mixture => mixture(states),
+            Combination::ProductOfExperts => product_of_experts(states),
         }
     };
     let (means, variances) = (0..first.means().len()).map(combine_cell).unzip();
     Ok(Prediction::from_checked(first.n_outputs(), means, variances))
 }
 
-fn mixture(beliefs: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
-    let count = beliefs.len() as f64;
-    let mean = beliefs.clone().map(|(mean, _)| mean).sum::<f64>() / count;
-    let spread = beliefs.map(|(own, variance)| variance + (own - mean).powi(2));
-    (mean, spread.sum::<f64>() / count)
+fn mixture(states: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let count = states.len() as f64;
+    let mean = states.clone().map(|(mean, _)| mean).sum::<f64>() / count;
+    let covariance_factor = states.map(|(own, variance)| variance + (own - mean).powi(2));
+    (mean, covariance_factor.sum::<f64>() / count)
 }
 
 /// Precisions are counted in units of the largest, so that none overflows.
-fn product_of_experts(beliefs: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
-    let count = beliefs.len() as f64;
-    let smallest = beliefs.clone().map(|(_, variance)| variance).fold(f64::INFINITY, f64::min);
+fn product_of_experts(states: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let count = states.len() as f64;
+    let smallest = states.clone().map(|(_, variance)| variance).fold(f64::INFINITY, f64::min);
     let share = |variance: f64| if variance <= smallest { 1.0 } else { smallest / variance };
-    let total: f64 = beliefs.clone().map(|(_, variance)| share(variance)).sum();
-    let weighted: f64 = beliefs.map(|(mean, variance)| share(variance) * mean).sum();
+    let total: f64 = states.clone().map(|(_, variance)| share(variance)).sum();
+    let weighted: f64 = states.map(|(mean, variance)| share(variance) * mean).sum();
     (weighted / total, smallest * (count / total))
 }
 

@@ -9,7 +9,7 @@ pub use sample::Draws;
 
 use crate::graph::FactorGraph;
 use crate::index::{OutputIndex, RowIndex};
-use crate::inference::{Beliefs, Form, InferenceError, Workspace, are_variances};
+use crate::inference::{Form, InferenceError, States, Workspace, are_variances};
 use crate::prediction::Prediction;
 
 /// The joint posterior of all states on the structure.
@@ -19,7 +19,7 @@ use crate::prediction::Prediction;
 #[derive(Debug)]
 pub struct Posterior<'a> {
     graph: FactorGraph<'a>,
-    beliefs: Beliefs,
+    states: States,
     prediction: Prediction,
     log_evidence: f64,
     /// Whether the form was chosen here, and another one may stand in for it.
@@ -36,7 +36,7 @@ impl<'a> Posterior<'a> {
         if are_variances(posterior.prediction.variances()) {
             return Ok(Self { is_free: true, ..posterior });
         }
-        Self::with_form(graph, Form::Factored)
+        Self::with_form(graph, Form::SquareRoot)
     }
 
     /// The posterior of a graph, computed in this form. The covariance form keeps no messages; the canonical one
@@ -49,9 +49,9 @@ impl<'a> Posterior<'a> {
     }
 
     fn from_workspace(graph: &FactorGraph<'a>, workspace: Workspace) -> Result<Self, InferenceError> {
-        let (log_evidence, beliefs) = workspace.into_beliefs(graph)?;
-        let prediction = read_rows(graph, &beliefs)?;
-        Ok(Self { graph: graph.clone(), beliefs, prediction, log_evidence, is_free: false })
+        let (log_evidence, states) = workspace.into_states(graph)?;
+        let prediction = read_rows(graph, &states)?;
+        Ok(Self { graph: graph.clone(), states, prediction, log_evidence, is_free: false })
     }
 
     /// The log evidence of the observed cells.
@@ -69,7 +69,7 @@ impl<'a> Posterior<'a> {
     /// # Panics
     /// When `row` is of another table and out of range.
     pub fn state_mean(&self, row: RowIndex) -> Vec<f64> {
-        self.beliefs.unpadded(self.beliefs.at(self.graph.tree().position_of(row)).mean())
+        self.states.unpadded(self.states.at(self.graph.tree().position_of(row)).mean())
     }
 
     /// The posterior covariance of the state at a row, n×n.
@@ -77,8 +77,8 @@ impl<'a> Posterior<'a> {
     /// # Panics
     /// When `row` is of another table and out of range.
     pub fn state_covariance(&self, row: RowIndex) -> Vec<f64> {
-        let belief = self.beliefs.at(self.graph.tree().position_of(row));
-        self.beliefs.unpadded_matrix(&belief.covariance())
+        let gaussian = self.states.at(self.graph.tree().position_of(row));
+        self.states.unpadded_matrix(&gaussian.covariance())
     }
 
     /// The posterior covariance of all outputs at a row, D×D, without noise.
@@ -86,7 +86,7 @@ impl<'a> Posterior<'a> {
     /// # Panics
     /// When `row` is of another table and out of range.
     pub fn output_covariance(&self, row: RowIndex) -> Vec<f64> {
-        self.beliefs.output_covariance(&self.beliefs.at(self.graph.tree().position_of(row)))
+        self.states.output_covariance(&self.states.at(self.graph.tree().position_of(row)))
     }
 
     /// The posterior covariance of the state at a row with the state at its parent, n×n; `None` at the root.
@@ -96,9 +96,9 @@ impl<'a> Posterior<'a> {
     pub fn edge_covariance(&self, row: RowIndex) -> Option<Vec<f64>> {
         let position = self.graph.tree().position_of(row);
         let parent = self.graph.tree().parent(position)?;
-        let gain = self.beliefs.transition_into(&self.graph, position).gain;
-        let above = self.beliefs.at(parent).covariance();
-        let size = self.beliefs.size();
+        let gain = self.states.transition_into(&self.graph, position).gain;
+        let above = self.states.at(parent).covariance();
+        let size = self.states.size();
         let mut product = vec![0.0; size * size];
         for i in 0..size {
             for k in 0..size {
@@ -107,21 +107,21 @@ impl<'a> Posterior<'a> {
                 }
             }
         }
-        Some(self.beliefs.unpadded_matrix(&product))
+        Some(self.states.unpadded_matrix(&product))
     }
 }
 
 /// Mean and variance of every output at every row.
-fn read_rows(graph: &FactorGraph<'_>, beliefs: &Beliefs) -> Result<Prediction, InferenceError> {
+fn read_rows(graph: &FactorGraph<'_>, states: &States) -> Result<Prediction, InferenceError> {
     let (tree, n_outputs) = (graph.tree(), graph.model().n_outputs());
     let mut means = vec![0.0; tree.len() * n_outputs];
     let mut variances = means.clone();
     for position in tree.positions() {
         let row = tree.row_at(position);
-        let belief = beliefs.at(position);
+        let gaussian = states.at(position);
         for output in 0..n_outputs {
             let place = row.get() * n_outputs + output;
-            (means[place], variances[place]) = beliefs.read_output(OutputIndex::new(output), &belief);
+            (means[place], variances[place]) = states.read_output(OutputIndex::new(output), &gaussian);
             if !(means[place].is_finite() && variances[place].is_finite()) {
                 return Err(InferenceError::Overflow { row });
             }

@@ -22,7 +22,7 @@ impl Posterior<'_> {
     /// The transitions of all edges are prepared first, in O(C n³); each draw then costs O(C n²).
     pub fn draws(&self, seed: u64) -> Draws<'_> {
         let positions = self.graph.tree().positions();
-        let transitions = positions.map(|at| self.beliefs.transition_into(&self.graph, at)).collect();
+        let transitions = positions.map(|at| self.states.transition_into(&self.graph, at)).collect();
         Draws { posterior: self, transitions, generator: ChaCha8Rng::seed_from_u64(seed) }
     }
 }
@@ -32,20 +32,20 @@ impl Iterator for Draws<'_> {
 
     /// `z = G z_parent + shift + X ξ` along every edge, with fresh standard normals ξ.
     fn next(&mut self) -> Option<Vec<f64>> {
-        let Posterior { graph, beliefs, .. } = self.posterior;
-        let (size, tree) = (beliefs.size(), graph.tree());
+        let Posterior { graph, states, .. } = self.posterior;
+        let (size, tree) = (states.size(), graph.tree());
         let n_outputs = graph.model().n_outputs();
-        let mut states = vec![0.0; tree.len() * size];
+        let mut draws = vec![0.0; tree.len() * size];
         let mut draw = vec![0.0; tree.len() * n_outputs];
         for (position, transition) in self.transitions.iter().enumerate() {
-            let (before, state) = states.split_at_mut(position * size);
+            let (before, state) = draws.split_at_mut(position * size);
             let state = &mut state[..size];
             let noise: Vec<f64> = (0..size).map(|_| StandardNormal.sample(&mut self.generator)).collect();
             let product = |matrix: &[f64], i: usize, vector: &[f64]| {
                 matrix[i * size..(i + 1) * size].iter().zip(vector).map(|(a, x)| a * x).sum::<f64>()
             };
             for i in 0..size {
-                state[i] = transition.shift[i] + product(&transition.spread, i, &noise);
+                state[i] = transition.shift[i] + product(&transition.covariance_factor, i, &noise);
             }
             if let Some(parent) = tree.parent(Position::new(position)) {
                 let above = &before[parent.get() * size..(parent.get() + 1) * size];
@@ -55,7 +55,7 @@ impl Iterator for Draws<'_> {
             }
             let place = tree.row_at(Position::new(position)).get() * n_outputs;
             for output in 0..n_outputs {
-                draw[place + output] = beliefs.read(OutputIndex::new(output), state);
+                draw[place + output] = states.read(OutputIndex::new(output), state);
             }
         }
         Some(draw)

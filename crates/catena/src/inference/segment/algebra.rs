@@ -1,7 +1,7 @@
 //! The operations on elements, each compiled for this machine's instruction set.
 
 use super::super::steps::StepView;
-use super::element::{Element, OwnedRows, Rows, Scratch};
+use super::element::{Element, InformationRows, RowsView, Scratch};
 use crate::linalg::{Arithmetic, Job, Layout, StateAlgebra, dispatch_lanes};
 
 /// Elements of one layout, and the scratch to work on them.
@@ -22,29 +22,29 @@ impl Algebra {
         &self.layout
     }
 
-    /// Two stretches that follow one another, as one.
+    /// Two segments that follow one another, as one.
     pub(crate) fn combine(&mut self, first: &Element, second: &Element, out: &mut Element) {
         out.copy_from(first);
         self.extend(out, second);
     }
 
-    /// Lengthens a stretch by the one that follows it.
+    /// Lengthens a segment by the one that follows it.
     pub(crate) fn extend(&mut self, first: &mut Element, second: &Element) {
         dispatch_lanes(&self.layout, Extend { first, second, scratch: &mut self.scratch });
     }
 
-    /// Lengthens a stretch by one position: its step, and the rows that say something about it.
-    pub(super) fn extend_by_position(&mut self, first: &mut Element, step: StepView<'_>, rows: Rows<'_>) {
+    /// Lengthens a segment by one position: its step, and the rows that say something about it.
+    pub(super) fn extend_by_position(&mut self, first: &mut Element, step: StepView<'_>, rows: RowsView<'_>) {
         dispatch_lanes(&self.layout, ExtendByPosition { first, step, rows, scratch: &mut self.scratch });
     }
 
-    /// Learns rows about the last state of a stretch.
-    pub(crate) fn absorb(&mut self, element: &mut Element, rows: Rows<'_>) {
+    /// Learns rows about the last state of a segment.
+    pub(crate) fn absorb(&mut self, element: &mut Element, rows: RowsView<'_>) {
         dispatch_lanes(&self.layout, Absorb { element, rows, scratch: &mut self.scratch });
     }
 
-    /// What a stretch, and rows about its last state, say about the state before it.
-    pub(crate) fn pull(&mut self, element: &Element, rows: Rows<'_>, out: &mut OwnedRows) {
+    /// What a segment, and rows about its last state, say about the state before it.
+    pub(crate) fn pull(&mut self, element: &Element, rows: RowsView<'_>, out: &mut InformationRows) {
         dispatch_lanes(&self.layout, Pull { element, rows, out, scratch: &mut self.scratch });
     }
 }
@@ -66,7 +66,7 @@ impl Job for Extend<'_> {
 struct ExtendByPosition<'a> {
     first: &'a mut Element,
     step: StepView<'a>,
-    rows: Rows<'a>,
+    rows: RowsView<'a>,
     scratch: &'a mut Scratch,
 }
 
@@ -81,7 +81,7 @@ impl Job for ExtendByPosition<'_> {
 
 struct Absorb<'a> {
     element: &'a mut Element,
-    rows: Rows<'a>,
+    rows: RowsView<'a>,
     scratch: &'a mut Scratch,
 }
 
@@ -95,8 +95,8 @@ impl Job for Absorb<'_> {
 
 struct Pull<'a> {
     element: &'a Element,
-    rows: Rows<'a>,
-    out: &'a mut OwnedRows,
+    rows: RowsView<'a>,
+    out: &'a mut InformationRows,
     scratch: &'a mut Scratch,
 }
 

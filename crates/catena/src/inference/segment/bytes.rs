@@ -2,7 +2,7 @@
 
 use super::SegmentError;
 use crate::inference::blocks::{Future, Past};
-use crate::inference::buffers::{KeptDual, KeptMoments};
+use crate::inference::kalman_memory::{Adjoint, Gaussian};
 
 const VERSION: u32 = 1;
 const PAST: (&[u8; 8], &str) = (b"catenapa", "the past of a segment");
@@ -88,7 +88,7 @@ impl Past {
     /// When the bytes are not those of a past, whole and of a known version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
         let (mean, covariance) = pair_from_bytes(PAST, bytes)?;
-        Ok(Self(KeptMoments { mean, covariance }))
+        Ok(Self(Gaussian { mean, covariance }))
     }
 }
 
@@ -104,6 +104,6 @@ impl Future {
     /// When the bytes are not those of a future, whole and of a known version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
         let (vector, matrix) = pair_from_bytes(FUTURE, bytes)?;
-        Ok(Self(KeptDual { vector, matrix }))
+        Ok(Self(Adjoint { vector, matrix }))
     }
 }

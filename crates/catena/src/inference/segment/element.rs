@@ -1,12 +1,12 @@
-//! What a stretch of a chain says, as one Gaussian element: absorb observations, advance over what follows.
+//! What a segment of a chain says, as one Gaussian element: absorb observations, advance over what follows.
 //!
-//! With z the state just before the stretch and z' its last state, an element says, given the cells of the stretch,
+//! With z the state just before the segment and z' its last state, an element says, given the cells of the segment,
 //!
 //! ```text
 //! z' = A z + b + X ε,   ε standard normal,          log p(cells | z) = c − ½|E z − e|²
 //! ```
 //!
-//! The spread X and the rows (E, e) are square roots, so nothing small is ever the difference of two large numbers, and no
+//! The covariance_factor X and the rows (E, e) are square roots, so nothing small is ever the difference of two large numbers, and no
 //! noise is too small. Two operations make every element. To *absorb* rows `|R z' − r|²` about the last state, an orthogonal
 //! transformation
 //!
@@ -17,9 +17,9 @@
 //!
 //! and c loses log |det U| and half of what no state can explain. To *advance* over a second element with `z'' = A₂ z' + …`:
 //! `A ← A₂A`, `b ← A₂b + b₂`, and X from an elimination of `[A₂X, X₂]`. Absorbing (E₂, e₂) and then advancing joins two
-//! stretches; the operation is associative.
+//! segments; the operation is associative.
 //!
-//! A long stretch *forgets*: A falls below anything that could be seen beside its own X and E. Rows about its end then say nothing
+//! A long segment *forgets*: A falls below anything that could be seen beside its own X and E. RowsView about its end then say nothing
 //! about the state before it, and what precedes it says nothing about its end, so most of the arithmetic is left out.
 //!
 //! An element may have no state before it (`near = 0`): it is then a mean b and a root X of a covariance, and c is a log
@@ -32,7 +32,7 @@ use crate::linalg::{
     transition_times_vector, vector_times_matrix,
 };
 
-/// A stretch of a chain; see the module.
+/// A segment of a chain; see the module.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Element {
     /// The size of a state.
@@ -47,7 +47,7 @@ pub(crate) struct Element {
 #[derive(Clone, Copy)]
 pub(crate) struct Parts<'a> {
     pub(crate) gain: &'a [f64],
-    pub(crate) spread: &'a [f64],
+    pub(crate) covariance_factor: &'a [f64],
     pub(crate) root: &'a [f64],
     pub(crate) shift: &'a [f64],
     pub(crate) offset: &'a [f64],
@@ -55,16 +55,16 @@ pub(crate) struct Parts<'a> {
 
 struct PartsMut<'a> {
     gain: &'a mut [f64],
-    spread: &'a mut [f64],
+    covariance_factor: &'a mut [f64],
     root: &'a mut [f64],
     shift: &'a mut [f64],
     offset: &'a mut [f64],
-    log_share: &'a mut f64,
+    log_normalizer: &'a mut f64,
 }
 
-/// Rows (R, r), meaning `−½|R z − r|²`.
+/// RowsView (R, r), meaning `−½|R z − r|²`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows<'a> {
+pub(crate) struct RowsView<'a> {
     pub(crate) root: &'a [f64],
     pub(crate) offset: &'a [f64],
 }
@@ -98,7 +98,7 @@ pub(super) const fn length(size: usize, near: usize) -> usize {
 }
 
 impl Element {
-    /// A stretch without any position: its last state is the state before it.
+    /// A segment without any position: its last state is the state before it.
     pub(crate) fn empty(size: usize) -> Self {
         let mut numbers = vec![0.0; length(size, size)];
         (0..size).for_each(|i| numbers[i * size + i] = 1.0);
@@ -128,7 +128,7 @@ impl Element {
     }
 
     /// c: the log evidence of its cells, up to what the state before explains.
-    pub(crate) fn log_share(&self) -> f64 {
+    pub(crate) fn log_normalizer(&self) -> f64 {
         self.numbers.last().copied().unwrap_or(0.0)
     }
 
@@ -139,19 +139,20 @@ impl Element {
 
     /// Has forgotten the state before, and gives its last state other moments.
     #[inline(always)]
-    pub(super) fn move_on(&mut self, mean: &[f64], root: &[f64], log_share: f64) {
-        let PartsMut { gain, spread, shift, log_share: sum, .. } = self.parts_mut((self.size, self.near));
+    pub(super) fn move_on(&mut self, mean: &[f64], root: &[f64], log_normalizer: f64) {
+        let PartsMut { gain, covariance_factor, shift, log_normalizer: sum, .. } =
+            self.parts_mut((self.size, self.near));
         gain.fill(0.0);
-        spread.copy_from_slice(root);
+        covariance_factor.copy_from_slice(root);
         shift.copy_from_slice(mean);
-        *sum += log_share;
+        *sum += log_normalizer;
     }
 
     /// Takes over the end of an element that has forgotten everything before it; what is said about the state before stays.
     #[inline(always)]
     pub(crate) fn end_as(&mut self, last: &Self) {
-        let Parts { spread, shift, .. } = last.parts();
-        self.move_on(shift, spread, last.log_share());
+        let Parts { covariance_factor, shift, .. } = last.parts();
+        self.move_on(shift, covariance_factor, last.log_normalizer());
     }
 
     /// Whether all numbers are finite.
@@ -168,27 +169,27 @@ impl Element {
     #[inline(always)]
     fn parts_of(&self, (size, near): Sizes) -> Parts<'_> {
         let (gain, rest) = self.numbers.split_at(size * near);
-        let (spread, rest) = rest.split_at(size * size);
+        let (covariance_factor, rest) = rest.split_at(size * size);
         let (root, rest) = rest.split_at(near * near);
         let (shift, rest) = rest.split_at(size);
-        Parts { gain, spread, root, shift, offset: &rest[..near] }
+        Parts { gain, covariance_factor, root, shift, offset: &rest[..near] }
     }
 
     /// What it says about the state before it, as rows.
     #[inline(always)]
-    pub(crate) fn rows(&self) -> Rows<'_> {
+    pub(crate) fn rows(&self) -> RowsView<'_> {
         let Parts { root, offset, .. } = self.parts();
-        Rows { root, offset }
+        RowsView { root, offset }
     }
 
     #[inline(always)]
     fn parts_mut(&mut self, (size, near): Sizes) -> PartsMut<'_> {
         let (gain, rest) = self.numbers.split_at_mut(size * near);
-        let (spread, rest) = rest.split_at_mut(size * size);
+        let (covariance_factor, rest) = rest.split_at_mut(size * size);
         let (root, rest) = rest.split_at_mut(near * near);
         let (shift, rest) = rest.split_at_mut(size);
         let (offset, rest) = rest.split_at_mut(near);
-        PartsMut { gain, spread, root, shift, offset, log_share: &mut rest[0] }
+        PartsMut { gain, covariance_factor, root, shift, offset, log_normalizer: &mut rest[0] }
     }
 
     /// Copies another element of the same size, and of any size before it.
@@ -201,9 +202,9 @@ impl Element {
 
     /// Adds to c.
     #[inline(always)]
-    pub(crate) fn add_log_share(&mut self, share: f64) {
-        if let Some(log_share) = self.numbers.last_mut() {
-            *log_share += share;
+    pub(crate) fn add_log_normalizer(&mut self, share: f64) {
+        if let Some(log_normalizer) = self.numbers.last_mut() {
+            *log_normalizer += share;
         }
     }
 
@@ -221,10 +222,10 @@ impl Element {
         &self,
         sizes: Sizes,
         near: usize,
-        rows: Rows<'_>,
+        rows: RowsView<'_>,
         scratch: &mut Scratch,
     ) -> f64 {
-        let Parts { gain, spread, root, shift, offset } = self.remembered(sizes, near);
+        let Parts { gain, covariance_factor, root, shift, offset } = self.remembered(sizes, near);
         let sizes @ (size, near) = (sizes.0, near);
         let (count, columns) = (rows.offset.len(), columns(sizes));
         let Scratch { elimination, tall, below, .. } = scratch;
@@ -235,7 +236,7 @@ impl Element {
         }
         for (at, row) in tall.chunks_exact_mut(columns).skip(size).enumerate() {
             let reading = &rows.root[at * size..][..size];
-            vector_times_matrix::<A>(reading, spread, &mut row[..size]);
+            vector_times_matrix::<A>(reading, covariance_factor, &mut row[..size]);
             vector_times_matrix::<A>(reading, gain, &mut row[size..size + near]);
             row[size + near] = rows.offset[at] - dot::<A>(reading, shift);
         }
@@ -257,15 +258,15 @@ impl Element {
         -determinant.ln() - 0.5 * unexplained
     }
 
-    /// The share of the log evidence of rows about its last state, when nobody will ask for the end of this stretch or for what
+    /// The share of the log evidence of rows about its last state, when nobody will ask for the end of this segment or for what
     /// they say about the state before it.
     #[inline(always)]
-    fn weigh<A: Arithmetic>(&mut self, size: usize, rows: Rows<'_>, scratch: &mut Scratch) {
+    fn weigh<A: Arithmetic>(&mut self, size: usize, rows: RowsView<'_>, scratch: &mut Scratch) {
         let share = self.eliminate_noise::<A>((size, self.near), 0, rows, scratch);
-        self.add_log_share(share);
+        self.add_log_normalizer(share);
     }
 
-    /// Lengthens a stretch by the one that follows it.
+    /// Lengthens a segment by the one that follows it.
     #[inline(always)]
     pub(super) fn join<A: Arithmetic>(&mut self, size: usize, second: &Self, scratch: &mut Scratch) {
         let is_new = second.has_forgotten();
@@ -283,7 +284,7 @@ impl Element {
 
     /// Learns rows about its last state.
     #[inline(always)]
-    pub(super) fn absorb<A: Arithmetic>(&mut self, size: usize, rows: Rows<'_>, scratch: &mut Scratch) {
+    pub(super) fn absorb<A: Arithmetic>(&mut self, size: usize, rows: RowsView<'_>, scratch: &mut Scratch) {
         if rows.offset.is_empty() {
             return;
         }
@@ -300,13 +301,13 @@ impl Element {
         &mut self,
         sizes: Sizes,
         near: usize,
-        rows: Rows<'_>,
+        rows: RowsView<'_>,
         scratch: &mut Scratch,
     ) {
         let share = self.eliminate_noise::<A>(sizes, near, rows, scratch);
         let (size, columns) = (sizes.0, columns((sizes.0, near)));
-        let PartsMut { gain, spread, root, shift, offset, log_share } = self.parts_mut(sizes);
-        *log_share += share;
+        let PartsMut { gain, covariance_factor, root, shift, offset, log_normalizer } = self.parts_mut(sizes);
+        *log_normalizer += share;
         for (i, row) in scratch.below.chunks_exact(near + 1).take(near).enumerate() {
             root[i * near..][..near].copy_from_slice(&row[..near]);
             offset[i] = row[near];
@@ -316,7 +317,7 @@ impl Element {
             // UᵀU = I + …, so the pivots are at least 1 in size.
             let inverse = upper[k].recip();
             for i in 0..size {
-                let row = &mut spread[i * size..][..size];
+                let row = &mut covariance_factor[i * size..][..size];
                 let solved = row[k] * inverse;
                 row[k] = solved;
                 if solved != 0.0 {
@@ -341,8 +342,8 @@ impl Element {
     fn advance_between<A: Arithmetic>(&mut self, sizes: Sizes, second: &Self, scratch: &mut Scratch) {
         let (size, near) = sizes;
         let over = second.parts_of((size, size));
-        let PartsMut { gain, spread, shift, log_share, .. } = self.parts_mut(sizes);
-        *log_share += second.log_share();
+        let PartsMut { gain, covariance_factor, shift, log_normalizer, .. } = self.parts_mut(sizes);
+        *log_normalizer += second.log_normalizer();
         let Scratch { elimination, tall, moved, .. } = scratch;
         moved.clear();
         moved.resize(size * size, 0.0);
@@ -357,17 +358,17 @@ impl Element {
         shift.copy_from_slice(&moved[..size]);
         for i in 0..size {
             let row = &over.gain[i * size..][..size];
-            vector_times_matrix::<A>(row, spread, &mut moved[i * size..][..size]);
+            vector_times_matrix::<A>(row, covariance_factor, &mut moved[i * size..][..size]);
         }
         tall.clear();
         tall.resize(2 * size * size, 0.0);
         for i in 0..size {
             for k in 0..size {
                 tall[k * size + i] = moved[i * size + k];
-                tall[(size + k) * size + i] = over.spread[i * size + k];
+                tall[(size + k) * size + i] = over.covariance_factor[i * size + k];
             }
         }
-        gather_spread::<A>(size, elimination, tall, spread);
+        join_factors::<A>(size, elimination, tall, covariance_factor);
     }
 
     /// Moves its last state over one step.
@@ -379,7 +380,7 @@ impl Element {
         scratch: &mut Scratch,
     ) {
         let (size, near) = (shape.size(), self.near);
-        let PartsMut { gain, spread, shift, .. } = self.parts_mut((size, near));
+        let PartsMut { gain, covariance_factor, shift, .. } = self.parts_mut((size, near));
         let Scratch { elimination, tall, moved, factor, .. } = scratch;
         moved.clear();
         moved.resize(size * size, 0.0);
@@ -389,7 +390,7 @@ impl Element {
         }
         transition_times_vector::<A, S>(shape, step.transition, shift, moved);
         shift.copy_from_slice(&moved[..size]);
-        transition_times_matrix::<A, S>(shape, step.transition, spread, moved);
+        transition_times_matrix::<A, S>(shape, step.transition, covariance_factor, moved);
         tall.clear();
         tall.resize(2 * size * size, 0.0);
         for i in 0..size {
@@ -409,7 +410,7 @@ impl Element {
                 }
             }
         }
-        gather_spread::<A>(size, elimination, tall, spread);
+        join_factors::<A>(size, elimination, tall, covariance_factor);
     }
 
     /// What rows about its last state, and its own cells, say about the state before it: `near` rows.
@@ -417,8 +418,8 @@ impl Element {
     pub(super) fn pull<A: Arithmetic>(
         &self,
         size: usize,
-        rows: Rows<'_>,
-        out: &mut OwnedRows,
+        rows: RowsView<'_>,
+        out: &mut InformationRows,
         scratch: &mut Scratch,
     ) {
         out.clear();
@@ -432,34 +433,34 @@ impl Element {
     }
 }
 
-/// X from [first, second]ᵀ, its 2·size rows of transposed spreads.
+/// X from [first, second]ᵀ, its 2·size rows of transposed covariance_factors.
 #[inline(always)]
-fn gather_spread<A: Arithmetic>(
+fn join_factors<A: Arithmetic>(
     size: usize,
     elimination: &mut Elimination,
     tall: &mut [f64],
-    spread: &mut [f64],
+    covariance_factor: &mut [f64],
 ) {
     elimination.run::<A>(tall, 2 * size, size, size);
     for i in 0..size {
         for k in 0..size {
-            spread[i * size + k] = tall[k * size + i];
+            covariance_factor[i * size + k] = tall[k * size + i];
         }
     }
 }
 
-/// Rows (R, r) with memory of their own.
+/// RowsView (R, r) with memory of their own.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct OwnedRows {
+pub(crate) struct InformationRows {
     root: Vec<f64>,
     offset: Vec<f64>,
 }
 
-impl OwnedRows {
+impl InformationRows {
     /// The rows.
     #[inline(always)]
-    pub(crate) fn view(&self) -> Rows<'_> {
-        Rows { root: &self.root, offset: &self.offset }
+    pub(crate) fn view(&self) -> RowsView<'_> {
+        RowsView { root: &self.root, offset: &self.offset }
     }
 
     /// Forgets all rows.
@@ -487,7 +488,7 @@ impl OwnedRows {
 
     /// More rows of the same length.
     #[inline(always)]
-    pub(crate) fn extend(&mut self, rows: Rows<'_>) {
+    pub(crate) fn extend(&mut self, rows: RowsView<'_>) {
         self.root.extend_from_slice(rows.root);
         self.offset.extend_from_slice(rows.offset);
     }

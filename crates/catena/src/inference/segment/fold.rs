@@ -1,17 +1,17 @@
 //! Positions folded into elements under one model: steps, rows of cells, and what outputs read from a state.
 
-use super::super::factored;
 use super::super::readout::Readout;
+use super::super::square_root;
 use super::super::steps::{StepTable, StepView};
 use super::algebra::Algebra;
-use super::element::{Element, OwnedRows, Parts, Rows};
+use super::element::{Element, InformationRows, Parts, RowsView};
 use crate::linalg::{Layout, Separate, Shape, dot, eliminate, vector_times_matrix};
 use crate::model::{Latent, Lmc};
 use std::f64::consts::TAU;
 
 /// Everything of a model that folding needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Fold {
+pub(crate) struct SquareRootModel {
     algebra: Algebra,
     readout: Readout,
     steps: StepTable,
@@ -35,7 +35,7 @@ pub(crate) struct Shares {
     pub(crate) of_later: f64,
 }
 
-impl Fold {
+impl SquareRootModel {
     /// Folds under this model.
     pub(crate) fn new(model: &Lmc) -> Self {
         let dims: Vec<usize> = model.latents().iter().map(Latent::state_dim).collect();
@@ -60,8 +60,8 @@ impl Fold {
         self.steps.set_lengths(lengths, model, self.algebra.layout());
     }
 
-    /// Lengthens a stretch by one position: a step of the list that was set, and rows about the state it leads to.
-    pub(crate) fn extend(&mut self, element: &mut Element, step: StepAt, rows: Rows<'_>) {
+    /// Lengthens a segment by one position: a step of the list that was set, and rows about the state it leads to.
+    pub(crate) fn extend(&mut self, element: &mut Element, step: StepAt, rows: RowsView<'_>) {
         let at = match step {
             StepAt::Root => 0,
             StepAt::Length(at) => at + 1,
@@ -73,7 +73,7 @@ impl Fold {
     pub(crate) fn step_back(&mut self, state: &mut Element, at: usize) {
         let (transition, noise) = self.steps.step(at + 1).backward_in_time(self.algebra.layout().dynamic());
         let step = StepView { transition: &transition, noise: &noise };
-        self.algebra.extend_by_position(state, step, OwnedRows::default().view());
+        self.algebra.extend_by_position(state, step, InformationRows::default().view());
     }
 
     /// Adds the row of a cell: `(h, y)/√r`. Returns the log evidence that the row leaves out, `−½ log 2πr`.
@@ -82,7 +82,7 @@ impl Fold {
         output: usize,
         value: f64,
         own_noise: Option<f64>,
-        rows: &mut OwnedRows,
+        rows: &mut InformationRows,
     ) -> f64 {
         let noise = own_noise.unwrap_or_else(|| self.readout.noise(output));
         let whitening = noise.sqrt().recip();
@@ -93,18 +93,20 @@ impl Fold {
 
     /// Mean and variance of every output, from the moments of a state: an element with nothing before it.
     pub(crate) fn read_outputs(&self, state: &Element) -> Vec<(f64, f64)> {
-        let Parts { spread, shift, .. } = state.parts();
-        let mut pulled = vec![0.0; self.size()];
+        let Parts { covariance_factor, shift, .. } = state.parts();
+        let mut projected = vec![0.0; self.size()];
         (0..self.readout.n_outputs())
-            .map(|output| factored::read_output(&self.readout, output, (shift, spread), &mut pulled))
+            .map(|output| {
+                square_root::read_output(&self.readout, output, (shift, covariance_factor), &mut projected)
+            })
             .collect()
     }
 
     /// The largest share of any output's variance at one state that another state explains. Both moments are known, `earlier` and
-    /// `later`, and the element of the stretch between them, which has absorbed all that lies behind it.
+    /// `later`, and the element of the segment between them, which has absorbed all that lies behind it.
     pub(crate) fn shared_variance(&self, earlier: &Element, between: &Element, later: &Element) -> Shares {
         let (size, across) = (self.size(), between.parts());
-        let (first, last) = (earlier.parts().spread, later.parts().spread);
+        let (first, last) = (earlier.parts().covariance_factor, later.parts().covariance_factor);
         // z_later = Z ξ, with [A Z_earlier, X]ᵀ = Q [Zᵀ; 0]: the upper right block of Qᵀ[I; 0] takes ζ of the earlier state to ξ.
         // Padding is left out: it would make ξ longer than what z_later knows.
         let layout = self.algebra.layout();
@@ -116,7 +118,7 @@ impl Fold {
             vector_times_matrix::<Separate>(&across.gain[i * size..][..size], first, &mut carried);
             for k in 0..size {
                 tall[k * columns + at] = carried[k];
-                tall[(size + k) * columns + at] = across.spread[i * size + k];
+                tall[(size + k) * columns + at] = across.covariance_factor[i * size + k];
             }
         }
         (0..size).for_each(|i| tall[i * columns + n + i] = 1.0);
@@ -144,12 +146,16 @@ impl Fold {
     /// The covariance of all outputs, D×D, from a root of the covariance of a state.
     pub(crate) fn output_covariance(&self, state: &Element) -> Vec<f64> {
         let (size, n_outputs) = (self.size(), self.readout.n_outputs());
-        let mut pulled = vec![0.0; n_outputs * size];
-        for (output, row) in pulled.chunks_exact_mut(size).enumerate() {
+        let mut projected = vec![0.0; n_outputs * size];
+        for (output, row) in projected.chunks_exact_mut(size).enumerate() {
             let weights = self.readout.row(output).weights;
-            vector_times_matrix::<Separate>(weights, &state.parts().spread[..weights.len() * size], row);
+            vector_times_matrix::<Separate>(
+                weights,
+                &state.parts().covariance_factor[..weights.len() * size],
+                row,
+            );
         }
-        let row = |output: usize| &pulled[output * size..][..size];
+        let row = |output: usize| &projected[output * size..][..size];
         (0..n_outputs * n_outputs)
             .map(|at| dot::<Separate>(row(at / n_outputs), row(at % n_outputs)))
             .collect()

@@ -2,13 +2,13 @@
 
 use super::algebra::Algebra;
 use super::bytes::{Mark, numbers, opened, push_numbers, sealed};
-use super::element::{Element, OwnedRows, length};
-use super::fold::{Fold, StepAt};
+use super::element::{Element, InformationRows, length};
+use super::fold::{SquareRootModel, StepAt};
 use crate::graph::FactorGraph;
 use crate::index::Position;
 use crate::inference::InferenceError;
 use crate::inference::blocks::{BlockSweep, Future, Past};
-use crate::inference::buffers::{KeptDual, KeptMoments};
+use crate::inference::kalman_memory::{Adjoint, Gaussian};
 use crate::linalg::{
     Layout, Separate, Shape, add_scaled, dot, eliminate, root_of_covariance, vector_times_matrix,
 };
@@ -54,10 +54,10 @@ pub enum SegmentError {
     },
 }
 
-/// Everything the rest of a chain needs to know of a stretch of it: how its last state follows from the state before it, and
+/// Everything the rest of a chain needs to know of a segment of it: how its last state follows from the state before it, and
 /// what its cells say about that state. A few kilobytes, whatever its length.
 ///
-/// Summaries of stretches that follow one another are joined by [`Summary::then`], which is associative: any cuts of a chain give
+/// Summaries of segments that follow one another are joined by [`Summary::then`], which is associative: any cuts of a chain give
 /// the same whole, to rounding. Everything is kept as square roots, so that no noise is too small.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -76,7 +76,7 @@ pub enum Begins {
     AfterAnother,
 }
 
-/// How often to look whether a stretch has forgotten what lies before it.
+/// How often to look whether a segment has forgotten what lies before it.
 const LOOK_EVERY: usize = 16;
 
 const MARK: Mark = (b"catenasg", "a segment summary");
@@ -101,18 +101,18 @@ impl Summary {
             return Err(InferenceError::NotAChain);
         }
         let model = graph.model();
-        let mut fold = Fold::new(model);
+        let mut fold = SquareRootModel::new(model);
         let mut element = Element::empty(fold.size());
         fold.set_steps(model, graph.step_lengths().lengths());
-        let (cells, mut rows) = (graph.cells(), OwnedRows::default());
+        let (cells, mut rows) = (graph.cells(), InformationRows::default());
         let (first, n_positions) = (usize::from(begins == Begins::AfterAnother), cells.n_positions());
         let can_filter = BlockSweep::suits(graph);
         for position in first..n_positions {
             if can_filter && (position - first) % LOOK_EVERY == LOOK_EVERY - 1 && element.has_forgotten() {
                 let before = moments_of(&element);
-                let (log_share, after) = BlockSweep::new().forward_from(graph, position, &before)?;
+                let (log_normalizer, after) = BlockSweep::new().forward_from(graph, position, &before)?;
                 let root = root_of_covariance(fold.size(), &after.covariance);
-                element.move_on(&after.mean, &root, log_share);
+                element.move_on(&after.mean, &root, log_normalizer);
                 break;
             }
             rows.clear();
@@ -128,8 +128,8 @@ impl Summary {
                 _ => StepAt::Length(graph.step_lengths().step_of(position)),
             };
             fold.extend(&mut element, step, rows.view());
-            element.add_log_share(share);
-            if !element.log_share().is_finite() {
+            element.add_log_normalizer(share);
+            if !element.log_normalizer().is_finite() {
                 return Err(InferenceError::Overflow { row: graph.tree().row_at(Position::new(position)) });
             }
         }
@@ -154,7 +154,7 @@ impl Summary {
 
     /// The log evidence of all cells, for a summary that begins at the root.
     pub fn log_evidence(&self) -> f64 {
-        self.begun_from_nothing().log_share()
+        self.begun_from_nothing().log_normalizer()
     }
 
     /// What the segment after this one has to know of everything before it, for a summary that begins at the root.
@@ -171,13 +171,13 @@ impl Summary {
         self.check(up_to)?;
         let (state, size) = (up_to.begun_from_nothing(), self.element.size());
         let (known, said) = (state.parts(), self.element.rows());
-        // With S = I + (EX)(EX)ᵀ = RᵀR, the dual is N = Eᵀ S⁻¹ E and r = Eᵀ S⁻¹(e − E m).
+        // With S = I + (EX)(EX)ᵀ = RᵀR, the adjoint is N = Eᵀ S⁻¹ E and r = Eᵀ S⁻¹(e − E m).
         let mut tall = vec![0.0; 2 * size * size];
         let mut gap = said.offset.to_vec();
         let mut read = vec![0.0; size];
         for i in 0..size {
             let row = &said.root[i * size..][..size];
-            vector_times_matrix::<Separate>(row, known.spread, &mut read);
+            vector_times_matrix::<Separate>(row, known.covariance_factor, &mut read);
             tall[i * size + i] = 1.0;
             (0..size).for_each(|k| tall[(size + k) * size + i] = read[k]);
             gap[i] -= dot::<Separate>(row, known.shift);
@@ -195,14 +195,14 @@ impl Summary {
             whitened[i * size..][..size].iter_mut().for_each(|entry| *entry *= inverse);
             gap[i] *= inverse;
         }
-        let mut dual = KeptDual { vector: vec![0.0; size], matrix: vec![0.0; size * size] };
-        vector_times_matrix::<Separate>(&gap, &whitened, &mut dual.vector);
+        let mut adjoint = Adjoint { vector: vec![0.0; size], matrix: vec![0.0; size * size] };
+        vector_times_matrix::<Separate>(&gap, &whitened, &mut adjoint.vector);
         for row in whitened.chunks_exact(size) {
             for i in 0..size {
-                add_scaled::<Separate>(row[i], row, &mut dual.matrix[i * size..][..size]);
+                add_scaled::<Separate>(row[i], row, &mut adjoint.matrix[i * size..][..size]);
             }
         }
-        Ok(Future(dual))
+        Ok(Future(adjoint))
     }
 
     /// The moments of the last state and the log evidence, when nothing lies before.
@@ -250,11 +250,11 @@ impl Summary {
 }
 
 /// The moments of an element's last state, whatever lies before it.
-fn moments_of(element: &Element) -> KeptMoments {
+fn moments_of(element: &Element) -> Gaussian {
     let (parts, size) = (element.parts(), element.size());
-    let row = |i: usize| &parts.spread[i * size..][..size];
+    let row = |i: usize| &parts.covariance_factor[i * size..][..size];
     let covariance = (0..size * size).map(|at| dot::<Separate>(row(at / size), row(at % size))).collect();
-    KeptMoments { mean: parts.shift.to_vec(), covariance }
+    Gaussian { mean: parts.shift.to_vec(), covariance }
 }
 
 fn dims_of(model: &Lmc) -> Vec<usize> {

@@ -10,10 +10,10 @@ mod local_linear_trend;
 mod random_walk;
 mod sho;
 
-pub use cycle::Cycle;
-pub use local_linear_trend::LocalLinearTrend;
-pub use random_walk::RandomWalk;
-pub use sho::Sho;
+use cycle::Cycle;
+use local_linear_trend::LocalLinearTrend;
+use random_walk::RandomWalk;
+use sho::Sho;
 
 use super::VisitDynamics;
 use crate::units::{LengthScale, Quality, UnitError};

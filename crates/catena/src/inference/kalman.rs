@@ -1,0 +1,277 @@
+//! The covariance form of the sweep, for chains: a filter forward, a modified Bryson–Frazier pass backward.
+//!
+//! Forward, moments (m, P) of each state given what lies before it and its own cells, which enter one by one as
+//! observations h of unit noise: with `S = 1 + hᵀPh` and gain `k = Ph/S`, m gains `k·v` for a innovation v and P loses
+//! `k kᵀ S`. Backward, the adjoint mean and precision (r, N) of what lies after; the posterior is `m + P r` and `P − P N P`, and
+//! no predicted covariance is ever inverted. On the way back over the same observations, with `b = N k`,
+//! `u = v/S − kᵀr` and `d = 1/S + kᵀb`,
+//!
+//! ```text
+//! r ← r + u h,   N ← N − h bᵀ − b hᵀ + d hhᵀ,     and over a step r ← Aᵀr, N ← AᵀNA
+//! ```
+//!
+//! The gain and S are kept from the way forward: found again from the filtered P they would have lost digits. Much of what
+//! is asked for is a by-product: of an observed cell, u is the posterior mean of its noise and `hᵀPh/S − kᵀb` its
+//! posterior variance, both in units of its noise.
+//!
+//! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::Form`] says when it is used.
+
+use super::cells::WhitenedCells;
+use super::kalman_memory::{
+    Adjoint, AdjointMemory, AdjointScratch, FilterMemory, Gaussian, GaussianView, SmallAdjoint,
+};
+use super::log_product::LogProduct;
+use super::predictions::SmootherObserver;
+use super::readout::Readout;
+use super::steps::StepTable;
+use crate::graph::{Cells, StepLengths};
+use crate::linalg::{AdjointUpdate, Arithmetic, Job, ReadoutRow, StateAlgebra, add_scaled};
+use std::ops::Range;
+
+/// After so many points the rounding difference between the two triangles of P and N is removed: the recursions do
+/// not damp it, and over a long chain it would grow.
+const SYMMETRIZE_EVERY: usize = 8;
+
+/// What the passes need to know of the graph.
+#[derive(Clone, Copy)]
+pub(super) struct Chain<'a> {
+    pub(super) cells: &'a Cells,
+    pub(super) edges: &'a StepLengths,
+    pub(super) steps: &'a StepTable,
+    pub(super) readout: &'a Readout,
+    pub(super) whitened: &'a WhitenedCells,
+    pub(super) n_values: usize,
+    /// Whether results are read from the posterior of the values rather than from that of the outputs, which are fewer.
+    pub(super) reads_values: bool,
+}
+
+impl Chain<'_> {
+    /// The row of a position's `at`-th observation, with these weights.
+    #[inline(always)]
+    pub(super) fn row<'r, S: StateAlgebra>(
+        &'r self,
+        shape: S,
+        weights: &'r [f64],
+        position: usize,
+        at: usize,
+    ) -> ReadoutRow<'r> {
+        // A rotated row mixes outputs; private latents outnumber the outputs, so rotation never meets sparse rows.
+        let is_sparse = shape.skips_untouched() && self.readout.is_sparse();
+        let touched =
+            if is_sparse { self.readout.touched_by(self.cells.outputs(position)[at]) } else { None };
+        ReadoutRow { weights, touched }
+    }
+}
+
+/// Positions of a chain in a row, and where what their observations bring stands in the memory that is kept of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct SegmentRange {
+    pub(super) positions: Range<usize>,
+    pub(super) observations: Range<usize>,
+}
+
+impl SegmentRange {
+    /// A whole chain, kept in one memory.
+    pub(super) fn whole(chain: &Chain<'_>) -> Self {
+        Self { positions: 0..chain.cells.n_positions(), observations: 0..chain.whitened.n_observations() }
+    }
+}
+
+/// Looks at the filtered moments of each position as the forward pass finds them.
+pub(super) trait FilterObserver {
+    /// What is known of a position from its own cells and those before it.
+    fn filtered<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        moments: GaussianView<'_>,
+    );
+}
+
+/// Nobody looks.
+impl FilterObserver for () {
+    #[inline(always)]
+    fn filtered<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _: S,
+        _: &Chain<'_>,
+        _: usize,
+        _: GaussianView<'_>,
+    ) {
+    }
+}
+
+/// The forward pass over a part; keeps the filtered moments of all its positions if `KEEP`. Returns the log evidence but for
+/// the constants `−½ Σ log 2πr` of the cells.
+pub(super) struct Forward<'a, const KEEP: bool, W = ()> {
+    pub(super) chain: Chain<'a>,
+    pub(super) part: SegmentRange,
+    pub(super) filtered: &'a mut FilterMemory,
+    /// The moments before the part.
+    pub(super) before: &'a Gaussian,
+    /// Where those of its last position are wanted.
+    pub(super) after: Option<&'a mut Gaussian>,
+    pub(super) observer: W,
+}
+
+impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> f64 {
+        let Self {
+            chain,
+            part: SegmentRange { positions, observations },
+            filtered,
+            before,
+            after,
+            mut observer,
+        } = self;
+        let (size, width, covariance_len) = (shape.size(), shape.readable(), shape.covariance_len());
+        let first = (positions.start, observations.start);
+        let mut cursor = filtered.begin::<KEEP, S>(shape, first, chain.readout.n_outputs(), before);
+        let mut scale = LogProduct::ONE;
+        let mut squares = 0.0;
+        for (position, &step) in positions.clone().zip(&chain.edges.steps()[positions]) {
+            let step = chain.steps.step_of_shape(shape, step as usize);
+            let whitened = chain.whitened.at(chain.cells, position);
+            squares += whitened.find_values::<A>(chain.cells.values(position), cursor.values);
+            let (mean_before, mean) = cursor.means.next::<KEEP>(size);
+            let (covariance_before, covariance) = cursor.covariances.next::<KEEP>(covariance_len);
+            shape.advance::<A>(step.transition, mean_before, mean);
+            let dynamics = (step.transition, step.noise);
+            shape.predict::<A>(dynamics, covariance_before, covariance, cursor.scratch);
+            let mut later = whitened.weights(width);
+            for at in 0..whitened.count() {
+                let (weights, rest) = later.split_at(width);
+                later = rest;
+                let row = chain.row(shape, weights, position, at);
+                let (gain, kept) = cursor.observations.next::<KEEP>(size);
+                let update = shape.condition::<A>(row, cursor.values[at], (mean, covariance), gain);
+                *kept = update;
+                scale.multiply(1.0 + update.signal);
+                squares += update.innovation * update.innovation * update.inverse;
+            }
+            if position % SYMMETRIZE_EVERY == SYMMETRIZE_EVERY - 1 {
+                shape.symmetrize_covariance(covariance);
+            }
+            observer.filtered::<A, S>(shape, &chain, position, GaussianView { mean, covariance });
+            cursor.means.keep::<KEEP>(size);
+            cursor.covariances.keep::<KEEP>(covariance_len);
+        }
+        if let Some(after) = after {
+            let (mean, covariance) = (cursor.means.last(size), cursor.covariances.last(covariance_len));
+            after.set(shape, GaussianView { mean, covariance });
+        }
+        -0.5 * (scale.ln() + squares)
+    }
+}
+
+/// The backward pass over a part: delivers the posterior at every position, last to first. Returns the observer, and what lies after
+/// the position before the part.
+pub(super) struct Backward<'a, K> {
+    pub(super) chain: Chain<'a>,
+    pub(super) part: SegmentRange,
+    pub(super) filtered: &'a FilterMemory,
+    /// What lies after the part.
+    pub(super) after: &'a Adjoint,
+    pub(super) adjoint: &'a mut AdjointMemory,
+    pub(super) observer: K,
+}
+
+/// One observation of a position, on the way back.
+#[derive(Clone, Copy)]
+pub(super) struct Observed {
+    pub(super) position: usize,
+    /// Which of the position's observations it is.
+    pub(super) at: usize,
+    /// hᵀPh/S, its variance given what lies before it and itself.
+    pub(super) filtered_variance: f64,
+    pub(super) adjoint_update: AdjointUpdate,
+}
+
+impl<K: SmootherObserver> Job for Backward<'_, K> {
+    type Output = (K, Adjoint);
+
+    #[inline(always)]
+    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> (K, Adjoint) {
+        let Self {
+            chain,
+            part: SegmentRange { positions, observations },
+            filtered,
+            after,
+            adjoint,
+            mut observer,
+        } = self;
+        let (size, width) = (shape.size(), shape.readable());
+        let zeroth = filtered.first_position();
+        let mut few = SmallAdjoint::ZERO;
+        let adjoint = &mut adjoint.reset(shape, &mut few, after);
+        let mut moments = filtered.at(shape, positions.end - zeroth);
+        if K::WITH_GRADIENT {
+            shape.covariance_times::<A>(adjoint.vector, moments.covariance, adjoint.smoothed);
+            add_scaled::<A>(1.0, &moments.mean[..size], &mut adjoint.smoothed[..size]);
+        }
+        let (mut gains, mut updates) = filtered.observations(size, 0..observations.end);
+        for position in positions.rev() {
+            let state_before = position - zeroth;
+            let before = filtered.at(shape, state_before);
+            filtered.prefetch::<A, S>(shape, state_before.saturating_sub(1));
+            let whitened = chain.whitened.at(chain.cells, position);
+            // Up to here stand the gains and updates of this position and those before it.
+            let kept = (gains, updates);
+            observer.position::<A, S>(shape, &chain, position, moments, adjoint);
+            let mut earlier = whitened.weights(width);
+            for at in (0..whitened.count()).rev() {
+                let (rest, weights) = earlier.split_at(earlier.len() - width);
+                earlier = rest;
+                let (rest, gain) = gains.split_at(gains.len() - size);
+                gains = rest;
+                let (rest, update) = updates.split_at(updates.len() - 1);
+                updates = rest;
+                let update = update[0];
+                let row = chain.row(shape, weights, position, at);
+                let AdjointScratch { vector, matrix, projected, scratch, .. } = &mut *adjoint;
+                let adjoint_update =
+                    shape.update_adjoint::<A>(row, (gain, update), (vector, matrix), projected, scratch);
+                let filtered_variance = update.signal * update.inverse;
+                let observed = Observed { position, at, filtered_variance, adjoint_update };
+                let later = if K::WITH_GRADIENT {
+                    (&kept.0[gains.len()..], &kept.1[updates.len()..])
+                } else {
+                    (&[][..], &[][..])
+                };
+                observer.observation::<A, S>(shape, &chain, (observed, row), later, moments, adjoint);
+            }
+            if position % SYMMETRIZE_EVERY == 0 {
+                shape.symmetrize_adjoint(adjoint.matrix);
+            }
+            if position > 0 {
+                observer.step::<A, S>(shape, &chain, position, before, adjoint);
+            }
+            moments = before;
+        }
+        let before = adjoint.keep(shape);
+        (observer, before)
+    }
+}
+
+/// The posterior mean and variance of an output, from filtered moments and the adjoint: with `x = P h`, `hᵀm + xᵀr` and
+/// `hᵀx − xᵀNx`.
+#[inline(always)]
+pub(super) fn posterior_of_output<A: Arithmetic, S: StateAlgebra>(
+    shape: S,
+    readout: &Readout,
+    output: usize,
+    moments: GaussianView<'_>,
+    adjoint: &mut AdjointScratch<'_>,
+) -> (f64, f64) {
+    let row = readout.row(output);
+    let AdjointScratch { vector, matrix, projected, scratch, .. } = adjoint;
+    shape.read::<A>(row, moments.covariance, scratch);
+    shape.product::<A>(scratch, matrix, projected);
+    let mean = shape.read_vector::<A>(row, moments.mean) + shape.inner::<A>(scratch, vector);
+    let variance = shape.read_vector::<A>(row, scratch) - shape.inner::<A>(scratch, projected);
+    (mean, variance)
+}

@@ -1,0 +1,344 @@
+//! Memory of the covariance form, kept between sweeps.
+
+use crate::linalg::{Arithmetic, Shape, StateAlgebra, Update};
+use std::ops::Range;
+
+/// FilterMemory moments of every position, and what each observation brought.
+#[derive(Debug, Default)]
+pub(super) struct FilterMemory {
+    means: Vec<f64>,
+    covariances: Vec<f64>,
+    /// The gain of every observation, in the order of the sweep.
+    gains: Vec<f64>,
+    updates: Vec<Update>,
+    /// The values of one position's observations.
+    values: Vec<f64>,
+    scratch: Vec<f64>,
+    room: Capacity,
+}
+
+/// What a sweep keeps of a part of a chain.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Capacity {
+    /// The position whose moments the second state holds; the first holds those before it.
+    pub(super) first_position: usize,
+    pub(super) states: usize,
+    pub(super) observations: usize,
+}
+
+/// The mean and covariance of a state, in memory of their own: the covariance as a row-major square, whatever the sweep made of
+/// it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Gaussian {
+    pub(crate) mean: Vec<f64>,
+    pub(crate) covariance: Vec<f64>,
+}
+
+impl Gaussian {
+    /// A state that is exactly zero.
+    pub(super) fn zero(size: usize) -> Self {
+        Self { mean: vec![0.0; size], covariance: vec![0.0; size * size] }
+    }
+
+    /// Takes over the moments that a sweep has found.
+    #[inline(always)]
+    pub(super) fn set<S: StateAlgebra>(&mut self, shape: S, moments: GaussianView<'_>) {
+        self.mean.clear();
+        self.mean.extend_from_slice(moments.mean);
+        self.covariance.resize(shape.size() * shape.size(), 0.0);
+        shape.unpack_covariance(moments.covariance, &mut self.covariance);
+    }
+}
+
+/// The mean and covariance of a state.
+#[derive(Clone, Copy)]
+pub(super) struct GaussianView<'a> {
+    pub(super) mean: &'a [f64],
+    pub(super) covariance: &'a [f64],
+}
+
+/// States of at most so many numbers are worked on in a place of their own and copied to where they are kept: there the
+/// compiler can hold them in registers, and nothing waits for numbers to return from memory.
+const FEW: usize = 12;
+
+/// Goes from state to state: the one before is read, the one after written. Without keeping them, two take turns. All states
+/// have the same number `len` of numbers, which is handed in each time: the compiler may know it.
+pub(super) struct StateCursor<'a> {
+    /// The state that was written last.
+    last: &'a mut [f64],
+    rest: &'a mut [f64],
+    few_last: [f64; FEW],
+    few: [f64; FEW],
+}
+
+impl<'a> StateCursor<'a> {
+    /// Stands at the first of these states, which is written here.
+    #[inline(always)]
+    fn new(states: &'a mut [f64], len: usize, write: impl FnOnce(&mut [f64])) -> Self {
+        let (last, rest) = states.split_at_mut(len);
+        write(last);
+        let mut few_last = [0.0; FEW];
+        if len <= FEW {
+            few_last[..len].copy_from_slice(last);
+        }
+        Self { last, rest, few_last, few: [0.0; FEW] }
+    }
+
+    /// The state that was written last.
+    #[inline(always)]
+    pub(super) fn last(&self, len: usize) -> &[f64] {
+        if len <= FEW { &self.few_last[..len] } else { &self.last[..len] }
+    }
+
+    /// The state that was written last, and the next one.
+    #[inline(always)]
+    pub(super) fn next<const KEEP: bool>(&mut self, len: usize) -> (&[f64], &mut [f64]) {
+        if len <= FEW {
+            return (&self.few_last[..len], &mut self.few[..len]);
+        }
+        let (next, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+        let before = std::mem::replace(&mut self.last, next);
+        if KEEP {
+            self.rest = rest;
+            (before, self.last)
+        } else {
+            self.rest = before;
+            (&self.rest[..len], self.last)
+        }
+    }
+
+    /// The next state is written.
+    #[inline(always)]
+    pub(super) fn keep<const KEEP: bool>(&mut self, len: usize) {
+        if len > FEW {
+            return;
+        }
+        self.few_last[..len].copy_from_slice(&self.few[..len]);
+        if KEEP {
+            let (next, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+            next.copy_from_slice(&self.few[..len]);
+            self.rest = rest;
+        }
+    }
+}
+
+/// Goes from observation to observation, and writes what they bring.
+pub(super) struct UpdateCursor<'a> {
+    gains: &'a mut [f64],
+    updates: &'a mut [Update],
+}
+
+impl UpdateCursor<'_> {
+    /// Capacity for the gain of the next one, and for the rest; without keeping them, the same again and again.
+    #[inline(always)]
+    pub(super) fn next<const KEEP: bool>(&mut self, size: usize) -> (&mut [f64], &mut Update) {
+        if KEEP {
+            let (gain, gains) = std::mem::take(&mut self.gains).split_at_mut(size);
+            let (update, updates) = std::mem::take(&mut self.updates).split_at_mut(1);
+            (self.gains, self.updates) = (gains, updates);
+            (gain, &mut update[0])
+        } else {
+            (&mut self.gains[..size], &mut self.updates[0])
+        }
+    }
+}
+
+/// What the forward pass writes.
+pub(super) struct FilterCursor<'a> {
+    pub(super) means: StateCursor<'a>,
+    pub(super) covariances: StateCursor<'a>,
+    pub(super) observations: UpdateCursor<'a>,
+    pub(super) values: &'a mut [f64],
+    pub(super) scratch: &'a mut [f64],
+}
+
+impl FilterMemory {
+    /// Says what is kept from the next pass on.
+    pub(super) fn reset(&mut self, room: Capacity) {
+        self.room = room;
+    }
+
+    /// Everything that a pass forward from a position writes, which begins with the moments before it; its observations are kept
+    /// from this one on.
+    #[inline(always)]
+    pub(super) fn begin<const KEEP: bool, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        (position, observation): (usize, usize),
+        n_outputs: usize,
+        before: &Gaussian,
+    ) -> FilterCursor<'_> {
+        let (size, covariance_len) = (shape.size(), shape.covariance_len());
+        let Capacity { first_position, states, observations } = self.room;
+        self.means.resize(states * size, 0.0);
+        self.covariances.resize(states * covariance_len, 0.0);
+        self.gains.resize(observations * size, 0.0);
+        self.updates.resize(observations, Update { innovation: 0.0, signal: 0.0, inverse: 1.0 });
+        self.values.resize(n_outputs.next_multiple_of(4), 0.0);
+        self.scratch.clear();
+        self.scratch.resize(shape.n_parts().max(2) * size, 0.0);
+        let (state, first) = if KEEP { (position - first_position, observation) } else { (0, 0) };
+        let means = &mut self.means[state * size..];
+        let covariances = &mut self.covariances[state * covariance_len..];
+        FilterCursor {
+            means: StateCursor::new(means, size, |mean| mean.copy_from_slice(&before.mean)),
+            covariances: StateCursor::new(covariances, covariance_len, |covariance| {
+                shape.pack_covariance(&before.covariance, covariance);
+            }),
+            observations: UpdateCursor {
+                gains: &mut self.gains[first * size..],
+                updates: &mut self.updates[first..],
+            },
+            values: &mut self.values,
+            scratch: &mut self.scratch,
+        }
+    }
+
+    /// The first position whose moments are kept.
+    #[inline(always)]
+    pub(super) fn first_position(&self) -> usize {
+        self.room.first_position
+    }
+
+    /// The moments of a state: the first is the one before the first position.
+    #[inline(always)]
+    pub(super) fn at<S: StateAlgebra>(&self, shape: S, state: usize) -> GaussianView<'_> {
+        let (size, covariance_len) = (shape.size(), shape.covariance_len());
+        GaussianView {
+            mean: &self.means[state * size..][..size],
+            covariance: &self.covariances[state * covariance_len..][..covariance_len],
+        }
+    }
+
+    /// The gains and the rest of what these observations brought.
+    #[inline(always)]
+    pub(super) fn observations(&self, size: usize, these: Range<usize>) -> (&[f64], &[Update]) {
+        (&self.gains[these.start * size..these.end * size], &self.updates[these])
+    }
+
+    /// Says that a state will soon be read: on the way back the machine does not guess that by itself.
+    #[inline(always)]
+    pub(super) fn prefetch<A: Arithmetic, S: StateAlgebra>(&self, shape: S, state: usize) {
+        if shape.size() >= 8 {
+            A::prefetch(self.at(shape, state).covariance);
+        }
+    }
+}
+
+/// The adjoint of what lies after a position, in memory of its own: its precision as a row-major square.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Adjoint {
+    pub(crate) vector: Vec<f64>,
+    pub(crate) matrix: Vec<f64>,
+}
+
+impl Adjoint {
+    /// A adjoint that says nothing.
+    pub(super) fn zero(size: usize) -> Self {
+        Self { vector: vec![0.0; size], matrix: vec![0.0; size * size] }
+    }
+}
+
+/// The adjoint of what lies after a position, and scratch for the position itself.
+pub(super) struct AdjointScratch<'a> {
+    /// r, the adjoint mean.
+    pub(super) vector: &'a mut [f64],
+    /// N, the adjoint precision.
+    pub(super) matrix: &'a mut [f64],
+    /// N k of the last observation, or another product with N.
+    pub(super) projected: &'a mut [f64],
+    /// The posterior mean of the whole state, when slopes are wanted.
+    pub(super) smoothed: &'a mut [f64],
+    /// The posterior mean and covariance of the latents' values, and scratch to find them.
+    pub(super) value_mean: &'a mut [f64],
+    pub(super) value_covariance: &'a mut [f64],
+    pub(super) products: &'a mut [f64],
+    pub(super) scratch: &'a mut [f64],
+}
+
+/// How many numbers a adjoint of states of this shape takes.
+#[inline(always)]
+fn adjoint_len<S: Shape>(shape: S) -> usize {
+    let (size, width) = (shape.size(), shape.readable());
+    (size + 9 + shape.n_parts()) * size + (width + 1) * width
+}
+
+impl<'a> AdjointScratch<'a> {
+    /// The parts of a adjoint.
+    #[inline(always)]
+    fn new<S: Shape>(shape: S, numbers: &'a mut [f64]) -> Self {
+        let (size, width) = (shape.size(), shape.readable());
+        let (vector, rest) = numbers.split_at_mut(size);
+        let (matrix, rest) = rest.split_at_mut(size * size);
+        let (projected, rest) = rest.split_at_mut(size);
+        let (smoothed, rest) = rest.split_at_mut(size);
+        let (value_mean, rest) = rest.split_at_mut(width);
+        let (value_covariance, rest) = rest.split_at_mut(width * width);
+        let (products, rest) = rest.split_at_mut(4 * size);
+        let scratch = &mut rest[..(shape.n_parts() + 2) * size];
+        AdjointScratch {
+            vector,
+            matrix,
+            projected,
+            smoothed,
+            value_mean,
+            value_covariance,
+            products,
+            scratch,
+        }
+    }
+
+    /// Copies what lies after.
+    #[inline(always)]
+    pub(super) fn keep<S: StateAlgebra>(&self, shape: S) -> Adjoint {
+        let mut kept = Adjoint::zero(shape.size());
+        kept.vector.copy_from_slice(self.vector);
+        shape.unpack_adjoint(self.matrix, &mut kept.matrix);
+        kept
+    }
+}
+
+/// Capacity for a adjoint of few numbers, which the compiler can hold in registers.
+pub(super) struct SmallAdjoint([f64; 68]);
+
+impl SmallAdjoint {
+    pub(super) const ZERO: Self = Self([0.0; 68]);
+}
+
+/// Memory of a adjoint.
+#[derive(Debug, Default)]
+pub(super) struct AdjointMemory(Vec<f64>);
+
+impl AdjointMemory {
+    /// The adjoint of what lies after: here, or if it is small enough among the `few`.
+    #[inline(always)]
+    pub(super) fn reset<'a, S: StateAlgebra>(
+        &'a mut self,
+        shape: S,
+        few: &'a mut SmallAdjoint,
+        after: &Adjoint,
+    ) -> AdjointScratch<'a> {
+        let len = adjoint_len(shape);
+        let adjoint = if len <= few.0.len() {
+            AdjointScratch::new(shape, &mut few.0)
+        } else {
+            self.0.clear();
+            self.0.resize(len, 0.0);
+            self.adjoint(shape)
+        };
+        adjoint.vector.copy_from_slice(&after.vector);
+        shape.pack_adjoint(&after.matrix, adjoint.matrix);
+        adjoint
+    }
+
+    /// Memory for a adjoint of states of this shape.
+    pub(super) fn for_shape<S: Shape>(shape: S) -> Self {
+        Self(vec![0.0; adjoint_len(shape)])
+    }
+
+    /// The adjoint as it was left.
+    #[inline(always)]
+    pub(super) fn adjoint<S: Shape>(&mut self, shape: S) -> AdjointScratch<'_> {
+        AdjointScratch::new(shape, &mut self.0)
+    }
+}
