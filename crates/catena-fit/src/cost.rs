@@ -3,7 +3,7 @@
 //! Decisions depend on counted work only, never on measured time, so that a table gives the same model on every machine.
 
 use catena::data::Dataset;
-use catena::learning::{Family, RaceSettings, Settings};
+use catena::learning::{Family, MultiStartSettings, OptimizerSettings};
 use catena_methods::fullscale::FullScaleSize;
 
 use crate::options::{Budget, MOST_WITH_OWN_SEASONS};
@@ -16,15 +16,18 @@ const DENSE_RATE: f64 = 1.2e10;
 const FEWEST_ROWS: usize = 200;
 const FEWEST_ITERATIONS: usize = 15;
 
-/// Multi-start settings: all starts run `heat` iterations, the best one continues to `iterations`.
-pub(crate) fn multi_start(heat: usize, iterations: usize) -> RaceSettings {
-    RaceSettings { heat, ascent: Settings { max_iterations: iterations, ..Settings::default() } }
+/// Multi-start settings: all starts run `trial_iterations` iterations, the best one continues to `iterations`.
+pub(crate) fn limits(trial_iterations: usize, iterations: usize) -> MultiStartSettings {
+    MultiStartSettings {
+        trial_iterations,
+        optimizer: OptimizerSettings { max_iterations: iterations, ..OptimizerSettings::default() },
+    }
 }
 
 /// The same with a loose tolerance, for models that are only compared.
-fn short(heat: usize, iterations: usize) -> RaceSettings {
-    let settings = multi_start(heat, iterations);
-    RaceSettings { ascent: Settings { tolerance: 0.1, ..settings.ascent }, ..settings }
+fn short(trial_iterations: usize, iterations: usize) -> MultiStartSettings {
+    let settings = limits(trial_iterations, iterations);
+    MultiStartSettings { optimizer: OptimizerSettings { tolerance: 0.1, ..settings.optimizer }, ..settings }
 }
 
 /// Microseconds of one core for the log evidence with its gradient, per row: from instruction counts at 8, 13 and 26 states.
@@ -54,9 +57,9 @@ pub(crate) struct SelectionPlan {
     /// Rows on which families are compared, at most.
     pub(crate) n_rows: usize,
     /// For each smoothness.
-    pub(crate) smoothness: RaceSettings,
+    pub(crate) smoothness: MultiStartSettings,
     /// For each candidate on each fold.
-    pub(crate) candidate: RaceSettings,
+    pub(crate) candidate: MultiStartSettings,
     /// Folds of held-out cells; 0 to choose by parsimony score.
     pub(crate) n_folds: u64,
     /// Whether the state is so large that folds, iterations and candidates were reduced.
@@ -120,7 +123,7 @@ pub(crate) fn final_settings(
     n_rows: usize,
     n_outputs: usize,
     state_size: usize,
-) -> RaceSettings {
+) -> MultiStartSettings {
     let (seconds, fewest, most) = match budget {
         Budget::Quick => (2.0, 25, 150),
         Budget::Default => (25.0, 30, 300),
@@ -128,7 +131,7 @@ pub(crate) fn final_settings(
     };
     let cost = microseconds_per_row(state_size, n_outputs) * n_rows as f64;
     let iterations = ((seconds * 1e6 / cost) as usize).clamp(fewest, most);
-    multi_start((iterations / 4).max(10), iterations)
+    limits((iterations / 4).max(10), iterations)
 }
 
 /// Rows and iterations for the choice of the method.
@@ -139,7 +142,7 @@ pub(crate) struct MethodSelectionPlan {
     /// Rows on which methods are compared.
     pub(crate) n_rows: usize,
     /// For each optimization.
-    pub(crate) settings: RaceSettings,
+    pub(crate) settings: MultiStartSettings,
     /// Multiplications up to which exact inference is used without a comparison.
     pub(crate) exact_operations: f64,
     /// Whether families are compared beyond their smoothness.
@@ -254,9 +257,9 @@ pub(crate) struct TimePlan {
     /// The latest rows, from which it learns.
     pub(crate) n_rows: usize,
     /// For single outputs while sums are compared.
-    pub(crate) comparison: RaceSettings,
+    pub(crate) comparison: MultiStartSettings,
     /// For single outputs as starts of the joint model.
-    pub(crate) single: RaceSettings,
+    pub(crate) single: MultiStartSettings,
     /// Iterations of the joint model.
     pub(crate) joint_iterations: usize,
     /// Numbers of harmonics to choose from; the first is used while periods are compared.
@@ -268,22 +271,22 @@ impl TimePlan {
         let plan = match budget {
             Budget::Quick => Self {
                 n_rows: 2000,
-                comparison: multi_start(8, 8),
-                single: multi_start(12, 30),
+                comparison: limits(8, 8),
+                single: limits(12, 30),
                 joint_iterations: 10,
                 harmonics: &[3],
             },
             Budget::Default => Self {
                 n_rows: 4000,
-                comparison: multi_start(12, 20),
-                single: multi_start(15, 60),
+                comparison: limits(12, 20),
+                single: limits(15, 60),
                 joint_iterations: 40,
                 harmonics: &[3, 2, 4],
             },
             Budget::Thorough => Self {
                 n_rows: usize::MAX,
-                comparison: multi_start(15, 40),
-                single: multi_start(20, 150),
+                comparison: limits(15, 40),
+                single: limits(20, 150),
                 joint_iterations: 150,
                 harmonics: &[3, 2, 4, 1, 6],
             },
@@ -304,12 +307,12 @@ mod tests {
     #[test]
     fn wide_tables_are_compared_with_less_work_each() {
         let narrow = SelectionPlan::new(Budget::Default, 4000, 7, 24);
-        assert!(!narrow.is_reduced && narrow.n_folds == 2 && narrow.candidate.ascent.max_iterations == 60);
+        assert!(!narrow.is_reduced && narrow.n_folds == 2 && narrow.candidate.optimizer.max_iterations == 60);
         for n_outputs in [60, 120] {
             let state_size = (12 + n_outputs) * 5 / 4;
             let wide = SelectionPlan::new(Budget::Default, 4000, n_outputs, state_size);
             assert!(wide.is_reduced && wide.n_rows >= FEWEST_ROWS && wide.n_folds == 1, "{wide:?}");
-            let iterations = wide.candidate.ascent.max_iterations as u64;
+            let iterations = wide.candidate.optimizer.max_iterations as u64;
             let evaluations = 10.0 * (wide.n_folds.max(1) * iterations) as f64;
             let seconds =
                 wide.n_rows as f64 * microseconds_per_row(state_size, n_outputs) * evaluations / 1e6;

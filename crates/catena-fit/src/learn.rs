@@ -1,8 +1,8 @@
 //! One optimization problem: model family, starts, priors and multi-start settings.
 
 use catena::learning::{
-    Evidence, Family, GraphEvidence, Learned, OutputMoments, Parameters, Priors, Progress, RaceError,
-    RaceSettings, race,
+    Evidence, Family, GraphEvidence, Learned, MultiStartError, MultiStartSettings, OutputMoments, Parameters,
+    Priors, Progress, multi_start,
 };
 use catena::model::{Lmc, ModelError};
 
@@ -19,7 +19,7 @@ pub(crate) type LearningMonitor<'a> = dyn Fn(Progress) -> ControlFlow<()> + Sync
 #[derive(Clone, Debug)]
 pub(crate) struct LearningTask {
     pub(crate) family: Family,
-    pub(crate) settings: RaceSettings,
+    pub(crate) settings: MultiStartSettings,
     pub(crate) priors: Priors,
     noise_floor: f64,
     /// Models learned before.
@@ -32,7 +32,7 @@ impl LearningTask {
     /// Learns a family from one start, which is derived from the table.
     pub(crate) fn new(
         family: Family,
-        settings: RaceSettings,
+        settings: MultiStartSettings,
         statistics: &TableStatistics,
         options: &FitOptions,
     ) -> Self {
@@ -81,7 +81,7 @@ impl LearningTask {
     where
         E: Evidence + Send,
         E::Error: std::error::Error + Send + 'static,
-        FitError: From<RaceError<E::Error>>,
+        FitError: From<MultiStartError<E::Error>>,
     {
         self.run(statistics, &self.starts(statistics, moments)?, evidence, monitor)
     }
@@ -96,10 +96,10 @@ impl LearningTask {
     where
         E: Evidence + Send,
         E::Error: std::error::Error + Send + 'static,
-        FitError: From<RaceError<E::Error>>,
+        FitError: From<MultiStartError<E::Error>>,
     {
         let parameters = self.parameters(statistics, starts[0].clone());
-        Ok(race(evidence, &parameters, &self.priors, starts, self.settings, monitor)?)
+        Ok(multi_start(evidence, &parameters, &self.priors, starts, self.settings, monitor)?)
     }
 
     /// All starts, at least one.

@@ -145,9 +145,9 @@ fn no_files_import_each_other_in_a_cycle() {
         // A `mod.rs` names its own files.
         let own = code(text);
         let children = modules.keys().filter(|other| {
-            other.rsplit_once("::").is_some_and(|(parent, name)| {
-                parent == module && own.contains(&format!("use {name}::"))
-            })
+            other
+                .rsplit_once("::")
+                .is_some_and(|(parent, name)| parent == module && own.contains(&format!("use {name}::")))
         });
         let all = files.chain(children.cloned()).filter(|other| other != module);
         edges.insert(module, all.collect());

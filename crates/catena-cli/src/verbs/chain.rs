@@ -89,10 +89,12 @@ fn quality_json(quality: &StructureQuality) -> Value {
     let GapStatistics { total, mean, median, largest, n_zero } = quality.gaps;
     let distortion = match quality.distortion {
         Distortion::Exact { largest, mean } => json!({"exact": true, "largest": largest, "mean": mean}),
-        Distortion::Sampled { at_least, at_most, share_beyond, mean, mean_standard_error, n_sampled } => json!({
-            "exact": false, "at_least": at_least, "at_most": at_most, "share_beyond": share_beyond,
-            "mean": mean, "mean_standard_error": mean_standard_error, "n_sampled": n_sampled,
-        }),
+        Distortion::Sampled { at_least, at_most, share_beyond, mean, mean_standard_error, n_sampled } => {
+            json!({
+                "exact": false, "at_least": at_least, "at_most": at_most, "share_beyond": share_beyond,
+                "mean": mean, "mean_standard_error": mean_standard_error, "n_sampled": n_sampled,
+            })
+        }
     };
     json!({
         "n_points": quality.n_points, "n_inputs": quality.dim, "is_chain": quality.is_chain,

@@ -31,7 +31,7 @@ impl FamilySelection<'_> {
         }
         let task = self.task(&candidate, &table);
         let structure = self.options.structure;
-        let settings = RelevanceSettings { max_rounds: ROUNDS, ascent: task.settings.ascent };
+        let settings = RelevanceSettings { max_rounds: ROUNDS, optimizer: task.settings.optimizer };
         let model = &result.learned.model;
         let found = learn_relevance(
             table.dataset.inputs(),

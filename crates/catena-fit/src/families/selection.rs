@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catena::data::Dataset;
 use catena::kernel::{Kernel, StateKind};
-use catena::learning::{Family, Learned, RaceSettings};
+use catena::learning::{Family, Learned, MultiStartSettings};
 use catena::model::Lmc;
 use rayon::prelude::*;
 
@@ -37,7 +37,7 @@ pub(crate) struct FamilyChoice {
     /// Held-out scores of the chosen model by output and cell.
     pub(crate) held_out_scores: Option<HeldOutScores>,
     /// Multi-start settings for learning the family on the whole table, and length-scale multipliers of further starts.
-    pub(crate) settings: RaceSettings,
+    pub(crate) settings: MultiStartSettings,
     pub(crate) multipliers: &'static [f64],
     /// The model learned for the comparison with its units: the first start.
     pub(crate) earlier: (Lmc, Preparation),
@@ -111,7 +111,7 @@ pub(crate) fn choose_on(
     }
     if plan.is_reduced {
         let steps = if options.latents.is_none() { "every second number of latents, " } else { "" };
-        let iterations = plan.candidate.ascent.max_iterations;
+        let iterations = plan.candidate.optimizer.max_iterations;
         reasons.push(format!(
             "many outputs: comparison shortened to fit the budget ({steps}{iterations} iterations per model)"
         ));

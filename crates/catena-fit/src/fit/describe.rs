@@ -2,8 +2,8 @@
 
 use catena::data::Dataset;
 use catena::index::{LatentIndex, OutputIndex};
-use catena::kernel::Piece;
-use catena::learning::{Extent, Learned, Stop};
+use catena::kernel::Component;
+use catena::learning::{Extent, Learned, StopReason};
 use catena::model::{Latent, Lmc, Process};
 use catena::structure::StructureChoice;
 
@@ -95,11 +95,11 @@ fn ending(learned: Option<&Learned>) -> String {
     let Some(learned) = learned else { return "parameters were given, not learned".to_owned() };
     let iterations = learned.path.len().saturating_sub(1);
     let how = match learned.stop {
-        Stop::Converged => "converged",
-        Stop::Stalled => "stalled (no step improves, though the gradient is not zero)",
-        Stop::IterationLimit => "stopped at the limit",
-        Stop::Interrupted => "was interrupted",
-        Stop::NoValue => "had no finite value",
+        StopReason::Converged => "converged",
+        StopReason::Stalled => "stalled (no step improves, though the gradient is not zero)",
+        StopReason::IterationLimit => "stopped at the limit",
+        StopReason::Interrupted => "was interrupted",
+        StopReason::NoValue => "had no finite value",
     };
     format!("learning {how} after {iterations} iterations")
 }
@@ -125,7 +125,9 @@ fn latents(
         private_to: (at >= n_shared).then(|| options.output_name(at - n_shared)),
         kernel: process_name(latent),
         period: match latent.process() {
-            Process::Piece(Piece::Cycle { period }) => Some(period.get() * units().next().unwrap_or(1.0)),
+            Process::Component(Component::Cycle { period }) => {
+                Some(period.get() * units().next().unwrap_or(1.0))
+            }
             _ => None,
         },
         length_scales: units().map(|unit| latent.length_scale().get() * unit).collect(),
@@ -181,8 +183,8 @@ fn latent_variances(model: &Lmc, extent: Extent) -> Vec<f64> {
 fn process_name(latent: &Latent) -> String {
     match latent.process() {
         Process::Stationary(kernel, _) => kernel.name().to_owned(),
-        Process::Piece(Piece::Sho { quality }) => format!("sho(q={:.3})", quality.get()),
-        Process::Piece(piece) => piece.name().to_owned(),
+        Process::Component(Component::Sho { quality }) => format!("sho(q={:.3})", quality.get()),
+        Process::Component(piece) => piece.name().to_owned(),
         Process::QuarterTurn => QUARTER_TURN.to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use catena::data::Dataset;
 use catena::index::{LatentIndex, OutputIndex};
-use catena::learning::{Learned, Stop};
+use catena::learning::{Learned, StopReason};
 use catena::model::Lmc;
 
 use super::summary::HeldOut;
@@ -137,7 +137,7 @@ pub(crate) fn range_warnings(before: &Dataset, more: &Dataset, names: &[&str]) -
 fn stop_warning(learned: &Learned, options: &FitOptions) -> Option<String> {
     let iterations = learned.path.len().saturating_sub(1);
     match learned.stop {
-        Stop::IterationLimit => {
+        StopReason::IterationLimit => {
             let hint = match options.budget {
                 Budget::Quick => "; rerun with budget default to continue",
                 Budget::Default => "; rerun with budget thorough to continue",
@@ -145,9 +145,11 @@ fn stop_warning(learned: &Learned, options: &FitOptions) -> Option<String> {
             };
             Some(format!("learning stopped after {iterations} iterations without converging{hint}"))
         }
-        Stop::Stalled => Some(format!("learning stalled after {iterations} iterations without converging")),
-        Stop::Interrupted => Some("learning was interrupted; this is the best model so far".to_owned()),
-        Stop::Converged | Stop::NoValue => None,
+        StopReason::Stalled => {
+            Some(format!("learning stalled after {iterations} iterations without converging"))
+        }
+        StopReason::Interrupted => Some("learning was interrupted; this is the best model so far".to_owned()),
+        StopReason::Converged | StopReason::NoValue => None,
     }
 }
 

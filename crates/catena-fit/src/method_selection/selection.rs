@@ -237,7 +237,7 @@ impl<'a> MethodSelection<'a> {
                 (1, self.score(fold, &method, &model)?)
             }
         };
-        let iterations = choice.settings.ascent.max_iterations;
+        let iterations = choice.settings.optimizer.max_iterations;
         Ok(MethodCandidate {
             method: MethodChoice::Catena,
             structure,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use catena::data::{Dataset, InputPoints};
 use catena::inference::Gradient;
-use catena::learning::{Evidence, Family, Learned, RaceSettings};
+use catena::learning::{Evidence, Family, Learned, MultiStartSettings};
 use catena::model::Lmc;
 use catena::structure::Tree;
 use catena::units::DistanceScale;
@@ -19,7 +19,7 @@ use super::ensemble::EnsembleMethod;
 use super::full_scale::FullScaleMethod;
 use super::message_passing::{MessagePassing, States};
 use super::method::{Differentiable, Fitted, Method};
-use crate::cost::{full_scale_learning, multi_start};
+use crate::cost::{full_scale_learning, limits};
 use crate::error::{FitError, MethodError};
 use crate::folds::random_rows;
 use crate::learn::LearningTask;
@@ -36,7 +36,7 @@ pub(crate) struct MethodEvidence<'a> {
 impl Evidence for MethodEvidence<'_> {
     type Error = MethodError;
 
-    fn slopes(&mut self, model: &Lmc) -> Result<Gradient, MethodError> {
+    fn gradient(&mut self, model: &Lmc) -> Result<Gradient, MethodError> {
         let problem = Problem::new(model, self.dataset, DistanceScale::ONE)?;
         let catena_methods::Gradient { value, mixing, length_scales, noise } =
             self.method.gradient(problem)?;
@@ -51,14 +51,14 @@ pub(crate) fn learning_task(
     table: &PreparedTable,
     family: Family,
     earlier: Vec<Lmc>,
-    (settings, multipliers): (RaceSettings, &'static [f64]),
+    (settings, multipliers): (MultiStartSettings, &'static [f64]),
     (options, selected): (&FitOptions, bool),
 ) -> LearningTask {
     let (settings, multipliers): (_, &'static [f64]) = if learns_by_full_scale(options, selected) {
         // Evaluations are expensive: one start is enough after a method selection.
         let n_outputs = table.dataset.observations().n_outputs();
         let (_, iterations) = full_scale_learning(options.budget, &family, n_outputs);
-        (multi_start(iterations / 4, iterations), if earlier.is_empty() { &[1.0, 3.0] } else { &[] })
+        (limits(iterations / 4, iterations), if earlier.is_empty() { &[1.0, 3.0] } else { &[] })
     } else if earlier.is_empty() && multipliers.is_empty() {
         (settings, &[1.0])
     } else {
@@ -76,7 +76,7 @@ pub(crate) fn learn(
     reasons: &mut Vec<String>,
 ) -> Result<Learned, FitError> {
     let reporter = Reporter::new(monitor, Stage::Learning, 0.0);
-    let limit = task.settings.ascent.max_iterations;
+    let limit = task.settings.optimizer.max_iterations;
     let watch = |progress| reporter.learning(progress, limit);
     let Some(mut method) = dense_method(options.method, options.seed, options.memory) else {
         return task.learn(table, &watch);

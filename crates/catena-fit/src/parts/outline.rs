@@ -3,7 +3,7 @@
 use catena::data::Dataset;
 use catena::inference::Gradient;
 use catena::kernel::StateKind;
-use catena::learning::{Evidence, Extent, OutputMoments, RaceError};
+use catena::learning::{Evidence, Extent, MultiStartError, OutputMoments};
 use catena::model::Lmc;
 use thiserror::Error;
 
@@ -158,7 +158,7 @@ impl Outline {
                     .with_starts(vec![rescaled(earlier, from, &preparation)?], choice.multipliers);
                 let moments = OutputMoments::from_sums(n_outputs, &sums, &counts);
                 let reporter = Reporter::new(monitor, Stage::Learning, 0.0);
-                let limit = choice.settings.ascent.max_iterations;
+                let limit = choice.settings.optimizer.max_iterations;
                 let watch = |progress| reporter.learning(progress, limit);
                 let learned = task.learn_by(&statistics, || &moments, &|| FromParts(evidence), &watch)?;
                 let decisions = reasons.into_iter().chain(copies_reason(census.n_copies)).collect();
@@ -199,13 +199,13 @@ struct FromParts<'a>(&'a EvidenceOfParts<'a>);
 impl Evidence for FromParts<'_> {
     type Error = EvidenceFailure;
 
-    fn slopes(&mut self, model: &Lmc) -> Result<Gradient, EvidenceFailure> {
+    fn gradient(&mut self, model: &Lmc) -> Result<Gradient, EvidenceFailure> {
         (self.0)(model)
     }
 }
 
-impl From<RaceError<EvidenceFailure>> for FitError {
-    fn from(error: RaceError<EvidenceFailure>) -> Self {
+impl From<MultiStartError<EvidenceFailure>> for FitError {
+    fn from(error: MultiStartError<EvidenceFailure>) -> Self {
         Self::Learning(error.to_string())
     }
 }

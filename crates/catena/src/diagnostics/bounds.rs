@@ -10,7 +10,7 @@ use crate::model::{Latent, Lmc};
 
 /// α_l of a latent with unit variance: the steepest slope of its correlation in the distance.
 ///
-/// For Matérn-3/2 it is √3/(e·ℓ). Of pieces for time the bounds do not speak: theirs is infinite.
+/// For Matérn-3/2 it is √3/(e·ℓ). Components along time have no such bound: theirs is infinite.
 fn lipschitz_constant(latent: &Latent) -> f64 {
     let steepest = |kernel: Kernel| kernel.steepest_slope() * kernel.rate(latent.length_scale());
     latent.kernel().map_or(f64::INFINITY, steepest)

@@ -6,14 +6,14 @@ use catena::data::{Dataset, Observations};
 use catena::index::OutputIndex;
 use catena::inference::{Form, Workspace};
 use catena::kernel::Kernel;
-use catena::learning::{GraphEvidence, Learned, OutputMoments, Parameters, RaceSettings, race};
+use catena::learning::{GraphEvidence, Learned, MultiStartSettings, OutputMoments, Parameters, multi_start};
 use catena::model::Lmc;
 use catena::structure::sorted_chain;
 
 use super::latest::latest_rows;
 use super::single::{Series, SingleSettings, Singles, learn_singles};
 use super::{drift, periodogram, phases, sums};
-use crate::cost::{TimePlan, multi_start};
+use crate::cost::{TimePlan, limits};
 use crate::error::{FitError, MethodError};
 use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, MOST_WITH_OWN_SEASONS, Term, TimeOptions, TimeSpec};
@@ -125,7 +125,7 @@ impl<'a> SumComparison<'a> {
         &self,
         spec: &TimeSpec,
         earlier: &[Lmc],
-        settings: RaceSettings,
+        settings: MultiStartSettings,
     ) -> Result<Singles, FitError> {
         let FitOptions { priors, noise_floor, .. } = self.options;
         let go_on = || self.reporter.go_on();
@@ -270,10 +270,10 @@ impl<'a> SumComparison<'a> {
         let priors = self.options.priors.clone().unwrap_or_else(|| statistics.priors());
         let graph = self.table.graph(model.clone())?;
         let iterations = self.plan.joint_iterations;
-        let settings = multi_start(iterations, iterations);
+        let settings = limits(iterations, iterations);
         let watch = |progress| self.reporter.learning(progress, iterations);
         let evidence = || GraphEvidence::new(graph.clone());
-        let learned = race(&evidence, &parameters, &priors, &[model], settings, &watch)?;
+        let learned = multi_start(&evidence, &parameters, &priors, &[model], settings, &watch)?;
         let warnings = drift::latest_warnings(dataset, tree, &learned.model, self.options)?;
         let sums = sums::numbers(&learned.model);
         Ok(TimeModel { model: learned.model.clone(), learned: Some(learned), reasons, warnings, sums })

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{LatentIndex, OutputIndex, Position, RowIndex};
-use catena::kernel::Piece;
-use catena::learning::{Extent, GraphEvidence, Learned, Priors, RaceSettings, race};
+use catena::kernel::Component;
+use catena::learning::{Extent, GraphEvidence, Learned, MultiStartSettings, Priors, multi_start};
 use catena::model::{Latent, Lmc, Process};
 use catena::posterior::Posterior;
 use catena::structure::{Tree, sorted_chain};
@@ -76,7 +76,7 @@ impl Series {
         let evidence = || GraphEvidence::new(graph.clone());
         let go_on = |_| (settings.go_on)();
         let starts: Vec<Lmc> = earlier.cloned().into_iter().chain([start, quick]).collect();
-        Ok(race(&evidence, &parameters, &priors, &starts, settings.settings, &go_on)?)
+        Ok(multi_start(&evidence, &parameters, &priors, &starts, settings.settings, &go_on)?)
     }
 
     /// The first and the last place.
@@ -103,7 +103,7 @@ impl Series {
         let posterior = Posterior::new(&graph).map_err(crate::error::MethodError::from)?;
         let start: usize = model.latents()[..column].iter().map(Latent::state_dim).sum();
         let weight = model.mixing().weight(OutputIndex::new(0), LatentIndex::new(column));
-        let Process::Piece(Piece::Cycle { period }) = model.latents()[column].process() else {
+        let Process::Component(Component::Cycle { period }) = model.latents()[column].process() else {
             return Ok(vec![(0.0, 0.0); places.len()]);
         };
         let state = |(place, (there, row)): (&f64, (f64, RowIndex))| {
@@ -136,7 +136,7 @@ pub(super) struct SingleSettings<'a> {
     /// As [`crate::options::FitOptions::priors`].
     pub(super) priors: Option<&'a Priors>,
     pub(super) noise_floor: f64,
-    pub(super) settings: RaceSettings,
+    pub(super) settings: MultiStartSettings,
     /// Asked at every step.
     pub(super) go_on: &'a (dyn Fn() -> ControlFlow<()> + Sync),
 }
