@@ -87,11 +87,11 @@ impl Live {
 fn with_words(error: &LiveFitError, before: &str) -> Failure {
     let text = match error {
         LiveFitError::NotOneStructure { method } => format!(
-            "a model by {method} takes no observations one by one; fit with method=\"catena\" and structure=\"auto\", \
+            "method {method} does not support streaming; fit with method=\"catena\" and structure=\"auto\", \
              \"chain\" or \"tree\", or use update"
         ),
         LiveFitError::CellNoise => {
-            "the model knows the noise of every cell, which a single observation does not tell".to_owned()
+            "the model has a known noise variance per cell, which a stream does not carry".to_owned()
         }
         other => format!("{before}{other}"),
     };

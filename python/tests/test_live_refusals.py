@@ -77,7 +77,7 @@ def test_numbers_that_overflow():
 def test_methods_without_one_structure(options):
     X, Y = plane(n_outputs=3)
     gp = catena.MultiOutputGP(**GIVEN, **options).fit(X[:30], Y[:30])
-    with pytest.raises(InputError, match='takes no observations one by one; fit with method="catena"'):
+    with pytest.raises(InputError, match='does not support streaming; fit with method="catena"'):
         gp.live()
     assert (gp.posterior_at(X[3]) == gp.predict(X[3:4])).all()
     gp.update(X[30:], Y[30:])

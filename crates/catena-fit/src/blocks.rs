@@ -1,4 +1,4 @@
-//! A fitted model on a table that is too large for memory: blocks of rows, forward and then backward.
+//! A fitted model applied to a table larger than memory: a forward and a backward pass over blocks of rows.
 
 use std::sync::Arc;
 
@@ -18,31 +18,31 @@ use crate::prepare::{Predictive, Preparation};
 /// Rows of a table in ascending order of its only input, in the user's units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The input of the last row before the block, if there is one.
+    /// The input of the last row before the block; `None` for the first block.
     pub before: Option<f64>,
     /// The input of each row.
     pub inputs: Vec<f64>,
-    /// The cells, row-major; NaN is a hole.
+    /// The cells, row-major; NaN is a missing value.
     pub values: Vec<f64>,
-    /// Known noise variances of the cells, if there are any.
+    /// Known noise variances of the cells.
     pub noise: Option<Vec<f64>>,
 }
 
-/// The sweep of a model over the blocks of a table. First [`InBlocks::forward`] over all of them, then
-/// [`InBlocks::backward`] from the last to the first; between them only O(n²) numbers are kept of each.
+/// The sweep of a model over the blocks of a table: [`InBlocks::forward`] over all of them, then [`InBlocks::backward`] from
+/// the last to the first. Between the passes O(n²) numbers per block are kept.
 #[derive(Debug)]
 pub struct InBlocks {
     preparation: Preparation,
     model: Arc<Lmc>,
     sweep: BlockSweep,
-    /// Of each block to come on the way back, what lies before it.
+    /// The filtered states before each block that is still to be passed backward.
     pasts: Vec<Option<Past>>,
     future: Option<Future>,
     log_evidence: f64,
 }
 
 impl InBlocks {
-    /// The sweep of a fitted model, whose own rows are not part of it.
+    /// The sweep of a fitted model; its own rows are not included.
     ///
     /// # Errors
     /// When the model is not message passing on a chain along one input.
@@ -62,7 +62,7 @@ impl InBlocks {
         })
     }
 
-    /// The numbers that are kept of each row of a block while it is passed: an estimate.
+    /// An estimate of the numbers kept per row of the current block.
     pub fn numbers_per_row(parts: &FitParts) -> usize {
         let (n, n_latents) = (parts.model.state_dim(), parts.model.n_latents());
         // States are padded to whole vector lanes; the largest part has a slot for every latent.
@@ -73,10 +73,10 @@ impl InBlocks {
         padded * padded + padded + observations + 8 * padded + 16 * (n_outputs + 1)
     }
 
-    /// Takes the next block on the way forward.
+    /// The forward pass over the next block.
     ///
     /// # Errors
-    /// When numbers leave their range; rows are counted within the block.
+    /// When numbers overflow; rows are counted within the block.
     pub fn forward(&mut self, block: &Block) -> Result<(), FitError> {
         let past = self.pasts.last().cloned().flatten();
         let dataset = self.prepared(block)?;
@@ -91,17 +91,17 @@ impl InBlocks {
         Ok(())
     }
 
-    /// The log evidence of the blocks taken so far, in the model's units.
+    /// The log evidence of the blocks so far, in the model's units.
     pub fn log_evidence(&self) -> f64 {
         self.log_evidence
     }
 
-    /// Takes the same block again on the way back, the last one first, and returns predictions at its rows.
+    /// The backward pass over the same block, the last block first; returns predictions at its rows.
     ///
     /// # Errors
-    /// When numbers leave their range; rows are counted within the block.
+    /// When numbers overflow; rows are counted within the block.
     pub fn backward(&mut self, block: &Block, quantity: Quantity) -> Result<Predictive, FitError> {
-        // The last of all is what lies after the last block.
+        // The state after the last block is not needed.
         if self.future.is_none() {
             self.pasts.pop();
         }
@@ -120,12 +120,12 @@ impl InBlocks {
         Ok(self.preparation.predictive(&prediction, &InputPoints::from_column(own)?)?)
     }
 
-    /// Whether tiny noise has cost no digits that a sweep in memory would have kept.
+    /// Whether variances have all digits of a sweep in memory despite tiny noise.
     pub fn variances_are_accurate(&self) -> bool {
         self.sweep.variances_are_accurate()
     }
 
-    /// The block in the model's units, after the last row before it without its cells.
+    /// The block in the model's units, preceded by the last row before it without cells.
     fn prepared(&self, block: &Block) -> Result<Dataset, FitError> {
         let n_outputs = self.model.n_outputs();
         let first = usize::from(block.before.is_some());
@@ -152,7 +152,7 @@ impl InBlocks {
     }
 }
 
-/// Does something with the graph of a model over a block.
+/// Calls `act` with the graph of a model over a block.
 fn with_graph<T>(
     model: &Lmc,
     dataset: &Dataset,
@@ -163,7 +163,7 @@ fn with_graph<T>(
     act(&graph.map_err(MethodError::from)?)
 }
 
-/// An error of a sweep, with rows counted without the one before the block.
+/// An error of a sweep with rows counted within the block.
 fn within(block: &Block, error: InferenceError) -> FitError {
     FitError::Method(MethodError::Inference(match error {
         InferenceError::Overflow { row } => InferenceError::Overflow { row: own_row(block, row) },

@@ -1,6 +1,6 @@
-//! Forecasts from many origins, scored beside rules that cost nothing: the last value, the last season, the mean.
+//! Forecasts from many origins, scored beside simple rules: the last value, the last season, the mean.
 //!
-//! Parameters stay as they were learned; one filter over the whole table serves all origins.
+//! Parameters are fixed; one Kalman filter over the whole table serves all origins.
 
 use std::sync::Arc;
 
@@ -16,41 +16,41 @@ use crate::fit::Fit;
 use crate::normal::log_density;
 use crate::prepare::median_gap;
 
-/// What is asked of an evaluation.
+/// Options of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rolling {
-    /// Forecasts begin after this many rows, counted along the input.
+    /// The number of rows before the first origin.
     pub first: usize,
-    /// From one origin to the next, in rows.
+    /// The number of rows between origins.
     pub every: usize,
-    /// At most so many origins.
+    /// The most origins.
     pub origins: usize,
-    /// How far ahead, in units of the input.
+    /// The distance ahead, in units of the input.
     pub horizons: Vec<f64>,
     /// The period of the seasonal rule, in units of the input; `None` to leave it out.
     pub season: Option<f64>,
-    /// The probability that intervals should have.
+    /// The probability of the intervals.
     pub interval: f64,
 }
 
-/// How one predictor did at one horizon.
+/// Scores of the model or a rule at one horizon.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Horizon {
-    /// How far ahead, in units of the input.
+    /// The distance ahead, in units of the input.
     pub horizon: f64,
-    /// `catena`, or the rule.
+    /// `catena` or the rule.
     pub name: &'static str,
-    /// Targets that were observed.
+    /// The number of observed targets.
     pub n_cells: usize,
-    /// Root mean squared error, in standard deviations of the rows learned from.
+    /// Root mean squared error, in standard deviations of the training rows.
     pub rmse: f64,
     /// Mean negative log density per cell, in the same units.
     pub mnll: f64,
-    /// The share of targets inside the intervals.
+    /// The fraction of targets inside the intervals.
     pub coverage: f64,
 }
 
-/// Rows by time, for looking things up.
+/// Values by time.
 struct Calendar {
     times: Vec<f64>,
     /// Row-major values, by time; NaN where missing.
@@ -59,7 +59,7 @@ struct Calendar {
     latest: Vec<f64>,
     rows: Vec<RowIndex>,
     n_outputs: usize,
-    /// Times closer than this are the same.
+    /// Times closer than this are equal.
     blur: f64,
 }
 
@@ -85,7 +85,7 @@ impl Calendar {
         Self { times: rows.iter().map(|&row| time(row)).collect(), values, latest, rows, n_outputs, blur }
     }
 
-    /// The place of the row at a time, if there is one.
+    /// The place of the row at a time.
     fn at(&self, time: f64) -> Option<usize> {
         let place = self.times.partition_point(|&other| other < time - self.blur);
         (place < self.times.len() && self.times[place] <= time + self.blur).then_some(place)
@@ -100,7 +100,7 @@ impl Calendar {
         Some(self.latest[place * self.n_outputs + output]).filter(|value| value.is_finite())
     }
 
-    /// The value a whole number of seasons before a target, not after the origin.
+    /// The latest value a whole number of seasons before a target and not after the origin.
     fn seasonal_value(&self, origin: usize, target: f64, season: f64, output: usize) -> Option<f64> {
         let behind = ((target - self.times[origin] - self.blur) / season).ceil().max(1.0);
         (0..4).find_map(|more| {
@@ -111,7 +111,7 @@ impl Calendar {
     }
 }
 
-/// Squared errors, log densities and hits of one predictor at one horizon.
+/// Sums of the scores of the model or a rule at one horizon.
 #[derive(Default)]
 struct Sums {
     count: usize,
@@ -121,7 +121,8 @@ struct Sums {
 }
 
 impl Sums {
-    /// The error and the log density of a target, in standard deviations of the output, and whether its interval held it.
+    /// Adds the error and the log density of a target, in standard deviations of the output, and whether it is inside its
+    /// interval.
     fn add(&mut self, error: f64, log_density: f64, is_hit: bool) {
         self.count += 1;
         self.squares += error * error;
@@ -129,7 +130,7 @@ impl Sums {
         self.hits += usize::from(is_hit);
     }
 
-    /// A target and its normal forecast, in standard deviations of the output.
+    /// Adds a target with a normal forecast, in standard deviations of the output.
     fn add_normal(&mut self, error: f64, deviation: f64, reach: f64) {
         self.add(error, log_density(error, 0.0, deviation), error.abs() <= reach * deviation);
     }
@@ -147,7 +148,7 @@ impl Sums {
     }
 }
 
-/// Mean and standard deviation of each output over a table's cells.
+/// Mean and standard deviation of each output of a table.
 fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
     let n_outputs = table.observations().n_outputs();
     let mut cells = vec![vec![]; n_outputs];
@@ -164,7 +165,7 @@ fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
     cells.iter().map(spread).collect()
 }
 
-/// Scores forecasts of a fitted model from many origins of a table, at each horizon: catena first, then the rules.
+/// Scores of forecasts from many origins of a table, by horizon: the model first, then the rules.
 ///
 /// # Errors
 /// When the table has more than one input or other outputs than the fit, or numbers overflow.
@@ -224,10 +225,10 @@ pub fn rolling(fit: &Fit, table: &Dataset, asked: &Rolling) -> Result<Vec<Horizo
     Ok(found)
 }
 
-/// The rows a model was made from and those of another table that come after them; `None` if none do.
+/// The rows of the fit and the rows of another table that follow them; `None` if there are none.
 ///
 /// # Errors
-/// When the tables have other columns.
+/// When the tables have different columns.
 pub fn later_rows(fit: &Fit, more: &Dataset) -> Result<Option<Dataset>, FitError> {
     let last = fit.table().inputs().values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let is_later = |row: &RowIndex| more.inputs().point(*row)[0] > last;
@@ -239,7 +240,7 @@ pub fn later_rows(fit: &Fit, more: &Dataset) -> Result<Option<Dataset>, FitError
     Ok(Some(crate::prepare::appended(fit.table(), &later)?))
 }
 
-/// The errors that a rule makes on the rows learned from, by output, in standard deviations.
+/// The root mean squared errors of a rule on the training rows, by output, in standard deviations.
 fn rule_deviations(
     trained: &Calendar,
     horizon: f64,
@@ -259,7 +260,7 @@ fn rule_deviations(
     spreads.iter().enumerate().map(deviation).collect()
 }
 
-/// The model's forecasts, noise included: by origin, horizon and output.
+/// The model's forecasts with noise, by origin, horizon and output.
 fn forecasts(
     fit: &Fit,
     table: &Dataset,

@@ -1,4 +1,5 @@
-//! A fitted model that takes observations one by one: an edit and a question cost next to nothing in the number of rows.
+//! A fitted model that takes observations one by one; the cost of an edit and of a prediction hardly depends on the number of
+//! rows.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,67 +15,65 @@ use crate::methods::Quantity;
 use crate::options::StructureOption;
 use crate::prepare::{Predictive, Preparation, log_volume};
 
-/// An observation or a question that a live fit refuses; it is then as it was before.
+/// An error of a live fit, which is then unchanged.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LiveFitError {
-    /// The model has no structure that takes edits.
-    #[error(
-        "a model by {method} takes no observations one by one; fit with --method catena on one chain or tree"
-    )]
+    /// The method does not support streaming.
+    #[error("method {method} does not support streaming; fit with --method catena on one chain or tree")]
     NotOneStructure {
         /// The method.
         method: String,
     },
-    /// The model knows the noise of each cell.
+    /// The model has known noise variances of cells.
     #[error(
-        "the model knows the noise of every cell, which a single observation does not tell; use `catena update`"
+        "the model has a known noise variance per cell, which a stream does not carry; use `catena update`"
     )]
     CellNoise,
-    /// There is no such output.
-    #[error("there is no output {output}; the model has {n_outputs}")]
+    /// An unknown output.
+    #[error("unknown output {output}; the model has {n_outputs} outputs")]
     UnknownOutput {
         /// The output.
         output: OutputIndex,
-        /// How many there are.
+        /// The number of outputs.
         n_outputs: usize,
     },
-    /// A value that cannot be observed.
+    /// An invalid value.
     #[error("the value {value} is {what}")]
     Value {
         /// The output.
         output: OutputIndex,
         /// The value.
         value: f64,
-        /// Why it cannot be.
+        /// The reason.
         what: &'static str,
     },
-    /// Inputs that cannot be.
+    /// Invalid inputs.
     #[error("{expected} finite inputs are needed, not {found:?}")]
     Inputs {
-        /// How many the model has.
+        /// The number of inputs.
         expected: usize,
-        /// What was given.
+        /// The given inputs.
         found: Vec<f64>,
     },
-    /// A row of several is refused, and with it all of them.
+    /// An error in one of several rows; none of them is taken.
     #[error("row {row}: {cause}")]
     AtRow {
-        /// Which of those given.
+        /// The row.
         row: RowIndex,
-        /// Why.
+        /// The error.
         cause: Box<Self>,
     },
-    /// The posterior refuses.
+    /// The posterior failed.
     #[error(transparent)]
     Live(#[from] LiveError),
-    /// The method refuses.
+    /// The method failed.
     #[error(transparent)]
     Method(#[from] MethodError),
 }
 
 impl LiveFitError {
-    /// Whether numbers failed, rather than what was given being wrong.
+    /// Whether the numerics failed, rather than the input being wrong.
     pub fn is_numerical(&self) -> bool {
         let is_overflow = |cause: &LiveError| {
             matches!(cause, LiveError::Inference(_) | LiveError::Data(DataError::UnscalingOverflow { .. }))
@@ -87,28 +86,28 @@ impl LiveFitError {
     }
 }
 
-/// A fitted model that takes edits, in the user's units. What was learned and the change of units stay as they are.
+/// A fitted model that takes edits, in the user's units. Parameters and units stay fixed.
 #[derive(Clone, Debug)]
 pub struct LiveFit {
     live: LivePosterior,
     preparation: Preparation,
     dim: usize,
     is_line: bool,
-    /// Rows of the table. In the structure candidates follow, and then what came later.
+    /// Rows of the table. In the structure they are followed by the candidates and then by later rows.
     n_before: usize,
     n_candidates: usize,
-    /// Inputs of rows that came later, in the user's units.
+    /// Inputs of later rows, in the user's units.
     later: Vec<f64>,
-    /// The last row at each place.
+    /// The last row at each input.
     rows: HashMap<Box<[u64]>, RowIndex>,
-    /// Values that were set or removed, by row and output.
+    /// Set or removed values, by row and output.
     edits: BTreeMap<(RowIndex, OutputIndex), Option<f64>>,
     n_observed: usize,
-    /// What the change of units adds to the log evidence.
+    /// The log Jacobian of the change of units.
     log_volume: f64,
 }
 
-/// A row that can be taken.
+/// A checked row.
 struct ReadyRow {
     inputs: Vec<f64>,
     /// The inputs in the model's units.
@@ -116,23 +115,23 @@ struct ReadyRow {
     cells: Vec<ReadyCell>,
 }
 
-/// A cell that can be taken, in the user's units and in the model's.
+/// A checked cell, in the user's and the model's units.
 struct ReadyCell {
     output: OutputIndex,
     value: f64,
     prepared: f64,
 }
 
-/// Two places are one if all inputs are equal; −0 and 0 are.
+/// A key of inputs in which −0 and 0 are equal.
 fn key(inputs: &[f64]) -> Box<[u64]> {
     inputs.iter().map(|input| (input + 0.0).to_bits()).collect()
 }
 
 impl LiveFit {
-    /// A fit, ready for edits. What it predicts is what the fit predicts.
+    /// A fit prepared for edits, with the same predictions.
     ///
     /// # Errors
-    /// When the model is not on one chain or tree, or knows the noise of every cell.
+    /// When the model is not on one chain or tree, or has known noise variances of cells.
     pub fn new(fit: &Fit) -> Result<Self, LiveFitError> {
         let FitParts { table, preparation, candidates, summary, structure, .. } = &fit.parts;
         let not_one = || LiveFitError::NotOneStructure { method: summary.method.clone() };
@@ -166,7 +165,7 @@ impl LiveFit {
         self.preparation.outputs.len()
     }
 
-    /// The number of rows, those that came later included.
+    /// The number of rows, with later ones.
     pub fn n_rows(&self) -> usize {
         self.n_before + self.later.len() / self.dim
     }
@@ -176,13 +175,13 @@ impl LiveFit {
         self.n_observed
     }
 
-    /// Whether new rows go between their neighbors along the only input, as in a fresh fit of the table. Elsewhere they hang on
-    /// their nearest row, and a fresh fit would build another structure with them.
+    /// Whether new rows lie between their neighbors along the only input, as in a new fit of the table. Elsewhere they are
+    /// leaves at their nearest row, and a new fit would build another structure.
     pub fn is_line(&self) -> bool {
         self.is_line
     }
 
-    /// How many messages the last question sent anew.
+    /// The number of messages recomputed by the last prediction.
     pub fn recomputed(&self) -> Recomputed {
         self.live.recomputed()
     }
@@ -195,11 +194,11 @@ impl LiveFit {
         self.observe_row(inputs, &[(output, value)])
     }
 
-    /// Observes cells at one place, all of them or none. Where a row has exactly these inputs its cells are set, replacing what
-    /// was observed there (of several such rows, in the last); elsewhere a row is added.
+    /// Observes cells at one input, all of them or none. If a row has exactly these inputs (the last one of several), its cells
+    /// are set; else a row is added.
     ///
     /// # Errors
-    /// When an input or value cannot be, or the structure cannot take a point there.
+    /// When an input or value is invalid, or the structure cannot take a point there.
     pub fn observe_row(&mut self, inputs: &[f64], cells: &[(OutputIndex, f64)]) -> Result<(), LiveFitError> {
         let ready = self.prepare_row(inputs, cells)?;
         if cells.is_empty() {
@@ -209,15 +208,16 @@ impl LiveFit {
         self.set_cells(row, ready)
     }
 
-    /// Observes the rows of a table one after the other, each as [`LiveFit::observe_row`] does, all of them or none; a row without
-    /// a cell changes nothing. Says of each whether it was added.
+    /// Observes the rows of a table in order, each as [`LiveFit::observe_row`], all of them or none; empty rows are ignored.
+    /// Returns whether each row was added.
     ///
     /// # Errors
     /// As [`LiveFit::observe_row`], with the row.
     pub fn observe_rows(&mut self, rows: &Dataset) -> Result<Vec<bool>, LiveFitError> {
         let ready = self.prepare_rows(rows)?;
         let mut places = Vec::with_capacity(ready.len());
-        // Points come before cells: a structure that takes no new points refuses the first of them, before anything has changed.
+        // Points come before cells: a structure that takes no new points fails at the first of them, before anything has
+        // changed.
         for row in &ready {
             places.push(if row.cells.is_empty() { None } else { Some(self.row_at(row)?) });
         }
@@ -229,11 +229,10 @@ impl LiveFit {
         Ok(places.into_iter().map(|place| place.is_some_and(|(_, is_new)| is_new)).collect())
     }
 
-    /// Adds the rows of a table, all of them or none, also where there are rows and without a cell: further measurements that
-    /// replace nothing, as in [`Fit::with_more_rows`].
+    /// Adds all rows of a table or none, including empty rows and rows at existing inputs, as [`Fit::with_more_rows`].
     ///
     /// # Errors
-    /// When an input or value cannot be, or the structure cannot take a point there, with the row.
+    /// As [`LiveFit::observe_row`], with the row.
     pub fn add_rows(&mut self, rows: &Dataset) -> Result<(), LiveFitError> {
         for row in self.prepare_rows(rows)? {
             let at = self.insert(&row)?;
@@ -242,10 +241,10 @@ impl LiveFit {
         Ok(())
     }
 
-    /// Makes a cell missing; whether it was observed.
+    /// Removes a cell; returns whether it was observed.
     ///
     /// # Errors
-    /// When an input cannot be, or there is no such output.
+    /// When an input or output is invalid.
     pub fn remove(&mut self, inputs: &[f64], output: OutputIndex) -> Result<bool, LiveFitError> {
         let point = self.scaled(inputs)?;
         self.check(output)?;
@@ -257,10 +256,10 @@ impl LiveFit {
         Ok(true)
     }
 
-    /// Predictive distributions of all outputs at one place, a row or not: what [`Fit::predict`] would say of the edited table.
+    /// Predictive distributions of all outputs at one input, as [`Fit::predict`] on the edited table.
     ///
     /// # Errors
-    /// When an input cannot be, or numbers overflow.
+    /// When an input is invalid, or numbers overflow.
     pub fn marginals_at(&mut self, inputs: &[f64], quantity: Quantity) -> Result<Predictive, LiveFitError> {
         let point = self.scaled(inputs)?;
         let PointMarginals { means, variances } = match self.rows.get(&key(inputs)) {
@@ -275,7 +274,7 @@ impl LiveFit {
         Ok(self.preparation.predictive(&prediction, &point).map_err(LiveError::Data)?)
     }
 
-    /// Sends all messages that edits have made stale; every question does so first. Many are shared among threads.
+    /// Recomputes all messages that edits have made stale, as every prediction does first; in parallel if they are many.
     pub fn refresh(&mut self) {
         self.live.refresh();
     }
@@ -288,11 +287,11 @@ impl LiveFit {
         Ok(self.live.log_evidence()? + self.log_volume)
     }
 
-    /// The fit with the table as it is now, from the fit this began with: every value as it was given. Above one input the
-    /// structure is built anew, with the later rows in it.
+    /// The fit with the edited table, from the fit that this one started with. With several inputs a new structure is built
+    /// over all rows.
     ///
     /// # Errors
-    /// When the fit is not the one this began with, or numbers overflow.
+    /// When the fit is another one, or numbers overflow.
     pub fn to_fit(&self, began_with: &Fit) -> Result<Fit, FitError> {
         let table = &began_with.parts.table;
         let (n_outputs, later) = (self.n_outputs(), self.later.len() / self.dim);
@@ -321,7 +320,7 @@ impl LiveFit {
         if point.iter().all(|x| x.is_finite()) { Ok(point) } else { Err(refused()) }
     }
 
-    /// A row in the model's units, if everything about it can be.
+    /// Checks a row and converts it to the model's units.
     fn prepare_row(&self, inputs: &[f64], cells: &[(OutputIndex, f64)]) -> Result<ReadyRow, LiveFitError> {
         let point = self.scaled(inputs)?;
         let cells = cells.iter().map(|&(output, value)| {
@@ -344,7 +343,7 @@ impl LiveFit {
         rows.inputs().rows().map(prepare).collect()
     }
 
-    /// The last row at a place, and whether it was added now.
+    /// The last row at an input, and whether it is new.
     fn row_at(&mut self, row: &ReadyRow) -> Result<(RowIndex, bool), LiveFitError> {
         match self.rows.get(&key(&row.inputs)) {
             Some(&row) => Ok((row, false)),
@@ -352,7 +351,7 @@ impl LiveFit {
         }
     }
 
-    /// One row more, without cells yet.
+    /// Adds an empty row.
     fn insert(&mut self, row: &ReadyRow) -> Result<RowIndex, LiveFitError> {
         let at = self.live.insert(&row.point)?;
         self.later.extend_from_slice(&row.inputs);
@@ -378,7 +377,7 @@ impl LiveFit {
         if output.get() < n_outputs { Ok(()) } else { Err(LiveFitError::UnknownOutput { output, n_outputs }) }
     }
 
-    /// A value in the model's units.
+    /// Checks a value and converts it to the model's units.
     fn prepare(&self, point: &[f64], output: OutputIndex, value: f64) -> Result<f64, LiveFitError> {
         self.check(output)?;
         let refused = |what| Err(LiveFitError::Value { output, value, what });
@@ -393,7 +392,7 @@ impl LiveFit {
         if prepared.is_finite() { Ok(prepared) } else { refused("too large") }
     }
 
-    /// What the change of units of a cell adds to the log evidence; the value is in the model's units.
+    /// The log Jacobian of the change of units of a cell whose value is in the model's units.
     fn volume(&self, point: &[f64], output: OutputIndex, prepared: f64) -> f64 {
         let transform = &self.preparation.outputs[output.get()];
         let log_value = transform.center(point) + prepared * transform.scale;

@@ -1,13 +1,13 @@
-//! How well predictive distributions meet the truth; holes do not count.
+//! Scores of predictive distributions on known values.
 
 use crate::normal::cumulative;
 use crate::normal::density;
 use crate::prepare::Predictive;
 
-/// Scores over the cells of a table whose truth is known.
+/// Scores over some cells of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scores {
-    /// Cells that were scored.
+    /// The number of cells.
     pub n_cells: usize,
     /// Root mean squared error, each output in units of its own scale.
     pub rmse: f64,
@@ -15,12 +15,12 @@ pub struct Scores {
     pub mnll: f64,
     /// Mean continuous ranked probability score, in the same units.
     pub crps: f64,
-    /// The share of cells inside the central 95 % interval.
+    /// The fraction of cells inside the central 95 % interval.
     pub coverage: f64,
 }
 
-/// Scores of the cells `(place, truth)`, outputs counted in `scales`. Places are row-major. Without a cell all scores are
-/// NaN.
+/// Scores of the cells `(place, value)` with row-major places; each output is in units of its scale. Without cells all scores
+/// are NaN.
 ///
 /// # Panics
 /// When a place is outside the prediction, or `scales` does not have one entry per output.
@@ -51,7 +51,7 @@ pub fn score(
     }
 }
 
-/// Scores over several sets of cells together; sets without a cell have no say.
+/// Scores over several sets of cells together.
 pub(crate) fn pooled(scores: &[Scores]) -> Scores {
     let scores: Vec<&Scores> = scores.iter().filter(|scores| scores.n_cells > 0).collect();
     let n_cells: usize = scores.iter().map(|scores| scores.n_cells).sum();
@@ -72,19 +72,19 @@ pub(crate) fn is_better(score: f64, best: f64, margin: f64) -> bool {
     score > best + margin || (best.is_nan() && !score.is_nan())
 }
 
-/// How predictions met cells that were hidden while they were made.
+/// Scores of predictions on held-out cells.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct HeldOutScores {
-    /// Over all of them.
+    /// Over all cells.
     pub(crate) scores: Scores,
-    /// Over those of each output.
+    /// Over the cells of each output.
     pub(crate) by_output: Vec<Scores>,
     /// The predictive probability below each value.
     pub(crate) probabilities: Vec<f64>,
 }
 
 impl HeldOutScores {
-    /// For the cells `(place, truth)`, as [`score`] takes them.
+    /// For the cells `(place, value)`, as in [`score`].
     pub(crate) fn new(predictive: &Predictive, cells: &[(usize, f64)], scales: &[f64]) -> Self {
         let n_outputs = scales.len();
         let of_output = |output: usize| {
@@ -98,7 +98,7 @@ impl HeldOutScores {
         }
     }
 
-    /// Several sets of hidden cells together.
+    /// Several sets of held-out cells together.
     pub(crate) fn pooled(all: Vec<Self>) -> Option<Self> {
         let n_outputs = all.first()?.by_output.len();
         let of_output = |output: usize| -> Scores {

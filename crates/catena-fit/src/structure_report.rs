@@ -1,4 +1,4 @@
-//! Everything known about a structure in one object: its shape, the paper's bounds with both sides, and the measured error.
+//! A report on a structure: its shape, both sides of the paper's bounds, and the measured error.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::structure_error::ErrorEstimate;
 /// Both sides of the paper's inequalities on one structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EvaluatedBounds {
-    /// Lemma 1 for each latent; only on chains whose latents all carry derivatives, of which it speaks.
+    /// Lemma 1 for each latent; only for chains with derivative states.
     pub latents: Option<Vec<Sides>>,
     /// Theorem 1's bound on η, under the same condition.
     pub covariance: Option<Sides>,
@@ -29,11 +29,11 @@ pub struct EvaluatedBounds {
 impl EvaluatedBounds {
     /// Evaluates both sides by dense algebra, in O((C·D)³).
     ///
-    /// Lemma 2 knows one noise for all outputs. The largest is taken, which makes the bound smallest: where outputs
-    /// differ in noise it describes the structure, not this table's posterior.
+    /// Lemma 2 has one noise for all outputs. The largest is used, which makes the bound smallest: if outputs differ in noise
+    /// it describes the structure, not this table's posterior.
     ///
     /// # Errors
-    /// When a tree is to carry derivatives, or a factorization fails.
+    /// When a tree has derivative states, or a factorization fails.
     pub fn new(problem: Problem<'_>, structure: &Tree) -> Result<Self, BoundsError> {
         let (inputs, model) = (problem.dataset().inputs(), problem.model());
         let speaks_of_paths = structure.is_chain() && carries_derivatives(model);
@@ -55,7 +55,7 @@ impl EvaluatedBounds {
     }
 }
 
-/// Whether structure and paper mean the same covariance on a chain.
+/// Whether the covariance on a chain is that of the paper.
 fn carries_derivatives(model: &Lmc) -> bool {
     model.latents().iter().all(|latent| latent.kernel().is_some() && latent.state() == StateKind::Derivative)
 }
@@ -65,14 +65,14 @@ fn largest_noise(model: &Lmc) -> Variance {
     noise.iter().copied().fold(noise[0], |largest, other| if other > largest { other } else { largest })
 }
 
-/// What a structure says about itself, as far as it was asked.
+/// A report on a structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureReport {
     /// Lengths, gaps, distortion, and the right-hand sides of the bounds.
     pub quality: StructureQuality,
-    /// Both sides of the bounds, where the table is small enough.
+    /// Both sides of the bounds, if the table is small enough.
     pub bounds: Option<EvaluatedBounds>,
-    /// The measured difference to dense posteriors, where a posterior was given.
+    /// The measured difference to dense posteriors.
     pub error: Option<ErrorEstimate>,
 }
 
@@ -80,14 +80,14 @@ impl StructureReport {
     /// Bounds are evaluated up to this many cells (rows times outputs): about a second.
     pub const MOST_CELLS_FOR_BOUNDS: usize = 600;
 
-    /// Judges a structure over the problem's rows; the estimate is made apart, by
+    /// Reports on a structure over the problem's rows. The error comes from
     /// [`estimate_structure_error`](crate::structure_error::estimate_structure_error).
     ///
     /// # Errors
-    /// When bounds are to be evaluated and cannot be.
+    /// When bounds cannot be evaluated.
     ///
     /// # Panics
-    /// When the structure is over another number of rows.
+    /// When the structure has another number of rows.
     pub fn new(
         problem: Problem<'_>,
         structure: &Tree,

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use catena::data::{Cell, Dataset, InputPoints, Observations};
-use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::units::Variance;
-use catena_fit::parts::LatentKind;
+use catena::model::Lmc;
+use catena_fit::parts::{LatentKind, PlainModel};
 use catena_fit::{
     Fit, FitParts, FullScaleSize, HeldOut, MethodChoice, Preparation, StructureOption, Summary,
 };
@@ -158,6 +157,7 @@ fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
 
 fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
     let FitParts { table, preparation, model, method, structure, candidates, seed, summary } = fit.parts();
+    let plain = PlainModel::of(model);
     let input = |input: &Input| InputHeader {
         name: input.name.clone(),
         style: style_name(input.style).to_owned(),
@@ -174,7 +174,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         method: Named::of_method(*method),
         structure: Named::of_structure(*structure),
         seed: *seed,
-        latents: model.latents().iter().map(LatentKind::of).collect(),
+        latents: plain.latents.clone(),
         preparation: preparation.clone(),
         summary: finite(summary.clone()),
     };
@@ -185,25 +185,17 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
     let (inputs, values) = data_arrays(table)?;
     container.data_digest = Some(Digest::of_arrays([("inputs", &inputs), ("values", &values)]));
     let mut add = |name: &str, array: Array| container.arrays.insert(name.to_owned(), array);
-    let outputs = || (0..model.n_outputs()).map(catena::index::OutputIndex::new);
-    let shared: Vec<f64> = outputs().flat_map(|output| model.mixing().shared_row(output).to_vec()).collect();
-    let private: Vec<f64> = outputs().filter_map(|output| model.mixing().private_weight(output)).collect();
+    let shape = [model.n_outputs(), model.mixing().n_shared()];
+    let PlainModel { length_scales, shapes, shared, private, noise, .. } = plain;
     add("inputs", inputs);
     add("values", values);
-    if model.latents().iter().any(|latent| latent.shape().is_some()) {
-        let shape = |latent: &Latent| latent.shape().unwrap_or(f64::NAN);
-        add("shapes", Array::from_f64(model.latents().iter().map(shape).collect()));
+    if shapes.iter().any(Option::is_some) {
+        add("shapes", Array::from_f64(shapes.iter().map(|shape| shape.unwrap_or(f64::NAN)).collect()));
     }
-    add(
-        "length_scales",
-        Array::from_f64(model.latents().iter().map(|latent| latent.length_scale().get()).collect()),
-    );
-    add(
-        "shared_weights",
-        Array::from_f64(shared).with_shape(&[model.n_outputs(), model.mixing().n_shared()])?,
-    );
+    add("length_scales", Array::from_f64(length_scales));
+    add("shared_weights", Array::from_f64(shared).with_shape(&shape)?);
     add("private_weights", Array::from_f64(private));
-    add("noise", Array::from_f64(model.noise().iter().map(|noise| noise.get()).collect()));
+    add("noise", Array::from_f64(noise));
     if let Some(candidates) = candidates {
         let shape = [candidates.n_rows(), candidates.dim()];
         add("candidates", Array::from_f64(candidates.values().to_vec()).with_shape(&shape)?);
@@ -323,22 +315,21 @@ fn is_of(summary: &Summary, n_outputs: usize, n_latents: usize) -> bool {
 }
 
 fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) -> Option<Lmc> {
-    let lengths = numbers("length_scales").ok()?;
-    if lengths.len() != header.latents.len() {
-        return None;
-    }
-    // Files without any piece for time have no shapes.
-    let shapes = numbers("shapes").unwrap_or_else(|_| vec![f64::NAN; lengths.len()]);
-    let mut latents: Vec<Latent> = vec![];
-    for (of, (length, shape)) in header.latents.iter().zip(lengths.into_iter().zip(&shapes)) {
-        latents.push(of.latent(length, *shape, latents.last())?);
-    }
-    let (shared, private) = (numbers("shared_weights").ok()?, numbers("private_weights").ok()?);
-    let n_outputs = header.outputs.len();
-    let mixing = MixingMatrix::with_private(n_outputs, shared.len() / n_outputs, shared, private).ok()?;
-    let noise: Option<Vec<Variance>> =
-        numbers("noise").ok()?.into_iter().map(|noise| Variance::new(noise).ok()).collect();
-    Lmc::new(latents, mixing, noise?).ok()
+    let length_scales = numbers("length_scales").ok()?;
+    // Files without time components have no shapes.
+    let shapes = match numbers("shapes") {
+        Ok(shapes) => shapes.into_iter().map(Some).collect(),
+        Err(_) => vec![None; length_scales.len()],
+    };
+    let model = PlainModel {
+        latents: header.latents.clone(),
+        length_scales,
+        shapes,
+        shared: numbers("shared_weights").ok()?,
+        private: numbers("private_weights").ok()?,
+        noise: numbers("noise").ok()?,
+    };
+    model.model().filter(|model| model.n_outputs() == header.outputs.len())
 }
 
 fn about_of(header: &Header) -> Option<About> {

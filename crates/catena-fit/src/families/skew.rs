@@ -1,9 +1,9 @@
-//! Outputs whose logarithm is worth a try.
+//! Outputs whose logarithm is a candidate.
 
 use catena::data::Observations;
 use catena::index::OutputIndex;
 
-/// Outputs this skewed are candidates for a logarithm.
+/// The smallest skewness of a candidate.
 const SKEWED: f64 = 1.0;
 
 /// By output, whether all of its cells are positive.

@@ -113,6 +113,11 @@ impl Fit {
         Ok(own + log_volume(&self.parts.table, &self.parts.preparation))
     }
 
+    /// The number of sweeps over the structure so far, for tests and diagnostics.
+    pub fn n_sweeps(&self) -> usize {
+        self.posterior.n_sweeps()
+    }
+
     /// Predictive distributions at the table's rows.
     ///
     /// # Errors

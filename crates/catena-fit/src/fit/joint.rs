@@ -1,4 +1,4 @@
-//! What is known of several cells together, in the user's units: covariances of outputs and joint draws.
+//! Joint posteriors in the user's units: covariances of outputs and joint draws.
 
 use catena::data::{DataError, InputPoints};
 use catena::index::RowIndex;
@@ -10,15 +10,15 @@ use super::fitted::Fit;
 use crate::error::FitError;
 use crate::methods::Quantity;
 
-/// Keeps the noise of draws apart from the draws themselves, which have the seed as it is.
+/// The random stream of the noise; draws of the function use stream 0.
 const NOISE_STREAM: u64 = 1;
 
 impl Fit {
-    /// The covariance of all outputs at each input, D×D blocks one after the other. Where a logarithm was modelled they are
-    /// those of the log-normal outputs.
+    /// The covariance of all outputs at each input, D×D blocks one after the other. For outputs whose logarithm is modelled it
+    /// is that of the log-normal outputs.
     ///
     /// # Errors
-    /// When the points have another number of columns, the method knows variances only, or numbers overflow.
+    /// When the points have another number of columns, the method has variances only, or numbers overflow.
     pub fn covariances(&self, at: &InputPoints, quantity: Quantity) -> Result<Vec<f64>, FitError> {
         let scaled = self.parts.preparation.inputs(at)?;
         let mut covariances = self.posterior.covariances(&scaled)?;

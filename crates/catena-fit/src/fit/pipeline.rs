@@ -12,7 +12,7 @@ use super::{given, time};
 use crate::error::FitError;
 use crate::families::{FamilyChoice, choose};
 use crate::method_selection::select_method;
-use crate::methods::{Evidence, condition, learn, learning_task};
+use crate::methods::{Evidence, Quantity, condition, learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
 use crate::options::{FitOptions, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
@@ -103,6 +103,10 @@ pub(crate) fn finish(
     let choice = (options.method, options.structure);
     let tree = Some(Arc::clone(&prepared.tree));
     let posterior = condition(&dataset, &model, choice, candidates, tree, (options.seed, options.memory))?;
+    if learned.is_none() && options.method.is_message_passing() {
+        // Predictions at the rows are the usual purpose of given parameters; their sweep has the log evidence too.
+        posterior.predict_rows(Quantity::Function)?;
+    }
     let evidence = posterior.evidence()?;
     if options.method.is_message_passing() && options.structure == StructureOption::Auto {
         let is_exact = matches!(evidence, Some(Evidence::Exact(_)));

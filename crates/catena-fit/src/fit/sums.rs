@@ -1,47 +1,47 @@
-//! Latents that are pieces of sums, put together again: what a person wants to read of a model along time.
+//! The sums of a time model, assembled from its latents for the summary.
 
 use std::ops::Range;
 
 use super::summary::{LatentSummary, QUARTER_TURN, Summary};
 
-/// The latents that are the pieces of one sum.
+/// One sum of a time model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SumSummary {
-    /// What it is called.
+    /// The name.
     pub name: String,
-    /// Its pieces in the order they were written, harmonics of a season as one.
+    /// The components in the order of the specification; harmonics of a season are one.
     pub pieces: Vec<ComponentSummary>,
-    /// Its columns of the mixing matrix.
+    /// The columns of the mixing matrix.
     pub columns: Range<usize>,
 }
 
-/// One piece of a sum.
+/// One component of a sum.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ComponentSummary {
-    /// Its kernel.
+    /// The kernel.
     pub kernel: String,
-    /// The time after which it repeats, in units of the input, and how many harmonics it has.
+    /// The period in units of the input, and the number of harmonics.
     pub season: Option<(f64, usize)>,
-    /// Its length-scale, in units of the input.
+    /// The length-scale, in units of the input.
     pub length_scale: f64,
-    /// The share of the modelled variance of all outputs that it carries.
+    /// The fraction of the modelled variance of all outputs.
     pub share: f64,
 }
 
 impl SumSummary {
-    /// The sum as it is written, with periods as `length` writes them.
+    /// The specification, with periods formatted by `length`.
     pub fn kernel_text(&self, length: impl Fn(f64) -> String) -> String {
         self.pieces.iter().map(|piece| piece.kernel_text(&length)).collect::<Vec<_>>().join("+")
     }
 
-    /// The share of the modelled variance of all outputs that it carries.
+    /// The fraction of the modelled variance of all outputs.
     pub fn share(&self) -> f64 {
         self.pieces.iter().map(|piece| piece.share).sum()
     }
 }
 
 impl ComponentSummary {
-    /// The kernel with its period and harmonics, as `length` writes them.
+    /// The kernel with its period and harmonics, formatted by `length`.
     pub fn kernel_text(&self, length: impl Fn(f64) -> String) -> String {
         match self.season {
             Some((period, harmonics)) => format!("{}({},{harmonics})", self.kernel, length(period)),
@@ -49,8 +49,7 @@ impl ComponentSummary {
         }
     }
 
-    /// The next harmonic of the same season, or the other state of its last one, becomes part of it; anything else is given
-    /// back.
+    /// Adds the next harmonic of the same season or the quarter turn of its last one; returns any other latent.
     fn join<'a>(&mut self, latent: &'a LatentSummary) -> Option<&'a LatentSummary> {
         if latent.kernel == QUARTER_TURN {
             self.share += latent.share;
@@ -71,7 +70,7 @@ impl ComponentSummary {
 }
 
 impl Summary {
-    /// The sums that the latents are pieces of; empty where they are not.
+    /// The sums of a time model; empty for other models.
     pub fn sums(&self) -> Vec<SumSummary> {
         let mut sums: Vec<SumSummary> = vec![];
         for (at, latent) in self.latents.iter().enumerate() {
@@ -97,7 +96,7 @@ impl Summary {
         sums
     }
 
-    /// The first sums are as many as outputs, and each began as its output alone.
+    /// The first sums correspond to the outputs; further ones are shared seasons.
     fn sum_name(&self, number: usize) -> String {
         match self.outputs.get(number) {
             Some(output) => format!("sum {}, as {}", number + 1, output.name),
@@ -105,18 +104,18 @@ impl Summary {
         }
     }
 
-    /// The standard deviation that a sum shows in an output, with the sign of its first weight, in units of the output.
+    /// The standard deviation of a sum in an output, with the sign of its first weight, in units of the output.
     pub fn sum_weight(&self, output: usize, sum: &SumSummary) -> f64 {
         let row = &self.mixing[output * self.latents.len()..][sum.columns.clone()];
         let sizes = self.latents[sum.columns.clone()].iter().map(|latent| latent.deviation);
         let square: f64 = row.iter().zip(sizes).map(|(weight, size)| (weight * size).powi(2)).sum();
-        // Of a shared season each output has an amplitude and a phase, and no sign.
+        // Each output has an amplitude and a phase of a shared season, and no sign.
         let has_phase = self.latents[sum.columns.clone()].iter().any(|latent| latent.kernel == QUARTER_TURN);
         let sign = if has_phase { 1.0 } else { row.first().copied().unwrap_or(1.0) };
         square.sqrt().copysign(sign)
     }
 
-    /// The sums as lines of text: a column for each piece, with its share of the variance and its length-scale.
+    /// The sums as lines of text: a column per component with its fraction of the variance and its length-scale.
     pub(super) fn sum_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
         let cell = |piece: &ComponentSummary| {
             let (_, detail) = split_detail(&piece.kernel);
@@ -152,7 +151,7 @@ impl Summary {
     }
 }
 
-/// `sho(q=0.7)` as its name and what is in parentheses.
+/// Splits `sho(q=0.7)` into the name and the text in parentheses.
 fn split_detail(kernel: &str) -> (&str, Option<&str>) {
     match kernel.split_once('(') {
         Some((name, detail)) => (name, Some(detail.trim_end_matches(')'))),

@@ -1,9 +1,9 @@
-//! The summary as text a person can read.
+//! The summary as text.
 
 use super::summary::Summary;
 
 impl Summary {
-    /// The summary, with lengths along the first input written by `length` (such as hours for seconds).
+    /// The summary, with lengths along the first input formatted by `length` (for example as durations).
     pub fn to_text(&self, length: &dyn Fn(f64) -> String) -> String {
         let mut lines =
             vec![format!("{}, {} rows, {} outputs", self.method, self.n_rows, self.outputs.len())];
@@ -20,7 +20,8 @@ impl Summary {
         }
         if !self.held_out.is_empty() {
             lines.push(String::new());
-            lines.push(format!("{:<28} {:>8} {:>8} {:>9}", "on hidden cells", "RMSE/sd", "nats", "in 95 %"));
+            lines
+                .push(format!("{:<28} {:>8} {:>8} {:>9}", "on held-out cells", "RMSE/sd", "nats", "in 95 %"));
             lines.extend(self.held_out.iter().map(|held_out| {
                 let percent = 100.0 * held_out.coverage;
                 format!(
@@ -82,7 +83,7 @@ impl Summary {
 
     fn correlation_lines(&self) -> Vec<String> {
         let n_outputs = self.outputs.len();
-        let mut lines = vec!["correlation of the outputs, noise left out".to_owned()];
+        let mut lines = vec!["correlation of the outputs, without noise".to_owned()];
         for (row, output) in self.correlation.chunks_exact(n_outputs).zip(&self.outputs) {
             let entries: Vec<String> = row.iter().map(|entry| format!("{entry:>6.2}")).collect();
             lines.push(format!("{:<20} {}", output.name, entries.join(" ")));

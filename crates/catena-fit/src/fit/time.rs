@@ -28,23 +28,23 @@ pub(super) fn fit(
     }
     let n_outputs = table.observations().n_outputs();
     let refused = [
-        (n_outputs > MOST_OUTPUTS, "is for at most 32 outputs"),
+        (n_outputs > MOST_OUTPUTS, "supports at most 32 outputs"),
         (
             n_outputs > MOST_WITH_OWN_SEASONS
                 && requested.spec.as_ref().is_some_and(TimeSpec::has_own_season),
-            "of more than 16 outputs has no season in every latent, but one that they share, such as shared(24h)",
+            "with more than 16 outputs must share its seasons; write shared(24h) instead of qp(24h)",
         ),
-        (!options.method.is_message_passing(), "runs by message passing alone"),
+        (!options.method.is_message_passing(), "supports message passing only"),
         (
             !matches!(options.structure, StructureOption::Auto | StructureOption::Chain),
-            "lives on the sorted chain",
+            "supports the sorted chain only",
         ),
         (options.latents.is_some(), "has one shared latent per output"),
         (options.private == Some(true), "has no private latents"),
-        (options.state == Some(StateKind::Value), "carries whole states"),
+        (options.state == Some(StateKind::Value), "supports derivative states only"),
         (
             requested.parameters.is_some() && (requested.spec.is_some() || !requested.periods.is_empty()),
-            "whose parameters are given has its pieces and periods from them",
+            "with given parameters takes its components and periods from them",
         ),
     ];
     if let Some((_, what)) = refused.into_iter().find(|(is_asked, _)| *is_asked) {
@@ -56,7 +56,7 @@ pub(super) fn fit(
     };
     let options = &FitOptions { mean, ..options.clone() };
     let (distinct, _) = without_copies(table)?;
-    // Starts and periods are counted in gaps, whatever the unit of the input.
+    // Starts and periods are in median gaps.
     let preparation = match &requested.parameters {
         Some(_) => Preparation::fitted_to_given(&distinct, InputUnits::Scaled, &options.transform_choice())?,
         None => Preparation::fitted(&distinct, InputUnits::Scaled, &options.transform_choice())?,
@@ -70,7 +70,7 @@ pub(super) fn fit(
 }
 
 impl Fit {
-    /// The parameters of a model along time in the user's units, to be given to another fit; `None` for any other model.
+    /// The parameters of a time model in the user's units, for another fit; `None` for other models.
     pub fn time_parameters(&self) -> Option<TimeParameters> {
         let FitParts { model, preparation, summary, table, .. } = &self.parts;
         if summary.latents.iter().any(|latent| latent.sum.is_none()) {

@@ -1,4 +1,4 @@
-//! The shape of a table's own holes, laid over cells that are there: a model is judged by what it will be asked.
+//! Held-out cells with the pattern of the table's own gaps.
 
 use catena::data::Observations;
 use catena::index::RowIndex;
@@ -6,22 +6,22 @@ use rand_chacha::ChaCha8Rng;
 
 use super::random::below;
 
-/// A table with a smaller share of missing cells does not tell what its holes look like.
+/// The smallest fraction of missing cells that has a pattern.
 const TELLING: f64 = 0.01;
-/// Attempts for every row before the shares are left unfilled: a hole may fall where nothing is.
+/// Attempts per row before the search ends: a gap may fall on missing cells.
 const PATIENCE: usize = 4;
 
-/// Which cells are there, by place along the line.
+/// The observed cells along a line.
 pub(super) struct GapPattern {
     n_outputs: usize,
-    /// By place along the line and output.
+    /// By place along the line and output, row-major.
     is_there: Vec<bool>,
-    /// Cells that are missing, as indices of `is_there`.
+    /// Missing cells, as indices of `is_there`.
     missing: Vec<usize>,
 }
 
 impl GapPattern {
-    /// The holes of a table along `rows`; `None` if there are too few to have a shape.
+    /// The pattern of a table along `rows`; `None` if too few cells are missing.
     pub(super) fn along(rows: &[RowIndex], observations: &Observations) -> Option<Self> {
         let n_outputs = observations.n_outputs();
         let mut is_there = vec![false; rows.len() * n_outputs];
@@ -37,7 +37,7 @@ impl GapPattern {
         self.is_there.len() / self.n_outputs
     }
 
-    /// The places of the hole around a missing cell: the longest stretch in which its output has no cell.
+    /// The places of the gap around a missing cell of one output.
     fn around(&self, cell: usize) -> std::ops::Range<usize> {
         let (place, output) = (cell / self.n_outputs, cell % self.n_outputs);
         let is_there = |place: &usize| self.is_there[place * self.n_outputs + output];
@@ -46,9 +46,9 @@ impl GapPattern {
         begin..end
     }
 
-    /// Hides cells until `share` of every output that has holes is hidden, as `(place along the line, output)`. Each time a
-    /// missing cell is drawn, and the pattern of all outputs over its hole is laid somewhere else: holes that outputs have
-    /// together stay together. A hole is cut to `share` of the line.
+    /// Holds out cells, as `(place along the line, output)`, until `share` of every output with gaps is held out. Each step
+    /// draws a missing cell and copies the pattern of all outputs over its gap to a random place, so that simultaneous gaps
+    /// stay simultaneous. A gap is cut to `share` of the line.
     pub(super) fn elsewhere(
         &self,
         share: f64,
@@ -121,7 +121,7 @@ mod tests {
         };
         assert_eq!(of(0), of(1));
         let runs = of(0).chunk_by(|a, b| a + 1 == *b).count();
-        // Some meet or are cut by holes that were there.
+        // Some overlap or meet missing cells.
         assert!((142 / 10..=142 / 3).contains(&runs), "{runs}");
     }
 

@@ -1,4 +1,4 @@
-//! The part of a large table on which models are compared or learned.
+//! Samples of rows on which models are compared or learned.
 
 use catena::data::Dataset;
 use catena::index::RowIndex;
@@ -7,14 +7,14 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::random::below;
 
-/// Windows that are looked at along a line.
+/// Windows that are compared along a line.
 const WINDOWS: usize = 16;
-/// Rows are added until every output has this many cells, or all it has.
+/// Rows are added until every output has this many cells, or all of its cells.
 const FEWEST: usize = 8;
 
-/// About `n_rows` rows, in the table's order: along a single input the window in which the scarcest output has most
-/// cells, so that gaps and spacing stay as they are; else rows at random. An output that has hardly a cell in them brings the
-/// nearest rows in which it has: at most 8 for each.
+/// About `n_rows` rows, in the table's order: along a single input the window in which the scarcest output has most cells, so
+/// that gaps and spacing are kept; else random rows. For outputs with fewer than 8 cells in them the nearest rows with cells
+/// are added.
 pub(crate) fn representative_rows(dataset: &Dataset, n_rows: usize, seed: u64) -> Vec<RowIndex> {
     let all: Vec<RowIndex> = dataset.inputs().rows().collect();
     if n_rows >= all.len() {
@@ -39,7 +39,7 @@ pub(crate) fn representative_rows(dataset: &Dataset, n_rows: usize, seed: u64) -
     topped_up(dataset, window, &others, FEWEST)
 }
 
-/// About `n_rows` rows at random, in the table's order, and those in which scarce outputs have a cell.
+/// About `n_rows` random rows, in the table's order, and rows with cells of scarce outputs.
 pub(crate) fn random_rows(dataset: &Dataset, n_rows: usize, seed: u64) -> Vec<RowIndex> {
     let mut shuffled: Vec<RowIndex> = dataset.inputs().rows().collect();
     if n_rows >= shuffled.len() {
@@ -54,7 +54,7 @@ pub(crate) fn random_rows(dataset: &Dataset, n_rows: usize, seed: u64) -> Vec<Ro
     topped_up(dataset, shuffled, &others, FEWEST)
 }
 
-/// The chosen rows, in the table's order, and the first of the others that bring every output to so many cells.
+/// The chosen rows, in the table's order, with the first of the others that bring every output to `fewest` cells.
 pub(crate) fn topped_up(
     dataset: &Dataset,
     mut chosen: Vec<RowIndex>,
@@ -76,7 +76,7 @@ pub(crate) fn topped_up(
     chosen
 }
 
-/// The cells of each output in these rows.
+/// The number of cells of each output in these rows.
 fn counts(dataset: &Dataset, rows: &[RowIndex]) -> Vec<usize> {
     let mut counts = vec![0; dataset.observations().n_outputs()];
     for &row in rows {
@@ -87,7 +87,7 @@ fn counts(dataset: &Dataset, rows: &[RowIndex]) -> Vec<usize> {
     counts
 }
 
-/// The smallest number of cells any output has in these rows.
+/// The smallest number of cells of any output in these rows.
 fn scarcest(dataset: &Dataset, rows: &[RowIndex]) -> usize {
     counts(dataset, rows).into_iter().min().unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! New points as part of a structure, each where a prediction at it alone would be.
+//! A structure extended by new points, each attached where a prediction at it would be.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use catena::data::{DataError, InputPoints};
 use catena::index::{Position, RowIndex};
 use catena::structure::{AttachedTo, Attachment, StructureError, Tree};
 
-/// The points without repetition, and the place of each given one among them.
+/// The distinct points, and the place of each given point among them.
 pub(crate) fn distinct_points(points: &InputPoints) -> Result<(InputPoints, Vec<usize>), DataError> {
     let mut place_by_point: HashMap<Vec<u64>, usize> = HashMap::new();
     let (mut values, mut place_of) = (vec![], Vec::with_capacity(points.n_rows()));
@@ -24,8 +24,8 @@ pub(crate) fn distinct_points(points: &InputPoints) -> Result<(InputPoints, Vec<
     Ok((InputPoints::new(place_by_point.len(), points.dim(), values)?, place_of))
 }
 
-/// The structure over all of `inputs`: its own points first, then new ones, which lie between their neighbors on a line and
-/// hang on their nearest point elsewhere.
+/// The structure over all of `inputs`: its own points first, then new ones. On a line new points lie between their neighbors;
+/// elsewhere they are leaves at their nearest point.
 pub(crate) fn with_points(
     inputs: &InputPoints,
     tree: &Tree,

@@ -1,4 +1,4 @@
-//! Exact, sparse and nearest-neighbor inference behind the common interface.
+//! Exact, sparse variational and nearest-neighbor inference as methods.
 
 use catena::data::{DataError, InputPoints};
 use catena::index::RowIndex;
@@ -21,15 +21,15 @@ use crate::error::MethodError;
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ExactMethod(pub ExactOptions);
 
-/// Sparse inference through inducing values at centers of k-means (started by k-means++) over the rows with an observation,
-/// shared by all latents.
+/// Sparse variational inference. Inducing points are k-means centers (started by k-means++) of the observed rows, shared by all
+/// latents.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SvgpMethod {
     /// The number of centers.
     pub n_inducing: usize,
     /// The seed of the starting rows.
     pub seed: u64,
-    /// How the method works.
+    /// Further options.
     pub options: SvgpOptions,
 }
 
@@ -49,13 +49,13 @@ impl<P> WithRows<P> {
     }
 }
 
-/// What dense posteriors have in common.
+/// The common part of dense posteriors.
 pub(crate) trait DensePosterior: Send + Sync {
     fn model(&self) -> &Lmc;
     fn evidence(&self) -> Result<Evidence, DenseMethodError>;
     fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError>;
 
-    /// What is known of several points together; `None` for methods that know variances only.
+    /// The joint distribution at several points; `None` for methods with variances only.
     fn joint(&self, _at: &InputPoints) -> Option<Result<Joint, DenseMethodError>> {
         None
     }
@@ -178,7 +178,7 @@ impl SvgpMethod {
         Self { n_inducing, seed: 0, options: SvgpOptions::default() }
     }
 
-    /// The sparse posterior, inducing points placed.
+    /// Places the inducing points and computes the posterior.
     fn posterior(&self, problem: Problem<'_>) -> Result<Svgp, DenseMethodError> {
         let start = Start::PlusPlus { n_centers: self.n_inducing, seed: self.seed };
         let inducing = Inducing::Shared(k_means(&observed_points(problem)?, start, PAPER_ROUNDS)?);

@@ -1,4 +1,4 @@
-//! Several random greedy chains as one method: each is swept on its own, and their beliefs are mixed.
+//! An ensemble of random greedy chains as one method: the mixture of their posteriors.
 
 use std::sync::Arc;
 
@@ -16,11 +16,10 @@ use super::method::{Evidence, Fitted, Method, Quantity};
 use crate::error::MethodError;
 use crate::folds::below;
 
-/// Message passing on random greedy chains, combined as a mixture: its mean is the mean of theirs, and their
-/// disagreement widens its bands.
+/// Message passing on random greedy chains, combined as a mixture; disagreement of the members adds to the variance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct EnsembleMethod {
-    /// How many chains.
+    /// The number of chains.
     pub n_chains: usize,
     /// The seed of the chains.
     pub seed: u64,
@@ -60,7 +59,7 @@ impl FittedEnsemble {
 }
 
 impl Fitted for FittedEnsemble {
-    /// The mean of the members' log evidences: what one chain, drawn at random, says on average.
+    /// The mean of the members' log evidences.
     fn evidence(&self) -> Result<Option<Evidence>, MethodError> {
         let mut sum = 0.0;
         for member in &self.members {
@@ -77,7 +76,7 @@ impl Fitted for FittedEnsemble {
         self.combined(|member| member.predict_rows(quantity))
     }
 
-    /// The mean of the members' covariances, widened by the products of their means' deviations.
+    /// The mean of the members' covariances plus the covariance of their means.
     fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
         let together = self.predict(at, Quantity::Function)?;
         let (n_outputs, share) = (together.n_outputs(), 1.0 / self.members.len() as f64);
@@ -95,7 +94,7 @@ impl Fitted for FittedEnsemble {
         Ok(covariances)
     }
 
-    /// Each draw is one of a member that is drawn first.
+    /// Each draw is from a randomly drawn member.
     fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let drawn: Vec<usize> = (0..n_draws).map(|_| below(&mut generator, self.members.len())).collect();
@@ -115,5 +114,9 @@ impl Fitted for FittedEnsemble {
             taken[number] += size;
         }
         Ok(draws)
+    }
+
+    fn n_sweeps(&self) -> usize {
+        self.members.iter().map(|member| member.n_sweeps()).sum()
     }
 }

@@ -1,4 +1,4 @@
-//! The full-scale method behind the common interface: low rank plus neighbors.
+//! Full-scale inference (low rank plus neighbors) as a method.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,11 +12,10 @@ use super::dense::{DensePosterior, WithRows};
 use super::method::{Differentiable, Evidence, Fitted, Method};
 use crate::error::MethodError;
 
-/// Low rank plus neighbors. The arrangement of a table's places is kept from one model to the next, so that a climb arranges
-/// once.
+/// Full-scale inference. The arrangement of a table's points is kept between models, so that an optimization computes it once.
 #[derive(Debug, Default)]
 pub struct FullScaleMethod {
-    // Fixed once the method is made: the arrangement that is kept was made with them.
+    // Constant: the kept arrangement depends on them.
     size: FullScaleSize,
     seed: u64,
     memory: MemoryLimit,
@@ -24,23 +23,23 @@ pub struct FullScaleMethod {
 }
 
 impl FullScaleMethod {
-    /// The method at this size; `seed` is that of the inducing points.
+    /// The method with this size; `seed` places the inducing points.
     pub fn new(size: FullScaleSize, seed: u64) -> Self {
         Self { size, seed, ..Self::default() }
     }
 
-    /// The method with another limit of memory.
+    /// The method with this memory limit.
     pub fn with_memory(self, memory: MemoryLimit) -> Self {
         Self { memory, ..self }
     }
 
-    /// The arrangement of a table: the latest one if it still fits.
+    /// The arrangement of a table; the latest one if it fits.
     fn arrangement(&self, dataset: &Dataset) -> Result<Arc<Arrangement>, DenseMethodError> {
         let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(arrangement) = latest.filter(|arrangement| arrangement.fits(dataset)) {
             return Ok(arrangement);
         }
-        // Not under the lock: arranging is parallel, and a thread that waits may be handed work that needs it too.
+        // Not under the lock: the computation is parallel, and a waiting thread may run a job that needs the lock.
         let arrangement = Arc::new(Arrangement::new(dataset, self.size, self.seed)?);
         *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&arrangement));
         Ok(arrangement)

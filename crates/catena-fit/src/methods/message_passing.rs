@@ -1,5 +1,6 @@
-//! Catena itself behind the common interface: exact message passing on a chain or tree over the points.
+//! Exact message passing on a chain or tree as a method.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use catena::data::{InputPoints, Observations};
@@ -20,13 +21,13 @@ use crate::error::MethodError;
 use crate::options::StructureOption;
 use crate::prepare::{joined_inputs, with_empty_rows};
 
-/// How latents are carried along the structure.
+/// The states of the latents on the structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum States {
-    /// Derivatives along a single input's chain where the kernel has them, else values.
+    /// Derivative states on a chain along a single input if the kernel has them, else value states.
     #[default]
     Suited,
-    /// As the model says: the paper carries derivatives along its chains whatever the number of inputs.
+    /// As in the model: the paper uses derivative states on its chains for any number of inputs.
     AsGiven,
 }
 
@@ -35,30 +36,30 @@ pub enum States {
 pub struct MessagePassing {
     /// The structure to build.
     pub structure: StructureOption,
-    /// A structure over the rows and then the candidates that was built before, used instead.
+    /// A given structure over the rows and then the candidates, used instead.
     pub tree: Option<Arc<Tree>>,
-    /// The states it carries.
+    /// The states.
     pub states: States,
-    /// Points that are part of the structure beside the table's rows, as the paper's test points are. Every other point
-    /// is joined to the finished structure on its own.
+    /// Further points of the structure, as the paper's test points. Other points are attached to the finished structure one by
+    /// one.
     pub candidates: Option<InputPoints>,
 }
 
 impl MessagePassing {
-    /// The paper's method: the greedy chain (sorted along a single input), states as the model says. The paper's test
-    /// points are candidates, or rows of the table without an observation.
+    /// The paper's method: the greedy chain (sorted along a single input), states as in the model. The paper's test points are
+    /// candidates, or rows without observations.
     pub fn paper() -> Self {
         Self { structure: StructureOption::Chain, states: States::AsGiven, ..Self::default() }
     }
 
-    /// Model, structure and cells, ready for a sweep.
-    fn parts(&self, problem: Problem<'_>) -> Result<Parts, MethodError> {
+    /// The posterior, not yet computed.
+    fn posterior(&self, problem: Problem<'_>) -> Result<MessagePassingPosterior, MethodError> {
         let dataset = problem.dataset();
         let inputs = match &self.candidates {
             None => dataset.inputs().clone(),
             Some(candidates) => joined_inputs(dataset.inputs(), candidates)?,
         };
-        let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?;
+        let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?.into_owned();
         let tree = match &self.tree {
             Some(tree) => Arc::clone(tree),
             None => Arc::new(self.structure.build(&inputs)?),
@@ -68,52 +69,29 @@ impl MessagePassing {
             States::AsGiven => problem.model().clone(),
             States::Suited => with_suited_states(problem.model(), inputs.dim() == 1 && tree.is_chain())?,
         };
-        Ok(Parts { model: Arc::new(model), tree, inputs, observations: observations.into_owned() })
+        Ok(MessagePassingPosterior {
+            graph: FactorGraph::new(Arc::new(model), tree, &observations)?,
+            inputs,
+            observations,
+            n_rows: dataset.n_rows(),
+            rows: OnceLock::new(),
+            log_evidence: OnceLock::new(),
+            attachment: OnceLock::new(),
+            posterior: OnceLock::new(),
+            n_sweeps: AtomicUsize::new(0),
+        })
     }
 }
 
-/// From this size on a sweep over the chain costs less than keeping what all rows believe.
+/// From this state size on, a sweep over the chain costs less than keeping the posteriors of all rows.
 const LARGE_STATE: usize = 32;
-
-/// What a factor graph is made of.
-struct Parts {
-    model: Arc<Lmc>,
-    tree: Arc<Tree>,
-    inputs: InputPoints,
-    observations: Observations,
-}
-
-impl Parts {
-    fn graph(&self) -> Result<FactorGraph<'static>, MethodError> {
-        Ok(FactorGraph::new(Arc::clone(&self.model), Arc::clone(&self.tree), &self.observations)?)
-    }
-
-    /// Whether states are too large to keep a belief of every row, or are those of pieces for time: answers are then found along
-    /// the chain.
-    fn has_large_states(&self) -> bool {
-        let is_piece = |latent: &Latent| latent.kernel().is_none();
-        self.model.state_dim() > LARGE_STATE || self.model.latents().iter().any(is_piece)
-    }
-
-    /// Whether the structure changes nothing: a chain along a single input whose latents are Markov in their states.
-    fn is_exact(&self) -> bool {
-        let along = || self.tree.positions().map(|position| self.inputs.point(self.tree.row_at(position)));
-        let is_markov = |latent: &Latent| {
-            latent.state() == StateKind::Derivative || latent.kernel() == Some(Kernel::Matern12)
-        };
-        self.inputs.dim() == 1
-            && self.tree.is_chain()
-            && self.model.latents().iter().all(is_markov)
-            && (along().is_sorted() || along().is_sorted_by(|a, b| a >= b))
-    }
-}
 
 fn check_dim(expected: usize, points: &InputPoints) -> Result<(), MethodError> {
     let found = points.dim();
     if found == expected { Ok(()) } else { Err(MethodError::InputDim { expected, found }) }
 }
 
-/// The structure with distances in these units, whatever unit it was built in.
+/// The structure with distances in these units.
 fn in_units(tree: Arc<Tree>, scale: DistanceScale) -> Result<Arc<Tree>, MethodError> {
     if tree.distance_scale() == scale {
         return Ok(tree);
@@ -125,7 +103,7 @@ fn in_units(tree: Arc<Tree>, scale: DistanceScale) -> Result<Arc<Tree>, MethodEr
 
 fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
     let suited = |latent: &Latent| {
-        // A piece for time has one state, and the graph refuses it where that has no line to live on.
+        // A time component has one kind of state; the graph refuses it off a chain along one input.
         let Some(kernel) = latent.kernel() else { return Ok(*latent) };
         let derivative = Latent::new(kernel, StateKind::Derivative, latent.length_scale());
         match derivative {
@@ -138,69 +116,120 @@ fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
     Ok(Lmc::new(latents, model.mixing().clone(), model.noise().to_vec())?)
 }
 
-/// The posterior at the rows, and what is needed to find it elsewhere.
-struct FittedCatena {
-    parts: Parts,
-    /// Made when first asked for a point that is not a row.
-    elsewhere: OnceLock<(Attachment, Posterior<'static>)>,
-    rows: Prediction,
-    log_evidence: f64,
+/// A posterior that is computed when it is needed: one sweep for the rows, and one that keeps messages for other points.
+struct MessagePassingPosterior {
+    graph: FactorGraph<'static>,
+    /// Rows and then candidates.
+    inputs: InputPoints,
+    observations: Observations,
+    n_rows: usize,
+    /// Predictions at the rows and the log evidence.
+    rows: OnceLock<(Prediction, f64)>,
+    /// The log evidence of a forward pass alone.
+    log_evidence: OnceLock<f64>,
+    attachment: OnceLock<Attachment>,
+    posterior: OnceLock<Posterior<'static>>,
+    n_sweeps: AtomicUsize,
 }
 
-impl FittedCatena {
-    /// Mean, variance and, if wanted, covariances at points along a line, where states are too large to be kept.
+/// The value of a cell, computed first if it is empty.
+fn cached<T>(cell: &OnceLock<T>, make: impl FnOnce() -> Result<T, MethodError>) -> Result<&T, MethodError> {
+    match cell.get() {
+        Some(value) => Ok(value),
+        None => {
+            let value = make()?;
+            Ok(cell.get_or_init(|| value))
+        }
+    }
+}
+
+impl MessagePassingPosterior {
+    /// Counts a sweep over the structure.
+    fn swept(&self) -> &FactorGraph<'static> {
+        self.n_sweeps.fetch_add(1, Ordering::Relaxed);
+        &self.graph
+    }
+
+    /// Whether states are too large to keep the posteriors of all rows, or are those of time components: predictions are then
+    /// computed along the chain.
+    fn has_large_states(&self) -> bool {
+        let is_component = |latent: &Latent| latent.kernel().is_none();
+        let model = self.graph.model();
+        model.state_dim() > LARGE_STATE || model.latents().iter().any(is_component)
+    }
+
+    /// Whether the structure is no approximation: a chain along a single input whose latents are Markov in their states.
+    fn is_exact(&self) -> bool {
+        let tree = self.graph.tree();
+        let along = || tree.positions().map(|position| self.inputs.point(tree.row_at(position)));
+        let is_markov = |latent: &Latent| {
+            latent.state() == StateKind::Derivative || latent.kernel() == Some(Kernel::Matern12)
+        };
+        self.inputs.dim() == 1
+            && tree.is_chain()
+            && self.graph.model().latents().iter().all(is_markov)
+            && (along().is_sorted() || along().is_sorted_by(|a, b| a >= b))
+    }
+
+    fn rows(&self) -> Result<&(Prediction, f64), MethodError> {
+        cached(&self.rows, || {
+            let found = inference::marginals(self.swept())?;
+            let n_outputs = self.graph.model().n_outputs();
+            let of_rows = |cells: &[f64]| cells[..self.n_rows * n_outputs].to_vec();
+            let (means, variances) =
+                (of_rows(found.prediction.means()), of_rows(found.prediction.variances()));
+            Ok((Prediction::new(self.n_rows, n_outputs, means, variances)?, found.log_evidence))
+        })
+    }
+
+    fn attachment(&self) -> &Attachment {
+        self.attachment.get_or_init(|| Attachment::new(&self.inputs, self.graph.tree()))
+    }
+
+    fn posterior(&self) -> Result<&Posterior<'static>, MethodError> {
+        cached(&self.posterior, || Ok(Posterior::new(self.swept())?))
+    }
+
+    /// Means, variances and, if requested, covariances along a line if states are too large to be kept.
     fn along(
         &self,
         at: &InputPoints,
         with_covariances: bool,
     ) -> Result<Option<(Prediction, Vec<f64>)>, MethodError> {
-        if !self.parts.has_large_states() || self.parts.inputs.dim() != 1 {
+        if !self.has_large_states() || self.inputs.dim() != 1 {
             return Ok(None);
         }
-        let attachment = Attachment::new(&self.parts.inputs, &self.parts.tree);
-        let answers =
-            Workspace::new().predict_along(&self.parts.graph()?, &attachment, at, with_covariances)?;
-        Ok(Some(answers))
+        Ok(Some(Workspace::new().predict_along(self.swept(), self.attachment(), at, with_covariances)?))
     }
 
     /// Joint draws at points that all lie after the last row, row-major n×D each; `None` elsewhere.
     fn paths(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Option<Vec<f64>>, MethodError> {
-        let Parts { inputs, tree, .. } = &self.parts;
+        let (inputs, tree) = (&self.inputs, self.graph.tree());
         let last = inputs.values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let is_ahead = inputs.dim() == 1 && at.values().iter().all(|&place| place >= last);
         let ends_last = tree.positions().last().is_some_and(|end| inputs.point(tree.row_at(end))[0] == last);
-        if !(self.parts.has_large_states() && is_ahead && ends_last) {
+        if !(self.has_large_states() && is_ahead && ends_last) {
             return Ok(None);
         }
         let scale = tree.distance_scale().get();
         let distances: Vec<f64> = at.values().iter().map(|place| (place - last) / scale).collect();
-        let paths = Workspace::new().paths_ahead(&self.parts.graph()?, &distances, n_draws, seed)?;
+        let paths = Workspace::new().paths_ahead(self.swept(), &distances, n_draws, seed)?;
         Ok(Some(paths.concat()))
     }
 
-    fn elsewhere(&self) -> Result<&(Attachment, Posterior<'static>), MethodError> {
-        if let Some(made) = self.elsewhere.get() {
-            return Ok(made);
-        }
-        let posterior = Posterior::new(&self.parts.graph()?)?;
-        let attachment = Attachment::new(&self.parts.inputs, &self.parts.tree);
-        Ok(self.elsewhere.get_or_init(|| (attachment, posterior)))
-    }
-
-    /// The posterior of the structure with these points in it, as rows behind those it has.
+    /// The posterior of the structure extended by these points, as rows after its own.
     fn with_points(&self, points: &InputPoints) -> Result<Posterior<'static>, MethodError> {
-        let Parts { model, tree, inputs, observations } = &self.parts;
-        let (attachment, _) = self.elsewhere()?;
-        let inputs = joined_inputs(inputs, points)?;
-        let tree = Arc::new(with_points(&inputs, tree, attachment)?);
-        let observations = with_empty_rows(observations, inputs.n_rows())?;
-        Ok(Posterior::new(&FactorGraph::new(Arc::clone(model), tree, &observations)?)?)
+        let inputs = joined_inputs(&self.inputs, points)?;
+        let tree = Arc::new(with_points(&inputs, self.graph.tree(), self.attachment())?);
+        let observations = with_empty_rows(&self.observations, inputs.n_rows())?;
+        let model = Arc::new(self.swept().model().clone());
+        Ok(Posterior::new(&FactorGraph::new(model, tree, &observations)?)?)
     }
 
     fn of(&self, prediction: Prediction, quantity: Quantity) -> Prediction {
         match quantity {
             Quantity::Function => prediction,
-            Quantity::Observation => prediction.with_noise(self.parts.model.noise()),
+            Quantity::Observation => prediction.with_noise(self.graph.model().noise()),
         }
     }
 }
@@ -211,65 +240,61 @@ impl Method for MessagePassing {
     }
 
     fn fit(&self, problem: Problem<'_>) -> Result<Box<dyn Fitted>, MethodError> {
-        let parts = self.parts(problem)?;
-        let found = inference::marginals(&parts.graph()?)?;
-        let (n_rows, n_outputs) = (problem.dataset().n_rows(), parts.model.n_outputs());
-        let of_rows = |cells: &[f64]| cells[..n_rows * n_outputs].to_vec();
-        let (means, variances) = (of_rows(found.prediction.means()), of_rows(found.prediction.variances()));
-        let rows = Prediction::new(n_rows, n_outputs, means, variances)?;
-        let log_evidence = found.log_evidence;
-        Ok(Box::new(FittedCatena { parts, elsewhere: OnceLock::new(), rows, log_evidence }))
+        Ok(Box::new(self.posterior(problem)?))
     }
 }
 
 impl Differentiable for MessagePassing {
     fn gradient(&self, problem: Problem<'_>) -> Result<Gradient, MethodError> {
         let inference::Gradient { log_evidence, mixing, length_scales, noise, .. } =
-            inference::gradient(&self.parts(problem)?.graph()?)?;
+            inference::gradient(&self.posterior(problem)?.graph)?;
         Ok(Gradient { value: log_evidence, mixing, length_scales, noise })
     }
 }
 
-impl Fitted for FittedCatena {
+impl Fitted for MessagePassingPosterior {
+    /// From the sweep for the rows if there was one, else from a forward pass.
     fn evidence(&self) -> Result<Option<Evidence>, MethodError> {
-        let kind = if self.parts.is_exact() { Evidence::Exact } else { Evidence::Approximate };
-        Ok(Some(kind(self.log_evidence)))
+        let log_evidence = match self.rows.get() {
+            Some((_, log_evidence)) => log_evidence,
+            None => cached(&self.log_evidence, || Ok(inference::log_evidence(&self.graph)?))?,
+        };
+        let kind = if self.is_exact() { Evidence::Exact } else { Evidence::Approximate };
+        Ok(Some(kind(*log_evidence)))
     }
 
-    /// At a candidate this is the structure's own belief there: it is joined at distance 0.
+    /// At a candidate this is the posterior of the structure there: it is attached at distance 0.
     ///
-    /// The first call sweeps once more and keeps the messages; later ones cost nothing in the number of rows.
+    /// The first call sweeps and keeps the messages; the cost of later ones does not depend on the number of rows.
     fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Prediction, MethodError> {
-        check_dim(self.parts.inputs.dim(), at)?;
+        check_dim(self.inputs.dim(), at)?;
         if let Some((prediction, _)) = self.along(at, false)? {
             return Ok(self.of(prediction, quantity));
         }
-        let (attachment, posterior) = self.elsewhere()?;
-        Ok(self.of(posterior.predict_at(attachment, at)?, quantity))
+        Ok(self.of(self.posterior()?.predict_at(self.attachment(), at)?, quantity))
     }
 
     fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError> {
-        Ok(self.of(self.rows.clone(), quantity))
+        Ok(self.of(self.rows()?.0.clone(), quantity))
     }
 
     fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
-        check_dim(self.parts.inputs.dim(), at)?;
+        check_dim(self.inputs.dim(), at)?;
         if let Some((_, covariances)) = self.along(at, true)? {
             return Ok(covariances);
         }
-        let (attachment, posterior) = self.elsewhere()?;
-        Ok(posterior.covariances_at(attachment, at)?)
+        Ok(self.posterior()?.covariances_at(self.attachment(), at)?)
     }
 
-    /// The points become part of the structure, equal ones once, and all of it is drawn.
+    /// The points become part of the structure, equal ones once, and the whole structure is sampled.
     fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
-        check_dim(self.parts.inputs.dim(), at)?;
+        check_dim(self.inputs.dim(), at)?;
         if let Some(paths) = self.paths(at, n_draws, seed)? {
             return Ok(paths);
         }
         let (points, place_of) = distinct_points(at)?;
         let posterior = self.with_points(&points)?;
-        let (n_before, n_outputs) = (self.parts.inputs.n_rows(), self.parts.model.n_outputs());
+        let (n_before, n_outputs) = (self.inputs.n_rows(), self.graph.model().n_outputs());
         let mut draws = Vec::with_capacity(n_draws * at.n_rows() * n_outputs);
         for draw in posterior.draws(seed).take(n_draws) {
             for place in &place_of {
@@ -280,7 +305,10 @@ impl Fitted for FittedCatena {
     }
 
     fn live(&self) -> Result<Option<LivePosterior>, MethodError> {
-        let Parts { inputs, observations, .. } = &self.parts;
-        Ok(Some(LivePosterior::new(&self.parts.graph()?, inputs, observations)?))
+        Ok(Some(LivePosterior::new(self.swept(), &self.inputs, &self.observations)?))
+    }
+
+    fn n_sweeps(&self) -> usize {
+        self.n_sweeps.load(Ordering::Relaxed)
     }
 }

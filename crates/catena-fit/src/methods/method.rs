@@ -1,6 +1,6 @@
-//! What every method can do: fit given hyperparameters, predict, and say how well the model explains the table.
+//! The interface of inference methods: condition with given parameters, predict, and compute the log evidence.
 //!
-//! Learning is a loop around [`Differentiable::gradient`]: it needs nothing else of a method.
+//! Learning needs only [`Differentiable::gradient`].
 
 use catena::data::InputPoints;
 use catena::live::LivePosterior;
@@ -9,28 +9,28 @@ use catena_methods::{Gradient, Problem};
 
 use crate::error::MethodError;
 
-/// What a prediction is about.
+/// The predicted quantity.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Quantity {
-    /// The function itself.
+    /// The function without noise.
     Function,
-    /// A new observation of it, noise included.
+    /// A new observation, with noise.
     Observation,
 }
 
-/// How well a model explains the observed cells, in nats.
+/// The log evidence of the observed cells, in nats.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Evidence {
-    /// Their log density under the model.
+    /// Under the model.
     Exact(f64),
-    /// Their log density under an approximation of the model.
+    /// Under an approximation of the model.
     Approximate(f64),
-    /// A lower bound on their log density under the model.
+    /// A lower bound.
     LowerBound(f64),
 }
 
 impl Evidence {
-    /// The bare number.
+    /// The value.
     pub fn get(self) -> f64 {
         match self {
             Self::Exact(value) | Self::Approximate(value) | Self::LowerBound(value) => value,
@@ -38,54 +38,54 @@ impl Evidence {
     }
 }
 
-/// A way from a model and a table to predictions.
+/// An inference method.
 ///
 /// # Laws
 /// - Fitting the same problem twice gives the same bits.
-/// - A method without hyperparameters ignores the problem's model but for its number of outputs.
+/// - A method without parameters ignores the problem's model except its number of outputs.
 pub trait Method: Sync {
     /// The name used on the command line.
     fn name(&self) -> &'static str;
 
-    /// Conditions on the observed cells, hyperparameters as given.
+    /// Conditions on the observed cells with given parameters.
     ///
     /// # Errors
     /// When the method cannot handle the problem.
     fn fit(&self, problem: Problem<'_>) -> Result<Box<dyn Fitted>, MethodError>;
 }
 
-/// A method whose evidence can be climbed.
+/// A method with a gradient of the evidence.
 ///
 /// # Laws
 /// - `gradient(p)?.value` is the evidence of `fit(p)?`.
-/// - The slopes are those of that value.
+/// - The gradient is that of this value.
 pub trait Differentiable: Method {
-    /// The evidence and its derivatives in the hyperparameters.
+    /// The evidence and its gradient.
     ///
     /// # Errors
     /// When the method cannot handle the problem.
     fn gradient(&self, problem: Problem<'_>) -> Result<Gradient, MethodError>;
 }
 
-/// What a method knows after it has seen the table.
+/// A posterior.
 ///
 /// # Laws
-/// - The prediction at a point does not depend on which other points are asked for.
+/// - The prediction at a point does not depend on the other points.
 /// - Variances of an observation are at least those of the function.
 pub trait Fitted: Send + Sync {
-    /// How well the model explains the table; `None` for methods that have no model.
+    /// The log evidence; `None` for methods without a model.
     ///
     /// # Errors
-    /// When it has to be computed and cannot be.
+    /// When it cannot be computed.
     fn evidence(&self) -> Result<Option<Evidence>, MethodError>;
 
     /// Means and variances at any inputs.
     ///
     /// # Errors
-    /// When the points do not fit the table, or a variance is lost to cancellation.
+    /// When the points have another number of columns, or a variance is lost to cancellation.
     fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Prediction, MethodError>;
 
-    /// Means and variances at the rows of the table itself: what fills its holes.
+    /// Means and variances at the rows of the table.
     ///
     /// # Errors
     /// As [`Fitted::predict`].
@@ -94,7 +94,7 @@ pub trait Fitted: Send + Sync {
     /// The covariance of the function at each input, D×D blocks one after the other.
     ///
     /// # Errors
-    /// As [`Fitted::predict`], or when the method knows variances only.
+    /// As [`Fitted::predict`], or when the method has variances only.
     fn covariances(&self, _at: &InputPoints) -> Result<Vec<f64>, MethodError> {
         Err(MethodError::NotOffered { what: "covariances of outputs" })
     }
@@ -103,17 +103,21 @@ pub trait Fitted: Send + Sync {
     /// marginals are those of [`Fitted::predict`].
     ///
     /// # Errors
-    /// As [`Fitted::predict`], or when the method knows variances only.
+    /// As [`Fitted::predict`], or when the method has variances only.
     fn draws(&self, _at: &InputPoints, _n_draws: usize, _seed: u64) -> Result<Vec<f64>, MethodError> {
         Err(MethodError::NotOffered { what: "joint draws" })
     }
 
-    /// The same posterior, ready for edits, over the rows and then the candidates; `None` for methods that are not on one
-    /// structure.
+    /// The same posterior for edits, over the rows and then the candidates; `None` for methods that are not on one structure.
     ///
     /// # Errors
-    /// When the posterior cannot be taken apart.
+    /// When the live posterior cannot be built.
     fn live(&self) -> Result<Option<LivePosterior>, MethodError> {
         Ok(None)
+    }
+
+    /// The number of sweeps over the structure so far.
+    fn n_sweeps(&self) -> usize {
+        0
     }
 }

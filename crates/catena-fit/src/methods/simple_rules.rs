@@ -1,5 +1,5 @@
-//! The trivial predictors behind the common interface. They know no function apart from its noise, so both
-//! quantities get the variance of an observation, and they have no evidence.
+//! Simple rules as methods. They do not separate the function from its noise, so both quantities have the variance of an
+//! observation, and they have no evidence.
 
 use catena::data::{InputPoints, Observations};
 use catena::prediction::Prediction;
@@ -20,7 +20,7 @@ pub struct InterpolationMethod;
 /// Ridge regression on the other outputs of the row; at new inputs, where a row has no outputs, the training mean.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RidgeMethod {
-    /// The penalty, in rows without signal.
+    /// The ridge penalty.
     pub penalty: f64,
 }
 

@@ -27,46 +27,46 @@ pub use words::UnknownWord;
 /// How users request relearning, on the command line and in Python.
 pub(crate) const RELEARN: &str = "--relearn (relearn=True in Python)";
 
-/// Which inference runs.
+/// The inference method.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum MethodChoice {
-    /// Along one input message passing, which is exact; above, what predicts hidden cells best.
+    /// Along one input message passing, which is exact; with several inputs chosen by cost and held-out cells.
     #[default]
     Auto,
     /// Message passing.
     Catena,
-    /// Dense matrices.
+    /// Exact inference with dense matrices.
     Exact,
-    /// Inducing points.
+    /// Sparse variational inference.
     Svgp {
-        /// Their number; 0 for 200, or as many as there are rows.
+        /// The number of inducing points; 0 for 200, or the number of rows if smaller.
         n_inducing: usize,
     },
-    /// Neighbors of each point.
+    /// Nearest-neighbor inference.
     Nngp {
-        /// Their number; 0 for 16, or as many as there are rows.
+        /// The number of neighbors; 0 for 16, or the number of rows if smaller.
         n_neighbors: usize,
     },
-    /// Inducing points, and neighbors for what they leave.
+    /// Full-scale inference: inducing points, and neighbors for the residual process.
     FullScale {
-        /// How many of each; `None` to choose by hidden cells.
+        /// The numbers of both; `None` to choose by held-out cells.
         size: Option<FullScaleSize>,
     },
 }
 
-/// Which structure message passing runs on.
+/// The structure for message passing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum StructureOption {
-    /// What suits the number of inputs.
+    /// The default for the number of inputs.
     #[default]
     Auto,
     /// The sorted or greedy chain.
     Chain,
     /// The minimum spanning tree.
     Tree,
-    /// Several random greedy chains, learned on the first, predictions combined.
+    /// Several random greedy chains; parameters are learned on the greedy chain, predictions are combined.
     Ensemble {
-        /// How many chains.
+        /// The number of chains.
         n_chains: usize,
     },
 }
@@ -96,15 +96,15 @@ impl StructureOption {
     }
 }
 
-/// What outputs return to where nothing else is known.
+/// The prior mean of the outputs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum MeanChoice {
-    /// Constant along one input; above, linear if that predicts hidden cells better.
+    /// Constant along one input; with several inputs linear if that predicts held-out cells better.
     #[default]
     Auto,
     /// A constant for each output.
     Constant,
-    /// Linear in the inputs, fitted to the cells before anything else.
+    /// Linear in the inputs, fitted by least squares before learning.
     Linear,
 }
 
@@ -119,28 +119,28 @@ pub struct TransformChoice {
     pub factors: Vec<f64>,
 }
 
-/// How much time may be spent on choosing and learning; the figures are for 4000 rows of 7 outputs on two cores.
+/// The time for choosing and learning; figures are for 4000 rows of 7 outputs on two cores.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Budget {
-    /// Up to 5 seconds: models are chosen by a parsimony score on a part of the table.
+    /// Up to 5 seconds: models are chosen by a parsimony score on a sample of the table.
     Quick,
-    /// Up to a minute: models are chosen by what they predict of hidden cells.
+    /// Up to a minute: models are chosen by held-out cells.
     #[default]
     Default,
-    /// Up to ten minutes: more masks, more starts, longer climbs.
+    /// Up to ten minutes: more folds, starts and iterations.
     Thorough,
 }
 
 /// Kernels of shared and private latents.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct KernelPair {
-    /// Of shared latents.
+    /// The kernel of shared latents.
     pub shared: Kernel,
-    /// Of private latents, if there are any.
+    /// The kernel of private latents.
     pub private: Kernel,
 }
 
-/// A kernel that is not known.
+/// An unknown kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("`{0}` is not a kernel; choose from {names}, or shared/private such as matern32/matern12", names = kernel_names())]
 pub struct UnknownKernel(String);
@@ -164,10 +164,10 @@ impl FromStr for KernelPair {
     }
 }
 
-/// A model in the user's own units, given instead of learned.
+/// Given parameters, in the user's units.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GivenParameters {
-    /// Kernels.
+    /// The kernels.
     pub kernel: KernelPair,
     /// Weights, one row per output: shared columns first, then, if `has_private`, one per output.
     pub mixing: Vec<Vec<f64>>,
@@ -179,55 +179,55 @@ pub struct GivenParameters {
     pub noise: Vec<f64>,
 }
 
-/// Everything a user may ask for.
+/// Options of a fit.
 #[derive(Clone, Debug)]
 pub struct FitOptions {
-    /// The inference.
+    /// The inference method.
     pub method: MethodChoice,
-    /// The structure under message passing.
+    /// The structure for message passing.
     pub structure: StructureOption,
-    /// How latents are carried; `None` to decide by the inputs.
+    /// The state of the latents; `None` for the default of the structure.
     pub state: Option<StateKind>,
-    /// Shared latents; `None` to choose.
+    /// The number of shared latents; `None` to choose.
     pub latents: Option<usize>,
-    /// Whether each output has a private latent; `None` to decide.
+    /// Whether each output has a private latent; `None` to choose.
     pub private: Option<bool>,
-    /// Kernels; `None` to choose.
+    /// The kernels; `None` to choose.
     pub kernel: Option<KernelPair>,
-    /// A model along time instead: sums of level, season and oscillator in every latent. Needs a single input.
+    /// Fits a time model instead: every latent is a sum of components. Needs a single input.
     pub time: Option<TimeOptions>,
-    /// What outputs return to.
+    /// The prior mean.
     pub mean: MeanChoice,
-    /// Parameters that are given; `None` to learn them.
+    /// Given parameters; `None` to learn them.
     pub parameters: Option<GivenParameters>,
-    /// Priors of what is learned, for outputs of variance 1; `None` for the default.
+    /// Priors of the parameters, for outputs of variance 1; `None` for the default.
     pub priors: Option<Priors>,
-    /// The noise variance, in variances of the output, that learning does not go below.
+    /// The lower bound of noise variances, in variances of the output.
     pub noise_floor: f64,
-    /// Whether inputs are brought to scale. Where parameters are given, outputs too are taken as they are without it; where
-    /// they are learned, outputs are always brought to mean 0 and variance 1. Models along time always count in median gaps.
+    /// Whether inputs are scaled. If false and parameters are given, outputs are not scaled either; learning always scales
+    /// outputs to mean 0 and variance 1. Time models always use median gaps as the unit of time.
     pub standardize: bool,
     /// Whether logarithms of positive skewed outputs, and linear trends for several inputs, may be chosen.
     pub transforms: bool,
-    /// Whether inputs may count differently (automatic relevance): `Some(true)` for always, `Some(false)` for never, `None`
-    /// to decide by hidden cells. One input alone always counts once.
+    /// Whether inputs have factors (automatic relevance): `Some(true)` always, `Some(false)` never, `None` to choose by
+    /// held-out cells. Ignored with one input.
     pub relevance: Option<bool>,
-    /// Points that are part of the structure beside the table's rows, in the user's units: the paper's candidates.
+    /// Further points of the structure (the paper's candidates), in the user's units.
     pub candidates: Option<InputPoints>,
-    /// How much may be spent.
+    /// The time for choosing and learning.
     pub budget: Budget,
-    /// Learn neighbors, exact, sparse and full-scale methods from this many random rows; `None` for all, or for as many as
-    /// the budget allows where the method is full-scale.
+    /// The number of random rows from which methods other than message passing learn; `None` for all rows, or for as many as
+    /// the budget allows with full-scale inference.
     pub learning_rows: Option<usize>,
-    /// The most memory that a dense method may take.
+    /// The memory limit of dense methods.
     pub memory: MemoryLimit,
-    /// The seed of everything random.
+    /// The seed of all random numbers.
     pub seed: u64,
-    /// How a length along the only input is written: as a duration where it is a time.
+    /// Formats a length along the only input, for example as a duration.
     pub length_text: fn(f64) -> String,
-    /// What inputs are called.
+    /// Names of the inputs.
     pub input_names: Vec<String>,
-    /// What outputs are called.
+    /// Names of the outputs.
     pub output_names: Vec<String>,
 }
 
@@ -261,7 +261,7 @@ impl Default for FitOptions {
 }
 
 impl FitOptions {
-    /// Whether nothing is learned, since all parameters are given.
+    /// Whether parameters are given.
     pub fn has_parameters(&self) -> bool {
         self.parameters.is_some() || self.time.as_ref().is_some_and(|time| time.parameters.is_some())
     }
@@ -271,7 +271,7 @@ impl FitOptions {
         TransformChoice { trend: self.mean == MeanChoice::Linear, ..TransformChoice::default() }
     }
 
-    /// What an output is called.
+    /// The name of an output.
     pub(crate) fn output_name(&self, output: usize) -> String {
         self.output_names.get(output).cloned().unwrap_or_else(|| format!("output {output}"))
     }

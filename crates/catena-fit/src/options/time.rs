@@ -5,87 +5,87 @@ use catena::kernel::Kernel;
 use super::MeanChoice;
 use super::time_spec::TimeSpec;
 
-/// With more outputs the joint state is too large to be carried along the rows.
+/// The most outputs of a time model; the joint state of more is too large.
 pub const MOST_OUTPUTS: usize = 32;
-/// With more outputs a season in every latent is too much: they share it, with a phase of its own in each.
+/// The most outputs with a season in every latent; more outputs share seasons, with one phase per output.
 pub const MOST_WITH_OWN_SEASONS: usize = 16;
-/// What is asked of a model along time.
+/// Options of a time model.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TimeOptions {
-    /// The sum; `None` for a level, an oscillator or a rough process, and what seasons there are.
+    /// The sum; `None` to choose a level with an oscillator or a Matérn-1/2 kernel, and seasons.
     pub spec: Option<TimeSpec>,
-    /// Periods of seasons, in units of the input; empty to look for them, unless the sum is given.
+    /// Periods of seasons, in units of the input; if empty and no sum is given, periods are found by a periodogram.
     pub periods: Vec<f64>,
-    /// Parameters that are given, with all pieces and periods; `None` to learn them.
+    /// Given parameters, including all components and periods; `None` to learn them.
     pub parameters: Option<TimeParameters>,
 }
 
-/// The parameters of a model along time. There are as many sums as outputs, all of the same pieces.
+/// Parameters of a time model. There are as many sums as outputs, all with the same components.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimeParameters {
-    /// What outputs return to.
+    /// The prior mean.
     pub mean: MeanChoice,
-    /// The sums, piece by piece.
+    /// The components of each sum.
     pub sums: Vec<Vec<ComponentParameters>>,
-    /// How much of each sum every output has, in its units: a row per output, a column per sum.
+    /// Weights of the sums, in units of the outputs: a row per output, a column per sum.
     pub mixing: Vec<Vec<f64>>,
-    /// Seasons that all outputs share.
+    /// Seasons shared by all outputs.
     pub shared: Vec<SharedSeason>,
     /// One noise variance per output, in squared units of the output.
     pub noise: Vec<f64>,
 }
 
-/// One piece of a sum.
+/// One component of a sum.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ComponentParameters {
-    /// What it is.
+    /// The kind.
     pub kind: ComponentKind,
-    /// Its length-scale, in units of the input: of an oscillator the inverse of its frequency in radians, of a season the time in which
-    /// its shape changes.
+    /// The length-scale, in units of the input: for an oscillator the inverse of its angular frequency, for a season the time
+    /// in which its shape changes.
     pub length_scale: f64,
-    /// Its standard deviation in an output that has 1 of the sum, where it is stationary; of levels and trends that at the first
-    /// row. One number, of a season one for each harmonic.
+    /// The standard deviation for a weight of 1; for levels and trends at the first row. One number, or one per harmonic of a
+    /// season.
     pub amplitudes: Vec<f64>,
 }
 
-/// What a piece is.
+/// A kind of component.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum ComponentKind {
     /// A stationary kernel.
     Kernel(Kernel),
     /// A damped oscillator.
     Oscillator {
-        /// How slowly its swings die out.
+        /// The quality factor.
         quality: f64,
     },
-    /// A level that wanders.
+    /// A random walk.
     Level,
-    /// A level with a slope that wanders.
+    /// A local linear trend.
     Trend,
-    /// A season that slowly changes.
+    /// A quasi-periodic season.
     Season {
-        /// Its period, in units of the input.
+        /// The period, in units of the input.
         period: f64,
     },
 }
 
-/// A season that all outputs share: one group of it.
+/// One group of a season shared by all outputs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SharedSeason {
-    /// Its period, in units of the input.
+    /// The period, in units of the input.
     pub period: f64,
-    /// The time in which its shape changes, in units of the input.
+    /// The time in which the shape changes, in units of the input.
     pub length_scale: f64,
-    /// Harmonic by harmonic.
+    /// The harmonics.
     pub harmonics: Vec<SharedHarmonic>,
 }
 
-/// One harmonic of a shared season, output by output.
+/// One harmonic of a shared season.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SharedHarmonic {
-    /// Standard deviations, in units of the outputs.
+    /// The standard deviation of each output, in its units.
     pub amplitudes: Vec<f64>,
-    /// How far each output is ahead, in radians of this harmonic. Only differences of phases count.
+    /// The phase of each output, in radians of this harmonic. Only differences matter.
     pub phases: Vec<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! What a latent along time is the sum of, as people write it: `sho+rw+qp(24h)`, `matern12+qp(24h,3)+qp(7d,2)`, and seasons that
-//! outputs share: `sho+rw+shared(24h,3,2)`.
+//! Specifications of time models: `sho+rw+qp(24h)`, `matern12+qp(24h,3)+qp(7d,2)`, or with seasons shared by all outputs
+//! `sho+rw+shared(24h,3,2)`.
 
 use std::fmt;
 
@@ -9,39 +9,39 @@ use thiserror::Error;
 /// One term of a sum.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Term {
-    /// A stationary kernel with a derivative state.
+    /// A stationary kernel with derivative states.
     Kernel(Kernel),
     /// A damped oscillator.
     Oscillator,
-    /// A level that wanders.
+    /// A random walk.
     Level,
-    /// A level with a slope that wanders.
+    /// A local linear trend.
     Trend,
-    /// A season that slowly changes.
+    /// A quasi-periodic season.
     Season {
-        /// Its period, in units of the input.
+        /// The period, in units of the input.
         period: f64,
-        /// How many harmonics it has; `None` to choose.
+        /// The number of harmonics; `None` to choose.
         harmonics: Option<usize>,
     },
-    /// A season that all outputs share, each with an amplitude and a phase of its own in every harmonic: for many outputs.
+    /// A season shared by all outputs, with one amplitude and phase per output and harmonic.
     Shared {
-        /// Its period, in units of the input.
+        /// The period, in units of the input.
         period: f64,
-        /// How many harmonics it has; `None` to choose.
+        /// The number of harmonics; `None` to choose.
         harmonics: Option<usize>,
-        /// How many of it there are, so that outputs need not change alike.
+        /// The number of independent groups of the season.
         groups: usize,
     },
 }
 
-/// The sum that each latent is.
+/// The sum of components that each latent is.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimeSpec {
     terms: Vec<Term>,
 }
 
-/// A specification that cannot be read; letters are counted from 1.
+/// An invalid specification; letters are counted from 1.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[error("kernel `{text}`, letter {position}: {what}")]
 pub struct SpecError {
@@ -50,11 +50,11 @@ pub struct SpecError {
     what: String,
 }
 
-/// Most harmonics a season can have.
+/// The most harmonics of a season.
 const MOST_HARMONICS: usize = 20;
-/// Most groups that a shared season can have.
+/// The most groups of a shared season.
 const MOST_GROUPS: usize = 8;
-/// Groups of a shared season where nothing is said of them.
+/// The default number of groups.
 const GROUPS: usize = 1;
 
 impl TimeSpec {
@@ -68,18 +68,17 @@ impl TimeSpec {
         Self { terms: terms.into_iter().collect() }
     }
 
-    /// Whether a text speaks of a sum or a piece for time, and not of a kernel alone.
+    /// Whether a text is the specification of a time model rather than a kernel.
     pub fn is_meant_by(text: &str) -> bool {
         let name = text.split(['+', '(']).next().unwrap_or_default().trim();
         text.contains(['+', '('])
             || ["sho", "rw", "llt", "qp", "shared"].contains(&name.to_ascii_lowercase().as_str())
     }
 
-    /// Reads a specification. `period` turns the text of a period, such as `24h`, into units of the input, or says why it
-    /// cannot.
+    /// Parses a specification. `period` converts the text of a period, such as `24h`, to units of the input.
     ///
     /// # Errors
-    /// When it cannot be read; the message points at the letter.
+    /// When the specification is invalid; the message names the position.
     pub fn parse(text: &str, period: &dyn Fn(&str) -> Result<f64, String>) -> Result<Self, SpecError> {
         let fail = |at: usize, what: String| {
             let position = text[..at].chars().count() + 1;
@@ -116,25 +115,25 @@ impl TimeSpec {
                     None => {
                         let known =
                             "matern12, matern32, matern52, sho, rw, llt, qp(PERIOD) or shared(PERIOD)";
-                        return Err(fail(at, format!("`{}` is not a piece; write {known}", name.trim())));
+                        return Err(fail(at, format!("`{}` is not a component; write {known}", name.trim())));
                     }
                 },
             });
         }
         if terms.iter().all(|term| matches!(term, Term::Shared { .. })) {
-            let what = "beside a shared season outputs need something of their own; write for example rw+shared(24h)";
+            let what = "a shared season needs a component of each output beside it; write for example rw+shared(24h)";
             return Err(fail(0, what.to_owned()));
         }
         Ok(Self { terms })
     }
 
-    /// The terms of every latent: all but the shared seasons.
+    /// The terms without shared seasons.
     pub(crate) fn own(&self) -> Self {
         let is_own = |term: &&Term| !matches!(term, Term::Shared { .. });
         Self { terms: self.terms.iter().filter(is_own).copied().collect() }
     }
 
-    /// The shared seasons: period, harmonics and groups of each.
+    /// Period, harmonics and groups of each shared season.
     pub(crate) fn shared(&self) -> Vec<(f64, usize, usize)> {
         let shared = |term: &Term| match *term {
             Term::Shared { period, harmonics, groups } => Some((period, harmonics.unwrap_or(1), groups)),
@@ -143,7 +142,7 @@ impl TimeSpec {
         self.terms.iter().filter_map(shared).collect()
     }
 
-    /// What an output has alone: a shared season is its own there, after all else.
+    /// The sum of a single output: shared seasons become its own, at the end.
     pub(crate) fn alone(&self) -> Self {
         let season = |term: &Term| match *term {
             Term::Shared { period, harmonics, .. } => Some(Term::Season { period, harmonics }),
@@ -153,7 +152,7 @@ impl TimeSpec {
         Self { terms: self.own().terms.into_iter().chain(seasons).collect() }
     }
 
-    /// The same sum with every season shared, in so many groups.
+    /// The same sum with all seasons shared, in this many groups.
     pub(crate) fn with_shared_seasons(&self, groups: usize) -> Self {
         let shared = |term: &Term| match *term {
             Term::Season { period, harmonics } => Term::Shared { period, harmonics, groups },
@@ -162,7 +161,7 @@ impl TimeSpec {
         Self { terms: self.terms.iter().map(shared).collect() }
     }
 
-    /// Whether every latent has a season of its own.
+    /// Whether every latent has its own season.
     pub(crate) fn has_own_season(&self) -> bool {
         self.terms.iter().any(|term| matches!(term, Term::Season { .. }))
     }
@@ -172,7 +171,7 @@ impl TimeSpec {
         &self.terms
     }
 
-    /// The same sum with this term at its end.
+    /// The same sum with this term appended.
     pub fn with(&self, term: Term) -> Self {
         let terms = self.terms.iter().copied().chain([term]).collect();
         Self { terms }
@@ -184,7 +183,7 @@ impl TimeSpec {
         Self { terms }
     }
 
-    /// The same sum with periods in another unit: each is divided by `unit`.
+    /// The same sum with periods divided by `unit`.
     pub(crate) fn in_units(&self, unit: f64) -> Self {
         let scaled = |term: &Term| match *term {
             Term::Season { period, harmonics } => Term::Season { period: period / unit, harmonics },
@@ -196,7 +195,7 @@ impl TimeSpec {
         Self { terms: self.terms.iter().map(scaled).collect() }
     }
 
-    /// The same sum, open numbers of harmonics set to this one.
+    /// The same sum with open numbers of harmonics set to this one.
     pub(crate) fn with_harmonics(&self, count: usize) -> Self {
         let set = |term: &Term| match *term {
             Term::Season { period, harmonics } => {
@@ -219,7 +218,7 @@ impl TimeSpec {
     }
 }
 
-/// The parts between plus signs that no parenthesis holds.
+/// Splits at plus signs outside parentheses.
 fn split_outside_parentheses(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (vec![], 0, 0_i32);
     for (at, letter) in text.char_indices() {
@@ -237,7 +236,7 @@ fn split_outside_parentheses(text: &str) -> Vec<&str> {
     parts
 }
 
-/// `(24h)` or `(24h,3)` or, of a shared season, `(24h,3,2)`, beginning at a byte of the whole text.
+/// Parses `(24h)`, `(24h,3)` or, for a shared season, `(24h,3,2)`, which begins at byte `at` of the whole text.
 fn season(
     rest: &str,
     at: usize,
@@ -249,7 +248,7 @@ fn season(
         return Err(fail(at, format!("{name} needs a period, such as {name}(24h) or {name}(24h,3)")));
     };
     let Some(inside) = inside.trim_end().strip_suffix(')') else {
-        return Err(fail(at, "this parenthesis is not closed".to_owned()));
+        return Err(fail(at, "the parenthesis is not closed".to_owned()));
     };
     let parts: Vec<&str> = inside.split(',').collect();
     let start = |part: usize| at + 1 + parts[..part].iter().map(|text| text.len() + 1).sum::<usize>();
@@ -258,7 +257,7 @@ fn season(
     }
     let found = period(parts[0].trim()).map_err(|why| fail(at + 1, why))?;
     if !(found > 0.0 && found.is_finite()) {
-        return Err(fail(at + 1, "a period is positive".to_owned()));
+        return Err(fail(at + 1, "a period must be positive".to_owned()));
     }
     let whole = |part: usize, what: &str, highest: usize| -> Result<Option<usize>, SpecError> {
         let Some(text) = parts.get(part) else { return Ok(None) };
@@ -281,7 +280,7 @@ fn season(
 }
 
 impl TimeSpec {
-    /// The sum as it is written, with periods as `length` writes them.
+    /// The specification, with periods formatted by `length`.
     pub fn text(&self, length: impl Fn(f64) -> String) -> String {
         let term = |term: &Term| match *term {
             Term::Kernel(kernel) => kernel.name().to_owned(),
@@ -340,7 +339,7 @@ mod tests {
         for (text, position, what) in [
             ("", 1, "missing"),
             ("sho+", 5, "missing"),
-            ("sho+rwx", 5, "not a piece"),
+            ("sho+rwx", 5, "not a component"),
             ("sho+qp", 7, "needs a period"),
             ("sho+qp(24h", 7, "not closed"),
             ("sho+qp(24)", 8, "no unit"),
@@ -351,8 +350,8 @@ mod tests {
             ("sho+qp(24h,3,2)", 14, "at most 2"),
             ("sho+shared(24h,3,0)", 18, "groups"),
             ("sho+shared", 11, "needs a period"),
-            ("shared(24h)", 1, "of their own"),
-            ("šho+rw", 1, "not a piece"),
+            ("shared(24h)", 1, "beside it"),
+            ("šho+rw", 1, "not a component"),
             (&format!("rw+{}", Kernel::SquaredExponential.name()), 4, "no state in time"),
         ] {
             let error = TimeSpec::parse(text, &hours).unwrap_err();

@@ -1,4 +1,4 @@
-//! Methods, structures, means and budgets by the words that the command line and Python know them by.
+//! The words for methods, structures, means and budgets on the command line and in Python.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,23 +11,23 @@ use catena_methods::fullscale::FullScaleSize;
 
 use super::{Budget, FitOptions, MeanChoice, MethodChoice, StructureOption};
 
-/// A word that means nothing here, and the words that do.
+/// An unknown word, with the valid ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("write {0}")]
 pub struct UnknownWord(&'static str);
 
-/// Inducing points where no number is given, if there are as many rows.
+/// The default number of inducing points.
 const INDUCING: usize = 200;
-/// Neighbors where no number is given, if there are as many rows.
+/// The default number of neighbors.
 const NEIGHBORS: usize = 16;
 
 impl MethodChoice {
-    /// Whether messages are passed, rather than dense matrices made.
+    /// Whether inference is by message passing.
     pub(crate) fn is_message_passing(self) -> bool {
         matches!(self, Self::Auto | Self::Catena)
     }
 
-    /// The method with the counts that were left open, as far as the table has rows to learn from.
+    /// The method with default counts, at most the number of rows it learns from.
     pub(crate) fn with_counts(self, table: &Dataset, learning_rows: Option<usize>) -> Self {
         let most = || {
             let has_cell = |row: &RowIndex| table.observations().row(*row).len() > 0;
@@ -77,7 +77,7 @@ impl FromStr for StructureOption {
 }
 
 impl fmt::Display for StructureOption {
-    /// The word that it is parsed from.
+    /// The word.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => formatter.write_str("auto"),
@@ -89,7 +89,7 @@ impl fmt::Display for StructureOption {
 }
 
 impl fmt::Display for MethodChoice {
-    /// The word that it is parsed from.
+    /// The word.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto => formatter.write_str("auto"),

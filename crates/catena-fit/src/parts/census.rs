@@ -1,4 +1,4 @@
-//! What the parts of a table tell before any model: counts, ranges and moments that add up to those of the whole.
+//! Counts, ranges and moments of the partitions of a table, which merge to those of the whole.
 
 use catena::data::{DataError, Dataset};
 use catena::index::{OutputIndex, RowIndex};
@@ -11,11 +11,11 @@ use crate::prepare::{InputUnits, OutputTransform, Preparation, solve_with_ridge,
 /// Counts, ranges and moments of some rows in the user's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Census {
-    /// How many rows there are.
+    /// The number of rows.
     pub n_rows: usize,
-    /// How many cells repeat another at the same place to the last digit; they are not part of the moments.
+    /// The number of copied cells, which are not part of the moments.
     pub n_copies: usize,
-    /// The observed cells of each output, copies included.
+    /// The number of observed cells of each output, with copies.
     pub n_observed: Vec<usize>,
     inputs: Vec<Column>,
     outputs: Vec<Output>,
@@ -31,14 +31,14 @@ struct Column {
     squares: f64,
 }
 
-/// The cells of an output, and their logarithms if all of them have one.
+/// Moments of an output, and of its logarithm if all values are positive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Output {
     values: Option<Cells>,
     logarithms: Option<Cells>,
 }
 
-/// Moments of cells and of the inputs they lie at.
+/// Moments of cells and of their inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Cells {
     count: f64,
@@ -69,7 +69,7 @@ impl Cells {
         }
     }
 
-    /// Adds others, or a single cell, each time around the mean of both together: nothing cancels.
+    /// Merges the means of `count` other cells without cancellation.
     fn add(&mut self, count: f64, mean: f64, point: &[f64]) {
         let total = self.count + count;
         let weight = self.count * count / total;
@@ -97,7 +97,7 @@ impl Cells {
         self
     }
 
-    /// The transform that brings these cells to mean 0 and variance 1; see [`Preparation::fitted`].
+    /// The transform of these cells to mean 0 and variance 1; see [`Preparation::fitted`].
     fn transform(&self, log: bool, trend: bool, inputs: &[(f64, f64)]) -> OutputTransform {
         let dim = inputs.len();
         let scaled = |at: usize| (self.point[at] - inputs[at].0) / inputs[at].1;
@@ -120,7 +120,7 @@ impl Cells {
             self.mean - slopes.iter().enumerate().map(|(at, slope)| slope * scaled(at)).sum::<f64>();
         let deviation = ((self.squares - explained).max(0.0) / (self.count - 1.0).max(1.0)).sqrt();
         let largest = if self.largest > 0.0 { self.largest } else { 1.0 };
-        // A spread within the rounding of the values themselves is no spread.
+        // A deviation within rounding counts as zero.
         let scale = if deviation > 1e-14 * largest { deviation } else { largest };
         OutputTransform { log, intercept, slopes, scale }
     }
@@ -147,7 +147,7 @@ impl Census {
     /// The census of some rows.
     ///
     /// # Errors
-    /// Only for a table that contradicts itself, which is never built.
+    /// Never for a valid table.
     pub fn of(table: &Dataset) -> Result<Self, FitError> {
         let (learned_from, n_copies) = without_copies(table)?;
         let (inputs, dim) = (table.inputs(), table.inputs().dim());
@@ -186,10 +186,10 @@ impl Census {
         })
     }
 
-    /// The census of these rows and others of the same table.
+    /// The census of these rows and other rows of the same table.
     ///
     /// # Errors
-    /// When the others have other columns.
+    /// When the columns differ.
     pub fn merge(&self, other: &Self) -> Result<Self, FitError> {
         let shape = |census: &Self| census.inputs.len() + census.outputs.len();
         if self.inputs.len() != other.inputs.len() || self.outputs.len() != other.outputs.len() {
@@ -207,7 +207,7 @@ impl Census {
             }
         };
         let output = |(a, b): (&Output, &Output)| {
-            // Where one part has cells and no logarithms, the whole has none.
+            // If one partition has values without logarithms, so has the whole.
             let lacks = |output: &Output| output.values.is_some() && output.logarithms.is_none();
             let logarithms = merged(a.logarithms.clone(), b.logarithms.as_ref());
             Output {
@@ -229,7 +229,7 @@ impl Census {
         self.inputs.iter().map(|column| (column.low, column.high)).collect()
     }
 
-    /// By output, whether all of its cells are positive.
+    /// Whether all values of each output are positive.
     pub fn is_positive(&self) -> Vec<bool> {
         self.outputs.iter().map(|output| output.values.is_none() || output.logarithms.is_some()).collect()
     }
@@ -244,13 +244,13 @@ impl Census {
         self.inputs.len()
     }
 
-    /// The diagonal of the box that holds all points, in the units of `preparation`.
+    /// The diagonal of the bounding box of all points, in the units of `preparation`.
     pub(super) fn span(&self, preparation: &Preparation) -> f64 {
         let sides = self.inputs.iter().zip(&preparation.inputs);
         sides.map(|(column, (_, unit))| ((column.high - column.low) / unit).powi(2)).sum::<f64>().sqrt()
     }
 
-    /// The units of the whole table; `gap` is its median gap along a single input.
+    /// The units of the whole table; `gap` is the median gap along a single input.
     ///
     /// # Errors
     /// As [`Preparation::fitted`].
@@ -303,7 +303,7 @@ impl Census {
         }
     }
 
-    /// Units in which nothing is done to the outputs.
+    /// Units with outputs as they are.
     pub(super) fn identity(&self, gap: Option<f64>, units: InputUnits) -> Preparation {
         let outputs = vec![OutputTransform::identity(); self.outputs.len()];
         Preparation { inputs: self.input_scales(gap, units), outputs }

@@ -1,8 +1,8 @@
-//! A fit of a table that lies in parts, in as many processes as one likes.
+//! Fits of tables in partitions, in any number of processes.
 //!
-//! Whoever holds the parts drives: this module has what a part computes where it lies ([`Part`], [`Census`]), and what is
-//! decided and learned from the few numbers that they send ([`Outline`]). An evidence with its gradient takes two rounds: the
-//! summaries of all parts, then, from [`catena::inference::surroundings`], every part's share of the slopes.
+//! The caller schedules. A partition computes a [`Census`] and, as a [`Part`], summaries and gradients; an [`Outline`] chooses
+//! and learns the model from them. The log evidence with its gradient takes two rounds: the summaries of all partitions, then,
+//! from [`catena::inference::surroundings`], the share of every partition in the gradient.
 
 mod census;
 mod outline;

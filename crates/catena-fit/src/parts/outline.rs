@@ -17,7 +17,7 @@ use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, GivenParameters, MethodChoice, StructureOption};
 use crate::prepare::{InputUnits, Preparation, TableStatistics, constant_outputs, rescaled, without_copies};
 
-/// The kind of a model for a table in parts.
+/// The kind of model for a table in partitions.
 #[derive(Clone, Debug)]
 pub struct Outline {
     options: FitOptions,
@@ -26,45 +26,45 @@ pub struct Outline {
 
 #[derive(Clone, Debug)]
 enum Source {
-    /// Chosen by comparison on a sample, to be learned.
+    /// Chosen on a sample, to be learned.
     Chosen(Box<FamilyChoice>),
-    /// With parameters that are given.
+    /// With given parameters.
     Given(GivenParameters),
 }
 
-/// What was gathered from all parts, in the units of the preparation.
+/// Statistics of all partitions, in the units of the preparation.
 #[derive(Clone, Debug)]
 pub struct Gathered {
     /// The census of the whole table.
     pub census: Census,
-    /// Its units.
+    /// The units.
     pub preparation: Preparation,
-    /// The median length of the chain's edges that are not zero; `None` if there are none.
+    /// The median length of the nonzero edges of the chain; `None` if there are none.
     pub spacing: Option<f64>,
-    /// Sums and counts of products of outputs, all parts together; see [`OutputMoments::sums_of`].
+    /// Sums and counts of products of outputs over all partitions; see [`OutputMoments::sums_of`].
     pub sums: (Vec<f64>, Vec<f64>),
-    /// What should be told of the parts.
+    /// Further decisions for the summary.
     pub remarks: Vec<String>,
 }
 
-/// Why there is no evidence at some parameters.
+/// The reason for missing evidence at some parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct EvidenceFailure(pub String);
 
-/// On how many rows of a table of this size models are compared: along a single input rows that follow one another.
+/// The number of rows on which models are compared; along a single input they should be consecutive.
 pub fn rows_to_compare(n_rows: usize, n_inputs: usize, n_outputs: usize, options: &FitOptions) -> usize {
     selection_rows(TableSize { n_rows, n_inputs, n_outputs }, options)
 }
 
-/// The log evidence of all parts with its slopes, wherever they are found.
+/// Computes the log evidence of all partitions with its gradient.
 pub type EvidenceOfParts<'a> = dyn Fn(&Lmc) -> Result<Gradient, EvidenceFailure> + Sync + 'a;
 
 impl Outline {
-    /// Chooses by a sample of the table what the options leave open, or takes the parameters that they give.
+    /// Chooses on a sample of the table what the options leave open, or takes given parameters.
     ///
     /// # Errors
-    /// When the options ask for what a chain in parts cannot do, or the sample cannot be used.
+    /// When an option is not supported in partitions, or the sample is invalid.
     pub fn new(
         sample: &Dataset,
         census: &Census,
@@ -74,14 +74,14 @@ impl Outline {
         let is_line = sample.inputs().dim() == 1;
         let refuse = |what| Err(FitError::NotInParts { what });
         if !matches!(options.method, MethodChoice::Auto | MethodChoice::Catena) {
-            return refuse("is fitted by message passing; leave method out");
+            return refuse("supports message passing only; leave method out");
         }
         if !matches!(options.structure, StructureOption::Auto | StructureOption::Chain) {
-            return refuse("lies on a chain; leave structure out");
+            return refuse("supports a chain only; leave structure out");
         }
         if options.time.is_some() {
             return refuse(
-                "is not learned with pieces for time; fit such a model to a sample on one machine and apply it",
+                "does not support learning a time model; fit it to a sample on one machine and apply it",
             );
         }
         let mut options = options.clone();
@@ -102,12 +102,12 @@ impl Outline {
     /// The units of the whole table; `gap` is its median gap along a single input.
     ///
     /// # Errors
-    /// When an output was never observed, or a number leaves its range.
+    /// When an output was never observed, or a number overflows.
     pub fn preparation(&self, census: &Census, gap: Option<f64>) -> Result<Preparation, FitError> {
         let is_line = census.n_inputs() == 1;
         let scales = match self.source {
             Source::Chosen(_) => self.options.standardize,
-            // Given length-scales of several inputs are distances as they are.
+            // Given length-scales of several inputs are distances in the user's units.
             Source::Given(_) => self.options.standardize && is_line,
         };
         let units = if scales { InputUnits::Scaled } else { InputUnits::AsGiven };

@@ -1,4 +1,4 @@
-//! A part of a table where it lies: rows on a stretch of the chain, and what they tell of a model.
+//! One partition of a table: rows on a segment of the chain, their summaries, gradients and posteriors.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ use crate::error::{FitError, MethodError};
 use crate::methods::Quantity;
 use crate::prepare::{Predictive, Preparation, log_volume, without_copies};
 
-/// Rows of a table that lie together on a chain, in the model's units.
+/// A partition: rows on a segment of a chain, in the model's units.
 ///
-/// A part knows nothing of the others but the point before its own first one. What it needs for a posterior or a gradient
-/// comes as a [`Past`] and a [`Future`], found from the summaries of all parts.
+/// Of the other partitions it needs the point before its first one and, for a posterior or a gradient, a [`Past`] and a
+/// [`Future`] from the summaries of all partitions.
 #[derive(Debug)]
 pub struct Part {
     preparation: Preparation,
-    /// The row at each position of the part.
+    /// The row at each position.
     order: Vec<RowIndex>,
     /// The length of the edge to each position.
     steps: Vec<f64>,
@@ -37,33 +37,32 @@ pub struct Part {
     blocks: Vec<Block>,
 }
 
-/// Which cells count.
+/// The cells to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
-    /// Every cell: for the posterior.
+    /// All cells, for the posterior.
     All,
-    /// Not those that repeat another at the same place: for learning.
+    /// All cells but copies, for learning.
     Distinct,
 }
 
-/// Positions that are swept at once; a part is swept block by block, so that its size costs no memory.
+/// Positions that are swept at once, to limit memory.
 #[derive(Debug)]
 struct Block {
     positions: Range<usize>,
     begins: Begins,
     whole: FactorGraph<'static>,
-    /// Without copies, if there are any.
+    /// The graph without copies, if there are any.
     distinct: Option<FactorGraph<'static>>,
 }
 
-/// Positions of a block: states of a dozen numbers then take some hundred megabytes.
+/// Positions of a block; states of a dozen numbers take some hundred megabytes.
 const BLOCK: usize = 1 << 17;
 
-/// The order in which a chain visits some rows of several inputs: from `first` to the nearest that it has not visited, in the
-/// model's units. Along a single input it is their ascending order.
+/// The order of rows along the greedy chain from `first`, by distances in the model's units; ascending along a single input.
 ///
 /// # Errors
-/// When the columns are not those of the preparation, or a number overflows.
+/// When the columns differ from the preparation, or a number overflows.
 pub fn chain_order(
     inputs: &InputPoints,
     first: RowIndex,
@@ -78,11 +77,11 @@ pub fn chain_order(
 }
 
 impl Part {
-    /// Lays rows on a chain in this order. `before` is the point of the part before, in the user's units, to which the chain is
-    /// joined; `None` for the first part.
+    /// Rows on a chain in this order. `before` is the last point of the previous partition, in the user's units; `None` for the
+    /// first partition.
     ///
     /// # Errors
-    /// When columns differ, a number leaves its range, or the order is not one of the rows.
+    /// When columns differ, a number overflows, or the order is not a permutation of the rows.
     pub fn new(
         table: &Dataset,
         order: Vec<RowIndex>,
@@ -98,7 +97,7 @@ impl Part {
         let dim = prepared.inputs().dim();
         let before =
             before.map(|point| preparation.inputs(&InputPoints::new(1, dim, point.to_vec())?)).transpose()?;
-        // An order that is none is refused here, before it is cut.
+        // Checks the order before it is cut into blocks.
         Tree::chain(prepared.inputs(), order.clone())?;
         let template = Arc::new(template(prepared.observations().n_outputs())?);
         let mut part = Self {
@@ -141,18 +140,18 @@ impl Part {
         self.n_outputs
     }
 
-    /// The length of the edge to each position, in the model's units: that of the first joins the part to the one before it, and is
-    /// 0 for the first part.
+    /// The length of the edge to each position, in the model's units. The first joins the previous partition; it is 0 for the
+    /// first partition.
     pub fn steps(&self) -> &[f64] {
         &self.steps
     }
 
-    /// Sums and counts of products of outputs that learning starts from; see [`OutputMoments::sums_of`].
+    /// Sums and counts of products of outputs; see [`OutputMoments::sums_of`].
     pub fn sums(&self) -> (&[f64], &[f64]) {
         (&self.sums.0, &self.sums.1)
     }
 
-    /// What the rest of the chain needs to know of this part under a model.
+    /// The summary of this partition under a model.
     ///
     /// # Errors
     /// When the model has other outputs, or numbers overflow.
@@ -166,11 +165,10 @@ impl Part {
         Ok(whole)
     }
 
-    /// The part's share of the log evidence and of its slopes; the shares of all parts add up.
+    /// The share of this partition in the log evidence and its gradient; the shares of all partitions add up.
     ///
     /// # Errors
-    /// When the model has other outputs, what lies around is that of another model, noise is too small for a sweep in parts, or
-    /// numbers overflow.
+    /// When the model has other outputs, past or future are of another model, the noise is too small, or numbers overflow.
     pub fn gradient(
         &self,
         model: &Lmc,
@@ -201,11 +199,10 @@ impl Part {
         if has_noise { Ok(whole) } else { Err(FitError::TooLittleNoiseForParts) }
     }
 
-    /// Predictive distributions at the part's rows, in the user's units and in the order of the rows.
+    /// Predictive distributions at the rows, in the user's units and in the order of the rows.
     ///
     /// # Errors
-    /// When the model has other outputs, what lies around is that of another model, noise is too small for a sweep in parts, or
-    /// numbers overflow.
+    /// When the model has other outputs, past or future are of another model, the noise is too small, or numbers overflow.
     pub fn posterior(
         &self,
         model: &Lmc,
@@ -216,8 +213,8 @@ impl Part {
         let n_outputs = self.n_outputs;
         let n_cells = self.n_rows() * n_outputs;
         let (mut means, mut variances) = (vec![0.0; n_cells], vec![0.0; n_cells]);
-        // Whether digits are kept is judged by an output's largest variance anywhere, which no part knows; with so much noise a
-        // variance is right to 2e-11 of the prior's.
+        // Accuracy depends on the largest variance of an output anywhere, which no partition knows; with this much noise a
+        // variance is accurate to 2e-11 of the prior's.
         let mut has_noise = true;
         self.backward(model, Counted::All, (past, future), |sweep, graph, past, future, positions| {
             has_noise &= BlockSweep::suits(graph);
@@ -241,7 +238,7 @@ impl Part {
         Ok(self.preparation.predictive(&prediction, &self.inputs)?)
     }
 
-    /// Filters all blocks but the last, and then goes back over them from the last to the first.
+    /// Filters all blocks but the last, then passes over them from the last to the first.
     fn backward(
         &self,
         model: &Lmc,
@@ -278,7 +275,7 @@ impl Part {
         Ok(())
     }
 
-    /// An error of a sweep with the row that it names counted as the part counts its rows.
+    /// An error of a sweep with the row of the partition.
     fn within(&self, block: &Block, error: MethodError) -> FitError {
         FitError::Method(match error {
             MethodError::Inference(InferenceError::Overflow { row }) => {
@@ -290,7 +287,7 @@ impl Part {
         })
     }
 
-    /// What is added to the log evidence of this part's cells for the density of the cells as they were given.
+    /// The log Jacobian of the change of units over this partition's cells.
     pub fn log_volume(&self) -> f64 {
         self.log_volume
     }
@@ -311,7 +308,7 @@ impl Block {
     }
 }
 
-/// Some rows of a table in this order, after the point before them without any cells.
+/// Some rows of a table in this order, preceded by the point before them without cells.
 fn cut_out(
     inputs: &InputPoints,
     observations: &Observations,
@@ -327,7 +324,7 @@ fn cut_out(
     Ok((InputPoints::new(first + rows.len(), inputs.dim(), points)?, cells))
 }
 
-/// Any model: graphs are made with one and asked with another.
+/// A placeholder model; graphs are built with it and used with another.
 fn template(n_outputs: usize) -> Result<Lmc, ModelError> {
     let latent = Latent::new(Kernel::Matern12, StateKind::Value, LengthScale::new(1.0)?)?;
     let mixing = MixingMatrix::shared(n_outputs, 1, vec![0.0; n_outputs])?;
@@ -343,8 +340,7 @@ mod tests {
     use super::*;
     use crate::prepare::InputUnits;
 
-    /// A whole table as one part, 200 rows well within a length-scale, and the log evidence with its slopes from the part and
-    /// from a sweep that may choose its form.
+    /// A table of 200 rows within one length-scale: the gradient from one partition and from a sweep that may choose its form.
     fn gradients(noise: f64) -> (Result<Gradient, FitError>, Gradient) {
         let times: Vec<f64> = (0..200).map(f64::from).collect();
         let values: Vec<f64> = times.iter().map(|time| (time / 50.0).sin()).collect();

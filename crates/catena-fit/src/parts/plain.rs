@@ -1,4 +1,4 @@
-//! A model as plain numbers and words, to be sent or kept.
+//! The encoding of a model as plain numbers and words.
 
 use catena::index::OutputIndex;
 use catena::kernel::{Component, Kernel, StateKind};
@@ -6,12 +6,12 @@ use catena::model::{Latent, Lmc, MixingMatrix, Process};
 use catena::units::{LengthScale, Variance};
 use serde::{Deserialize, Serialize};
 
-/// What a latent is, without its numbers.
+/// The kind of a latent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatentKind {
-    /// The kernel or piece.
+    /// The kernel or component.
     pub kernel: String,
-    /// How it is carried: `derivative`, `value`, `piece` or `turn`.
+    /// The state: `derivative`, `value`, `piece` (a time component) or `turn` (a quarter turn).
     pub state: String,
 }
 
@@ -27,7 +27,7 @@ impl LatentKind {
         Self { kernel: kernel.to_owned(), state: state.to_owned() }
     }
 
-    /// The latent of this kind with these numbers; `before` is the one before it. `None` if there is no such latent.
+    /// The latent of this kind with these parameters; `before` is the latent before it. `None` if invalid.
     pub fn latent(&self, length_scale: f64, shape: f64, before: Option<&Latent>) -> Option<Latent> {
         let length_scale = LengthScale::new(length_scale).ok()?;
         let state = match self.state.as_str() {
@@ -42,21 +42,25 @@ impl LatentKind {
     }
 }
 
-/// Every number of a model.
+/// All parameters of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlainModel {
-    latents: Vec<LatentKind>,
-    length_scales: Vec<f64>,
-    /// What shapes each latent beside its length-scale, where something does.
-    shapes: Vec<Option<f64>>,
+    /// The kinds of the latents.
+    pub latents: Vec<LatentKind>,
+    /// Their length-scales.
+    pub length_scales: Vec<f64>,
+    /// The shape parameter of each latent that has one.
+    pub shapes: Vec<Option<f64>>,
     /// Weights of shared latents, row-major.
-    shared: Vec<f64>,
-    private: Vec<f64>,
-    noise: Vec<f64>,
+    pub shared: Vec<f64>,
+    /// Weights of private latents; empty if there are none.
+    pub private: Vec<f64>,
+    /// The noise variances.
+    pub noise: Vec<f64>,
 }
 
 impl PlainModel {
-    /// The numbers of a model.
+    /// The parameters of a model.
     pub fn of(model: &Lmc) -> Self {
         let outputs = || (0..model.n_outputs()).map(OutputIndex::new);
         let latents = model.latents().iter();
@@ -70,7 +74,7 @@ impl PlainModel {
         }
     }
 
-    /// The model with these numbers; `None` if there is none.
+    /// The model with these parameters; `None` if invalid.
     pub fn model(&self) -> Option<Lmc> {
         let n_latents = self.latents.len();
         if self.length_scales.len() != n_latents || self.shapes.len() != n_latents || self.noise.is_empty() {

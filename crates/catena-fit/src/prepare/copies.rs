@@ -1,12 +1,11 @@
-//! The cells that learning may take as separate measurements.
+//! Removal of copied cells before learning.
 //!
-//! A row that repeats another at the very same place to the last digit, in every cell that both have, is a copy (a stuck sensor, a
-//! joined table), not a second measurement: under noise two measurements differ. Counted as evidence, copies drive the noise
-//! to zero and leak hidden cells. They are left out when parameters are learned and models compared; the posterior sees every
-//! cell.
+//! A row that repeats another row at the same inputs to the last digit, in every cell that both have, is a copy (a stuck
+//! sensor, a joined table) and not a second measurement, which would differ by noise. Copies would drive the noise to zero and
+//! leak held-out cells. They are left out of learning and comparisons; the posterior uses all cells.
 //!
-//! One equal cell is no copy: counts, readings that are rounded and answers of yes or no repeat by chance. It takes two in the same
-//! row or, in a table of one output, values that hardly ever repeat elsewhere.
+//! A single equal cell is not enough, since counts and rounded readings repeat by chance. Two cells of a row must be equal or,
+//! in a table of one output, values must rarely repeat elsewhere.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -16,13 +15,13 @@ use catena::index::{OutputIndex, RowIndex};
 
 use crate::error::FitError;
 
-/// Of the only output's cells at different places this share must differ for an equal one to be a copy.
+/// With a single output, equal values count as copies if this fraction of values at different inputs is distinct.
 const NEARLY_ALL: f64 = 0.9;
 
 /// An output and the bits of its value.
 type Bits = (OutputIndex, u64);
 
-/// The table with copies missing, and how many there were.
+/// The table without copied cells, and their number.
 pub(crate) fn without_copies(table: &Dataset) -> Result<(Cow<'_, Dataset>, usize), FitError> {
     let (inputs, observations) = (table.inputs(), table.observations());
     let place = |row: RowIndex| -> Vec<u64> { inputs.point(row).iter().map(|&value| bits(value)).collect() };
@@ -50,12 +49,12 @@ pub(crate) fn without_copies(table: &Dataset) -> Result<(Cow<'_, Dataset>, usize
     Ok((Cow::Owned(Dataset::new(inputs.clone(), kept)?), is_copy.len()))
 }
 
-/// −0 and 0 are one number; NaN cannot occur.
+/// Bits in which −0 and 0 are equal.
 fn bits(value: f64) -> u64 {
     (value + 0.0).to_bits()
 }
 
-/// Whether values of the only output are nearly all different from one place to another.
+/// Whether nearly all values of the only output at different inputs are distinct.
 fn hardly_repeats(observations: &Observations, groups: &[&[RowIndex]]) -> bool {
     let mut different = HashSet::new();
     let mut n_cells = 0;
@@ -68,7 +67,7 @@ fn hardly_repeats(observations: &Observations, groups: &[&[RowIndex]]) -> bool {
     different.len() as f64 >= NEARLY_ALL * n_cells as f64
 }
 
-/// Rows at one place that are no copies, and which of them hold a cell.
+/// Distinct rows at the same inputs, and the rows that contain each cell.
 #[derive(Default)]
 struct Seen {
     rows: Vec<Vec<Bits>>,
@@ -76,10 +75,10 @@ struct Seen {
 }
 
 impl Seen {
-    /// The outputs of a row that copy an earlier one with at least `needed` cells; the row is remembered if some do not.
+    /// The outputs of a row that copy an earlier row with at least `needed` cells. The row is kept if not all of them do.
     fn copied_outputs(&mut self, cells: Vec<Bits>, needed: usize) -> Vec<OutputIndex> {
         let mut lists: Vec<&Vec<usize>> = cells.iter().filter_map(|cell| self.holders.get(cell)).collect();
-        // What shares two cells stands in two lists: the longest, of a value that everybody has, need not be searched.
+        // A row that shares two cells is in two lists, so the longest list need not be searched.
         lists.sort_by_key(|list| list.len());
         lists.truncate((lists.len() + 1).saturating_sub(needed));
         let original = lists.into_iter().flatten().map(|&at| &self.rows[at]).find(|earlier| {

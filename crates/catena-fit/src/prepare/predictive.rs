@@ -6,7 +6,7 @@ use crate::normal::{cumulative, log_density, quantile};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictive {
     pub(super) n_outputs: usize,
-    /// Mean and standard deviation before a logarithm is undone, row-major.
+    /// Mean and standard deviation of the value or its logarithm, row-major.
     pub(super) centers: Vec<f64>,
     pub(super) deviations: Vec<f64>,
     pub(super) log: Vec<bool>,

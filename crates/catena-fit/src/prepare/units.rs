@@ -1,4 +1,4 @@
-//! From the user's units to the model's, and predictions back.
+//! Conversion of tables to the model's units, and of predictions back.
 
 use catena::data::{Cell, DataError, Dataset, InputPoints, InputScaling};
 use catena::index::{OutputIndex, RowIndex};
@@ -9,7 +9,7 @@ use super::predictive::Predictive;
 use crate::error::FitError;
 use crate::options::TransformChoice;
 
-/// What is done to one output before it is modelled: `(f(y) − intercept − slopes·x)/scale`, f the logarithm or nothing.
+/// The transform of one output: `(f(y) − intercept − slopes·x)/scale`, where f is the logarithm or the identity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputTransform {
     /// Whether the logarithm is modelled.
@@ -18,12 +18,12 @@ pub struct OutputTransform {
     pub intercept: f64,
     /// The slope of the mean in each scaled input; empty for a constant mean.
     pub slopes: Vec<f64>,
-    /// What the rest is divided by.
+    /// The scale of the residual.
     pub scale: f64,
 }
 
 impl OutputTransform {
-    /// Nothing is done.
+    /// The identity.
     pub fn identity() -> Self {
         Self { log: false, intercept: 0.0, slopes: vec![], scale: 1.0 }
     }
@@ -45,17 +45,17 @@ impl OutputTransform {
     }
 }
 
-/// How the inputs are brought to scale.
+/// The scaling of the inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputUnits {
-    /// One input: counted in median gaps from the first point, so that a regular grid stays exact. Several: each
-    /// column with mean 0 and standard deviation 1.
+    /// One input: in median gaps from the first point, so that a regular grid stays exact. Several: each column with mean 0 and
+    /// standard deviation 1.
     Scaled,
-    /// As they are.
+    /// Not scaled.
     AsGiven,
 }
 
-/// The change of units of a whole table. It is fitted to the observed cells and then fixed.
+/// The change of units of a table, fitted to its observed cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preparation {
     /// Shift and scale of each input.
@@ -65,12 +65,12 @@ pub struct Preparation {
 }
 
 impl Preparation {
-    /// Units in which every output has mean 0 and variance 1, after the wanted transforms.
+    /// Units in which every output has mean 0 and variance 1 after its transform.
     ///
-    /// An output that never varies has no scale of its own; it gets the size of its value.
+    /// The scale of a constant output is its absolute value.
     ///
     /// # Errors
-    /// When an output was never observed, or a logarithm is wanted of a value that is not positive.
+    /// When an output was never observed, or a value has no logarithm.
     pub fn fitted(
         dataset: &Dataset,
         units: InputUnits,
@@ -82,7 +82,7 @@ impl Preparation {
         Self::with_inputs(inputs, dataset, transforms, &refused)
     }
 
-    /// The same for parameters that are given: an output that was never observed is taken as it is, for they say all of it.
+    /// The same for given parameters; an output that was never observed is not scaled.
     pub(crate) fn fitted_to_given(
         dataset: &Dataset,
         units: InputUnits,
@@ -92,7 +92,7 @@ impl Preparation {
         Self::with_inputs(inputs, dataset, transforms, &|_| Ok(OutputTransform::identity()))
     }
 
-    /// Inputs as they are given here, outputs fitted; what becomes of those without a cell is `never`.
+    /// Fits the outputs for given scales of the inputs; `never` handles outputs without cells.
     fn with_inputs(
         inputs: Vec<(f64, f64)>,
         dataset: &Dataset,
@@ -124,7 +124,7 @@ impl Preparation {
         Ok(Self { inputs, outputs })
     }
 
-    /// The same transforms of the same inputs, with means and scales of another table.
+    /// The same scales of the inputs and kinds of transforms, fitted to the outputs of another table.
     ///
     /// # Errors
     /// As [`Preparation::fitted`].
@@ -139,7 +139,7 @@ impl Preparation {
         Self::with_inputs(self.inputs.clone(), dataset, &transforms, &refused)
     }
 
-    /// Nothing is done to the outputs; inputs as asked.
+    /// Units with outputs as they are.
     pub fn identity(inputs: &InputPoints, n_outputs: usize, units: InputUnits) -> Self {
         let outputs = vec![OutputTransform::identity(); n_outputs];
         Self { inputs: input_scales(inputs, units), outputs }
@@ -153,7 +153,7 @@ impl Preparation {
         scaled_inputs(&self.inputs, inputs)
     }
 
-    /// Refuses a table with a value whose logarithm is modelled and that has none.
+    /// Checks that all values whose logarithm is modelled are positive.
     pub(crate) fn check_positive(&self, dataset: &Dataset) -> Result<(), FitError> {
         let is_log = |output: OutputIndex| self.outputs.get(output.get()).is_some_and(|output| output.log);
         let mut cells = dataset.observations().cells();
@@ -163,10 +163,10 @@ impl Preparation {
         }
     }
 
-    /// A whole table in the model's units.
+    /// A table in the model's units.
     ///
     /// # Errors
-    /// When columns differ or a number leaves its range.
+    /// When columns differ or a number overflows.
     pub fn dataset(&self, dataset: &Dataset) -> Result<Dataset, DataError> {
         let observations = dataset.observations();
         let (n_rows, n_outputs) = (observations.n_rows(), observations.n_outputs());
@@ -196,18 +196,17 @@ impl Preparation {
         Dataset::new(inputs, prepared)
     }
 
-    /// Whether the model's units are the user's.
+    /// Whether this is the identity.
     fn changes_nothing(&self) -> bool {
         let identity = OutputTransform::identity();
         self.inputs.iter().all(|units| *units == (0.0, 1.0))
             && self.outputs.iter().all(|transform| *transform == identity)
     }
 
-    /// Brings values of cells back to the user's units, in place: tables over the scaled inputs, row-major, one after the
-    /// other.
+    /// Converts values to the user's units, in place. They are row-major tables over the scaled inputs, one after the other.
     ///
     /// # Errors
-    /// When a value overflows on the way back.
+    /// When a value overflows.
     pub fn undo(&self, values: &mut [f64], scaled_inputs: &InputPoints) -> Result<(), DataError> {
         let n_outputs = self.outputs.len();
         for (at, value) in values.iter_mut().enumerate() {
@@ -222,7 +221,7 @@ impl Preparation {
     /// A prediction at scaled inputs, in the user's units.
     ///
     /// # Errors
-    /// When a mean or a deviation overflows on the way back.
+    /// When a mean or a standard deviation overflows.
     pub fn predictive(
         &self,
         prediction: &Prediction,
@@ -235,7 +234,7 @@ impl Preparation {
         Ok(predictive)
     }
 
-    /// The same for scores, which an overflow makes as bad as they can be.
+    /// The same without a check for overflow, for scores.
     pub(crate) fn predictive_unchecked(
         &self,
         prediction: &Prediction,
@@ -260,7 +259,7 @@ impl Preparation {
         Predictive { n_outputs, centers, deviations, log }
     }
 
-    /// Refuses results that are not all numbers, by the first cell that is none.
+    /// An error for the first cell that is not finite.
     fn whole(&self, n_cells: usize, is_number: impl Fn(&usize) -> bool) -> Result<(), DataError> {
         let n_outputs = self.outputs.len();
         match (0..n_cells).find(|at| !is_number(at)) {
@@ -273,7 +272,7 @@ impl Preparation {
     }
 }
 
-/// The median distance of neighbors along a line that differ; `None` if all places are the same.
+/// The median of the positive gaps between sorted values; `None` if all are equal.
 pub fn median_gap(places: &[f64]) -> Option<f64> {
     let mut sorted = places.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -308,7 +307,7 @@ fn scaled_inputs(scales: &[(f64, f64)], inputs: &InputPoints) -> Result<InputPoi
 
 fn fitted_output(scaled: &InputPoints, cells: &[(RowIndex, f64)], log: bool, trend: bool) -> OutputTransform {
     let count = cells.len() as f64;
-    // Counted in units of the largest value, so that squares neither overflow nor vanish.
+    // Relative to the largest value, so that squares neither overflow nor vanish.
     let largest = cells.iter().fold(0.0_f64, |largest, (_, value)| largest.max(value.abs()));
     let unit = if largest > 0.0 { largest } else { 1.0 };
     let slopes = if trend && cells.len() > 3 * (scaled.dim() + 1) {
@@ -323,12 +322,12 @@ fn fitted_output(scaled: &InputPoints, cells: &[(RowIndex, f64)], log: bool, tre
     let mean = cells.iter().map(detrended).sum::<f64>() / count;
     let squares: f64 = cells.iter().map(|cell| (detrended(cell) - mean).powi(2)).sum();
     let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
-    // A spread within the rounding of the values themselves is no spread.
+    // A deviation within rounding counts as zero.
     let scale = if deviation > 1e-14 { deviation } else { 1.0 };
     OutputTransform { log, intercept: mean * unit, slopes, scale: scale * unit }
 }
 
-/// Slopes of the plane through the cells, with a ridge that only matters when inputs are collinear.
+/// Slopes of the least-squares plane, with a ridge that matters only for collinear inputs.
 fn least_squares(scaled: &InputPoints, cells: &[(RowIndex, f64)], unit: f64) -> Vec<f64> {
     let (dim, count) = (scaled.dim(), cells.len() as f64);
     let mut means = vec![0.0; dim];
@@ -350,11 +349,11 @@ fn least_squares(scaled: &InputPoints, cells: &[(RowIndex, f64)], unit: f64) -> 
     solve_with_ridge(count, normal, right).into_iter().map(|slope| slope * unit).collect()
 }
 
-/// Slopes from sums of products of `count` cells around their means: of inputs, and of inputs and values.
+/// Slopes from the centered sums of products of `count` cells: inputs with inputs, and inputs with values.
 pub(crate) fn solve_with_ridge(count: f64, mut normal: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
     let dim = right.len();
     (0..dim).for_each(|i| normal[i * dim + i] += 1e-6 * count);
-    // Gaussian elimination: positive definite by the ridge, so no pivoting is needed.
+    // Gaussian elimination without pivoting: the ridge makes the matrix positive definite.
     for k in 0..dim {
         for i in k + 1..dim {
             let factor = normal[i * dim + k] / normal[k * dim + k];

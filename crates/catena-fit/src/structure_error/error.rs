@@ -1,11 +1,11 @@
-//! What can go wrong in an estimate, and what it warns of.
+//! Errors and warnings of an estimate.
 
 use catena::data::DataError;
 use catena::index::RowIndex;
 use catena_methods::DenseMethodError;
 use thiserror::Error;
 
-/// An estimate that cannot be made.
+/// An estimate that failed.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum EstimateError {
@@ -41,9 +41,9 @@ pub enum EstimateError {
     /// An error needs two points, a neighborhood that can be halved two neighbors.
     #[error("{n_sampled} points with {n_neighbors} neighbors were asked for; use at least two of each")]
     TooFew {
-        /// Points asked for.
+        /// Requested points.
         n_sampled: usize,
-        /// Neighbors asked for.
+        /// Requested neighbors.
         n_neighbors: usize,
     },
     /// Without observations there is nothing to compare.
@@ -57,12 +57,12 @@ pub enum EstimateError {
     Dense {
         /// The sampled row. A row named by the source is the place of a neighbor, the nearest being 0.
         row: RowIndex,
-        /// What went wrong.
+        /// The cause.
         source: DenseMethodError,
     },
 }
 
-/// What one should know before relying on a structure.
+/// A warning about a structure.
 #[derive(Clone, Copy, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum StructureWarning {

@@ -1,10 +1,9 @@
-//! What a structure costs in accuracy, measured: its posterior beside a dense one on the neighborhoods of some points.
+//! The error of a structure: its posterior compared with dense posteriors on the neighborhoods of sampled points.
 //!
 //! For a seeded sample of rows, a dense Gaussian process with the same hyperparameters and the Euclidean kernel is
 //! conditioned on the k nearest observed rows of each, and the difference to the structure's mean and deviation is
-//! averaged. The dense process is itself local; how much it still changes when its neighborhood is halved is reported
-//! beside, so that one can see whether k was large enough. Nothing here assumes anything about the structure: trees,
-//! chains and ensembles are judged by their predictions alone.
+//! averaged. The dense process is itself local; its change when the neighborhood is halved is reported too and shows whether k
+//! is large enough. Only predictions are compared, so the structure may be a tree, a chain or an ensemble.
 
 mod error;
 mod neighborhood;
@@ -23,16 +22,16 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-/// How an estimate is made.
+/// Options of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimateOptions {
-    /// How many rows are sampled; all, when there are no more.
+    /// The number of sampled rows, at most all.
     pub n_sampled: usize,
-    /// How many observed rows a neighborhood holds.
+    /// The number of observed rows in a neighborhood.
     pub n_neighbors: usize,
-    /// What the sample is drawn from.
+    /// The seed of the sample.
     pub seed: u64,
-    /// An RMS difference of the means above this many posterior deviations is warned of.
+    /// The RMS difference of the means, in posterior deviations, above which there is a warning.
     pub warn_above: f64,
 }
 
@@ -49,11 +48,11 @@ impl Default for EstimateOptions {
 pub struct Estimated {
     /// The estimate.
     pub value: f64,
-    /// Its standard error; 0 when every row was looked at.
+    /// The standard error; 0 if all rows were sampled.
     pub standard_error: f64,
 }
 
-/// How far a structure's posterior is from a dense one, estimated from a sample of rows.
+/// The difference between a structure's posterior and dense posteriors, estimated from a sample of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ErrorEstimate {
     /// The RMS difference of the means, in output units, over rows and outputs.
@@ -73,7 +72,7 @@ pub struct ErrorEstimate {
     pub n_neighbors: usize,
     /// Wall-clock seconds the estimate took.
     pub seconds: f64,
-    /// What to be told.
+    /// Warnings.
     pub warnings: Vec<StructureWarning>,
 }
 
@@ -84,7 +83,7 @@ pub struct ErrorEstimate {
 /// of them, or the ones that matter, such as those to be filled. O(C log C + n·(k·min(D, L))³) time.
 ///
 /// # Errors
-/// When the parts do not belong together, or a neighborhood's covariance is not positive definite.
+/// When the arguments do not match, or a neighborhood's covariance is not positive definite.
 pub fn estimate_structure_error(
     problem: Problem<'_>,
     prediction: &Prediction,
@@ -153,7 +152,7 @@ fn check(
     }
 }
 
-/// `count` of the rows, each at most once; all of them when there are no more.
+/// `count` distinct rows, at most all.
 fn sample(rows: &[RowIndex], count: usize, seed: u64) -> Vec<RowIndex> {
     let mut drawn = rows.to_vec();
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
@@ -193,7 +192,7 @@ impl Difference {
         Self {
             mean: average(&|output| (scales[output] * apart(output)).powi(2)),
             in_deviations: average(&|output| match apart(output) {
-                // An output without weights is 0 for sure in both.
+                // An output without weights is 0 in both.
                 0.0 => 0.0,
                 apart => apart * apart / variances[output],
             }),

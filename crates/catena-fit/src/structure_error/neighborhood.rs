@@ -9,7 +9,7 @@ use catena_methods::nngp::{Nngp, NngpOptions};
 
 use super::EstimateError;
 
-/// The observed rows, ready to be asked who is near.
+/// The observed rows in a search tree.
 pub(super) struct Neighborhoods<'a> {
     problem: Problem<'a>,
     observed: KdTree,
@@ -31,8 +31,8 @@ impl<'a> Neighborhoods<'a> {
         self.n_neighbors
     }
 
-    /// The dense posterior at a row given its neighborhood, and given the nearer half of it: the same one twice, when
-    /// the neighborhood is the whole table.
+    /// The dense posteriors at a row given its neighborhood and given the nearer half of it; both are the same if the
+    /// neighborhood is the whole table.
     pub(super) fn dense_posteriors(&self, row: RowIndex) -> Result<[Prediction; 2], EstimateError> {
         let point = self.problem.dataset().inputs().point(row);
         let mut neighbors = vec![];
@@ -59,7 +59,7 @@ impl<'a> Neighborhoods<'a> {
         krige().map_err(|source| EstimateError::Dense { row, source })
     }
 
-    /// The rows of the table that are neighbors, nearest first.
+    /// The neighbors as a table, nearest first.
     fn table_of(&self, neighbors: &[Neighbor]) -> Result<Dataset, DataError> {
         let (inputs, observations) = (self.problem.dataset().inputs(), self.problem.dataset().observations());
         let (n_rows, n_outputs) = (neighbors.len(), observations.n_outputs());

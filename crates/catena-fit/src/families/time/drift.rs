@@ -1,4 +1,4 @@
-//! Whether a model still holds where the data end: its latest one-step errors beside those before.
+//! Drift: the latest one-step errors compared with the earlier ones.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use super::one_step::one_step;
 use crate::error::{FitError, MethodError};
 use crate::options::{FitOptions, RELEARN};
 
-/// The share of the rows that is the latest, where nothing else says so.
+/// The fraction of rows that count as the latest by default.
 const LATEST: f64 = 0.05;
-/// Fewer latest errors than this say nothing.
+/// The fewest latest errors that can cause a warning.
 const FEWEST: usize = 24;
-/// Errors that are larger by this factor than promised, and than before, are out of proportion.
+/// The factor by which the latest errors must exceed the expected and the earlier ones.
 const OUT_OF_PROPORTION: f64 = 1.5;
 
-/// A warning for each output whose one-step errors are out of proportion where a table ends.
+/// A warning for each output with large one-step errors at the end of a table.
 pub(super) fn latest_warnings(
     table: &Dataset,
     tree: &Arc<Tree>,
@@ -30,7 +30,7 @@ pub(super) fn latest_warnings(
     warnings(table, tree, model, latest, &|output| options.output_name(output))
 }
 
-/// A warning for each output whose one-step errors in the last `latest` rows of a chain are out of proportion.
+/// A warning for each output with large one-step errors in the last `latest` rows of a chain.
 pub(crate) fn warnings(
     table: &Dataset,
     tree: &Arc<Tree>,
@@ -61,8 +61,8 @@ pub(crate) fn warnings(
         let is_out = latest.1 >= FEWEST && now > OUT_OF_PROPORTION && now > OUT_OF_PROPORTION * earlier;
         is_out.then(|| {
             format!(
-                "{}: the latest one-step errors are {now:.1} times what the model expects ({earlier:.1} before): the \
-                 series may have changed; update with {RELEARN} to learn again",
+                "{}: the latest one-step errors are {now:.1} times what the model expects ({earlier:.1} before); the \
+                 series may have changed; update with {RELEARN}",
                 name(output)
             )
         })

@@ -1,4 +1,4 @@
-//! A model along time in the user's own units: what a fit has learned, to be given to another one.
+//! Time models from and to parameters in the user's units.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ impl ComponentKind {
 }
 
 impl ComponentParameters {
-    /// Its latents, one per amplitude.
+    /// The latents, one per amplitude.
     fn latents(&self) -> Result<Vec<Latent>, FitError> {
         let is_season = matches!(self.kind, ComponentKind::Season { .. });
         let found = self.amplitudes.len();
@@ -74,7 +74,7 @@ impl ComponentParameters {
         Ok(vec![Latent::component(piece, length_scale)])
     }
 
-    /// What two sums must have in common.
+    /// What all sums must have in common.
     fn form(&self) -> (&'static str, usize) {
         (self.kind.name(), self.amplitudes.len())
     }
@@ -93,7 +93,7 @@ fn cycles(period: f64, length_scale: LengthScale, count: usize) -> Result<Vec<La
 }
 
 impl SharedSeason {
-    /// Cycles and quarter turns with their weights: `a cos φ` and `a sin φ` of an amplitude a and a phase φ.
+    /// Cycles and quarter turns with the weights `a cos φ` and `a sin φ` for an amplitude a and a phase φ.
     fn group(&self, n_outputs: usize) -> Result<Group, FitError> {
         let length_scale = length(self.length_scale)?;
         let cycles = cycles(self.period, length_scale, self.harmonics.len())?;
@@ -120,7 +120,7 @@ impl SharedSeason {
         Ok(Group { latents, weights })
     }
 
-    /// A group as it stands in a model in the user's units.
+    /// A group of a model in the user's units.
     fn of(model: &Lmc, columns: Range<usize>) -> Self {
         let first = &model.latents()[columns.start];
         let harmonic = |column: usize| {
@@ -149,7 +149,7 @@ fn has_entries(what: &'static str, expected: usize, found: usize) -> Result<(), 
 }
 
 impl TimeParameters {
-    /// The parameters of a model in the user's units; `None` if it is not made of sums.
+    /// The parameters of a model in the user's units; `None` if it is not a time model.
     pub(crate) fn of(model: &Lmc, mean: MeanChoice) -> Option<Self> {
         let (n_outputs, n_columns) = (model.n_outputs(), n_columns(model));
         let is_of_sums = n_columns > 0 && first_shared(model) == n_outputs * n_columns;
@@ -183,7 +183,7 @@ impl TimeParameters {
         })
     }
 
-    /// The model in the user's units, for a table of so many outputs.
+    /// The model in the user's units.
     pub(crate) fn model(&self, n_outputs: usize) -> Result<Lmc, FitError> {
         has_entries("the list of sums", n_outputs, self.sums.len())?;
         has_entries("the mixing matrix", n_outputs, self.mixing.len())?;
@@ -212,8 +212,8 @@ impl TimeParameters {
     }
 }
 
-/// The columns of a sum as weights by output and multiples of them by column, the first that does not vanish with 1; `None`
-/// if they are not multiples of one another.
+/// The columns of a sum as weights by output times a factor by column, which is 1 for the first nonzero column; `None` if they
+/// are not multiples of one another.
 fn taken_apart(model: &Lmc, columns: Range<usize>) -> Option<(Vec<f64>, Vec<f64>)> {
     let outputs = 0..model.n_outputs();
     let weights_of =

@@ -1,4 +1,4 @@
-//! Every row of a chain as it is expected from the one before.
+//! One-step predictions along a chain.
 
 use catena::graph::FactorGraph;
 use catena::index::Position;

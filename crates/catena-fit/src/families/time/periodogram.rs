@@ -1,27 +1,27 @@
-//! Which periods stand out of a table: a proposal, to be judged by what it gains.
+//! Candidate periods from a periodogram of the observed cells.
 
 use catena::data::Dataset;
 use catena::index::{OutputIndex, RowIndex};
 
-/// At most so many periods are proposed.
+/// The most periods.
 const MOST_PERIODS: usize = 2;
-/// The latest rows that are looked at.
+/// The most rows; the latest are used.
 const MOST_ROWS: usize = 4096;
-/// A period must be seen so many times.
+/// The fewest cycles within the data.
 const LEAST_CYCLES: f64 = 4.0;
-/// By what factor a peak must stand out of the frequencies around it; of noise, one in a million does.
+/// The smallest ratio of a peak to the median around it; noise reaches it once in a million frequencies.
 const LEAST_CONTRAST: f64 = 14.0;
-/// The share of the variance that a peak must carry.
+/// The smallest fraction of the variance in a peak.
 const LEAST_SHARE: f64 = 0.01;
 
-/// A frequency that stands out.
+/// A peak of the periodogram.
 #[derive(Clone, Copy, Debug)]
 struct Peak {
     frequency: f64,
     share: f64,
 }
 
-/// Periods that stand out clearly of the observed cells of a table in the model's units, most important first.
+/// Clear periods of a scaled table, strongest first.
 pub(super) fn strong_periods(table: &Dataset) -> Vec<f64> {
     let mut times: Vec<(f64, RowIndex)> =
         table.inputs().rows().map(|row| (table.inputs().point(row)[0], row)).collect();
@@ -32,7 +32,7 @@ pub(super) fn strong_periods(table: &Dataset) -> Vec<f64> {
     if kept.len() < 32 || !(span > 0.0 && span.is_finite()) {
         return vec![];
     }
-    // From few cycles in the span to two median gaps, which are the unit; twice as fine as the span resolves.
+    // Frequencies up to half a cycle per median gap, the unit; twice as fine as the span resolves.
     let step = 0.5 / span;
     let count = ((0.5 / step) as usize).min(2 * MOST_ROWS);
     let mut mean_power = vec![0.0; count];
@@ -43,7 +43,7 @@ pub(super) fn strong_periods(table: &Dataset) -> Vec<f64> {
             Some((time - first.0, value))
         };
         let cells: Vec<(f64, f64)> = kept.iter().filter_map(cell).collect();
-        // What wanders is taken off first: its power, met by a pattern of holes, would show up as periods of that pattern.
+        // Removing drifts first: with regular gaps their power would appear at the period of the gaps.
         let cells = without_drift(&cells, span / (2.0 * LEAST_CYCLES));
         if let Some(power) = powers(&cells, step, count) {
             mean_power.iter_mut().zip(power).for_each(|(sum, power)| *sum += power);
@@ -52,7 +52,7 @@ pub(super) fn strong_periods(table: &Dataset) -> Vec<f64> {
     }
     mean_power.iter_mut().for_each(|power| *power /= n_series.max(1.0));
     let mut peaks = peaks(&mean_power, step, LEAST_CYCLES / span);
-    // Harmonics belong to the season of their fundamental.
+    // Harmonics are part of the season of their fundamental.
     let all = peaks.clone();
     let is_multiple = |peak: &Peak, of: &Peak| {
         (2..=4).any(|order| {
@@ -64,7 +64,7 @@ pub(super) fn strong_periods(table: &Dataset) -> Vec<f64> {
     peaks.iter().take(MOST_PERIODS).map(|peak| rounded_period(peak.frequency, span)).collect()
 }
 
-/// The cells less the mean of those within this distance in time.
+/// The cells minus the mean of the cells within `reach`.
 fn without_drift(cells: &[(f64, f64)], reach: f64) -> Vec<(f64, f64)> {
     let (mut first, mut end, mut sum) = (0, 0, 0.0);
     let centered = |&(time, value): &(f64, f64)| {
@@ -81,7 +81,7 @@ fn without_drift(cells: &[(f64, f64)], reach: f64) -> Vec<(f64, f64)> {
     cells.iter().map(centered).collect()
 }
 
-/// The share of the variance at each multiple of a frequency step; `None` for a series that says nothing.
+/// The fraction of the variance at each multiple of a frequency step; `None` for too few cells or a constant series.
 fn powers(cells: &[(f64, f64)], step: f64, count: usize) -> Option<Vec<f64>> {
     let number = cells.len() as f64;
     let mean = cells.iter().map(|(_, value)| value).sum::<f64>() / number;
@@ -91,7 +91,7 @@ fn powers(cells: &[(f64, f64)], step: f64, count: usize) -> Option<Vec<f64>> {
     }
     let (mut real, mut imaginary) = (vec![0.0; count], vec![0.0; count]);
     for (time, value) in cells {
-        // Each frequency is the one before, turned once more.
+        // Each frequency follows from the one before by a rotation.
         let (sine, cosine) = (std::f64::consts::TAU * step * time).sin_cos();
         let (mut x, mut y) = (value - mean, 0.0);
         for at in 0..count {
@@ -104,7 +104,7 @@ fn powers(cells: &[(f64, f64)], step: f64, count: usize) -> Option<Vec<f64>> {
     Some(real.iter().zip(&imaginary).map(share).collect())
 }
 
-/// Frequencies above `lowest` whose power is a local maximum, large, and far above what is around it.
+/// Frequencies above `lowest` with a large local maximum far above its surroundings.
 fn peaks(power: &[f64], step: f64, lowest: f64) -> Vec<Peak> {
     let mut found = vec![];
     for at in 2..power.len().saturating_sub(2) {
@@ -122,7 +122,7 @@ fn peaks(power: &[f64], step: f64, lowest: f64) -> Vec<Peak> {
         let middle = around.len() / 2;
         let background = *around.select_nth_unstable_by(middle, f64::total_cmp).1;
         if power[at] > LEAST_CONTRAST * background {
-            // The top of the parabola through the logarithms of three neighbors.
+            // The vertex of the parabola through the logarithms of three neighbors.
             let [left, top, right] = [at - 1, at, at + 1].map(|near| power[near].max(f64::MIN_POSITIVE).ln());
             let bend = left - 2.0 * top + right;
             let shift = if bend < 0.0 { (0.5 * (left - right) / bend).clamp(-0.5, 0.5) } else { 0.0 };
@@ -132,7 +132,7 @@ fn peaks(power: &[f64], step: f64, lowest: f64) -> Vec<Peak> {
     found
 }
 
-/// A period, as a whole number of median gaps if the span cannot tell the two apart.
+/// The period, rounded to a whole number of median gaps if the span cannot resolve the difference.
 fn rounded_period(frequency: f64, span: f64) -> f64 {
     let period = frequency.recip();
     let blur = 0.25 * period * period / span;

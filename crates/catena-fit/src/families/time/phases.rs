@@ -1,8 +1,8 @@
-//! Where the weights of a shared season begin: in what the single outputs found of theirs.
+//! Initial weights of shared seasons, from the seasons of single outputs.
 //!
-//! A single output's season of one harmonic is a phasor that turns once per period; turned back by that angle it moves slowly, and
-//! over the table those of all outputs are a matrix of complex numbers, outputs by times. A group of a shared season is one
-//! phasor of time with a complex weight per output, its amplitude and phase there: the leading singular vectors.
+//! One harmonic of a single output is a phasor that rotates once per period. Rotated back it moves slowly, and the phasors of
+//! all outputs at some times form a complex matrix, outputs by times. A group of a shared season is one phasor of time with a
+//! complex weight (amplitude and phase) per output: the leading singular vectors.
 
 use std::f64::consts::TAU;
 
@@ -18,7 +18,7 @@ use crate::options::TimeSpec;
 
 /// Times at which the phasors are compared.
 const TIMES: usize = 48;
-/// Steps of the iteration that finds a singular vector; what it has not told apart by then is equally strong.
+/// Power iterations for a singular vector.
 const STEPS: usize = 200;
 
 /// A complex number.
@@ -36,7 +36,7 @@ fn square(a: Complex) -> f64 {
     a.0 * a.0 + a.1 * a.1
 }
 
-/// The groups of every shared season of a sum, from single models that have it as their own.
+/// The groups of every shared season of a sum, from single models.
 pub(super) fn groups(
     spec: &TimeSpec,
     series: &[Option<Series>],
@@ -46,7 +46,7 @@ pub(super) fn groups(
     let mut column = singles.first().map_or(0, |single| single.n_latents() - n_shared);
     let mut groups = vec![];
     for (period, harmonics, count) in spec.shared() {
-        // All outputs share how fast it changes: the geometric mean.
+        // The shared length-scale is the geometric mean.
         let logs = singles.iter().map(|single| single.latents()[column].length_scale().get().ln());
         let length_scale = LengthScale::new((logs.sum::<f64>() / singles.len() as f64).exp())
             .map_err(catena::model::ModelError::from)?;
@@ -75,8 +75,8 @@ pub(super) fn groups(
     Ok(groups)
 }
 
-/// The weights of the first `groups` groups, one pair per output in each: for the cycle, and for its quarter turn. `column` is the
-/// harmonic's in every single model, and `period` its own.
+/// The weights of the leading groups, one pair per output for the cycle and its quarter turn. `column` is that of the harmonic
+/// in every single model.
 fn shared_weights(
     series: &[Option<Series>],
     singles: &[Lmc],
@@ -108,9 +108,9 @@ fn shared_weights(
     Ok(groups.into_iter().map(|group| group.into_iter().map(conjugate).collect()).collect())
 }
 
-/// The weights of the strongest group, which is taken out of the phasors.
+/// The weights of the strongest group, which is subtracted from the phasors.
 fn deflate(phasors: &mut [Vec<Complex>]) -> Vec<Complex> {
-    // Begin with the output that has most: it cannot be orthogonal to what is strongest without being strongest itself.
+    // Start with the strongest output: it is orthogonal to the leading vector only if it is the leading vector itself.
     let size = |row: &Vec<Complex>| row.iter().copied().map(square).sum::<f64>();
     let strongest = phasors.iter().max_by(|a, b| size(a).total_cmp(&size(b)));
     let mut path: Vec<Complex> =
@@ -142,12 +142,12 @@ fn deflate(phasors: &mut [Vec<Complex>]) -> Vec<Complex> {
             *entry = (entry.0 - part.0, entry.1 - part.1);
         }
     }
-    // The phasor of time has a mean square of 2, one for each of its two states.
+    // The phasor of time has a mean square of 2, 1 for each of its two states.
     let unit = (2.0 * TIMES as f64).sqrt();
     weights.into_iter().map(|weight| (weight.0 / unit, weight.1 / unit)).collect()
 }
 
-/// The row of a chain nearest to each place.
+/// The row of a chain nearest to each input.
 pub(super) fn nearest_rows(places: &[f64], sorted: &[(f64, RowIndex)]) -> Vec<(f64, RowIndex)> {
     let nearest = |place: &f64| {
         let after = sorted.partition_point(|(x, _)| x < place).min(sorted.len() - 1);

@@ -1,4 +1,4 @@
-//! Every output alone: cheap fits that choose the terms and start the joint model.
+//! Single outputs: cheap fits that choose the sum and start the joint model.
 
 use std::f64::consts::TAU;
 use std::ops::ControlFlow;
@@ -20,22 +20,22 @@ use super::sums::alone;
 use crate::error::FitError;
 use crate::options::TimeSpec;
 
-/// The cells of one output on their own chain.
+/// The cells of one output on a chain.
 pub(super) struct Series {
     tree: Arc<Tree>,
     observations: Observations,
     extent: Extent,
-    /// The first place.
+    /// The first input.
     first: f64,
-    /// The table's row of each of its own.
+    /// The table's row of each cell.
     rows: Vec<RowIndex>,
     values: Vec<f64>,
-    /// The noise variance of each cell, where it is known.
+    /// Known noise variances.
     noise: Option<Vec<f64>>,
 }
 
 impl Series {
-    /// The series of an output of a table in the model's units; `None` if it has no cell or never varies.
+    /// The series of an output of a scaled table; `None` if it has no cells or is constant.
     pub(super) fn of(table: &Dataset, output: OutputIndex) -> Result<Option<Self>, FitError> {
         let cells = || table.observations().cells().filter(|(_, cell)| cell.output == output);
         let (rows, values): (Vec<RowIndex>, Vec<f64>) = cells().map(|(row, cell)| (row, cell.value)).unzip();
@@ -61,7 +61,7 @@ impl Series {
         Ok(graph.map_err(crate::error::MethodError::from)?)
     }
 
-    /// Learns the sum from two starts, one quicker than the other, and from a model learned before if there is one.
+    /// Learns the sum from two starts with long and short length-scales, and from an earlier model if there is one.
     fn learn(
         &self,
         spec: &TimeSpec,
@@ -79,20 +79,20 @@ impl Series {
         Ok(multi_start(&evidence, &parameters, &priors, &starts, settings.settings, &go_on)?)
     }
 
-    /// The first and the last place.
+    /// The first and the last input.
     pub(super) fn ends(&self) -> (f64, f64) {
         let places = self.places();
         (places[0].0, places[places.len() - 1].0)
     }
 
-    /// Its rows along the input.
+    /// Inputs and rows in ascending order.
     fn places(&self) -> Vec<(f64, RowIndex)> {
         let coordinates = self.tree.coordinates();
         let place = |at: usize| (self.first + coordinates[at], self.tree.row_at(Position::new(at)));
         (0..self.tree.len()).map(place).collect()
     }
 
-    /// The posterior means of both states of a cycle, times its weight, at these places.
+    /// The posterior means of both states of a cycle times its weight, at these inputs.
     pub(super) fn cycle_states(
         &self,
         model: &Lmc,
@@ -109,14 +109,14 @@ impl Series {
         let state = |(place, (there, row)): (&f64, (f64, RowIndex))| {
             let mean = posterior.state_mean(row);
             let (c, s) = (weight * mean[start], weight * mean[start + 1]);
-            // From the nearest row on: a turn by the angle of the time between.
+            // The rotation from the nearest row.
             let (sine, cosine) = (TAU * (place - there) / period.get()).sin_cos();
             (cosine * c + sine * s, cosine * s - sine * c)
         };
         Ok(places.iter().zip(nearest_rows(places, &self.places())).map(state).collect())
     }
 
-    /// One-step-ahead errors in predictive standard deviations, with the table's row of each.
+    /// One-step innovations in predictive standard deviations, with the table's rows.
     pub(super) fn innovations(&self, model: &Lmc) -> Result<Vec<(RowIndex, f64)>, FitError> {
         let graph = self.graph(model.clone())?;
         let tree = &self.tree;
@@ -137,19 +137,19 @@ pub(super) struct SingleSettings<'a> {
     pub(super) priors: Option<&'a Priors>,
     pub(super) noise_floor: f64,
     pub(super) settings: MultiStartSettings,
-    /// Asked at every step.
+    /// Called at every iteration.
     pub(super) go_on: &'a (dyn Fn() -> ControlFlow<()> + Sync),
 }
 
-/// All outputs, each alone, under one sum.
+/// Models of all single outputs under one sum.
 pub(super) struct Singles {
-    /// By output; `None` where an output never varies.
+    /// By output; `None` for constant outputs.
     pub(super) models: Vec<Option<Lmc>>,
-    /// The parsimony score, lower is better: −2 log evidence + (free numbers)·log(cells), summed over outputs.
+    /// The parsimony score, lower is better: −2 log evidence + (free parameters)·log(cells), summed over outputs.
     pub(super) score: f64,
 }
 
-/// Learns every series alone; `earlier` models, if there are any, are one per output.
+/// Learns every series; `earlier` models are one per output, or empty.
 pub(super) fn learn_singles(
     series: &[Option<Series>],
     spec: &TimeSpec,

@@ -1,4 +1,5 @@
-//! Sums as models: every term is one or more latents whose columns of the mixing matrix are multiples of the first.
+//! Sums of components as models: every term is one or more latents whose columns of the mixing matrix are multiples of the
+//! first column.
 
 use std::ops::Range;
 
@@ -10,10 +11,10 @@ use catena::units::{LengthScale, Quality, Variance};
 
 use crate::options::{ComponentKind, Term, TimeSpec};
 
-/// Levels begin ten standard deviations wide: the first row finds where they are.
+/// The standard deviation of levels at the first row, in standard deviations of the output: nearly uninformative.
 const LEVEL_DEVIATION: f64 = 10.0;
 
-/// The noise variance where single outputs begin, in variances of the output.
+/// The initial noise variance of single outputs.
 const FIRST_NOISE: f64 = 0.02;
 
 /// One column of a sum.
@@ -21,13 +22,13 @@ const FIRST_NOISE: f64 = 0.02;
 struct Column {
     latent: Latent,
     weight: f64,
-    /// The earlier column of the sum whose length-scale it shares.
+    /// The earlier column that has the same length-scale.
     tied_to: Option<usize>,
-    /// Whether its size is given.
+    /// Whether the weight is fixed.
     is_fixed: bool,
 }
 
-/// The columns of a sum at its start; `quickness` divides the length-scales of what is not a season or a level.
+/// The initial columns of a sum; `quickness` divides the length-scales of kernels and oscillators.
 fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
     let mut columns: Vec<Column> = vec![];
     for term in spec.terms() {
@@ -43,7 +44,7 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                 let piece = Component::Sho { quality: Quality::new(0.7)? };
                 push(Latent::component(piece, LengthScale::new(4.0 / quickness)?), 0.5, None, false);
             }
-            // A step of a twentieth of a standard deviation per gap.
+            // Steps of a twentieth of a standard deviation per gap.
             Term::Level => {
                 let length_scale = (LEVEL_DEVIATION / 0.05).powi(2);
                 push(
@@ -53,7 +54,7 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                     true,
                 );
             }
-            // After a length-scale the slope is as uncertain as at the root.
+            // After one length-scale the slope is as uncertain as at the first row.
             Term::Trend => {
                 push(
                     Latent::component(Component::LocalLinearTrend, LengthScale::new(3e3)?),
@@ -62,7 +63,7 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                     true,
                 );
             }
-            // Shared seasons have columns of their own.
+            // Shared seasons have separate columns.
             Term::Shared { .. } => {}
             Term::Season { period, harmonics } => {
                 let first = columns.len();
@@ -79,7 +80,7 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
     Ok(columns)
 }
 
-/// A sum for one output alone, with the parameters that are free in it.
+/// The model of a single output, with its free parameters.
 pub(super) fn alone(
     spec: &TimeSpec,
     quickness: f64,
@@ -99,8 +100,8 @@ pub(super) fn alone(
     Ok((model, with_ties(parameters, &columns, 1)))
 }
 
-/// All outputs together: latent l is the sum that output l has alone, and `loadings` (row-major D×D) say how much of it each
-/// output has, in units of that output alone.
+/// The joint model: latent l is the sum of output l, and `loadings` (row-major D×D) are the weights of each output in units of
+/// its single model.
 pub(super) fn together(
     spec: &TimeSpec,
     singles: &[Lmc],
@@ -116,7 +117,7 @@ pub(super) fn together(
     let mut weights = vec![0.0; n_outputs * n_outputs * n_columns];
     for output in 0..n_outputs {
         for latent in 0..n_outputs {
-            // Of the first column as much as the output has of its own; of the others in the latent's own proportions.
+            // The first column scales with the output's own weight, the others keep the proportions of the latent.
             let loading = loadings[output * n_outputs + latent] * first_weight(own(output, 0));
             for column in 0..n_columns {
                 let multiple = own(latent, column) / first_weight(own(latent, 0));
@@ -131,7 +132,7 @@ pub(super) fn together(
     Ok((model, parameters))
 }
 
-/// One group of a shared season: cycles and their quarter turns in turn, and how much of each every output has.
+/// One group of a shared season: alternating cycles and quarter turns, with the weights of every output.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) latents: Vec<Latent>,
@@ -139,7 +140,7 @@ pub(super) struct Group {
     pub(super) weights: Vec<f64>,
 }
 
-/// A joint model of these latents and, after them, shared seasons.
+/// A joint model of these latents followed by shared seasons.
 pub(super) fn with_groups(
     own: Vec<Latent>,
     own_weights: &[f64],
@@ -160,18 +161,18 @@ pub(super) fn with_groups(
     Lmc::new(latents, mixing, noise)
 }
 
-/// Where the shared seasons of a joint model begin.
+/// The first column of the shared seasons of a joint model.
 pub(super) fn first_shared(model: &Lmc) -> usize {
     let turn = model.latents().iter().position(|latent| latent.process() == Process::QuarterTurn);
     turn.map_or(model.n_latents(), |turn| turn - 1)
 }
 
-/// How many columns each sum of a joint model has.
+/// The number of columns of each sum of a joint model.
 pub(super) fn n_columns(model: &Lmc) -> usize {
     first_shared(model) / model.n_outputs()
 }
 
-/// The columns of each group of a shared season: a harmonic after the other, of one length-scale, each with its quarter turn.
+/// The columns of each group of a shared season: harmonics of one length-scale, each followed by its quarter turn.
 pub(super) fn group_columns(model: &Lmc) -> Vec<Range<usize>> {
     let first = first_shared(model);
     let cycles: Vec<Latent> = model.latents()[first..].iter().step_by(2).copied().collect();
@@ -179,7 +180,7 @@ pub(super) fn group_columns(model: &Lmc) -> Vec<Range<usize>> {
     terms(&cycles).into_iter().map(with_turns).collect()
 }
 
-/// The latents of each term of a sum: the harmonics of a season together, everything else alone.
+/// The latents of each term of a sum: the harmonics of a season together, every other latent alone.
 pub(super) fn terms(latents: &[Latent]) -> Vec<Range<usize>> {
     let is_next_harmonic = |term: &Range<usize>, at: usize| {
         let cycle = |at: usize| match latents[at].process() {
@@ -204,7 +205,7 @@ pub(super) fn terms(latents: &[Latent]) -> Vec<Range<usize>> {
     terms
 }
 
-/// The sum that the latents of a joint model are, and the seasons that outputs share.
+/// The specification of a joint model.
 pub(super) fn spec_of(model: &Lmc) -> TimeSpec {
     let latents = &model.latents()[..n_columns(model)];
     let term = |columns: Range<usize>| {
@@ -234,7 +235,7 @@ pub(super) fn spec_of(model: &Lmc) -> TimeSpec {
     spec
 }
 
-/// By latent of a joint model, the sum or the group that it is a piece of.
+/// The sum or group of each latent of a joint model.
 pub(super) fn numbers(model: &Lmc) -> Vec<usize> {
     let own = (0..first_shared(model)).map(|column| column / n_columns(model));
     let groups = group_columns(model).into_iter().enumerate();
@@ -242,7 +243,7 @@ pub(super) fn numbers(model: &Lmc) -> Vec<usize> {
     own.chain(shared).collect()
 }
 
-/// What is free in a joint model of as many sums as outputs, and shared seasons.
+/// The free parameters of a joint model.
 pub(super) fn parameters(spec: &TimeSpec, model: &Lmc, noise_floor: f64) -> Result<Parameters, ModelError> {
     let columns = columns(spec, 1.0)?;
     let (n_outputs, n_columns) = (model.n_outputs(), columns.len());
@@ -263,7 +264,8 @@ pub(super) fn parameters(spec: &TimeSpec, model: &Lmc, noise_floor: f64) -> Resu
     Ok(with_ties(parameters, &columns, n_outputs))
 }
 
-/// The sum of one output of a joint model, as large as all that the output has of its first column. A level keeps its pace.
+/// The single model of an output of a joint model: variances are summed over latents, and a level keeps its innovation
+/// variance.
 pub(super) fn single_of(model: &Lmc, output: usize) -> Result<Lmc, ModelError> {
     let (n_outputs, n_columns) = (model.n_outputs(), n_columns(model));
     let weight = |latent: usize, column: usize| {
@@ -288,7 +290,7 @@ pub(super) fn single_of(model: &Lmc, output: usize) -> Result<Lmc, ModelError> {
         });
         weights.push(size);
     }
-    // Of a shared season as much as all its groups have, as the first one moves.
+    // A shared season has the variance of all its groups and the dynamics of the first.
     let groups = group_columns(model);
     let period = |group: &Range<usize>| model.latents()[group.start].shape();
     for (at, group) in groups.iter().enumerate() {
@@ -312,8 +314,7 @@ pub(super) fn single_of(model: &Lmc, output: usize) -> Result<Lmc, ModelError> {
     Lmc::new(latents, mixing, vec![model.noise()[output]])
 }
 
-/// A joint model with the motion of these single ones: each latent moves as its output alone, and every output has as much
-/// of its first column as before.
+/// A joint model with the dynamics of single models and the weights of its own first columns.
 pub(super) fn moving_as(model: &Lmc, singles: &[Lmc]) -> Result<Lmc, ModelError> {
     let (n_outputs, n_columns) = (model.n_outputs(), n_columns(model));
     let mut weights = vec![];
@@ -330,19 +331,19 @@ pub(super) fn moving_as(model: &Lmc, singles: &[Lmc]) -> Result<Lmc, ModelError>
     with_groups(own, &weights, &groups, model.noise().to_vec())
 }
 
-/// A group of a shared season as it stands in a model.
+/// A group of a shared season of a model.
 fn group_of(model: &Lmc, columns: Range<usize>) -> Group {
     let row = |output: usize| model.mixing().shared_row(OutputIndex::new(output))[columns.clone()].to_vec();
     let weights = (0..model.n_outputs()).flat_map(row).collect();
     Group { latents: model.latents()[columns].to_vec(), weights }
 }
 
-/// A weight that has vanished still has proportions.
+/// Avoids division by a vanishing weight.
 fn first_weight(weight: f64) -> f64 {
     if weight.abs() < 1e-3 { 1e-3_f64.copysign(weight) } else { weight }
 }
 
-/// Length-scales of the harmonics of a season are one, in each latent.
+/// Ties the length-scales of the harmonics of a season, in each sum.
 fn with_ties(mut parameters: Parameters, columns: &[Column], n_sums: usize) -> Parameters {
     for sum in 0..n_sums {
         for (first, _) in columns.iter().enumerate() {
