@@ -1,6 +1,6 @@
-//! `demo`: a year of weather with two gaps whose truth is known, from the embedded table to a page.
+//! `demo`: fits a year of weather with two gaps whose true values are known, and writes a page.
 //!
-//! Nothing is stored but the table: every parameter is learned when the command runs.
+//! Only the table is embedded; all parameters are learned when the command runs.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::arguments::Speech;
+use crate::arguments::Printing;
 use crate::error::CliError;
 use crate::learning::{fit_watched, use_threads, warn};
 use crate::parameters::write_text;
@@ -30,26 +30,26 @@ use crate::verbs::completion::make_folder;
 
 const EXAMPLES: &str = "\
 Examples:
-  catena demo                     learns, fills, prints errors; writes demo/filled.csv and demo/report.html
+  catena demo                     learn, fill two gaps and print the errors; writes demo/filled.csv and demo/report.html
   catena demo --directory /tmp/weather";
 
 /// Options of `demo`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The folder to write to; it is made if it is not there.
+    /// Directory to write to; created if it does not exist.
     #[arg(long, value_name = "DIR", default_value = "demo")]
     directory: PathBuf,
-    /// Threads to use; without it, all cores.
+    /// Number of threads [default: all cores].
     #[arg(long)]
     threads: Option<usize>,
     #[command(flatten)]
-    speech: Speech,
+    printing: Printing,
 }
 
 const WEATHER: &str = include_str!("../../../../data/demo/nyc_airport_weather_2013.csv");
 
-/// A gap that is made: an output, and the second at which it begins, counted from 1970.
+/// A gap to create: an output, and the Unix time in seconds at which it begins.
 struct Gap {
     output: &'static str,
     begin: i64,
@@ -67,21 +67,21 @@ const GAP_HOURS: usize = 96;
 struct Outcome {
     name: &'static str,
     rmse: f64,
-    /// The share of hidden hours inside 95 % intervals.
+    /// Fraction of held-out hours inside their 95 % intervals.
     coverage: f64,
 }
 
 /// Runs the demo.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { directory, threads, speech } = arguments;
-    let console = speech.console();
+    let Arguments { directory, threads, printing } = arguments;
+    let console = printing.console();
     use_threads(*threads)?;
     make_folder(directory)?;
     let table = read_pipe(WEATHER.as_bytes(), &ReadOptions::default(), &mut |_, _| {})?;
     let mut source = choose(table, &Selection::default(), console)?;
     let gaps: Vec<(usize, Range<usize>)> = GAPS.iter().map(|gap| place_of(gap, &source.frame)).collect();
     let truth = hide(&mut source.frame, &gaps);
-    console.say(format!("hidden: {GAP_HOURS} hours each of {} and {}", GAPS[0].output, GAPS[1].output));
+    console.say(format!("held out: {GAP_HOURS} hours each of {} and {}", GAPS[0].output, GAPS[1].output));
 
     let data = source.dataset()?;
     let options = FitOptions {
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         ..FitOptions::default()
     };
     let failed = |error: FitError| source.in_user_terms(error);
-    // The last climb of the joint model keeps one core busy; the others learn the single outputs meanwhile.
+    // The last optimization of the joint model keeps one core busy; the others learn the single outputs meanwhile.
     let (fit, singles) = rayon::join(
         || fit_watched(&data, &options, console),
         || -> Result<Vec<Single>, FitError> {
@@ -124,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     write_table(&filled_table(&source.frame, &predictive), &Target::new(&filled, None)?)?;
     let report = directory.join("report.html");
     write_text(&report, &page("New York airport weather, 2013", &fit, &about, &truth)?)?;
-    if speech.json {
+    if printing.json {
         return print_json(&to_json(&results, &fit));
     }
     print_text(&to_text(&results))?;
@@ -138,12 +138,12 @@ fn place_of(gap: &Gap, frame: &Frame) -> (usize, Range<usize>) {
     let instant = Instant::from_nanoseconds(i128::from(gap.begin) * 1_000_000_000);
     let input = &frame.inputs[0];
     let number = input.time.as_ref().map_or(0.0, |axis| axis.number_of(instant));
-    // The embedded table has every hour once, in order.
+    // The embedded table has every hour once, in ascending order.
     let begin = input.values.partition_point(|value| *value < number);
     (output, begin..(begin + GAP_HOURS).min(frame.n_rows()))
 }
 
-/// Empties the cells of the gaps; gives what stood there, row-major, and NaN elsewhere.
+/// Empties the cells of the gaps and returns their values, row-major, NaN elsewhere.
 fn hide(frame: &mut Frame, gaps: &[(usize, Range<usize>)]) -> Vec<f64> {
     let n_outputs = frame.n_outputs();
     let mut truth = vec![f64::NAN; frame.values.len()];
@@ -176,14 +176,14 @@ fn outcome(
     Outcome { name, rmse: scores.rmse, coverage: scores.coverage }
 }
 
-/// What one output says of itself, without the others.
+/// Predictions of one output from its own values only.
 struct Single {
     learned: Predictive,
     line: Predictive,
 }
 
 impl Single {
-    /// Learned the same way as all outputs together.
+    /// Learned with the same options as the joint model.
     fn learned(source: &Source, output: usize, options: &FitOptions, name: &str) -> Result<Self, FitError> {
         let alone = alone(source, output)?;
         let options = FitOptions { output_names: vec![name.to_owned()], ..options.clone() };
@@ -225,7 +225,7 @@ fn to_text(results: &[(&Gap, [Outcome; 3])]) -> String {
         for Outcome { name, rmse, coverage } in outcomes {
             let percent = 100.0 * coverage;
             lines.push(format!(
-                "  {name:<30} error {rmse:>6.2} {:<4} {percent:>5.0} % inside 95 % bands",
+                "  {name:<30} error {rmse:>6.2} {:<4} {percent:>5.0} % inside 95 % intervals",
                 gap.unit
             ));
         }
