@@ -88,7 +88,11 @@ impl Plan {
             self.n_observed,
             self.n_missing
         ));
-        console.say(format!("estimate: {} of memory, at most {:.0} s", self.memory, self.seconds.ceil()));
+        console.say(format!(
+            "estimate: about {} of memory, at most {:.0} s",
+            self.memory,
+            self.seconds.ceil()
+        ));
         console.say("dry run: nothing was learned or written");
         Ok(())
     }
