@@ -11,7 +11,7 @@ use catena::units::UnitError;
 use catena_explain::ExplainError;
 use catena_fit::fit::FitError;
 use catena_io::write::WriteError;
-use catena_methods::BaselineError;
+use catena_methods::DenseMethodError;
 use catena_methods::bounds::BoundsError;
 use catena_studies::study::StudyError;
 use thiserror::Error;
@@ -85,9 +85,9 @@ pub enum ExperimentError {
     /// A study cannot be set up.
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// A rival failed.
+    /// A dense method failed.
     #[error(transparent)]
-    Baseline(#[from] BaselineError),
+    Dense(#[from] DenseMethodError),
     /// A bound cannot be evaluated.
     #[error(transparent)]
     Bounds(#[from] BoundsError),

@@ -14,7 +14,7 @@ use catena::posterior::Posterior;
 use catena::prediction::Prediction;
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
-use catena_methods::trivial::LinearInterpolation;
+use catena_methods::simple_rules::LinearInterpolation;
 
 /// Not observed. `NaN` says so only here, at the border.
 const GAP: f64 = f64::NAN;

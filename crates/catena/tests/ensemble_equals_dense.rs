@@ -7,9 +7,9 @@ use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::{Combination, EnsembleError, ensemble_marginals};
 use catena::structure::{Tree, chain_ensemble};
 use catena::units::{DistanceScale, LengthScale, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 
 struct Case {
     model: Lmc,

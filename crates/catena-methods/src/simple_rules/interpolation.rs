@@ -4,7 +4,7 @@ use catena::data::{Dataset, InputPoints};
 use catena::prediction::Prediction;
 
 use super::TrainingMean;
-use crate::BaselineError;
+use crate::DenseMethodError;
 use crate::problem::check_dim;
 
 /// For each output, straight lines between its observed cells along the input; beyond the ends, the end value.
@@ -22,10 +22,10 @@ impl LinearInterpolation {
     ///
     /// # Errors
     /// When there is more than one input column, or an output was never observed.
-    pub fn fit(dataset: &Dataset) -> Result<Self, BaselineError> {
+    pub fn fit(dataset: &Dataset) -> Result<Self, DenseMethodError> {
         let dim = dataset.inputs().dim();
         if dim != 1 {
-            return Err(BaselineError::NotOneDimensional { dim });
+            return Err(DenseMethodError::NotOneDimensional { dim });
         }
         let mean = TrainingMean::fit(dataset.observations())?;
         let mut cells = vec![vec![]; dataset.observations().n_outputs()];
@@ -43,7 +43,7 @@ impl LinearInterpolation {
     ///
     /// # Errors
     /// When the points have more than one input column.
-    pub fn predict(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
+    pub fn predict(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         check_dim(1, at)?;
         let means = at.values().iter().flat_map(|&x| self.knots.iter().map(move |knots| value_at(knots, x)));
         let variances = self.variances.repeat(at.n_rows());
@@ -102,7 +102,7 @@ mod tests {
     fn two_inputs_are_refused() {
         let inputs = InputPoints::new(1, 2, vec![0.0, 0.0]).unwrap();
         let dataset = Dataset::new(inputs, Observations::from_dense(1, 1, &[1.0]).unwrap()).unwrap();
-        let error = BaselineError::NotOneDimensional { dim: 2 };
+        let error = DenseMethodError::NotOneDimensional { dim: 2 };
         assert_eq!(LinearInterpolation::fit(&dataset), Err(error));
     }
 }

@@ -5,7 +5,7 @@ use catena::index::{OutputIndex, RowIndex};
 use catena::prediction::Prediction;
 
 use super::TrainingMean;
-use crate::BaselineError;
+use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
 use crate::target::dot;
 
@@ -27,9 +27,9 @@ impl RidgeRegression {
     ///
     /// # Errors
     /// When the penalty is not positive and finite, or an output was never observed.
-    pub fn fit(observations: &Observations, penalty: f64) -> Result<Self, BaselineError> {
+    pub fn fit(observations: &Observations, penalty: f64) -> Result<Self, DenseMethodError> {
         if !(penalty > 0.0 && penalty.is_finite()) {
-            return Err(BaselineError::Penalty(penalty));
+            return Err(DenseMethodError::Penalty(penalty));
         }
         let mean = TrainingMean::fit(observations)?;
         let scales =
@@ -62,7 +62,7 @@ impl RidgeRegression {
         observations: &Observations,
         output: OutputIndex,
         penalty: f64,
-    ) -> Result<(), BaselineError> {
+    ) -> Result<(), DenseMethodError> {
         let (n_outputs, own) = (observations.n_outputs(), output.get());
         let mut normal = vec![0.0; n_outputs * n_outputs];
         normal.iter_mut().step_by(n_outputs + 1).for_each(|diagonal| *diagonal = penalty);
@@ -79,7 +79,7 @@ impl RidgeRegression {
         }
         let first = rows.first().map_or(RowIndex::new(0), |(row, _, _)| *row);
         let cholesky = Cholesky::new(n_outputs, normal, Threads::One)
-            .map_err(|_| BaselineError::NotPositiveDefinite { row: first })?;
+            .map_err(|_| DenseMethodError::NotPositiveDefinite { row: first })?;
         cholesky.solve(&mut right, Threads::One);
         let count = rows.len() as f64;
         let squares = rows.into_iter().map(|(_, mut regressors, value)| {
@@ -99,10 +99,10 @@ impl RidgeRegression {
     ///
     /// # Errors
     /// When the table has another number of outputs.
-    pub fn predict(&self, observations: &Observations) -> Result<Prediction, BaselineError> {
+    pub fn predict(&self, observations: &Observations) -> Result<Prediction, DenseMethodError> {
         let (n_outputs, table) = (self.scales.len(), observations.n_outputs());
         if n_outputs != table {
-            return Err(BaselineError::OutputCount { model: n_outputs, table });
+            return Err(DenseMethodError::OutputCount { model: n_outputs, table });
         }
         let mut means = Vec::with_capacity(observations.n_rows() * n_outputs);
         for row in (0..observations.n_rows()).map(RowIndex::new) {
@@ -139,6 +139,6 @@ mod tests {
     #[test]
     fn a_penalty_must_be_positive() {
         let observations = Observations::from_dense(1, 1, &[1.0]).unwrap();
-        assert_eq!(RidgeRegression::fit(&observations, 0.0), Err(BaselineError::Penalty(0.0)));
+        assert_eq!(RidgeRegression::fit(&observations, 0.0), Err(DenseMethodError::Penalty(0.0)));
     }
 }

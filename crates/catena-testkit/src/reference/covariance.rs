@@ -1,16 +1,15 @@
 //! The prior covariance of one latent's state at every pair of rows.
 
 use catena::index::RowIndex;
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Process};
 use catena::structure::Tree;
 
-use super::Metric;
-use super::piece::{Numbers, piece_covariance, piece_transition};
+use super::component::{Parameters, component_covariance, component_transition};
 use super::transition::{
     Square, correlation, drift, matrix_exponential, product, rate, stationary_covariance,
 };
-use crate::double_double::DoubleDouble;
+use super::{DoubleDouble, Metric};
 
 /// `Cov(z_i, z_j)` of one latent, by rows of the table.
 pub(super) struct StateCovariance {
@@ -22,15 +21,15 @@ pub(super) struct StateCovariance {
 }
 
 impl StateCovariance {
-    /// The covariance of this latent with these numbers in place of its length-scale and shape.
-    pub(super) fn new(latent: &Latent, metric: Metric<'_>, (length_scale, shape): Numbers) -> Self {
+    /// The covariance of a latent with these values of its length-scale and shape parameter.
+    pub(super) fn new(latent: &Latent, metric: Metric<'_>, parameters: Parameters) -> Self {
         let (kernel, state) = match latent.process() {
             Process::Stationary(kernel, state) => (kernel, state),
-            Process::Piece(piece) => return Self::of_piece(piece, metric, (length_scale, shape)),
-            // Its cycle has the state.
+            Process::Component(component) => return Self::of_component(component, metric, parameters),
+            // The state is that of its cycle.
             Process::QuarterTurn => return Self { dim: 0, n_rows: 0, values: vec![] },
         };
-        let rate = rate(kernel, length_scale);
+        let rate = rate(kernel, parameters[0]);
         match metric {
             Metric::Structure(tree) => Self::on_structure(kernel, state, tree, rate),
             Metric::Euclidean(inputs, scale) => {
@@ -46,9 +45,9 @@ impl StateCovariance {
         }
     }
 
-    /// With a the common ancestor, `Cov(z_i, z_j) = A_{i←a} P₀ A_{j←a}ᵀ`. Positions are visited parents first: where
-    /// j was visited before i, `A_{i←a}` ends in the transition of i's own edge, so the block is that transition
-    /// times the block of i's parent with j.
+    /// `Cov(z_i, z_j) = A_{i←a} P₀ A_{j←a}ᵀ` with a the common ancestor. Parents are visited first: for j visited before
+    /// i, `A_{i←a}` ends in the transition of i's own edge, so the block is that transition times the block of i's
+    /// parent with j.
     fn on_structure(kernel: Kernel, state: StateKind, tree: &Tree, rate: DoubleDouble) -> Self {
         let (step_drift, root): (_, Square) = match state {
             StateKind::Value => (None, vec![DoubleDouble::ONE]),
@@ -78,9 +77,9 @@ impl StateCovariance {
         covariance
     }
 
-    /// With the time t since the root, or since the first point: of the later point with the earlier one, the transition
-    /// between them times the covariance at the earlier one.
-    fn of_piece(piece: Piece, metric: Metric<'_>, numbers: Numbers) -> Self {
+    /// The covariance of a later point with an earlier one is the transition between them times the covariance at the
+    /// earlier one. Time counts from the root, or from the first point.
+    fn of_component(component: Component, metric: Metric<'_>, parameters: Parameters) -> Self {
         let times: Vec<DoubleDouble> = match metric {
             Metric::Structure(tree) => {
                 let mut times = vec![DoubleDouble::ZERO; tree.len()];
@@ -99,16 +98,17 @@ impl StateCovariance {
                 inputs.values().iter().map(since).collect()
             }
         };
-        let (dim, n_rows) = (piece.state_dim(), times.len());
-        // Of a cycle both components may be read.
-        let is_value_alone = matches!(metric, Metric::Euclidean(..)) && !matches!(piece, Piece::Cycle { .. });
+        let (dim, n_rows) = (component.state_dim(), times.len());
+        // Both state components of a cycle may be observed.
+        let is_value_alone =
+            matches!(metric, Metric::Euclidean(..)) && !matches!(component, Component::Cycle { .. });
         let dim = if is_value_alone { 1 } else { dim };
         let mut covariance = Self { dim, n_rows, values: vec![DoubleDouble::ZERO; (n_rows * dim).pow(2)] };
         for later in 0..n_rows {
             for earlier in (0..n_rows).filter(|&row| (times[later] - times[row]).to_f64() >= 0.0) {
-                let transition = piece_transition(piece, numbers, times[later] - times[earlier]);
-                let marginal = piece_covariance(piece, numbers, times[earlier]);
-                let block = product(&transition, &marginal, piece.state_dim());
+                let transition = component_transition(component, parameters, times[later] - times[earlier]);
+                let marginal = component_covariance(component, parameters, times[earlier]);
+                let block = product(&transition, &marginal, component.state_dim());
                 covariance.set(later, earlier, &block[..dim * dim]);
             }
         }
@@ -153,7 +153,7 @@ mod tests {
     use catena::index::Position;
     use catena::units::LengthScale;
 
-    /// The definition, word by word: walk from both rows to their common ancestor and multiply correlations.
+    /// The definition: go from both rows to their common ancestor and multiply the correlations of the edges.
     #[test]
     fn blocks_follow_the_paths_to_the_common_ancestor() {
         let places = vec![0.0, 1.0, 0.5, 2.0, -1.0, 0.3, 0.2, 4.0, 1.5, -2.0, 3.0, 3.5];
@@ -161,8 +161,8 @@ mod tests {
         let parents = [Some(2), Some(2), None, Some(1), Some(1), Some(0)];
         let tree = Tree::from_parents(&inputs, &parents.map(|row| row.map(RowIndex::new))).unwrap();
         let latent = Latent::new(Kernel::Matern52, StateKind::Value, LengthScale::new(1.7).unwrap()).unwrap();
-        let numbers = (DoubleDouble::new(1.7), DoubleDouble::ONE);
-        let covariance = StateCovariance::new(&latent, Metric::Structure(&tree), numbers);
+        let parameters = [DoubleDouble::new(1.7), DoubleDouble::ONE];
+        let covariance = StateCovariance::new(&latent, Metric::Structure(&tree), parameters);
         let ancestors = |row: usize| {
             let mut path = vec![tree.position_of(RowIndex::new(row))];
             while let Some(parent) = tree.parent(*path.last().unwrap()) {

@@ -3,8 +3,7 @@
 use catena::index::LatentIndex;
 
 use super::posterior::DensePosterior;
-use super::{DensePrior, StateCovariance};
-use crate::double_double::DoubleDouble;
+use super::{DensePrior, DoubleDouble, StateCovariance};
 
 /// Derivatives of the log evidence by every parameter of the model.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,9 +12,9 @@ pub struct DenseGradient {
     pub mixing: Vec<f64>,
     /// d/dℓ_l.
     pub length_scales: Vec<f64>,
-    /// The slope in each latent's shape; 0 where it has none.
+    /// Derivative in each latent's shape parameter; 0 for latents without one.
     pub shapes: Vec<f64>,
-    /// d/dr_d; cells with their own known noise do not count.
+    /// d/dr_d; cells with known noise of their own do not contribute.
     pub noise: Vec<f64>,
 }
 
@@ -35,20 +34,21 @@ pub(super) fn dense_gradient(prior: &DensePrior<'_>, posterior: &DensePosterior<
     let mut noise = vec![DoubleDouble::ZERO; n_outputs];
     let readings: Vec<(LatentIndex, usize)> = model.readings().collect();
     for l in 0..n_latents {
-        for m in prior.kin(l) {
+        for m in prior.columns_with_latent_of(l) {
             let (owner, p) = (readings[l].0.get(), readings[l].1);
             let components = (p, readings[m].1);
-            let slope = slope_in(prior, owner, 0, components);
-            let shape_slope = model.latents()[owner].shape().map(|_| slope_in(prior, owner, 1, components));
+            let derivative = derivative_in(prior, owner, 0, components);
+            let shape_derivative =
+                model.latents()[owner].shape().map(|_| derivative_in(prior, owner, 1, components));
             for (at, a) in cells.iter().enumerate() {
                 for (other, b) in cells.iter().enumerate() {
                     let share = sensitivity[at * n + other] * prior.weight(b.output, m);
-                    // K is symmetric in the two cells, so the ½ goes with counting only the first one's weight.
+                    // K is symmetric in the two cells: the ½ cancels against the derivative in the second cell's weight.
                     mixing[a.output * n_latents + l] += share * prior.between((l, a.row), (m, b.row));
                     let (share, at) = (share * prior.weight(a.output, l), a.row * prior.n_rows + b.row);
-                    length_scales[owner] += share * slope[at];
-                    if let Some(slope) = &shape_slope {
-                        shapes[owner] += share * slope[at];
+                    length_scales[owner] += share * derivative[at];
+                    if let Some(derivative) = &shape_derivative {
+                        shapes[owner] += share * derivative[at];
                     }
                 }
             }
@@ -73,17 +73,23 @@ pub(super) fn dense_gradient(prior: &DensePrior<'_>, posterior: &DensePosterior<
     }
 }
 
-/// The slope of the covariance of two components of latent l, in its length-scale (`which` = 0) or shape (1), for every pair of
-/// rows, by five-point differences of the covariance itself: with a relative step of 1e-5 they are off by 1e-20 from the missing terms, and by 1e-25 from rounding in 32 digits.
-fn slope_in(prior: &DensePrior<'_>, l: usize, which: usize, (p, q): (usize, usize)) -> Vec<DoubleDouble> {
+/// The derivative of the covariance of two state components of latent l in its length-scale (`which` = 0) or shape (1), for
+/// every pair of rows, by five-point differences. With a relative step of 1e-5 the truncation error is 1e-20 and the
+/// rounding error 1e-25.
+fn derivative_in(
+    prior: &DensePrior<'_>,
+    l: usize,
+    which: usize,
+    (p, q): (usize, usize),
+) -> Vec<DoubleDouble> {
     let latent = &prior.model.latents()[l];
-    let numbers = [latent.length_scale().get(), latent.shape().unwrap_or(1.0)];
-    // A power of two, so that the displaced numbers are the ones meant.
-    let step = numbers[which] * 2.0_f64.powi(-17);
+    let parameters = [latent.length_scale().get(), latent.shape().unwrap_or(1.0)];
+    // A power of two, so that the displacement is exact.
+    let step = parameters[which] * 2.0_f64.powi(-17);
     let displaced = [-2.0, -1.0, 1.0, 2.0].map(|times| {
-        let mut moved = numbers.map(DoubleDouble::new);
+        let mut moved = parameters.map(DoubleDouble::new);
         moved[which] += DoubleDouble::new(times * step);
-        StateCovariance::new(latent, prior.metric, (moved[0], moved[1]))
+        StateCovariance::new(latent, prior.metric, moved)
     });
     let divisor = DoubleDouble::new(12.0) * DoubleDouble::new(step);
     let entry = |i: usize, j: usize| {

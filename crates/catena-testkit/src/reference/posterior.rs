@@ -6,8 +6,7 @@ use rayon::prelude::*;
 
 use super::cholesky::{Cholesky, dot};
 use super::gradient::{DenseGradient, dense_gradient};
-use super::{DenseError, DensePrior};
-use crate::double_double::DoubleDouble;
+use super::{DensePrior, DoubleDouble};
 
 /// One observed cell.
 pub(super) struct ObservedCell {
@@ -15,7 +14,7 @@ pub(super) struct ObservedCell {
     pub(super) output: usize,
     pub(super) value: f64,
     pub(super) noise: f64,
-    /// Whether the noise is the cell's own, so that the output's parameter has no part in it.
+    /// Whether the noise is given for this cell, so that the output's noise parameter does not enter.
     pub(super) has_own_noise: bool,
 }
 
@@ -34,15 +33,12 @@ pub struct DensePosterior<'a> {
 }
 
 impl<'a> DensePosterior<'a> {
-    pub(super) fn new(prior: DensePrior<'a>, observations: &Observations) -> Result<Self, DenseError> {
+    pub(super) fn new(prior: DensePrior<'a>, observations: &Observations) -> Result<Self, String> {
         let model = prior.model;
-        if observations.n_rows() != prior.n_rows {
-            let (process, observations) = (prior.n_rows, observations.n_rows());
-            return Err(DenseError::RowCount { process, observations });
-        }
-        if observations.n_outputs() != model.n_outputs() {
-            let (model, observations) = (model.n_outputs(), observations.n_outputs());
-            return Err(DenseError::OutputCount { model, observations });
+        let expected = (prior.n_rows, model.n_outputs());
+        let found = (observations.n_rows(), observations.n_outputs());
+        if expected != found {
+            return Err(format!("the process has {expected:?} rows and outputs, the observations {found:?}"));
         }
         let cells: Vec<ObservedCell> = observations
             .cells()
@@ -59,9 +55,9 @@ impl<'a> DensePosterior<'a> {
         for (at, cell) in cells.iter().enumerate() {
             matrix[at * n + at] += DoubleDouble::new(cell.noise);
         }
-        let factor = Cholesky::new(n, matrix).map_err(|pivot| DenseError::NotPositiveDefinite {
-            row: RowIndex::new(cells[pivot].row),
-            output: OutputIndex::new(cells[pivot].output),
+        let factor = Cholesky::new(n, matrix).map_err(|pivot| {
+            let ObservedCell { row, output, .. } = cells[pivot];
+            format!("the covariance of the observed cells is singular at row {row}, output {output}")
         })?;
         let mut weights: Vec<_> = cells.iter().map(|cell| DoubleDouble::new(cell.value)).collect();
         factor.solve_lower(&mut weights);
@@ -202,15 +198,15 @@ impl DensePrior<'_> {
         (0..self.model.n_outputs()).map(row).collect()
     }
 
-    /// The covariance of what columns l and m of the mixing matrix read at two rows.
+    /// The covariance of the state components that columns l and m of the mixing matrix refer to, at two rows.
     pub(super) fn between(&self, (l, i): (usize, usize), (m, j): (usize, usize)) -> DoubleDouble {
         let readings: Vec<(LatentIndex, usize)> = self.model.readings().collect();
         let ((owner, p), (other, q)) = (readings[l], readings[m]);
         if owner == other { self.latents[owner.get()].get((i, p), (j, q)) } else { DoubleDouble::ZERO }
     }
 
-    /// The columns that read the same latent's state as this one.
-    pub(super) fn kin(&self, l: usize) -> Vec<usize> {
+    /// The columns of the mixing matrix that refer to the same latent's state as column l.
+    pub(super) fn columns_with_latent_of(&self, l: usize) -> Vec<usize> {
         let owners: Vec<LatentIndex> = self.model.readings().map(|(owner, _)| owner).collect();
         (0..owners.len()).filter(|&m| owners[m] == owners[l]).collect()
     }
@@ -233,11 +229,12 @@ impl DensePrior<'_> {
 
     /// The covariance of the observed cells' functions, without noise.
     fn cell_covariance(&self, cells: &[ObservedCell]) -> Vec<DoubleDouble> {
-        let kin: Vec<Vec<usize>> = (0..self.latents.len()).map(|l| self.kin(l)).collect();
+        let columns: Vec<Vec<usize>> =
+            (0..self.latents.len()).map(|l| self.columns_with_latent_of(l)).collect();
         let entry = |a: &ObservedCell, b: &ObservedCell| {
             let share = |l: usize| -> DoubleDouble {
                 let with = |m: usize| self.weight(b.output, m) * self.between((l, a.row), (m, b.row));
-                self.weight(a.output, l) * kin[l].iter().map(|&m| with(m)).sum::<DoubleDouble>()
+                self.weight(a.output, l) * columns[l].iter().map(|&m| with(m)).sum::<DoubleDouble>()
             };
             (0..self.latents.len()).map(share).sum()
         };
@@ -249,13 +246,13 @@ impl DensePrior<'_> {
         let mut columns = vec![];
         let readings: Vec<(LatentIndex, usize)> = self.model.readings().collect();
         for (at, latent) in self.latents.iter().enumerate() {
-            let kin = self.kin(at);
+            let columns_of_latent = self.columns_with_latent_of(at);
             for p in 0..latent.dim {
                 let entry = |cell: &ObservedCell| -> DoubleDouble {
                     let read = |m: usize| {
                         self.weight(cell.output, m) * latent.get((row, p), (cell.row, readings[m].1))
                     };
-                    kin.iter().map(|&m| read(m)).sum()
+                    columns_of_latent.iter().map(|&m| read(m)).sum()
                 };
                 columns.push(cells.iter().map(entry).collect());
             }

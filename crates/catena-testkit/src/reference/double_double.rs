@@ -1,8 +1,7 @@
-//! Numbers of about 32 digits, as unevaluated sums of two `f64`: what the judges compute in.
+//! Numbers of about 32 digits, as unevaluated sums of two `f64`.
 //!
-//! A judge that computes in the precision of what it judges cannot tell whose rounding it sees: a dense posterior
-//! variance at noise 1e-3 loses about eight of sixteen digits to the condition of the covariance matrix. Here it keeps
-//! more than twenty.
+//! A reference in double precision would add rounding errors of its own: at noise 1e-3 a dense posterior variance loses
+//! about eight of sixteen digits to the condition of the covariance matrix. Here it keeps more than twenty.
 
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
@@ -22,7 +21,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, (a - (sum - b_seen)) + (b - b_seen))
 }
 
-/// The same when `|a| ≥ |b|` (Dekker).
+/// The sum and its rounding error for `|a| ≥ |b|` (Dekker).
 #[inline(always)]
 fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
@@ -49,7 +48,7 @@ impl DoubleDouble {
     /// 1.
     pub const ONE: Self = Self { high: 1.0, low: 0.0 };
 
-    /// This number, exactly.
+    /// Converts exactly.
     pub const fn new(value: f64) -> Self {
         Self { high: value, low: 0.0 }
     }
@@ -69,7 +68,7 @@ impl DoubleDouble {
         if self.high == 0.0 {
             return Self::ZERO;
         }
-        // One Newton step from the 16-digit root doubles its digits.
+        // One Newton step doubles the digits of the f64 root.
         let root = Self::new(self.high.sqrt());
         root + (self - root * root) / (root + root)
     }

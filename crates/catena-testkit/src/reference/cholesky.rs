@@ -1,6 +1,6 @@
-//! Cholesky factorization in 32 digits, as in any textbook.
+//! Cholesky factorization in 32 digits.
 
-use crate::double_double::DoubleDouble;
+use super::DoubleDouble;
 
 /// The lower triangular factor of a positive definite matrix, row-major with full rows.
 pub(super) struct Cholesky {
@@ -9,7 +9,7 @@ pub(super) struct Cholesky {
 }
 
 impl Cholesky {
-    /// Factors a row-major n×n matrix in place; the error is the pivot that was not positive.
+    /// Factors a row-major n×n matrix in place; the error is the index of the first pivot that is not positive.
     pub(super) fn new(n: usize, mut matrix: Vec<DoubleDouble>) -> Result<Self, usize> {
         for i in 0..n {
             let (above, below) = matrix.split_at_mut(i * n);

@@ -1,8 +1,8 @@
-//! Kernels in 32 digits, from their definitions: drift of a companion form, its exponential series, ρ and P∞.
+//! Kernels in 32 digits, from their definitions: drift of the companion form, matrix exponential, ρ and P∞.
 
 use catena::kernel::Kernel;
 
-use crate::double_double::DoubleDouble;
+use super::DoubleDouble;
 
 /// A square matrix, row-major.
 pub(super) type Square = Vec<DoubleDouble>;
@@ -17,13 +17,13 @@ fn matern_order(kernel: Kernel) -> Option<usize> {
     }
 }
 
-/// What multiplies a distance to give `u`: √(2p + 1)/ℓ for Matérn-(p + 1/2), 1/ℓ for the squared exponential.
+/// The factor from distance to `u`: √(2p + 1)/ℓ for Matérn-(p + 1/2), 1/ℓ for the squared exponential.
 pub(super) fn rate(kernel: Kernel, length_scale: DoubleDouble) -> DoubleDouble {
     let degrees = matern_order(kernel).map_or(1, |order| 2 * order + 1);
     DoubleDouble::new(degrees as f64).sqrt() / length_scale
 }
 
-/// ρ(u), by its definition.
+/// The correlation ρ(u) by its definition.
 pub fn correlation(kernel: Kernel, u: DoubleDouble) -> DoubleDouble {
     let one = DoubleDouble::ONE;
     match kernel {
@@ -50,7 +50,7 @@ pub fn drift(kernel: Kernel) -> Option<Vec<f64>> {
     Some(drift)
 }
 
-/// P∞ of (g, g', …): `Cov(g^(i), g^(j)) = (−1)^j ρ^(i+j)(0)`, with the derivatives of ρ at 0 that its series gives.
+/// P∞ of (g, g', …): `Cov(g^(i), g^(j)) = (−1)^j ρ^(i+j)(0)`, from the Taylor series of ρ.
 pub fn stationary_covariance(kernel: Kernel) -> Option<Vec<DoubleDouble>> {
     let dim = matern_order(kernel)? + 1;
     let third = DoubleDouble::ONE / DoubleDouble::new(3.0);
@@ -67,7 +67,7 @@ pub fn stationary_covariance(kernel: Kernel) -> Option<Vec<DoubleDouble>> {
 /// exp(F u), row-major, for a drift that decays.
 pub fn matrix_exponential(drift: &[f64], u: DoubleDouble) -> Vec<DoubleDouble> {
     let drift: Square = drift.iter().map(|&entry| DoubleDouble::new(entry)).collect();
-    // Every drift here decays like e^−u times a power of u: beyond 800 nothing is left that an f64 could hold.
+    // Every drift here decays like e^−u times a power of u: beyond 800 the result underflows.
     if u.to_f64() > 800.0 {
         return vec![DoubleDouble::ZERO; drift.len()];
     }

@@ -4,7 +4,7 @@ use catena::data::{DataError, Observations};
 use catena::index::OutputIndex;
 use catena::prediction::Prediction;
 
-use crate::BaselineError;
+use crate::DenseMethodError;
 
 /// Training mean and training variance (n − 1; 0 for a single value) of each output.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ impl TrainingMean {
     ///
     /// # Errors
     /// When an output was never observed.
-    pub fn fit(observations: &Observations) -> Result<Self, BaselineError> {
+    pub fn fit(observations: &Observations) -> Result<Self, DenseMethodError> {
         let mut by_output = vec![vec![]; observations.n_outputs()];
         for (_, cell) in observations.cells() {
             by_output[cell.output.get()].push(cell.value);
@@ -50,7 +50,7 @@ impl TrainingMean {
     ///
     /// # Errors
     /// Never for a fitted predictor; the signature is that of every method.
-    pub fn predict(&self, n_rows: usize) -> Result<Prediction, BaselineError> {
+    pub fn predict(&self, n_rows: usize) -> Result<Prediction, DenseMethodError> {
         let (means, variances) = (self.means.repeat(n_rows), self.variances.repeat(n_rows));
         Ok(Prediction::new(n_rows, self.means.len(), means, variances)?)
     }
