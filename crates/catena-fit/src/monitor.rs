@@ -67,8 +67,8 @@ impl<'a> Reporter<'a> {
 
     /// Reports an iteration of the final optimization, which has at most `limit` iterations.
     pub(crate) fn learning(&self, progress: Progress, limit: usize) -> ControlFlow<()> {
-        let done = progress.iteration.iteration as f64 / limit as f64;
-        self.send(Event { stage: Stage::Learning, done, log_posterior: Some(progress.iteration.value) })
+        let done = progress.iteration as f64 / limit as f64;
+        self.send(Event { stage: Stage::Learning, done, log_posterior: Some(progress.value) })
     }
 
     pub(crate) fn is_stopped(&self) -> bool {

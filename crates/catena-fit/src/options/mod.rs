@@ -88,7 +88,7 @@ impl StructureOption {
     /// The name of the structure that [`StructureOption::build`] builds for this many inputs.
     pub fn name(self, n_inputs: usize) -> &'static str {
         match self {
-            Self::Auto => StructureChoice::for_dim(n_inputs).kind().name(),
+            Self::Auto => StructureChoice::for_dim(n_inputs).name(),
             Self::Chain | Self::Ensemble { .. } if n_inputs == 1 => "sorted chain",
             Self::Chain | Self::Ensemble { .. } => "greedy chain",
             Self::Tree => "spanning tree",
