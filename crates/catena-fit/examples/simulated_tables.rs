@@ -12,10 +12,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use catena::data::Dataset;
-use catena_fit::methods::{InterpolationMethod, Method, RidgeMethod};
 use catena_fit::scores::{Scores, score};
 use catena_fit::{FitOptions, Predictive, Quantity, fit};
-use catena_methods::Problem;
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression};
 use catena_studies::gap_table::GapTable;
 use catena_testkit::learning_tables::RECIPES;
 
@@ -29,15 +28,13 @@ fn learned(table: &GapTable, options: &FitOptions) -> Result<(Scores, String), B
 
 /// The smaller error of ridge and, along one input, interpolation.
 fn simple(table: &GapTable, dataset: &Dataset) -> Result<f64, Box<dyn Error>> {
-    let model = catena_testkit::learning_tables::recipe(&table.name).draw().model;
-    let problem = Problem::new(&model, dataset, catena::units::DistanceScale::ONE)?;
-    let mut methods: Vec<Box<dyn Method>> = vec![Box::new(RidgeMethod::default())];
+    let observations = dataset.observations();
+    let mut predictions = vec![RidgeRegression::fit(observations, 1.0)?.predict(observations)?];
     if dataset.inputs().dim() == 1 {
-        methods.push(Box::new(InterpolationMethod));
+        predictions.push(LinearInterpolation::fit(dataset)?.predict(dataset.inputs())?);
     }
     let mut best = f64::INFINITY;
-    for method in methods {
-        let prediction = method.fit(problem)?.predict_rows(Quantity::Observation)?;
+    for prediction in predictions {
         let deviations = prediction.variances().iter().map(|variance| variance.sqrt()).collect();
         let predictive = Predictive::normal(prediction.n_outputs(), prediction.means().to_vec(), deviations);
         best = best.min(score(&predictive, table.hidden.iter().copied(), &table.deviations).rmse);

@@ -6,8 +6,7 @@ use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::{DistanceScale, LengthScale, Variance};
 use catena_fit::methods::{
-    Differentiable, ExactMethod, FullScaleMethod, InterpolationMethod, MeanMethod, MessagePassing, Method,
-    NngpMethod, RidgeMethod, SvgpMethod,
+    Differentiable, ExactMethod, FullScaleMethod, MessagePassing, Method, NngpMethod, SvgpMethod,
 };
 use catena_fit::{Quantity, StructureOption};
 use catena_methods::Problem;
@@ -58,9 +57,6 @@ fn all() -> Vec<Box<dyn Method>> {
         Box::new(SvgpMethod::new(8)),
         Box::new(NngpMethod(NngpOptions::new(5))),
         Box::new(FullScaleMethod::new(FullScaleSize::new(8, 4), 0)),
-        Box::new(MeanMethod),
-        Box::new(InterpolationMethod),
-        Box::new(RidgeMethod::default()),
     ]
 }
 

@@ -1,5 +1,5 @@
 //! One interface over inference methods: message passing on one structure or an ensemble, exact, sparse variational,
-//! nearest-neighbor and full-scale inference, and simple rules.
+//! nearest-neighbor and full-scale inference.
 
 mod attach;
 mod dense;
@@ -8,7 +8,6 @@ mod full_scale;
 mod learning;
 mod message_passing;
 mod method;
-mod simple_rules;
 
 pub use dense::{ExactMethod, NngpMethod, SvgpMethod};
 pub use ensemble::EnsembleMethod;
@@ -16,4 +15,3 @@ pub use full_scale::FullScaleMethod;
 pub(crate) use learning::{MethodEvidence, condition, learn, learning_task};
 pub use message_passing::{MessagePassing, States};
 pub use method::{Differentiable, Evidence, Fitted, Method, Quantity};
-pub use simple_rules::{InterpolationMethod, MeanMethod, RidgeMethod};
