@@ -82,10 +82,12 @@ pub enum FitError {
     #[error("learning has no starting point")]
     NoStart,
     /// A model without latents.
-    #[error("{asked} shared latents and no private ones; use at least 1 shared latent, or private latents")]
+    #[error(
+        "{requested} shared latents and no private ones; use at least 1 shared latent, or private latents"
+    )]
     NoLatents {
         /// Requested shared latents.
-        asked: usize,
+        requested: usize,
     },
     /// Given parameters that do not match the table.
     #[error("{what} has {found} entries, but the table needs {expected}")]

@@ -169,25 +169,25 @@ fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
 ///
 /// # Errors
 /// When the table has more than one input or other outputs than the fit, or numbers overflow.
-pub fn rolling(fit: &Fit, table: &Dataset, asked: &Rolling) -> Result<Vec<Horizon>, FitError> {
+pub fn rolling(fit: &Fit, table: &Dataset, options: &Rolling) -> Result<Vec<Horizon>, FitError> {
     let calendar = Calendar::new(table);
     let n_outputs = calendar.n_outputs;
     let last = calendar.times.len();
-    let origins: Vec<usize> = (asked.first..=last)
-        .step_by(asked.every.max(1))
+    let origins: Vec<usize> = (options.first..=last)
+        .step_by(options.every.max(1))
         .filter(|&at| at > 0)
         .map(|at| at - 1)
-        .take(asked.origins)
+        .take(options.origins)
         .collect();
     let spreads = spreads(fit.table());
-    let reach = crate::normal::quantile(0.5 + 0.5 * asked.interval);
+    let reach = crate::normal::quantile(0.5 + 0.5 * options.interval);
     let trained = Calendar::new(fit.table());
     let mut found = vec![];
-    let forecasts = forecasts(fit, table, &calendar, &origins, &asked.horizons)?;
-    for (h, &horizon) in asked.horizons.iter().enumerate() {
+    let forecasts = forecasts(fit, table, &calendar, &origins, &options.horizons)?;
+    for (h, &horizon) in options.horizons.iter().enumerate() {
         let mut sums: Vec<Sums> = (0..4).map(|_| Sums::default()).collect();
         let season = |calendar: &Calendar, origin: usize, output: usize| {
-            calendar.seasonal_value(origin, calendar.times[origin] + horizon, asked.season?, output)
+            calendar.seasonal_value(origin, calendar.times[origin] + horizon, options.season?, output)
         };
         let last_value =
             |calendar: &Calendar, origin: usize, output: usize| calendar.last_value(origin, output);
@@ -200,9 +200,9 @@ pub fn rolling(fit: &Fit, table: &Dataset, asked: &Rolling) -> Result<Vec<Horizo
                 if !truth.is_finite() {
                     continue;
                 }
-                let place = (o * asked.horizons.len() + h) * n_outputs + output;
+                let place = (o * options.horizons.len() + h) * n_outputs + output;
                 let below = forecasts.probability_below(place, truth);
-                let is_hit = (below - 0.5).abs() <= 0.5 * asked.interval;
+                let is_hit = (below - 0.5).abs() <= 0.5 * options.interval;
                 let log_density = forecasts.log_density(place, truth) + scale.ln();
                 sums[0].add((truth - forecasts.mean(place)) / scale, log_density, is_hit);
                 if let Some(value) = last_value(&calendar, origin, output) {

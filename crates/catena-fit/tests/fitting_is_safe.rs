@@ -424,7 +424,7 @@ fn counts_that_nobody_asked_for_fit_the_table() {
     let asked = FitOptions { method: MethodChoice::Svgp { n_inducing: 50 }, ..quick() };
     assert!(fit(&plane(12), &asked, &go_on).is_err(), "what was asked for is not changed");
     let none = FitOptions { latents: Some(0), ..quick() };
-    assert_eq!(fit(&plane(12), &none, &go_on).unwrap_err(), FitError::NoLatents { asked: 0 });
+    assert_eq!(fit(&plane(12), &none, &go_on).unwrap_err(), FitError::NoLatents { requested: 0 });
 }
 
 #[test]

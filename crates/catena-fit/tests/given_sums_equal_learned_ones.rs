@@ -258,7 +258,7 @@ fn what_does_not_belong_to_the_table_is_refused() {
     assert_eq!(shape(refused(phases)), ("the phases of a shared season", 2, 1));
     assert_eq!(
         shape(refused(|given| given.sums.iter_mut().for_each(|sum| sum[0].amplitudes.clear()))),
-        ("the amplitudes of a piece", 1, 0)
+        ("the amplitudes of a component", 1, 0)
     );
     assert_eq!(refused(|given| given.sums[1].truncate(2)), FitError::DifferentComponents { sum: 2 });
     assert!(matches!(refused(|given| given.noise[0] = 0.0), FitError::Model(_)));

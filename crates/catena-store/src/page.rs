@@ -219,7 +219,7 @@ fn whole_sum(sum: &SumSummary, is_time: bool) -> Latent {
         name: sum.name.clone(),
         private_to: None,
         kernel: sum.kernel_text(length),
-        length_scales: sum.pieces.iter().map(scale).collect(),
+        length_scales: sum.components.iter().map(scale).collect(),
     }
 }
 

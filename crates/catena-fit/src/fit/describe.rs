@@ -184,7 +184,7 @@ fn process_name(latent: &Latent) -> String {
     match latent.process() {
         Process::Stationary(kernel, _) => kernel.name().to_owned(),
         Process::Component(Component::Sho { quality }) => format!("sho(q={:.3})", quality.get()),
-        Process::Component(piece) => piece.name().to_owned(),
+        Process::Component(component) => component.name().to_owned(),
         Process::QuarterTurn => QUARTER_TURN.to_owned(),
     }
 }

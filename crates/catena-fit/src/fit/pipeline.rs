@@ -45,7 +45,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     }
     let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
     if options.latents == Some(0) && !options.private.unwrap_or(table.observations().n_outputs() > 1) {
-        return Err(FitError::NoLatents { asked: 0 });
+        return Err(FitError::NoLatents { requested: 0 });
     }
     let (distinct, n_copies) = without_copies(table)?;
     let mut choice = choose(&distinct, options, units, monitor)?;

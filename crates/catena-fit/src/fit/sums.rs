@@ -10,7 +10,7 @@ pub struct SumSummary {
     /// The name.
     pub name: String,
     /// The components in the order of the specification; harmonics of a season are one.
-    pub pieces: Vec<ComponentSummary>,
+    pub components: Vec<ComponentSummary>,
     /// The columns of the mixing matrix.
     pub columns: Range<usize>,
 }
@@ -31,12 +31,12 @@ pub struct ComponentSummary {
 impl SumSummary {
     /// The specification, with periods formatted by `length`.
     pub fn kernel_text(&self, length: impl Fn(f64) -> String) -> String {
-        self.pieces.iter().map(|piece| piece.kernel_text(&length)).collect::<Vec<_>>().join("+")
+        self.components.iter().map(|component| component.kernel_text(&length)).collect::<Vec<_>>().join("+")
     }
 
     /// The fraction of the modelled variance of all outputs.
     pub fn share(&self) -> f64 {
-        self.pieces.iter().map(|piece| piece.share).sum()
+        self.components.iter().map(|component| component.share).sum()
     }
 }
 
@@ -76,16 +76,16 @@ impl Summary {
         for (at, latent) in self.latents.iter().enumerate() {
             let Some(number) = latent.sum else { return vec![] };
             if sums.len() <= number {
-                sums.push(SumSummary { name: self.sum_name(number), pieces: vec![], columns: at..at });
+                sums.push(SumSummary { name: self.sum_name(number), components: vec![], columns: at..at });
             }
             let Some(sum) = sums.get_mut(number) else { return vec![] };
             sum.columns.end = at + 1;
-            let left = match sum.pieces.last_mut() {
-                Some(piece) => piece.join(latent),
+            let left = match sum.components.last_mut() {
+                Some(component) => component.join(latent),
                 None => Some(latent),
             };
             if let Some(latent) = left {
-                sum.pieces.push(ComponentSummary {
+                sum.components.push(ComponentSummary {
                     kernel: latent.kernel.clone(),
                     season: latent.period.map(|period| (period, 1)),
                     length_scale: latent.length_scales.first().copied().unwrap_or(f64::NAN),
@@ -117,23 +117,23 @@ impl Summary {
 
     /// The sums as lines of text: a column per component with its fraction of the variance and its length-scale.
     pub(super) fn sum_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
-        let cell = |piece: &ComponentSummary| {
-            let (_, detail) = split_detail(&piece.kernel);
+        let cell = |component: &ComponentSummary| {
+            let (_, detail) = split_detail(&component.kernel);
             let detail = detail.map_or_else(String::new, |detail| format!(" {detail}"));
-            format!("{:.1}% {}{detail}", 100.0 * piece.share, length(piece.length_scale))
+            format!("{:.1}% {}{detail}", 100.0 * component.share, length(component.length_scale))
         };
         let heading = |sum: &SumSummary| -> Vec<String> {
-            let name = |piece: &ComponentSummary| match piece.season {
-                Some(_) => piece.kernel_text(length),
-                None => split_detail(&piece.kernel).0.to_owned(),
+            let name = |component: &ComponentSummary| match component.season {
+                Some(_) => component.kernel_text(length),
+                None => split_detail(&component.kernel).0.to_owned(),
             };
-            sum.pieces.iter().map(name).collect()
+            sum.components.iter().map(name).collect()
         };
         let mut lines = vec![];
         for block in self.sums().chunk_by(|a, b| heading(a) == heading(b)) {
             let names = heading(&block[0]);
             let rows: Vec<Vec<String>> =
-                block.iter().map(|sum| sum.pieces.iter().map(cell).collect()).collect();
+                block.iter().map(|sum| sum.components.iter().map(cell).collect()).collect();
             let width = |at: usize| {
                 let all = rows.iter().map(|row| &row[at]).chain([&names[at]]);
                 all.map(|text| text.chars().count()).max().unwrap_or(0)

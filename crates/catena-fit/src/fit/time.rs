@@ -47,12 +47,12 @@ pub(super) fn fit(
             "with given parameters takes its components and periods from them",
         ),
     ];
-    if let Some((_, what)) = refused.into_iter().find(|(is_asked, _)| *is_asked) {
+    if let Some((_, what)) = refused.into_iter().find(|(is_requested, _)| *is_requested) {
         return Err(FitError::NotAlongTime { what });
     }
     let mean = match (options.mean, &requested.parameters) {
         (MeanChoice::Auto, Some(given)) => given.mean,
-        (asked, _) => asked,
+        (requested, _) => requested,
     };
     let options = &FitOptions { mean, ..options.clone() };
     let (distinct, _) = without_copies(table)?;

@@ -71,9 +71,9 @@ impl GapPattern {
                 break;
             }
             let cell = self.missing[below(generator, self.missing.len())];
-            let hole = self.around(cell);
-            let length = hole.len().min(longest);
-            let from = hole.start + below(generator, hole.len() - length + 1);
+            let gap = self.around(cell);
+            let length = gap.len().min(longest);
+            let from = gap.start + below(generator, gap.len() - length + 1);
             let to = below(generator, n_rows - length + 1);
             if room[cell % n_outputs] == 0 {
                 continue;
@@ -112,8 +112,8 @@ mod tests {
     #[test]
     fn holes_that_outputs_have_together_stay_together_and_keep_their_length() {
         let (rows, table) = observations(1000, |row, _| row % 100 < 5);
-        let holes = GapPattern::along(&rows, &table).unwrap();
-        let mut held_out_cells = holes.elsewhere(0.15, &mut ChaCha8Rng::seed_from_u64(1), 8);
+        let pattern = GapPattern::along(&rows, &table).unwrap();
+        let mut held_out_cells = pattern.elsewhere(0.15, &mut ChaCha8Rng::seed_from_u64(1), 8);
         assert_eq!(held_out_cells.len(), 2 * 142);
         held_out_cells.sort_unstable();
         let of = |output: usize| -> Vec<usize> {

@@ -37,7 +37,7 @@ impl MethodChoice {
         match self {
             Self::Svgp { n_inducing: 0 } => Self::Svgp { n_inducing: INDUCING.min(most()) },
             Self::Nngp { n_neighbors: 0 } => Self::Nngp { n_neighbors: NEIGHBORS.min(most()) },
-            asked => asked,
+            given => given,
         }
     }
 }

@@ -91,7 +91,7 @@ impl Outline {
             return Ok(Self { options, source: Source::Given(given) });
         }
         if options.latents == Some(0) && !options.private.unwrap_or(census.n_outputs() > 1) {
-            return Err(FitError::NoLatents { asked: 0 });
+            return Err(FitError::NoLatents { requested: 0 });
         }
         let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
         let (part, positive) = (without_copies(sample)?.0.into_owned(), census.is_positive());

@@ -21,7 +21,7 @@ impl LatentKind {
         let (kernel, state) = match latent.process() {
             Process::Stationary(kernel, StateKind::Derivative) => (kernel.name(), "derivative"),
             Process::Stationary(kernel, StateKind::Value) => (kernel.name(), "value"),
-            Process::Component(piece) => (piece.name(), "piece"),
+            Process::Component(component) => (component.name(), "piece"),
             Process::QuarterTurn => ("qp", "turn"),
         };
         Self { kernel: kernel.to_owned(), state: state.to_owned() }

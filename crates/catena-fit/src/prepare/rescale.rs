@@ -12,14 +12,14 @@ pub(crate) fn rescaled(model: &Lmc, from: &Preparation, to: &Preparation) -> Res
     let ratios: Vec<f64> =
         from.outputs.iter().zip(&to.outputs).map(|(from, to)| from.scale / to.scale).collect();
     let mut changes = from.inputs.iter().zip(&to.inputs).map(|((_, from), (_, to))| from / to);
-    let stretch = match from.inputs.len() {
+    let factor = match from.inputs.len() {
         // Without a logarithm a day stays a day to the last digit.
         1 => changes.next().unwrap_or(1.0),
         n_inputs => (changes.map(f64::ln).sum::<f64>() / n_inputs as f64).exp(),
     };
     let noise = model.noise().iter().zip(&ratios);
     let noise = noise.map(|(noise, ratio)| Variance::new(ratio * ratio * noise.get()));
-    let latents = model.latents().iter().map(|latent| latent.stretched(stretch));
+    let latents = model.latents().iter().map(|latent| latent.stretched(factor));
     Lmc::new(
         latents.collect::<Result<_, _>>()?,
         with_scaled_rows(model.mixing(), &ratios)?,

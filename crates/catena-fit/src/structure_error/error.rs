@@ -39,7 +39,7 @@ pub enum EstimateError {
         n_rows: usize,
     },
     /// An error needs two points, a neighborhood that can be halved two neighbors.
-    #[error("{n_sampled} points with {n_neighbors} neighbors were asked for; use at least two of each")]
+    #[error("{n_sampled} points with {n_neighbors} neighbors were requested; use at least two of each")]
     TooFew {
         /// Requested points.
         n_sampled: usize,

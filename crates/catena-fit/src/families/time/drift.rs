@@ -56,7 +56,7 @@ pub(crate) fn warnings(
         }
     }
     let size = |(square, count): (f64, usize)| (square / count.max(1) as f64).sqrt();
-    let told = |(output, [before, latest]): (usize, [(f64, usize); 2])| {
+    let warning = |(output, [before, latest]): (usize, [(f64, usize); 2])| {
         let (earlier, now) = (size(before), size(latest));
         let is_out = latest.1 >= FEWEST && now > OUT_OF_PROPORTION && now > OUT_OF_PROPORTION * earlier;
         is_out.then(|| {
@@ -67,5 +67,5 @@ pub(crate) fn warnings(
             )
         })
     };
-    Ok(sums.into_iter().enumerate().filter_map(told).collect())
+    Ok(sums.into_iter().enumerate().filter_map(warning).collect())
 }

@@ -56,10 +56,14 @@ impl ComponentParameters {
         let is_season = matches!(self.kind, ComponentKind::Season { .. });
         let found = self.amplitudes.len();
         if found == 0 || (found > 1 && !is_season) {
-            return Err(FitError::ParameterShape { what: "the amplitudes of a piece", expected: 1, found });
+            return Err(FitError::ParameterShape {
+                what: "the amplitudes of a component",
+                expected: 1,
+                found,
+            });
         }
         let length_scale = length(self.length_scale)?;
-        let piece = match self.kind {
+        let component = match self.kind {
             ComponentKind::Kernel(kernel) => {
                 let latent = Latent::new(kernel, StateKind::Derivative, length_scale);
                 return Ok(vec![latent.map_err(ModelError::from)?]);
@@ -71,7 +75,7 @@ impl ComponentParameters {
             ComponentKind::Level => Component::RandomWalk,
             ComponentKind::Trend => Component::LocalLinearTrend,
         };
-        Ok(vec![Latent::component(piece, length_scale)])
+        Ok(vec![Latent::component(component, length_scale)])
     }
 
     /// What all sums must have in common.
@@ -162,14 +166,14 @@ impl TimeParameters {
             let (weights, multiples) = taken_apart(model, first..first + n_columns)?;
             mixing.iter_mut().zip(weights).for_each(|(row, weight)| row.push(weight));
             let latents = &model.latents()[first..first + n_columns];
-            let piece = |columns: Range<usize>| {
+            let component = |columns: Range<usize>| {
                 Some(ComponentParameters {
                     kind: ComponentKind::of(&latents[columns.start])?,
                     length_scale: latents[columns.start].length_scale().get(),
                     amplitudes: multiples[columns].to_vec(),
                 })
             };
-            sums.push(terms(latents).into_iter().map(piece).collect::<Option<Vec<_>>>()?);
+            sums.push(terms(latents).into_iter().map(component).collect::<Option<Vec<_>>>()?);
         }
         Some(Self {
             mean,
@@ -198,12 +202,14 @@ impl TimeParameters {
             return Err(FitError::DifferentComponents { sum: other + 1 });
         }
         let mut latents = vec![];
-        for piece in self.sums.iter().flatten() {
-            latents.extend(piece.latents()?);
+        for component in self.sums.iter().flatten() {
+            latents.extend(component.latents()?);
         }
         let mut weights = vec![];
         for (row, sum) in self.mixing.iter().flat_map(|row| row.iter().zip(&self.sums)) {
-            weights.extend(sum.iter().flat_map(|piece| &piece.amplitudes).map(|amplitude| row * amplitude));
+            weights.extend(
+                sum.iter().flat_map(|component| &component.amplitudes).map(|amplitude| row * amplitude),
+            );
         }
         let groups: Result<Vec<Group>, FitError> =
             self.shared.iter().map(|season| season.group(n_outputs)).collect();

@@ -54,10 +54,10 @@ pub(super) fn groups(
         let mut pairs: Vec<Vec<Vec<(f64, f64)>>> = vec![vec![]; count];
         for order in 1..=harmonics {
             let period = period / order as f64;
-            let piece = Component::Cycle {
+            let component = Component::Cycle {
                 period: LengthScale::new(period).map_err(catena::model::ModelError::from)?,
             };
-            let cycle = Latent::component(piece, length_scale);
+            let cycle = Latent::component(component, length_scale);
             let of_groups = shared_weights(series, singles, (column, period), count)?;
             for ((group, pairs), weights) in found.iter_mut().zip(&mut pairs).zip(of_groups) {
                 group.latents.extend([Some(cycle), Latent::quarter_turn_of(&cycle)].into_iter().flatten());

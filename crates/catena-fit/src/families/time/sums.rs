@@ -41,8 +41,8 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                 push(Latent::new(kernel, StateKind::Derivative, length_scale)?, 0.5, None, false);
             }
             Term::Oscillator => {
-                let piece = Component::Sho { quality: Quality::new(0.7)? };
-                push(Latent::component(piece, LengthScale::new(4.0 / quickness)?), 0.5, None, false);
+                let component = Component::Sho { quality: Quality::new(0.7)? };
+                push(Latent::component(component, LengthScale::new(4.0 / quickness)?), 0.5, None, false);
             }
             // Steps of a twentieth of a standard deviation per gap.
             Term::Level => {
@@ -69,8 +69,8 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                 let first = columns.len();
                 for harmonic in 1..=harmonics.unwrap_or(1) {
                     let order = harmonic as f64;
-                    let piece = Component::Cycle { period: LengthScale::new(period / order)? };
-                    let latent = Latent::component(piece, LengthScale::new(30.0 * period)?);
+                    let component = Component::Cycle { period: LengthScale::new(period / order)? };
+                    let latent = Latent::component(component, LengthScale::new(30.0 * period)?);
                     let tied_to = (harmonic > 1).then_some(first);
                     columns.push(Column { latent, weight: 0.5 / order, tied_to, is_fixed: false });
                 }
