@@ -12,7 +12,6 @@ use catena::structure::sorted_chain;
 use crate::error::{FitError, MethodError};
 use crate::fit::FitParts;
 use crate::methods::Quantity;
-use crate::options::StructureOption;
 use crate::prepare::{Predictive, Preparation};
 
 /// Rows of a table in ascending order of its only input, in the user's units.
@@ -47,9 +46,7 @@ impl InBlocks {
     /// # Errors
     /// When the model is not message passing on a chain along one input.
     pub fn new(parts: &FitParts) -> Result<Self, FitError> {
-        let is_chain = matches!(parts.structure, StructureOption::Auto | StructureOption::Chain);
-        let is_own = parts.method.is_message_passing();
-        if !(is_chain && is_own && parts.candidates.is_none() && parts.table.inputs().dim() == 1) {
+        if !parts.is_line() || parts.candidates.is_some() {
             return Err(FitError::NotInBlocks);
         }
         Ok(Self {

@@ -12,7 +12,6 @@ use thiserror::Error;
 use crate::error::{FitError, MethodError};
 use crate::fit::{Fit, FitParts};
 use crate::methods::Quantity;
-use crate::options::StructureOption;
 use crate::prepare::{Predictive, Preparation, log_volume};
 
 /// An error of a live fit, which is then unchanged.
@@ -133,7 +132,7 @@ impl LiveFit {
     /// # Errors
     /// When the model is not on one chain or tree, or has known noise variances of cells.
     pub fn new(fit: &Fit) -> Result<Self, LiveFitError> {
-        let FitParts { table, preparation, candidates, summary, structure, .. } = &fit.parts;
+        let FitParts { table, preparation, candidates, summary, .. } = &fit.parts;
         let not_one = || LiveFitError::NotOneStructure { method: summary.method.clone() };
         if table.observations().has_cell_noise() {
             return Err(LiveFitError::CellNoise);
@@ -149,7 +148,7 @@ impl LiveFit {
             live,
             preparation: preparation.clone(),
             dim: inputs.dim(),
-            is_line: inputs.dim() == 1 && matches!(structure, StructureOption::Auto | StructureOption::Chain),
+            is_line: fit.parts.is_line(),
             n_before: inputs.n_rows(),
             n_candidates,
             later: vec![],

@@ -4,6 +4,7 @@ mod candidate;
 mod relevance;
 mod selection;
 mod skew;
+mod smoothness;
 pub(crate) mod time;
 
 pub use candidate::CandidateSummary;

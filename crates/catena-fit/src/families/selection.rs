@@ -4,8 +4,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catena::data::Dataset;
-use catena::kernel::{Kernel, StateKind};
-use catena::learning::{Family, Learned, MultiStartSettings};
+use catena::kernel::Kernel;
+use catena::learning::{Family, MultiStartSettings};
 use catena::model::Lmc;
 use rayon::prelude::*;
 
@@ -16,7 +16,7 @@ use crate::error::FitError;
 use crate::folds::{Fold, representative_rows, simple_rule_scores};
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
-use crate::options::{FitOptions, KernelPair, MeanChoice, TransformChoice};
+use crate::options::{FitOptions, MeanChoice, TransformChoice};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
 use crate::scores::{HeldOutScores, Scores, pooled};
 
@@ -224,57 +224,7 @@ impl FamilySelection<'_> {
         table.with_observations(preparation.dataset(&training)?.observations())
     }
 
-    /// Chooses shared and private smoothness by the log evidence with few latents.
-    fn smoothness(
-        &self,
-        table: &PreparedTable,
-        ladder: &[usize],
-        private: bool,
-        state: StateKind,
-        reasons: &mut Vec<String>,
-    ) -> Result<KernelPair, FitError> {
-        use Kernel::{Matern12, Matern32, Matern52};
-        let pairs = if private {
-            [(Matern12, Matern12), (Matern32, Matern12), (Matern32, Matern32)]
-        } else {
-            [(Matern12, Matern12), (Matern32, Matern32), (Matern52, Matern52)]
-        };
-        let n_shared = ladder.iter().copied().filter(|&count| count <= 2).max().unwrap_or(ladder[0]);
-        let done = AtomicUsize::new(0);
-        let learned: Result<Vec<Learned>, FitError> = pairs
-            .par_iter()
-            .map(|&(shared_kernel, private_kernel)| {
-                let private_kernel = private.then_some(private_kernel);
-                let family = Family { n_shared, shared_kernel, private_kernel, state, tied: false };
-                let task = LearningTask::new(family, self.plan.smoothness, &table.statistics, self.options);
-                let learned = task.learn(table, &|_| self.reporter.go_on())?;
-                self.report(Stage::Smoothness, &done, pairs.len());
-                Ok(learned)
-            })
-            .collect();
-        let learned = learned?;
-        let evidence = |at: usize| learned[at].log_evidence;
-        let chosen =
-            (1..pairs.len()).fold(0, |best, at| if evidence(at) > evidence(best) { at } else { best });
-        let (shared, private_kernel) = pairs[chosen];
-        let name = |&(shared, own): &(Kernel, Kernel)| match private {
-            true => format!("{}/{}", shared.name(), own.name()),
-            false => shared.name().to_owned(),
-        };
-        let all: Vec<String> = pairs
-            .iter()
-            .zip(&learned)
-            .map(|(pair, learned)| format!("{} {:.0}", name(pair), learned.log_evidence))
-            .collect();
-        let plural = if n_shared == 1 { "" } else { "s" };
-        reasons.push(format!(
-            "smoothness by log evidence with {n_shared} shared latent{plural}: {}",
-            all.join(", ")
-        ));
-        Ok(KernelPair { shared, private: private_kernel })
-    }
-
-    fn report(&self, stage: Stage, done: &AtomicUsize, count: usize) {
+    pub(super) fn report(&self, stage: Stage, done: &AtomicUsize, count: usize) {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         self.reporter.report(stage, done as f64 / count as f64);
     }

@@ -7,7 +7,7 @@ use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::units::{LengthScale, Variance};
 
 use super::describe::SelectionReport;
-use super::pipeline::LearnedModel;
+use super::finish::LearnedModel;
 use crate::error::FitError;
 use crate::options::{FitOptions, GivenParameters};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};

@@ -1,6 +1,7 @@
 //! From a table to a fitted model in one call: choose, learn, condition, summarize.
 
 mod describe;
+mod finish;
 mod fitted;
 mod given;
 mod joint;
@@ -12,10 +13,11 @@ mod time;
 mod warnings;
 
 pub(crate) use describe::{Description, SelectionReport, summarize};
+pub(crate) use finish::{LearnedModel, finish};
 pub use fitted::{Fit, FitParts};
 pub(crate) use given::given_model;
+pub(crate) use pipeline::copies_reason;
 pub use pipeline::fit;
-pub(crate) use pipeline::{LearnedModel, copies_reason, finish};
 pub use summary::{HeldOut, LatentSummary, OutputSummary, Summary};
 pub use sums::{ComponentSummary, SumSummary};
 pub(crate) use time::time_model;

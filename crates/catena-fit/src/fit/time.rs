@@ -4,8 +4,8 @@ use catena::data::Dataset;
 use catena::kernel::StateKind;
 
 use super::describe::SelectionReport;
+use super::finish::{LearnedModel, finish};
 use super::fitted::{Fit, FitParts};
-use super::pipeline::{LearnedModel, finish};
 use crate::error::FitError;
 use crate::families::time::{TimeModel, given, learn};
 use crate::monitor::{FitMonitor, Stage, announce};

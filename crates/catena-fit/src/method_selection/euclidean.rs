@@ -2,10 +2,9 @@
 
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::Family;
-use catena::model::Lmc;
 use catena_methods::fullscale::FullScaleSize;
 
-use super::selection::{MethodSelection, PreparedFold, WORTHWHILE};
+use super::selection::{EuclideanModel, MethodSelection, PreparedFold, WORTHWHILE};
 use crate::error::FitError;
 use crate::families::FamilyChoice;
 use crate::learn::LearningTask;
@@ -16,13 +15,6 @@ use crate::scores::is_better;
 
 /// The family with as many shared latents as outputs is tried up to this many outputs.
 const MOST_OUTPUTS_OF_FULL: usize = 4;
-
-/// A model learned by the full-scale likelihood.
-pub(super) struct EuclideanModel {
-    pub(super) family: Family,
-    pub(super) model: Lmc,
-    pub(super) log_score: f64,
-}
 
 impl MethodSelection<'_> {
     /// Chooses units, family and parameters by the full-scale likelihood. Trend and factors chosen for message passing may suit

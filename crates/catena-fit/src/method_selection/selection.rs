@@ -9,7 +9,6 @@ use catena_methods::Problem;
 use catena_methods::exact::ExactOptions;
 use catena_methods::fullscale::FullScaleSize;
 
-use super::euclidean::EuclideanModel;
 use crate::cost::{
     MethodSelectionPlan, duration_text, exact_operations, exact_seconds, full_scale_seconds, n_equations,
     sweep_seconds,
@@ -74,6 +73,13 @@ pub(super) struct PreparedFold {
     pub(super) learning: Dataset,
     /// Inputs of the rows with a held-out cell.
     targets: InputPoints,
+}
+
+/// A model learned by the full-scale likelihood.
+pub(super) struct EuclideanModel {
+    pub(super) family: Family,
+    pub(super) model: Lmc,
+    pub(super) log_score: f64,
 }
 
 /// Chooses the method if the options leave it open and the table has several inputs, or if the size or family of the full-scale

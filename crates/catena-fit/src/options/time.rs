@@ -2,7 +2,7 @@
 
 use catena::kernel::Kernel;
 
-use super::MeanChoice;
+use super::choices::MeanChoice;
 use super::time_spec::TimeSpec;
 
 /// The most outputs of a time model; the joint state of more is too large.

@@ -9,7 +9,7 @@ use catena::data::Dataset;
 use catena::index::RowIndex;
 use catena_methods::fullscale::FullScaleSize;
 
-use super::{Budget, FitOptions, MeanChoice, MethodChoice, StructureOption};
+use super::choices::{Budget, MeanChoice, MethodChoice, StructureOption};
 
 /// An unknown word, with the valid ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
@@ -38,25 +38,6 @@ impl MethodChoice {
             Self::Svgp { n_inducing: 0 } => Self::Svgp { n_inducing: INDUCING.min(most()) },
             Self::Nngp { n_neighbors: 0 } => Self::Nngp { n_neighbors: NEIGHBORS.min(most()) },
             given => given,
-        }
-    }
-}
-
-impl FitOptions {
-    /// The method and structure, for the summary.
-    pub(crate) fn method_name(&self) -> String {
-        match (self.method, self.structure) {
-            (MethodChoice::Exact, _) => "exact".to_owned(),
-            (MethodChoice::Svgp { n_inducing }, _) => format!("svgp with {n_inducing} inducing points"),
-            (MethodChoice::Nngp { n_neighbors }, _) => format!("nngp with {n_neighbors} neighbors"),
-            (MethodChoice::FullScale { size }, _) => {
-                let FullScaleSize { n_inducing, n_neighbors } = size.unwrap_or_default();
-                format!("full-scale with {n_inducing} inducing points and {n_neighbors} neighbors")
-            }
-            (_, StructureOption::Ensemble { n_chains }) => format!("catena on {n_chains} chains"),
-            (_, StructureOption::Chain) => "catena on a chain".to_owned(),
-            (_, StructureOption::Tree) => "catena on a spanning tree".to_owned(),
-            (_, StructureOption::Auto) => "catena".to_owned(),
         }
     }
 }

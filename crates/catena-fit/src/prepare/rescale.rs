@@ -4,7 +4,7 @@ use catena::index::OutputIndex;
 use catena::model::{Lmc, MixingMatrix, ModelError};
 use catena::units::Variance;
 
-use crate::prepare::Preparation;
+use super::units::Preparation;
 
 /// Converts a model from the units of `from` to those of `to`. With several inputs, whose scales may change by different
 /// factors, length-scales change by the geometric mean.

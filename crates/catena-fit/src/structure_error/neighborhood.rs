@@ -7,7 +7,7 @@ use catena::structure::{KdTree, Neighbor};
 use catena_methods::Problem;
 use catena_methods::nngp::{Nngp, NngpOptions};
 
-use super::EstimateError;
+use super::error::EstimateError;
 
 /// The observed rows in a search tree.
 pub(super) struct Neighborhoods<'a> {

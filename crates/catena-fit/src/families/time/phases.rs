@@ -6,7 +6,6 @@
 
 use std::f64::consts::TAU;
 
-use catena::index::RowIndex;
 use catena::kernel::Component;
 use catena::model::{Latent, Lmc};
 use catena::units::LengthScale;
@@ -145,18 +144,6 @@ fn deflate(phasors: &mut [Vec<Complex>]) -> Vec<Complex> {
     // The phasor of time has a mean square of 2, 1 for each of its two states.
     let unit = (2.0 * TIMES as f64).sqrt();
     weights.into_iter().map(|weight| (weight.0 / unit, weight.1 / unit)).collect()
-}
-
-/// The row of a chain nearest to each input.
-pub(super) fn nearest_rows(places: &[f64], sorted: &[(f64, RowIndex)]) -> Vec<(f64, RowIndex)> {
-    let nearest = |place: &f64| {
-        let after = sorted.partition_point(|(x, _)| x < place).min(sorted.len() - 1);
-        let before = after.saturating_sub(1);
-        let closer =
-            if (sorted[before].0 - place).abs() <= (sorted[after].0 - place).abs() { before } else { after };
-        sorted[closer]
-    };
-    places.iter().map(nearest).collect()
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use catena::structure::{Tree, sorted_chain};
 use rayon::prelude::*;
 
 use super::one_step::one_step;
-use super::phases::nearest_rows;
 use super::sums::alone;
 use crate::error::FitError;
 use crate::options::TimeSpec;
@@ -173,4 +172,16 @@ pub(super) fn learn_singles(
         }
     }
     Ok(Singles { models: learned.into_iter().map(|found| found.map(|found| found.model)).collect(), score })
+}
+
+/// The row of a chain nearest to each input.
+fn nearest_rows(places: &[f64], sorted: &[(f64, RowIndex)]) -> Vec<(f64, RowIndex)> {
+    let nearest = |place: &f64| {
+        let after = sorted.partition_point(|(x, _)| x < place).min(sorted.len() - 1);
+        let before = after.saturating_sub(1);
+        let closer =
+            if (sorted[before].0 - place).abs() <= (sorted[after].0 - place).abs() { before } else { after };
+        sorted[closer]
+    };
+    places.iter().map(nearest).collect()
 }

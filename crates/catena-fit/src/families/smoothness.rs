@@ -1,0 +1,66 @@
+//! The choice of the smoothness of shared and private latents.
+
+use std::sync::atomic::AtomicUsize;
+
+use catena::kernel::{Kernel, StateKind};
+use catena::learning::{Family, Learned};
+use rayon::prelude::*;
+
+use super::selection::FamilySelection;
+use crate::error::FitError;
+use crate::learn::LearningTask;
+use crate::monitor::Stage;
+use crate::options::KernelPair;
+use crate::prepare::PreparedTable;
+
+impl FamilySelection<'_> {
+    /// Chooses shared and private smoothness by the log evidence with few latents.
+    pub(super) fn smoothness(
+        &self,
+        table: &PreparedTable,
+        ladder: &[usize],
+        private: bool,
+        state: StateKind,
+        reasons: &mut Vec<String>,
+    ) -> Result<KernelPair, FitError> {
+        use Kernel::{Matern12, Matern32, Matern52};
+        let pairs = if private {
+            [(Matern12, Matern12), (Matern32, Matern12), (Matern32, Matern32)]
+        } else {
+            [(Matern12, Matern12), (Matern32, Matern32), (Matern52, Matern52)]
+        };
+        let n_shared = ladder.iter().copied().filter(|&count| count <= 2).max().unwrap_or(ladder[0]);
+        let done = AtomicUsize::new(0);
+        let learned: Result<Vec<Learned>, FitError> = pairs
+            .par_iter()
+            .map(|&(shared_kernel, private_kernel)| {
+                let private_kernel = private.then_some(private_kernel);
+                let family = Family { n_shared, shared_kernel, private_kernel, state, tied: false };
+                let task = LearningTask::new(family, self.plan.smoothness, &table.statistics, self.options);
+                let learned = task.learn(table, &|_| self.reporter.go_on())?;
+                self.report(Stage::Smoothness, &done, pairs.len());
+                Ok(learned)
+            })
+            .collect();
+        let learned = learned?;
+        let evidence = |at: usize| learned[at].log_evidence;
+        let chosen =
+            (1..pairs.len()).fold(0, |best, at| if evidence(at) > evidence(best) { at } else { best });
+        let (shared, private_kernel) = pairs[chosen];
+        let name = |&(shared, own): &(Kernel, Kernel)| match private {
+            true => format!("{}/{}", shared.name(), own.name()),
+            false => shared.name().to_owned(),
+        };
+        let all: Vec<String> = pairs
+            .iter()
+            .zip(&learned)
+            .map(|(pair, learned)| format!("{} {:.0}", name(pair), learned.log_evidence))
+            .collect();
+        let plural = if n_shared == 1 { "" } else { "s" };
+        reasons.push(format!(
+            "smoothness by log evidence with {n_shared} shared latent{plural}: {}",
+            all.join(", ")
+        ));
+        Ok(KernelPair { shared, private: private_kernel })
+    }
+}

@@ -1,0 +1,80 @@
+//! The last step of every fit: conditions the model and writes the summary.
+
+use std::sync::Arc;
+
+use catena::data::Dataset;
+use catena::learning::Learned;
+use catena::model::Lmc;
+
+use super::describe::{Description, SelectionReport, linear_means, structure_reason, summarize};
+use super::fitted::{Fit, FitParts};
+use crate::error::FitError;
+use crate::methods::{Evidence, Quantity, condition};
+use crate::monitor::{FitMonitor, Stage, announce};
+use crate::options::{FitOptions, StructureOption};
+use crate::prepare::{Preparation, PreparedTable};
+
+/// A model ready to be conditioned on a table.
+pub(crate) struct LearnedModel {
+    pub(crate) preparation: Preparation,
+    /// The table in the model's units with all cells.
+    pub(crate) prepared: PreparedTable,
+    pub(crate) model: Lmc,
+    /// The result of learning; `None` if parameters were given.
+    pub(crate) learned: Option<Learned>,
+    pub(crate) report: SelectionReport,
+}
+
+/// Conditions a model on all cells of the table and writes the summary.
+pub(crate) fn finish(
+    table: &Dataset,
+    model: LearnedModel,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<Fit, FitError> {
+    let LearnedModel { preparation, prepared, model, learned, mut report } = model;
+    announce(monitor, Stage::Posterior, 0.0);
+    let candidates = options.candidates.as_ref().map(|points| preparation.inputs(points)).transpose()?;
+    let dataset = match candidates {
+        None => Arc::clone(&prepared.dataset),
+        Some(_) => Arc::new(preparation.dataset(table)?),
+    };
+    let choice = (options.method, options.structure);
+    let tree = Some(Arc::clone(&prepared.tree));
+    let posterior = condition(&dataset, &model, choice, candidates, tree, (options.seed, options.memory))?;
+    if learned.is_none() && options.method.is_message_passing() {
+        // Predictions at the rows are the usual purpose of given parameters; their sweep has the log evidence too.
+        posterior.predict_rows(Quantity::Function)?;
+    }
+    let evidence = posterior.evidence()?;
+    if options.method.is_message_passing() && options.structure == StructureOption::Auto {
+        let is_exact = matches!(evidence, Some(Evidence::Exact(_)));
+        report.decisions.push(structure_reason(table.inputs().dim(), is_exact));
+    }
+    report.decisions.extend(linear_means(table, &preparation, options));
+    let summary = summarize(Description {
+        method: options.method_name(),
+        n_rows: table.n_rows(),
+        n_observed: &table.observations().counts_by_output(),
+        n_distinct: &table.observations().counts_by_output(),
+        model: &model,
+        learned: learned.as_ref(),
+        log_evidence: evidence.map_or(f64::NAN, Evidence::get),
+        preparation: &preparation,
+        statistics: &prepared.statistics,
+        report,
+        options,
+    });
+    let parts = FitParts {
+        table: table.clone(),
+        preparation,
+        model,
+        method: options.method,
+        structure: options.structure,
+        candidates: options.candidates.clone(),
+        seed: options.seed,
+        summary,
+    };
+    announce(monitor, Stage::Posterior, 1.0);
+    Ok(Fit::new(parts, dataset, posterior))
+}

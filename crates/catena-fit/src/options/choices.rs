@@ -1,0 +1,164 @@
+//! Choices of a fit: method, structure, mean, transforms, budget, kernels and given parameters.
+
+use std::str::FromStr;
+
+use catena::data::InputPoints;
+use catena::index::OutputIndex;
+use catena::kernel::Kernel;
+use catena::structure::{
+    Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
+};
+use catena_methods::fullscale::FullScaleSize;
+use thiserror::Error;
+
+/// The inference method.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum MethodChoice {
+    /// Along one input message passing, which is exact; with several inputs chosen by cost and held-out cells.
+    #[default]
+    Auto,
+    /// Message passing.
+    Catena,
+    /// Exact inference with dense matrices.
+    Exact,
+    /// Sparse variational inference.
+    Svgp {
+        /// The number of inducing points; 0 for 200, or the number of rows if smaller.
+        n_inducing: usize,
+    },
+    /// Nearest-neighbor inference.
+    Nngp {
+        /// The number of neighbors; 0 for 16, or the number of rows if smaller.
+        n_neighbors: usize,
+    },
+    /// Full-scale inference: inducing points, and neighbors for the residual process.
+    FullScale {
+        /// The numbers of both; `None` to choose by held-out cells.
+        size: Option<FullScaleSize>,
+    },
+}
+
+/// The structure for message passing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum StructureOption {
+    /// The default for the number of inputs.
+    #[default]
+    Auto,
+    /// The sorted or greedy chain.
+    Chain,
+    /// The minimum spanning tree.
+    Tree,
+    /// Several random greedy chains; parameters are learned on the greedy chain, predictions are combined.
+    Ensemble {
+        /// The number of chains.
+        n_chains: usize,
+    },
+}
+
+impl StructureOption {
+    /// Builds the structure over the points. For an ensemble it is the greedy chain, on which parameters are learned.
+    ///
+    /// # Errors
+    /// When there are no points, or a distance overflows.
+    pub fn build(self, inputs: &InputPoints) -> Result<Tree, StructureError> {
+        match self {
+            Self::Auto => StructureChoice::for_dim(inputs.dim()).build(inputs),
+            Self::Chain | Self::Ensemble { .. } if inputs.dim() == 1 => sorted_chain(inputs),
+            Self::Chain | Self::Ensemble { .. } => greedy_chain(inputs, Start::FirstRow),
+            Self::Tree => spanning_tree(inputs),
+        }
+    }
+
+    /// The name of the structure that [`StructureOption::build`] builds for this many inputs.
+    pub fn name(self, n_inputs: usize) -> &'static str {
+        match self {
+            Self::Auto => StructureChoice::for_dim(n_inputs).name(),
+            Self::Chain | Self::Ensemble { .. } if n_inputs == 1 => "sorted chain",
+            Self::Chain | Self::Ensemble { .. } => "greedy chain",
+            Self::Tree => "spanning tree",
+        }
+    }
+}
+
+/// The prior mean of the outputs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum MeanChoice {
+    /// Constant along one input; with several inputs linear if that predicts held-out cells better.
+    #[default]
+    Auto,
+    /// A constant for each output.
+    Constant,
+    /// Linear in the inputs, fitted by least squares before learning.
+    Linear,
+}
+
+/// Which transforms are applied to a table.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct TransformChoice {
+    /// Outputs whose logarithm is modelled.
+    pub log: Vec<OutputIndex>,
+    /// Whether means are linear in the inputs.
+    pub trend: bool,
+    /// Factors on the scaled inputs; empty if all are 1.
+    pub factors: Vec<f64>,
+}
+
+/// The time for choosing and learning; figures are for 4000 rows of 7 outputs on two cores.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Budget {
+    /// Up to 5 seconds: models are chosen by a parsimony score on a sample of the table.
+    Quick,
+    /// Up to a minute: models are chosen by held-out cells.
+    #[default]
+    Default,
+    /// Up to ten minutes: more folds, starts and iterations.
+    Thorough,
+}
+
+/// Kernels of shared and private latents.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct KernelPair {
+    /// The kernel of shared latents.
+    pub shared: Kernel,
+    /// The kernel of private latents.
+    pub private: Kernel,
+}
+
+/// An unknown kernel.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("`{0}` is not a kernel; choose from {names}, or shared/private such as matern32/matern12", names = kernel_names())]
+pub struct UnknownKernel(String);
+
+fn kernel_names() -> String {
+    Kernel::ALL.iter().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ")
+}
+
+impl FromStr for KernelPair {
+    type Err = UnknownKernel;
+
+    /// `matern32` for both, or `matern32/matern12` for shared and private latents.
+    fn from_str(text: &str) -> Result<Self, UnknownKernel> {
+        let kernel = |name: &str| {
+            let name = name.trim().to_ascii_lowercase();
+            let found = Kernel::ALL.iter().copied().find(|kernel| kernel.name() == name);
+            found.ok_or_else(|| UnknownKernel(text.to_owned()))
+        };
+        let (shared, private) = text.split_once('/').unwrap_or((text, text));
+        Ok(Self { shared: kernel(shared)?, private: kernel(private)? })
+    }
+}
+
+/// Given parameters, in the user's units.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GivenParameters {
+    /// The kernels.
+    pub kernel: KernelPair,
+    /// Weights, one row per output: shared columns first, then, if `has_private`, one per output.
+    pub mixing: Vec<Vec<f64>>,
+    /// Whether the last D columns of the weights are private latents.
+    pub has_private: bool,
+    /// One length-scale per column of the weights, in units of the input.
+    pub length_scales: Vec<f64>,
+    /// One noise variance per output, in squared units of the output.
+    pub noise: Vec<f64>,
+}

@@ -1,0 +1,127 @@
+//! Options of a fit. Everything left open is decided from the data.
+
+use catena::data::InputPoints;
+use catena::kernel::StateKind;
+use catena::learning::Priors;
+use catena_methods::MemoryLimit;
+use catena_methods::fullscale::FullScaleSize;
+
+use super::choices::{
+    Budget, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, TransformChoice,
+};
+use super::time::TimeOptions;
+
+/// Options of a fit.
+#[derive(Clone, Debug)]
+pub struct FitOptions {
+    /// The inference method.
+    pub method: MethodChoice,
+    /// The structure for message passing.
+    pub structure: StructureOption,
+    /// The state of the latents; `None` for the default of the structure.
+    pub state: Option<StateKind>,
+    /// The number of shared latents; `None` to choose.
+    pub latents: Option<usize>,
+    /// Whether each output has a private latent; `None` to choose.
+    pub private: Option<bool>,
+    /// The kernels; `None` to choose.
+    pub kernel: Option<KernelPair>,
+    /// Fits a time model instead: every latent is a sum of components. Needs a single input.
+    pub time: Option<TimeOptions>,
+    /// The prior mean.
+    pub mean: MeanChoice,
+    /// Given parameters; `None` to learn them.
+    pub parameters: Option<GivenParameters>,
+    /// Priors of the parameters, for outputs of variance 1; `None` for the default.
+    pub priors: Option<Priors>,
+    /// The lower bound of noise variances, in variances of the output.
+    pub noise_floor: f64,
+    /// Whether inputs are scaled. If false and parameters are given, outputs are not scaled either; learning always scales
+    /// outputs to mean 0 and variance 1. Time models always use median gaps as the unit of time.
+    pub standardize: bool,
+    /// Whether logarithms of positive skewed outputs, and linear trends for several inputs, may be chosen.
+    pub transforms: bool,
+    /// Whether inputs have factors (automatic relevance): `Some(true)` always, `Some(false)` never, `None` to choose by
+    /// held-out cells. Ignored with one input.
+    pub relevance: Option<bool>,
+    /// Further points of the structure (the paper's candidates), in the user's units.
+    pub candidates: Option<InputPoints>,
+    /// The time for choosing and learning.
+    pub budget: Budget,
+    /// The number of random rows from which methods other than message passing learn; `None` for all rows, or for as many as
+    /// the budget allows with full-scale inference.
+    pub learning_rows: Option<usize>,
+    /// The memory limit of dense methods.
+    pub memory: MemoryLimit,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// Formats a length along the only input, for example as a duration.
+    pub length_text: fn(f64) -> String,
+    /// Names of the inputs.
+    pub input_names: Vec<String>,
+    /// Names of the outputs.
+    pub output_names: Vec<String>,
+}
+
+impl Default for FitOptions {
+    fn default() -> Self {
+        Self {
+            method: MethodChoice::Auto,
+            structure: StructureOption::Auto,
+            state: None,
+            latents: None,
+            private: None,
+            kernel: None,
+            time: None,
+            mean: MeanChoice::Auto,
+            parameters: None,
+            priors: None,
+            noise_floor: 1e-6,
+            standardize: true,
+            transforms: true,
+            relevance: None,
+            candidates: None,
+            budget: Budget::Default,
+            learning_rows: None,
+            memory: MemoryLimit::default(),
+            seed: 0,
+            length_text: |length| length.to_string(),
+            input_names: vec![],
+            output_names: vec![],
+        }
+    }
+}
+
+impl FitOptions {
+    /// Whether parameters are given.
+    pub fn has_parameters(&self) -> bool {
+        self.parameters.is_some() || self.time.as_ref().is_some_and(|time| time.parameters.is_some())
+    }
+
+    /// The transforms that need no comparison.
+    pub(crate) fn transform_choice(&self) -> TransformChoice {
+        TransformChoice { trend: self.mean == MeanChoice::Linear, ..TransformChoice::default() }
+    }
+
+    /// The name of an output.
+    pub(crate) fn output_name(&self, output: usize) -> String {
+        self.output_names.get(output).cloned().unwrap_or_else(|| format!("output {output}"))
+    }
+
+    /// The method and structure, for the summary.
+    pub(crate) fn method_name(&self) -> String {
+        match (self.method, self.structure) {
+            (MethodChoice::Exact, _) => "exact".to_owned(),
+            (MethodChoice::Svgp { n_inducing }, _) => format!("svgp with {n_inducing} inducing points"),
+            (MethodChoice::Nngp { n_neighbors }, _) => format!("nngp with {n_neighbors} neighbors"),
+            (MethodChoice::FullScale { size }, _) => {
+                let FullScaleSize { n_inducing, n_neighbors } = size.unwrap_or_default();
+                format!("full-scale with {n_inducing} inducing points and {n_neighbors} neighbors")
+            }
+            (_, StructureOption::Ensemble { n_chains }) => format!("catena on {n_chains} chains"),
+            (_, StructureOption::Chain) => "catena on a chain".to_owned(),
+            (_, StructureOption::Tree) => "catena on a spanning tree".to_owned(),
+            (_, StructureOption::Auto) => "catena".to_owned(),
+        }
+    }
+}
