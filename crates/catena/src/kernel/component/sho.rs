@@ -268,7 +268,7 @@ impl Dynamics<2> for Sho {
 
     /// `dA/du = F A` with `F = [[0, 1], [−1, −2b]]`, `dQ/du = 4b v vᵀ`; u is inversely proportional to ℓ.
     #[inline(always)]
-    fn slope(self, distance: f64) -> Step<2> {
+    fn length_scale_derivative(self, distance: f64) -> Step<2> {
         let (u, b) = (self.time(distance), self.damping);
         let Swing { first, sine, last } = Swing::at(b, u);
         if first == 0.0 && sine == 0.0 && last == 0.0 {
@@ -285,7 +285,7 @@ impl Dynamics<2> for Sho {
 
     /// In the logarithm of the quality, which is minus that of the damping.
     #[inline(always)]
-    fn shape_slope(self, distance: f64) -> Step<2> {
+    fn shape_derivative(self, distance: f64) -> Step<2> {
         let (u, b) = (self.time(distance), self.damping);
         let swing = Swing::at(b, u);
         let derivatives = swing.derivatives(b, u);
