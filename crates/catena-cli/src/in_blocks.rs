@@ -136,7 +136,7 @@ impl InBlocksOf<'_> {
     }
 
     fn check(&self, blocks: &CsvBlocks, about: &About, target: &Target) -> Result<(), CliError> {
-        if matches!(target.format(), Format::Parquet | Format::Arrow) {
+        if !target.format().is_text() {
             let what = "a table that is filled in blocks is written as text; give it the suffix .csv or .tsv";
             return Err(CliError::Blocks { file: target.file().clone(), what });
         }
