@@ -15,9 +15,9 @@ use catena::model::{Latent, Lmc};
 use catena::posterior::{Combination, ensemble_marginals};
 use catena::prediction::Prediction;
 use catena::structure::{Tree, chain_ensemble, spanning_tree};
-use catena_fit::structure_error::{EstimateOptions, estimate_structure_error};
 use catena_methods::Problem;
 use catena_methods::exact::{Exact, ExactOptions};
+use catena_methods::structure_error::{EstimateOptions, estimate_structure_error};
 use catena_studies::sensor_study::sensor_study;
 use catena_studies::study::{Scores, Study};
 

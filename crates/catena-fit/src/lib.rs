@@ -7,7 +7,6 @@
 //! - [`parts`]: fits of tables in partitions.
 //! - [`forecast`]: forecasts from many origins, scored.
 //! - [`scores`], [`normal`]: scores of predictive distributions.
-//! - [`structure_error`], [`structure_report`]: the accuracy of a structure.
 //!
 //! ARCHITECTURE.md has the layers of the modules; `tests/layers.rs` checks them.
 
@@ -31,8 +30,6 @@ pub mod parts;
 mod prepare;
 mod relearn;
 pub mod scores;
-pub mod structure_error;
-pub mod structure_report;
 
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::fullscale::FullScaleSize;

@@ -62,7 +62,9 @@ impl<'a> Reporter<'a> {
 
     /// Repeats the latest report. Called at every iteration of an optimizer, so that a stop does not wait for its end.
     pub(crate) fn go_on(&self) -> ControlFlow<()> {
-        self.send(*self.latest.lock().unwrap_or_else(PoisonError::into_inner))
+        // Not in one expression: `send` takes the lock too.
+        let latest = *self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        self.send(latest)
     }
 
     /// Reports an iteration of the final optimization, which has at most `limit` iterations.

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// Lowest layer first. A module imports from lower layers only, never sideways.
 const LAYERS: &[&[&str]] = &[
-    &["error", "monitor", "normal", "options", "structure_error"],
-    &["cost", "structure_report"],
+    &["error", "monitor", "normal", "options"],
+    &["cost"],
     &["prepare"],
     &["learn", "scores"],
     &["folds"],

@@ -9,12 +9,12 @@ use catena::kernel::StateKind;
 use catena::model::{Latent, Lmc};
 use catena::prediction::Prediction;
 use catena::structure::{Start, Tree, greedy_chain, spanning_tree};
-use catena_fit::structure_error::{
-    ErrorEstimate, EstimateError, EstimateOptions, StructureWarning, estimate_structure_error,
-};
-use catena_fit::structure_report::StructureReport;
 use catena_methods::Problem;
 use catena_methods::exact::{Exact, ExactOptions};
+use catena_methods::structure_error::{
+    ErrorEstimate, EstimateError, EstimateOptions, StructureWarning, estimate_structure_error,
+};
+use catena_methods::structure_report::StructureReport;
 use catena_studies::sensor_study::sensor_study;
 use catena_studies::study::Study;
 use catena_testkit::random::SeededDraws;

@@ -24,6 +24,8 @@ mod memory;
 pub mod nngp;
 mod problem;
 pub mod simple_rules;
+pub mod structure_error;
+pub mod structure_report;
 pub mod svgp;
 mod target;
 

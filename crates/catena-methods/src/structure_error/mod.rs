@@ -13,10 +13,10 @@ pub use error::{EstimateError, StructureWarning};
 
 use std::time::Instant;
 
+use crate::Problem;
 use catena::data::OutputScaling;
 use catena::index::RowIndex;
 use catena::prediction::Prediction;
-use catena_methods::Problem;
 use neighborhood::Neighborhoods;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -1,11 +1,11 @@
 //! Dense posteriors at a row, given its nearest observed rows.
 
-use catena::data::{DataError, Dataset, InputPoints, Observations};
+use crate::Problem;
+use crate::nngp::{Nngp, NngpOptions};
+use catena::data::InputPoints;
 use catena::index::RowIndex;
 use catena::prediction::Prediction;
 use catena::structure::{KdTree, Neighbor};
-use catena_methods::Problem;
-use catena_methods::nngp::{Nngp, NngpOptions};
 
 use super::error::EstimateError;
 
@@ -50,33 +50,13 @@ impl<'a> Neighborhoods<'a> {
     /// Kriging with all of the neighbors.
     fn dense_posterior(&self, row: RowIndex, neighbors: &[Neighbor]) -> Result<Prediction, EstimateError> {
         let inputs = self.problem.dataset().inputs();
-        let table = self.table_of(neighbors)?;
+        let rows: Vec<RowIndex> = neighbors.iter().map(|neighbor| neighbor.row).collect();
+        let table = self.problem.dataset().select_rows(&rows)?;
         let at = InputPoints::new(1, inputs.dim(), inputs.point(row).to_vec())?;
         let krige = || {
             let local = Problem::new(self.problem.model(), &table, self.problem.distance_scale())?;
             Nngp::fit(local, NngpOptions::new(neighbors.len()))?.predict(&at)
         };
         krige().map_err(|source| EstimateError::Dense { row, source })
-    }
-
-    /// The neighbors as a table, nearest first.
-    fn table_of(&self, neighbors: &[Neighbor]) -> Result<Dataset, DataError> {
-        let (inputs, observations) = (self.problem.dataset().inputs(), self.problem.dataset().observations());
-        let (n_rows, n_outputs) = (neighbors.len(), observations.n_outputs());
-        let mut places = Vec::with_capacity(n_rows * inputs.dim());
-        let mut values = vec![f64::NAN; n_rows * n_outputs];
-        let mut noise = values.clone();
-        for (at, neighbor) in neighbors.iter().enumerate() {
-            places.extend_from_slice(inputs.point(neighbor.row));
-            for cell in observations.row(neighbor.row) {
-                values[at * n_outputs + cell.output.get()] = cell.value;
-                noise[at * n_outputs + cell.output.get()] = cell.noise_variance.unwrap_or(f64::NAN);
-            }
-        }
-        let mut local = Observations::from_dense(n_rows, n_outputs, &values)?;
-        if observations.has_cell_noise() {
-            local = local.with_cell_noise(&noise)?;
-        }
-        Dataset::new(InputPoints::new(n_rows, inputs.dim(), places)?, local)
     }
 }

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use crate::Problem;
+use crate::bounds::{BoundsError, PosteriorSides, Sides, covariance_gap, latent_gap, posterior_gap};
 use catena::diagnostics::{PairSampling, StructureQuality};
 use catena::kernel::StateKind;
 use catena::model::Lmc;
 use catena::structure::Tree;
 use catena::units::Variance;
-use catena_methods::Problem;
-use catena_methods::bounds::{BoundsError, PosteriorSides, Sides, covariance_gap, latent_gap, posterior_gap};
 
 use crate::structure_error::ErrorEstimate;
 

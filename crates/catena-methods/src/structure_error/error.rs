@@ -1,8 +1,8 @@
 //! Errors and warnings of an estimate.
 
+use crate::DenseMethodError;
 use catena::data::DataError;
 use catena::index::RowIndex;
-use catena_methods::DenseMethodError;
 use thiserror::Error;
 
 /// An estimate that failed.
