@@ -3,7 +3,7 @@
 //! Positions with the same mask share everything but the observed numbers, unless cells carry their own noise.
 
 use super::readout::Readout;
-use crate::graph::{Cells, FactorGraph};
+use crate::graph::Cells;
 use crate::linalg::{Arithmetic, eliminate};
 use std::ops::Range;
 
@@ -32,8 +32,7 @@ fn representatives(cells: &Cells) -> Vec<(usize, usize)> {
 
 impl CellPrecisions {
     /// The matrices of all masks.
-    pub(super) fn set(&mut self, graph: &FactorGraph<'_>, readout: &Readout) {
-        let cells = graph.cells();
+    pub(super) fn set(&mut self, cells: &Cells, readout: &Readout) {
         let width = readout.width();
         self.width = width;
         self.matrices.clear();
@@ -145,8 +144,7 @@ impl Group {
 
 impl WhitenedCells {
     /// Whitens the cells of every mask, and reduces where that leaves fewer of them.
-    pub(super) fn set(&mut self, graph: &FactorGraph<'_>, readout: &Readout) {
-        let cells = graph.cells();
+    pub(super) fn set(&mut self, cells: &Cells, readout: &Readout) {
         let n_values = readout.n_values();
         self.width = readout.width();
         self.groups.clear();

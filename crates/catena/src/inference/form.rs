@@ -94,14 +94,24 @@ fn smallest_digit(graph: &FactorGraph<'_>) -> f64 {
 const SMALLEST_DIGIT_OF_ONE: f64 = 2e-6;
 
 /// By output, the smallest variance of which the covariance form has kept five digits; see [`variances_are_accurate`].
-pub(super) fn smallest_kept(graph: &FactorGraph<'_>) -> Vec<f64> {
+fn smallest_accurate(graph: &FactorGraph<'_>) -> Vec<f64> {
     let cost = f64::EPSILON / noise_ratio(graph) / SMALLEST_DIGIT_OF_ONE;
     // An output without any weight has nothing to lose, however large the cost.
     signal_variances(graph).into_iter().map(|signal| if signal > 0.0 { cost * signal } else { 0.0 }).collect()
 }
 
+/// By output, the smallest variance that the covariance form computes accurately; `None` if that form was named and is not checked.
+/// Infinite if the square-root form was named.
+pub(super) fn smallest_trusted(form: Option<Form>, graph: &FactorGraph<'_>) -> Option<Vec<f64>> {
+    match form {
+        Some(Form::Covariance) => None,
+        Some(Form::SquareRoot) => Some(vec![f64::INFINITY; graph.model().n_outputs()]),
+        Some(Form::Information) | None => Some(smallest_accurate(graph)),
+    }
+}
+
 /// Whether these are variances at all: below zero one has lost every digit, whatever the noise promised.
-pub(crate) fn are_variances(numbers: &[f64]) -> bool {
+pub(crate) fn all_nonnegative(numbers: &[f64]) -> bool {
     numbers.iter().all(|number| *number >= 0.0)
 }
 
@@ -113,14 +123,14 @@ pub(crate) fn are_variances(numbers: &[f64]) -> bool {
 /// size, and so is N: an error of about ε·w²/s. That is too much only if all variances of an output are small, as when many
 /// cells crowd into one place. `largest` are the largest variances found, by output.
 pub(super) fn variances_are_accurate(graph: &FactorGraph<'_>, largest: &[f64]) -> bool {
-    let mut digits = Digits::default();
+    let mut digits = Accuracy::default();
     digits.add(graph, largest);
-    digits.are_kept()
+    digits.is_enough()
 }
 
 /// The same for marginals that come in blocks.
 #[derive(Debug, Default)]
-pub(super) struct Digits {
+pub(super) struct Accuracy {
     /// By output, the largest variance and that of the signal.
     largest: Vec<f64>,
     signals: Vec<f64>,
@@ -131,7 +141,7 @@ pub(super) struct Digits {
     is_below_zero: bool,
 }
 
-impl Digits {
+impl Accuracy {
     /// Takes note of a block, by the largest variances found in it.
     pub(super) fn add(&mut self, graph: &FactorGraph<'_>, largest: &[f64]) {
         self.largest.resize(largest.len(), 0.0);
@@ -143,11 +153,11 @@ impl Digits {
 
     /// Takes note of the variances of a block themselves.
     pub(super) fn add_variances(&mut self, variances: &[f64]) {
-        self.is_below_zero |= !are_variances(variances);
+        self.is_below_zero |= !all_nonnegative(variances);
     }
 
     /// Whether so many digits are left as they should.
-    pub(super) fn are_kept(&self) -> bool {
+    pub(super) fn is_enough(&self) -> bool {
         // An output without any weight has nothing to lose: 0/0 is no share, and `min` passes over it.
         let shares = self.largest.iter().zip(&self.signals).map(|(left, signal)| left / signal);
         let smallest_share = shares.fold(f64::INFINITY, f64::min);

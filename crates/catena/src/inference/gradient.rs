@@ -5,13 +5,18 @@
 //! `½((e² + hᵀVh)/r² − 1/r)` to the slope in its noise; the covariance form has shorter ways to the same numbers. Length-scales by the slopes of the evidence in the A and Q of
 //! each edge, contracted with the kernel's own slopes.
 
-use super::kalman::{Chain, Observed};
-use super::kalman_memory::{AdjointScratch, GaussianView};
-use super::readout::Readout;
-use super::steps::{StepView, n_derivatives};
+use super::error::InferenceError;
+use super::gaussian::PackedGaussian;
+use super::kalman::{Chain, Observed, SmootherObserver};
+use super::kalman_memory::AdjointScratch;
+use super::readout::{Readout, Values};
+use super::state_space::StateSpace;
+use super::steps::StepView;
 use crate::graph::{Cells, FactorGraph};
+use crate::index::Position;
 use crate::linalg::{
-    Arithmetic, Layout, ReadoutRow, Shape, StateAlgebra, Update, add_noise_gradient, add_scaled, dot,
+    Arithmetic, Layout, ReadoutRow, Shape, StateAlgebra, StepDerivatives, Update, add_noise_gradient,
+    add_scaled, dot,
 };
 use crate::model::Latent;
 use std::ops::Range;
@@ -33,18 +38,10 @@ pub struct Gradient {
 
 impl Gradient {
     /// Whether all of it are numbers.
-    pub(super) fn is_finite(&self) -> bool {
+    fn is_finite(&self) -> bool {
         let slopes = self.mixing.iter().chain(&self.length_scales).chain(&self.shapes).chain(&self.noise);
         slopes.chain([&self.log_evidence]).all(|slope| slope.is_finite())
     }
-}
-
-/// Posterior moments of the latents' values at a position: a mean, and a covariance whose rows are `stride` apart.
-#[derive(Clone, Copy)]
-pub(super) struct Values<'a> {
-    pub(super) mean: &'a [f64],
-    pub(super) covariance: &'a [f64],
-    pub(super) stride: usize,
 }
 
 /// Slopes being summed over positions.
@@ -73,8 +70,8 @@ pub(super) struct GradientSums {
 
 impl GradientSums {
     /// Sets all sums to zero for these positions of a graph.
-    pub(super) fn reset(&mut self, graph: &FactorGraph<'_>, layout: &Layout, positions: Range<usize>) {
-        let shape = layout.dynamic();
+    pub(super) fn reset(&mut self, model: StateSpace<'_>, positions: Range<usize>) {
+        let shape = model.layout.dynamic();
         let (width, parts) = (shape.readable(), shape.n_parts());
         (self.width, self.n_slots) = (width, shape.width());
         self.variance_mismatch = 0.0;
@@ -84,12 +81,12 @@ impl GradientSums {
             edges.clear();
             edges.resize(positions.len(), 0.0);
         }
-        let n_outputs = graph.model().n_outputs();
+        let n_outputs = model.readout.n_outputs();
         for (buffer, len) in [
             (&mut self.weights, n_outputs * width),
             (&mut self.noise, n_outputs),
-            (&mut self.log_parameters, n_derivatives(graph.model()) * shape.width()),
-            (&mut self.rows, (parts + 1) * shape.size() + (layout.n_values() + 1) * width),
+            (&mut self.log_parameters, model.steps.n_derivatives() * shape.width()),
+            (&mut self.rows, (parts + 1) * shape.size() + (model.layout.n_values() + 1) * width),
         ] {
             buffer.clear();
             buffer.resize(len, 0.0);
@@ -97,7 +94,7 @@ impl GradientSums {
     }
 
     /// Sums for some of these positions, with all that is wanted of these.
-    pub(super) fn for_part(&self) -> Self {
+    pub(super) fn for_segment(&self) -> Self {
         Self { edges: self.edges.as_ref().map(|_| vec![]), ..Self::default() }
     }
 
@@ -212,7 +209,7 @@ impl GradientSums {
         chain: &Chain<'_>,
         (observed, row): (Observed, ReadoutRow<'_>),
         (gains, updates): (&[f64], &[Update]),
-        moments: GaussianView<'_>,
+        moments: PackedGaussian<'_>,
         adjoint: &AdjointScratch<'_>,
     ) {
         let Observed { position, at, adjoint_update, .. } = observed;
@@ -328,7 +325,12 @@ impl GradientSums {
     }
 
     /// The gradient in the model's own parameters.
-    pub(super) fn finish(&self, graph: &FactorGraph<'_>, layout: &Layout, log_evidence: f64) -> Gradient {
+    pub(super) fn finish(
+        &self,
+        graph: &FactorGraph<'_>,
+        layout: &Layout,
+        log_evidence: f64,
+    ) -> Result<Gradient, InferenceError> {
         let model = graph.model();
         let n_latents = model.n_latents();
         let mut mixing = vec![0.0; model.n_outputs() * n_latents];
@@ -349,6 +351,51 @@ impl GradientSums {
                 .map_or(0.0, |shape| self.log_parameters[self.n_slots + layout.slot_of(latent)] / shape)
         };
         let shapes = model.latents().iter().enumerate().map(by_shape).collect();
-        Gradient { log_evidence, mixing, length_scales, shapes, noise: self.noise.clone() }
+        let gradient = Gradient { log_evidence, mixing, length_scales, shapes, noise: self.noise.clone() };
+        // Every cell enters the whole gradient: the row named is the last one swept.
+        match gradient.is_finite() {
+            true => Ok(gradient),
+            false => Err(InferenceError::overflow_at(graph, Position::new(0))),
+        }
+    }
+}
+
+impl SmootherObserver for &mut GradientSums {
+    const WITH_GRADIENT: bool = true;
+
+    #[inline(always)]
+    fn observation<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        observed: (Observed, ReadoutRow<'_>),
+        later: (&[f64], &[Update]),
+        moments: PackedGaussian<'_>,
+        adjoint: &mut AdjointScratch<'_>,
+    ) {
+        self.add_observation::<A, S>(shape, chain, observed, later, moments, adjoint);
+    }
+
+    #[inline(always)]
+    fn step<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        before: PackedGaussian<'_>,
+        adjoint: &mut AdjointScratch<'_>,
+    ) {
+        let step = chain.edges.step_of(position);
+        let slopes = chain.steps.derivatives(step);
+        let step = StepDerivatives {
+            transition: chain.steps.step_of_shape(shape, step).transition,
+            transition_derivatives: slopes.transition,
+            noise_derivatives: slopes.noise,
+        };
+        let AdjointScratch { vector, matrix, smoothed, scratch, .. } = adjoint;
+        let moments = (before.mean, before.covariance);
+        let sums = self.by_slot();
+        shape.retreat_with_gradient::<A>(step, (vector, matrix), moments, (smoothed, sums), scratch);
+        self.end_edge(position);
     }
 }

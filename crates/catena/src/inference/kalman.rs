@@ -17,32 +17,32 @@
 //! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::Form`] says when it is used.
 
 use super::cells::WhitenedCells;
-use super::kalman_memory::{
-    Adjoint, AdjointMemory, AdjointScratch, FilterMemory, Gaussian, GaussianView, SmallAdjoint,
-};
+use super::gaussian::{Adjoint, Gaussian, PackedGaussian};
+use super::kalman_memory::{AdjointMemory, AdjointScratch, FilterMemory, SmallAdjoint};
 use super::log_product::LogProduct;
-use super::predictions::SmootherObserver;
 use super::readout::Readout;
-use super::steps::StepTable;
-use crate::graph::{Cells, StepLengths};
-use crate::linalg::{AdjointUpdate, Arithmetic, Job, ReadoutRow, StateAlgebra, add_scaled};
-use std::ops::Range;
+use super::state_space::StateSpace;
+use crate::linalg::{AdjointUpdate, Arithmetic, Job, ReadoutRow, StateAlgebra, Update, add_scaled};
+use std::ops::{Deref, Range};
 
 /// After so many points the rounding difference between the two triangles of P and N is removed: the recursions do
 /// not damp it, and over a long chain it would grow.
 const SYMMETRIZE_EVERY: usize = 8;
 
-/// What the passes need to know of the graph.
+/// The state-space model of a chain, with its cells as scalar observations.
 #[derive(Clone, Copy)]
 pub(super) struct Chain<'a> {
-    pub(super) cells: &'a Cells,
-    pub(super) edges: &'a StepLengths,
-    pub(super) steps: &'a StepTable,
-    pub(super) readout: &'a Readout,
+    pub(super) model: StateSpace<'a>,
     pub(super) whitened: &'a WhitenedCells,
-    pub(super) n_values: usize,
-    /// Whether results are read from the posterior of the values rather than from that of the outputs, which are fewer.
-    pub(super) reads_values: bool,
+}
+
+impl<'a> Deref for Chain<'a> {
+    type Target = StateSpace<'a>;
+
+    #[inline(always)]
+    fn deref(&self) -> &StateSpace<'a> {
+        &self.model
+    }
 }
 
 impl Chain<'_> {
@@ -85,11 +85,10 @@ pub(super) trait FilterObserver {
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: GaussianView<'_>,
+        moments: PackedGaussian<'_>,
     );
 }
 
-/// Nobody looks.
 impl FilterObserver for () {
     #[inline(always)]
     fn filtered<A: Arithmetic, S: StateAlgebra>(
@@ -97,17 +96,75 @@ impl FilterObserver for () {
         _: S,
         _: &Chain<'_>,
         _: usize,
-        _: GaussianView<'_>,
+        _: PackedGaussian<'_>,
     ) {
     }
+}
+
+/// Observes the smoother at each position, last to first.
+pub(super) trait SmootherObserver {
+    /// Whether the slopes of steps are collected, so that the posterior mean of each whole state is at hand.
+    const WITH_GRADIENT: bool;
+    /// A position before its observations are taken out of the adjoint; `moments` are the filtered ones.
+    #[inline(always)]
+    fn position<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _shape: S,
+        _chain: &Chain<'_>,
+        _position: usize,
+        _moments: PackedGaussian<'_>,
+        _dual: &mut AdjointScratch<'_>,
+    ) {
+    }
+    /// An observation that was just taken out, and its row; `later` are gains and updates from this one to the position's last.
+    #[inline(always)]
+    fn observation<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _shape: S,
+        _chain: &Chain<'_>,
+        _observed: (Observed, ReadoutRow<'_>),
+        _later: (&[f64], &[Update]),
+        _moments: PackedGaussian<'_>,
+        _dual: &mut AdjointScratch<'_>,
+    ) {
+    }
+    /// Takes the adjoint back over the step into a position; `before` are the filtered moments at its near end.
+    #[inline(always)]
+    fn step<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        _before: PackedGaussian<'_>,
+        adjoint: &mut AdjointScratch<'_>,
+    ) {
+        retreat::<A, S>(shape, chain, position, adjoint);
+    }
+}
+
+/// Carries the adjoint back over the step into a position.
+#[inline(always)]
+pub(super) fn retreat<A: Arithmetic, S: StateAlgebra>(
+    shape: S,
+    chain: &Chain<'_>,
+    position: usize,
+    adjoint: &mut AdjointScratch<'_>,
+) {
+    let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
+    let AdjointScratch { vector, matrix, scratch, .. } = adjoint;
+    shape.retreat::<A>(transition, (vector, matrix), scratch);
+}
+
+impl SmootherObserver for () {
+    const WITH_GRADIENT: bool = false;
 }
 
 /// The forward pass over a part; keeps the filtered moments of all its positions if `KEEP`. Returns the log evidence but for
 /// the constants `−½ Σ log 2πr` of the cells.
 pub(super) struct Forward<'a, const KEEP: bool, W = ()> {
     pub(super) chain: Chain<'a>,
-    pub(super) part: SegmentRange,
-    pub(super) filtered: &'a mut FilterMemory,
+    pub(super) range: SegmentRange,
+    pub(super) memory: &'a mut FilterMemory,
     /// The moments before the part.
     pub(super) before: &'a Gaussian,
     /// Where those of its last position are wanted.
@@ -122,15 +179,15 @@ impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> f64 {
         let Self {
             chain,
-            part: SegmentRange { positions, observations },
-            filtered,
+            range: SegmentRange { positions, observations },
+            memory,
             before,
             after,
             mut observer,
         } = self;
         let (size, width, covariance_len) = (shape.size(), shape.readable(), shape.covariance_len());
         let first = (positions.start, observations.start);
-        let mut cursor = filtered.begin::<KEEP, S>(shape, first, chain.readout.n_outputs(), before);
+        let mut cursor = memory.begin::<KEEP, S>(shape, first, chain.readout.n_outputs(), before);
         let mut scale = LogProduct::ONE;
         let mut squares = 0.0;
         for (position, &step) in positions.clone().zip(&chain.edges.steps()[positions]) {
@@ -156,13 +213,13 @@ impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
             if position % SYMMETRIZE_EVERY == SYMMETRIZE_EVERY - 1 {
                 shape.symmetrize_covariance(covariance);
             }
-            observer.filtered::<A, S>(shape, &chain, position, GaussianView { mean, covariance });
+            observer.filtered::<A, S>(shape, &chain, position, PackedGaussian { mean, covariance });
             cursor.means.keep::<KEEP>(size);
             cursor.covariances.keep::<KEEP>(covariance_len);
         }
         if let Some(after) = after {
             let (mean, covariance) = (cursor.means.last(size), cursor.covariances.last(covariance_len));
-            after.set(shape, GaussianView { mean, covariance });
+            after.set(shape, PackedGaussian { mean, covariance });
         }
         -0.5 * (scale.ln() + squares)
     }
@@ -172,8 +229,8 @@ impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
 /// the position before the part.
 pub(super) struct Backward<'a, K> {
     pub(super) chain: Chain<'a>,
-    pub(super) part: SegmentRange,
-    pub(super) filtered: &'a FilterMemory,
+    pub(super) range: SegmentRange,
+    pub(super) memory: &'a FilterMemory,
     /// What lies after the part.
     pub(super) after: &'a Adjoint,
     pub(super) adjoint: &'a mut AdjointMemory,
@@ -198,26 +255,26 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> (K, Adjoint) {
         let Self {
             chain,
-            part: SegmentRange { positions, observations },
-            filtered,
+            range: SegmentRange { positions, observations },
+            memory,
             after,
             adjoint,
             mut observer,
         } = self;
         let (size, width) = (shape.size(), shape.readable());
-        let zeroth = filtered.first_position();
+        let zeroth = memory.first_position();
         let mut few = SmallAdjoint::ZERO;
         let adjoint = &mut adjoint.reset(shape, &mut few, after);
-        let mut moments = filtered.at(shape, positions.end - zeroth);
+        let mut moments = memory.at(shape, positions.end - zeroth);
         if K::WITH_GRADIENT {
             shape.covariance_times::<A>(adjoint.vector, moments.covariance, adjoint.smoothed);
             add_scaled::<A>(1.0, &moments.mean[..size], &mut adjoint.smoothed[..size]);
         }
-        let (mut gains, mut updates) = filtered.observations(size, 0..observations.end);
+        let (mut gains, mut updates) = memory.observations(size, 0..observations.end);
         for position in positions.rev() {
             let state_before = position - zeroth;
-            let before = filtered.at(shape, state_before);
-            filtered.prefetch::<A, S>(shape, state_before.saturating_sub(1));
+            let before = memory.at(shape, state_before);
+            memory.prefetch::<A, S>(shape, state_before.saturating_sub(1));
             let whitened = chain.whitened.at(chain.cells, position);
             // Up to here stand the gains and updates of this position and those before it.
             let kept = (gains, updates);
@@ -264,7 +321,7 @@ pub(super) fn posterior_of_output<A: Arithmetic, S: StateAlgebra>(
     shape: S,
     readout: &Readout,
     output: usize,
-    moments: GaussianView<'_>,
+    moments: PackedGaussian<'_>,
     adjoint: &mut AdjointScratch<'_>,
 ) -> (f64, f64) {
     let row = readout.row(output);

@@ -1,5 +1,6 @@
 //! Memory of the covariance form, kept between sweeps.
 
+use super::gaussian::{Adjoint, Gaussian, PackedGaussian};
 use crate::linalg::{Arithmetic, Shape, StateAlgebra, Update};
 use std::ops::Range;
 
@@ -24,37 +25,6 @@ pub(super) struct Capacity {
     pub(super) first_position: usize,
     pub(super) states: usize,
     pub(super) observations: usize,
-}
-
-/// The mean and covariance of a state, in memory of their own: the covariance as a row-major square, whatever the sweep made of
-/// it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Gaussian {
-    pub(crate) mean: Vec<f64>,
-    pub(crate) covariance: Vec<f64>,
-}
-
-impl Gaussian {
-    /// A state that is exactly zero.
-    pub(super) fn zero(size: usize) -> Self {
-        Self { mean: vec![0.0; size], covariance: vec![0.0; size * size] }
-    }
-
-    /// Takes over the moments that a sweep has found.
-    #[inline(always)]
-    pub(super) fn set<S: StateAlgebra>(&mut self, shape: S, moments: GaussianView<'_>) {
-        self.mean.clear();
-        self.mean.extend_from_slice(moments.mean);
-        self.covariance.resize(shape.size() * shape.size(), 0.0);
-        shape.unpack_covariance(moments.covariance, &mut self.covariance);
-    }
-}
-
-/// The mean and covariance of a state.
-#[derive(Clone, Copy)]
-pub(super) struct GaussianView<'a> {
-    pub(super) mean: &'a [f64],
-    pub(super) covariance: &'a [f64],
 }
 
 /// States of at most so many numbers are worked on in a place of their own and copied to where they are kept: there the
@@ -183,7 +153,7 @@ impl FilterMemory {
         FilterCursor {
             means: StateCursor::new(means, size, |mean| mean.copy_from_slice(&before.mean)),
             covariances: StateCursor::new(covariances, covariance_len, |covariance| {
-                shape.pack_covariance(&before.covariance, covariance);
+                shape.pack_covariance(&before.full_covariance(), covariance);
             }),
             observations: UpdateCursor {
                 gains: &mut self.gains[first * size..],
@@ -202,9 +172,9 @@ impl FilterMemory {
 
     /// The moments of a state: the first is the one before the first position.
     #[inline(always)]
-    pub(super) fn at<S: StateAlgebra>(&self, shape: S, state: usize) -> GaussianView<'_> {
+    pub(super) fn at<S: StateAlgebra>(&self, shape: S, state: usize) -> PackedGaussian<'_> {
         let (size, covariance_len) = (shape.size(), shape.covariance_len());
-        GaussianView {
+        PackedGaussian {
             mean: &self.means[state * size..][..size],
             covariance: &self.covariances[state * covariance_len..][..covariance_len],
         }
@@ -222,20 +192,6 @@ impl FilterMemory {
         if shape.size() >= 8 {
             A::prefetch(self.at(shape, state).covariance);
         }
-    }
-}
-
-/// The adjoint of what lies after a position, in memory of its own: its precision as a row-major square.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Adjoint {
-    pub(crate) vector: Vec<f64>,
-    pub(crate) matrix: Vec<f64>,
-}
-
-impl Adjoint {
-    /// A adjoint that says nothing.
-    pub(super) fn zero(size: usize) -> Self {
-        Self { vector: vec![0.0; size], matrix: vec![0.0; size * size] }
     }
 }
 

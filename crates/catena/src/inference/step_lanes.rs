@@ -1,6 +1,5 @@
 //! Steps of all latents at once, in vector lanes, where they share a kernel; the same closed forms as in `kernel/`.
 
-use super::steps::StepRows;
 use crate::kernel::{Correlation, Kernel, Matern12, Matern32, StateKind};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, exp_of_negative, poisson_tail};
 use crate::model::Lmc;
@@ -42,6 +41,16 @@ pub(super) struct FillAll<'a, const DERIVATIVES: bool> {
     pub(super) rates: &'a Rates,
     pub(super) rows: StepRows<'a>,
     pub(super) lengths: &'a [f64],
+}
+
+/// Steps of a table in a row, to be written.
+pub(super) struct StepRows<'a> {
+    pub(super) transitions: &'a mut [f64],
+    pub(super) noises: &'a mut [f64],
+    /// Empty unless slopes are wanted.
+    pub(super) transition_derivatives: &'a mut [f64],
+    pub(super) noise_derivatives: &'a mut [f64],
+    pub(super) n_derivatives: usize,
 }
 
 /// By slot, what multiplies a length; and 1 where the slot has a latent, else 0.

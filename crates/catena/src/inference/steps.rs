@@ -1,6 +1,6 @@
 //! The transitions of every edge, and their slopes in length-scales and shapes, in the layout of the state.
 
-use super::step_lanes::{FillAll, Law, Rates};
+use super::step_lanes::{FillAll, Law, Rates, StepRows};
 use crate::kernel::{Dynamics, Step, VisitDynamics};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, dispatch_machine};
 use crate::model::Lmc;
@@ -183,6 +183,11 @@ impl StepTable {
         }
     }
 
+    /// How many derivatives of a step there are for each slot.
+    pub(super) fn n_derivatives(&self) -> usize {
+        self.n_derivatives
+    }
+
     /// The slopes of a step. Only after [`StepTable::set`] with slopes.
     #[inline(always)]
     pub(super) fn derivatives(&self, step: usize) -> StepView<'_> {
@@ -198,7 +203,7 @@ impl StepTable {
 }
 
 /// How many parameters of a latent have slopes: its length-scale and, where any latent has one, its shape.
-pub(super) fn n_derivatives(model: &Lmc) -> usize {
+fn n_derivatives(model: &Lmc) -> usize {
     if model.latents().iter().any(|latent| latent.shape().is_some()) { 2 } else { 1 }
 }
 
@@ -212,16 +217,6 @@ fn first_of<'a>(left: &mut &'a mut [f64], count: usize) -> &'a mut [f64] {
     let (first, rest) = std::mem::take(left).split_at_mut(count);
     *left = rest;
     first
-}
-
-/// Steps of a table in a row, to be written.
-pub(super) struct StepRows<'a> {
-    pub(super) transitions: &'a mut [f64],
-    pub(super) noises: &'a mut [f64],
-    /// Empty unless slopes are wanted.
-    pub(super) transition_derivatives: &'a mut [f64],
-    pub(super) noise_derivatives: &'a mut [f64],
-    n_derivatives: usize,
 }
 
 /// The steps of one latent after the other, by its kernel's own code.

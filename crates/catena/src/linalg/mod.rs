@@ -31,9 +31,7 @@ pub(crate) use blocks::{
     conjugate_transposed, noise_as_transition, noise_factor, times_transition, transition_times_matrix,
     transition_times_vector, transition_transposed_times_vector,
 };
-pub(crate) use dense::{
-    Lu, add_scaled, cholesky, copy_upper_to_lower, dot, root_of_covariance, vector_times_matrix,
-};
+pub(crate) use dense::{Lu, add_scaled, cholesky, copy_upper_to_lower, dot, vector_times_matrix};
 #[cfg(test)]
 pub(crate) use dispatch::plainly;
 pub(crate) use dispatch::{Job, dispatch, dispatch_lanes, dispatch_machine, dispatch_once, dispatch_small};

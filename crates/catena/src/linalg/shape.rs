@@ -7,7 +7,7 @@ pub(crate) const MAX_PARTS: usize = 3;
 ///
 /// Slots are latents ordered by descending number of components, so that each part's latents are a prefix of the
 /// part before it: component `c` of the latent in slot `s` stands at `offset(c) + s`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     n_parts: usize,
     offsets: [usize; MAX_PARTS + 1],

@@ -2,8 +2,7 @@
 
 use super::Posterior;
 use crate::data::InputPoints;
-use crate::index::OutputIndex;
-use crate::inference::{Form, InferenceError, NewSteps, StateGaussian};
+use crate::inference::{Form, Gaussian, InferenceError};
 use crate::prediction::Prediction;
 use crate::structure::{AttachedTo, Attachment};
 
@@ -49,8 +48,8 @@ impl Posterior<'_> {
     ) -> Result<Vec<f64>, InferenceError> {
         let n_outputs = self.graph.model().n_outputs();
         let mut covariances = Vec::with_capacity(inputs.n_rows() * n_outputs * n_outputs);
-        self.for_each_at(attachment, inputs, |gaussian, read| {
-            let mut block = self.states.output_covariance(gaussian);
+        self.for_each_at(attachment, inputs, |state, read| {
+            let mut block = self.states.output_covariance(state.view());
             for (output, (_, variance)) in read.iter().enumerate() {
                 block[output * (n_outputs + 1)] = *variance;
             }
@@ -61,49 +60,38 @@ impl Posterior<'_> {
         Ok(covariances)
     }
 
-    /// Hands on the gaussian of the state at each new input, and mean and variance of every output, until `is_finite` denies it.
+    /// Passes the state at each new input, and mean and variance of every output, to `is_finite` until it returns false.
     fn for_each_at(
         &self,
         attachment: &Attachment,
         inputs: &InputPoints,
-        mut is_finite: impl FnMut(&StateGaussian, &[(f64, f64)]) -> bool,
+        mut is_finite: impl FnMut(&Gaussian, &[(f64, f64)]) -> bool,
     ) -> Result<(), InferenceError> {
-        let mut factored: Option<Posterior<'_>> = None;
+        let mut square_root: Option<Posterior<'_>> = None;
         for row in inputs.rows() {
             let (place, overflow) = (attachment.attach(inputs.point(row)), InferenceError::Overflow { row });
-            let (mut gaussian, mut read) = self.belief_at(place).ok_or(overflow)?;
-            let has_variances = read.iter().all(|read| read.1 >= 0.0);
-            if self.is_free && self.states.can_be_below_zero() && !has_variances {
-                let careful = match factored.take() {
+            let (mut state, mut marginals) = self.state_at(place).ok_or(overflow)?;
+            let is_negative = marginals.iter().any(|(_, variance)| *variance < 0.0);
+            if self.is_free && self.states.can_be_negative() && is_negative {
+                let other = match square_root.take() {
                     Some(made) => made,
                     None => Posterior::with_form(&self.graph, Form::SquareRoot)?,
                 };
-                (gaussian, read) = careful.belief_at(place).ok_or(overflow)?;
-                factored = Some(careful);
+                (state, marginals) = other.state_at(place).ok_or(overflow)?;
+                square_root = Some(other);
             }
-            if !is_finite(&gaussian, &read) {
+            if !is_finite(&state, &marginals) {
                 return Err(overflow);
             }
         }
         Ok(())
     }
 
-    /// The gaussian of a new state, where it joins the structure, and what outputs read from it; `None` when numbers overflow.
-    fn belief_at(&self, place: AttachedTo) -> Option<(StateGaussian, Vec<(f64, f64)>)> {
-        let steps = |lengths: &[f64]| NewSteps::new(&self.graph, &self.states, lengths);
-        let gaussian = match place {
-            AttachedTo::BeforeFirst(tie) => self.states.before_root(&steps(&[tie.distance]), 0),
-            AttachedTo::Between { left, right } => {
-                let steps = steps(&[left.distance, right.distance]);
-                self.states.attached(&steps, (left.position, 0), Some((right.position, 1)))
-            }
-            AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie) => {
-                self.states.attached(&steps(&[tie.distance]), (tie.position, 0), None)
-            }
-        }?;
-        let outputs = (0..self.graph.model().n_outputs()).map(OutputIndex::new);
-        let read: Vec<_> = outputs.map(|output| self.states.read_output(output, &gaussian)).collect();
-        let is_finite = read.iter().all(|(mean, variance)| mean.is_finite() && variance.is_finite());
-        is_finite.then_some((gaussian, read))
+    /// The state at a new input, and mean and variance of every output; `None` if numbers overflow.
+    fn state_at(&self, place: AttachedTo) -> Option<(Gaussian, Vec<(f64, f64)>)> {
+        let state = self.states.at_new_input(&self.graph, place)?;
+        let marginals = self.states.output_marginals(state.view());
+        let is_finite = marginals.iter().all(|(mean, variance)| mean.is_finite() && variance.is_finite());
+        is_finite.then_some((state, marginals))
     }
 }

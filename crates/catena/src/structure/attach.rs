@@ -7,30 +7,40 @@ use crate::index::Position;
 
 /// A point of the structure that a new one is tied to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tie {
-    /// Where the point is in the structure.
-    pub position: Position,
+pub struct Tie<P = Position> {
+    /// The point: by its position in the structure, or by its row.
+    pub point: P,
     /// How far it is, in units of the structure's distance scale.
     pub distance: f64,
 }
 
 /// How a new point joins the structure.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum AttachedTo {
+pub enum AttachedTo<P = Position> {
     /// On a line, beyond the first position.
-    BeforeFirst(Tie),
+    BeforeFirst(Tie<P>),
     /// On a line, between two positions that follow one another. A point that coincides with some of the structure's
     /// has the last of them on its left, at distance 0.
     Between {
         /// The earlier position.
-        left: Tie,
+        left: Tie<P>,
         /// The later position.
-        right: Tie,
+        right: Tie<P>,
     },
     /// On a line, at or beyond the last position.
-    AfterLast(Tie),
+    AfterLast(Tie<P>),
     /// As one more leaf, hanging on the nearest point; equal distances by the lowest row.
-    Leaf(Tie),
+    Leaf(Tie<P>),
+}
+
+impl<P: Copy> AttachedTo<P> {
+    /// The point it is joined to, and the second one if it lies between two.
+    pub fn ties(self) -> (Tie<P>, Option<Tie<P>>) {
+        match self {
+            Self::BeforeFirst(tie) | Self::AfterLast(tie) | Self::Leaf(tie) => (tie, None),
+            Self::Between { left, right } => (left, Some(right)),
+        }
+    }
 }
 
 /// Joins new points to a structure, in O(log C) each.
@@ -89,7 +99,7 @@ impl Attachment {
                 // A checked structure has at least one point, and nothing is ever taken out of this tree.
                 let row = tree.nearest(point).map_or(crate::index::RowIndex::new(0), |nearest| nearest.row);
                 AttachedTo::Leaf(Tie {
-                    position: self.positions_by_row[row.get()],
+                    point: self.positions_by_row[row.get()],
                     distance: distance(point, inputs.point(row)) / self.distance_scale,
                 })
             }
@@ -98,7 +108,7 @@ impl Attachment {
 
     fn attach_on_line(&self, ascending: &[f64], place: f64) -> AttachedTo {
         let tie = |at: usize| Tie {
-            position: Position::new(at),
+            point: Position::new(at),
             distance: (ascending[at] - place).abs() / self.distance_scale,
         };
         match ascending.partition_point(|&other| other <= place) {

@@ -1,6 +1,6 @@
 //! What each of several segments has to know of all the others, from their summaries alone.
 
-use super::{SegmentError, Summary};
+use super::segment::{SegmentError, Summary};
 use crate::inference::blocks::{Future, Past};
 
 /// What a segment has to know of all that lies before and after it.

@@ -1,18 +1,14 @@
-//! The summary of a segment: what may leave the process it was made in.
+//! The summary of a segment: the conditional of its last state given the state before it.
 
-use super::algebra::Algebra;
 use super::bytes::{Mark, numbers, opened, push_numbers, sealed};
-use super::element::{Element, InformationRows, length};
-use super::fold::{SquareRootModel, StepAt};
 use crate::graph::FactorGraph;
 use crate::index::Position;
-use crate::inference::InferenceError;
 use crate::inference::blocks::{BlockSweep, Future, Past};
-use crate::inference::kalman_memory::{Adjoint, Gaussian};
-use crate::linalg::{
-    Layout, Separate, Shape, add_scaled, dot, eliminate, root_of_covariance, vector_times_matrix,
-};
-use crate::model::{Latent, Lmc};
+use crate::inference::error::InferenceError;
+use crate::inference::gaussian::{Adjoint, Gaussian};
+use crate::inference::square_root::{Algebra, Conditional, InformationRows, SquareRootModel, StepAt, length};
+use crate::linalg::{Layout, Separate, Shape, add_scaled, dot, eliminate, vector_times_matrix};
+use crate::model::Lmc;
 use thiserror::Error;
 
 /// Summaries that do not belong together, or bytes that are not one.
@@ -63,7 +59,7 @@ pub enum SegmentError {
 pub struct Summary {
     /// Components of each latent.
     dims: Vec<usize>,
-    element: Element,
+    conditional: Conditional,
 }
 
 /// Where a segment begins.
@@ -84,9 +80,9 @@ const MARK: Mark = (b"catenasg", "a segment summary");
 impl Summary {
     /// The summary of no rows at all.
     pub fn empty(model: &Lmc) -> Self {
-        let dims = dims_of(model);
+        let dims = model.state_dims();
         let size = Layout::new(&dims).dynamic().size();
-        Self { dims, element: Element::empty(size) }
+        Self { dims, conditional: Conditional::identity(size) }
     }
 
     /// The summary of a segment: a chain with its cells, under a model.
@@ -101,18 +97,18 @@ impl Summary {
             return Err(InferenceError::NotAChain);
         }
         let model = graph.model();
-        let mut fold = SquareRootModel::new(model);
-        let mut element = Element::empty(fold.size());
-        fold.set_steps(model, graph.step_lengths().lengths());
+        let mut root_model = SquareRootModel::new(model);
+        let mut conditional = Conditional::identity(root_model.size());
+        root_model.set_steps(graph.step_lengths().lengths());
         let (cells, mut rows) = (graph.cells(), InformationRows::default());
         let (first, n_positions) = (usize::from(begins == Begins::AfterAnother), cells.n_positions());
         let can_filter = BlockSweep::suits(graph);
         for position in first..n_positions {
-            if can_filter && (position - first) % LOOK_EVERY == LOOK_EVERY - 1 && element.has_forgotten() {
-                let before = moments_of(&element);
-                let (log_normalizer, after) = BlockSweep::new().forward_from(graph, position, &before)?;
-                let root = root_of_covariance(fold.size(), &after.covariance);
-                element.move_on(&after.mean, &root, log_normalizer);
+            if can_filter && (position - first) % LOOK_EVERY == LOOK_EVERY - 1 && conditional.has_forgotten()
+            {
+                let before = with_covariance(&conditional);
+                let (log_evidence, last) = BlockSweep::new().forward_from(graph, position, &before)?;
+                conditional.end_with(&last.mean, &last.covariance_factor(), log_evidence);
                 break;
             }
             rows.clear();
@@ -121,24 +117,24 @@ impl Summary {
             for (at, (&output, &value)) in
                 cells.outputs(position).iter().zip(cells.values(position)).enumerate()
             {
-                share += fold.push_cell(output, value, own_noise.map(|own| own[at]), &mut rows);
+                share += root_model.push_cell(output, value, own_noise.map(|own| own[at]), &mut rows);
             }
             let step = match position {
                 0 => StepAt::Root,
                 _ => StepAt::Length(graph.step_lengths().step_of(position)),
             };
-            fold.extend(&mut element, step, rows.view());
-            element.add_log_normalizer(share);
-            if !element.log_normalizer().is_finite() {
+            root_model.extend(&mut conditional, step, rows.view());
+            conditional.add_log_normalizer(share);
+            if !conditional.log_normalizer().is_finite() {
                 return Err(InferenceError::Overflow { row: graph.tree().row_at(Position::new(position)) });
             }
         }
         // The share of the evidence can be a number where the rest is none.
-        if !element.is_finite() {
+        if !conditional.is_finite() {
             let last = Position::new(n_positions.saturating_sub(1));
             return Err(InferenceError::Overflow { row: graph.tree().row_at(last) });
         }
-        Ok(Self { dims: dims_of(model), element })
+        Ok(Self { dims: model.state_dims(), conditional })
     }
 
     /// This segment and the one after it, as one.
@@ -148,18 +144,18 @@ impl Summary {
     pub fn then(&self, next: &Self) -> Result<Self, SegmentError> {
         self.check(next)?;
         let mut joined = self.clone();
-        Algebra::new(Layout::new(&self.dims)).extend(&mut joined.element, &next.element);
-        if joined.element.is_finite() { Ok(joined) } else { Err(SegmentError::Overflow) }
+        Algebra::new(Layout::new(&self.dims)).extend(&mut joined.conditional, &next.conditional);
+        if joined.conditional.is_finite() { Ok(joined) } else { Err(SegmentError::Overflow) }
     }
 
     /// The log evidence of all cells, for a summary that begins at the root.
     pub fn log_evidence(&self) -> f64 {
-        self.begun_from_nothing().log_normalizer()
+        self.from_root().log_normalizer()
     }
 
     /// What the segment after this one has to know of everything before it, for a summary that begins at the root.
     pub fn past(&self) -> Past {
-        Past(moments_of(&self.begun_from_nothing()))
+        Past(with_covariance(&self.from_root()))
     }
 
     /// What a block has to know of everything after it, which is this summary. `up_to` summarises everything from the root up to the
@@ -169,15 +165,15 @@ impl Summary {
     /// When they were summarised under models with other states.
     pub fn future(&self, up_to: &Self) -> Result<Future, SegmentError> {
         self.check(up_to)?;
-        let (state, size) = (up_to.begun_from_nothing(), self.element.size());
-        let (known, said) = (state.parts(), self.element.rows());
+        let (state, size) = (up_to.from_root(), self.conditional.size());
+        let (known, said) = (state.parts(), self.conditional.rows());
         // With S = I + (EX)(EX)ᵀ = RᵀR, the adjoint is N = Eᵀ S⁻¹ E and r = Eᵀ S⁻¹(e − E m).
         let mut tall = vec![0.0; 2 * size * size];
         let mut gap = said.offset.to_vec();
         let mut read = vec![0.0; size];
         for i in 0..size {
             let row = &said.root[i * size..][..size];
-            vector_times_matrix::<Separate>(row, known.covariance_factor, &mut read);
+            vector_times_matrix::<Separate>(row, known.factor, &mut read);
             tall[i * size + i] = 1.0;
             (0..size).for_each(|k| tall[(size + k) * size + i] = read[k]);
             gap[i] -= dot::<Separate>(row, known.shift);
@@ -206,9 +202,9 @@ impl Summary {
     }
 
     /// The moments of the last state and the log evidence, when nothing lies before.
-    fn begun_from_nothing(&self) -> Element {
-        let mut state = Element::nothing(self.element.size());
-        Algebra::new(Layout::new(&self.dims)).extend(&mut state, &self.element);
+    fn from_root(&self) -> Conditional {
+        let mut state = Conditional::zero(self.conditional.size());
+        Algebra::new(Layout::new(&self.dims)).extend(&mut state, &self.conditional);
         state
     }
 
@@ -224,7 +220,7 @@ impl Summary {
         sealed(MARK, |bytes| {
             bytes.extend((self.dims.len() as u32).to_le_bytes());
             self.dims.iter().for_each(|&dim| bytes.extend((dim as u32).to_le_bytes()));
-            push_numbers(bytes, self.element.numbers());
+            push_numbers(bytes, self.conditional.numbers());
         })
     }
 
@@ -244,19 +240,13 @@ impl Summary {
         if numbers.len() != length(size, size) {
             return Err(damaged);
         }
-        let element = Element::from_numbers(size, size, numbers).ok_or(damaged)?;
-        Ok(Self { dims, element })
+        let conditional = Conditional::from_numbers(size, size, numbers).ok_or(damaged)?;
+        Ok(Self { dims, conditional })
     }
 }
 
-/// The moments of an element's last state, whatever lies before it.
-fn moments_of(element: &Element) -> Gaussian {
-    let (parts, size) = (element.parts(), element.size());
-    let row = |i: usize| &parts.covariance_factor[i * size..][..size];
-    let covariance = (0..size * size).map(|at| dot::<Separate>(row(at / size), row(at % size))).collect();
-    Gaussian { mean: parts.shift.to_vec(), covariance }
-}
-
-fn dims_of(model: &Lmc) -> Vec<usize> {
-    model.latents().iter().map(Latent::state_dim).collect()
+/// The last state of a segment that has forgotten the state before it, by its covariance.
+fn with_covariance(conditional: &Conditional) -> Gaussian {
+    let state = conditional.gaussian();
+    Gaussian::new(state.mean.to_vec(), state.full_covariance().into_owned())
 }

@@ -4,7 +4,7 @@
 //! every other child begins a path of its own, which *hangs* on its parent. From any point to the root there are at most
 //! log₂ C paths, and over each at most about 2 log₂ of its length in nodes.
 
-use super::query::Segment;
+use super::sides::Beside;
 use crate::index::{OutputIndex, RowIndex};
 use crate::structure::Tree;
 use std::collections::HashMap;
@@ -68,24 +68,24 @@ pub(super) enum NodeKind {
 pub(super) struct Path {
     pub(super) node: usize,
     /// The point its first one hangs on; `None` for the path of the root.
-    pub(super) hangs_on: Option<RowIndex>,
+    pub(super) attached_to: Option<RowIndex>,
     /// How many paths lie between it and the root.
     pub(super) depth: usize,
 }
 
 /// All points, and the paths they form.
 #[derive(Clone, Debug)]
-pub(super) struct Forest {
+pub(super) struct Paths {
     points: Vec<Point>,
     blocks: Vec<Block>,
     nodes: Vec<Node>,
     paths: Vec<Path>,
     /// The paths that hang on a point, for points on which any does.
-    hanging: HashMap<RowIndex, Vec<usize>>,
+    attached: HashMap<RowIndex, Vec<usize>>,
     root: RowIndex,
 }
 
-impl Forest {
+impl Paths {
     /// The paths of a structure whose points have no cells yet. Every node is stale.
     pub(super) fn new(tree: &Tree) -> Self {
         let n = tree.len();
@@ -108,8 +108,8 @@ impl Forest {
             })
             .collect();
         let root = tree.positions().next().map_or(RowIndex::new(0), |first| tree.row_at(first));
-        let mut forest =
-            Self { points, blocks: vec![], nodes: vec![], paths: vec![], hanging: HashMap::new(), root };
+        let mut paths =
+            Self { points, blocks: vec![], nodes: vec![], paths: vec![], attached: HashMap::new(), root };
         for position in tree.positions() {
             let parent = tree.parent(position);
             if parent.is_some_and(|parent| heavy[parent.get()] == Some(position.get())) {
@@ -121,22 +121,22 @@ impl Forest {
                 rows.push(tree.row_at(crate::index::Position::new(at)));
                 next = heavy[at];
             }
-            forest.add_path(&rows, parent.map(|parent| tree.row_at(parent)));
+            paths.add_path(&rows, parent.map(|parent| tree.row_at(parent)));
         }
-        forest
+        paths
     }
 
     /// One path more, over points that are known.
-    pub(super) fn add_path(&mut self, rows: &[RowIndex], hangs_on: Option<RowIndex>) {
+    pub(super) fn add_path(&mut self, rows: &[RowIndex], attached_to: Option<RowIndex>) {
         let path = self.paths.len();
-        let depth = hangs_on.map_or(0, |row| self.paths[self.path_of(row)].depth + 1);
+        let depth = attached_to.map_or(0, |row| self.paths[self.path_of(row)].depth + 1);
         let leaves: Vec<usize> = rows.chunks(BLOCK).map(|rows| self.add_block(rows.to_vec(), path)).collect();
         let mut spare = vec![];
         let node = self.balanced(&leaves, path, &mut spare);
         self.nodes[node].parent = None;
-        self.paths.push(Path { node, hangs_on, depth });
-        if let Some(row) = hangs_on {
-            self.hanging.entry(row).or_default().push(path);
+        self.paths.push(Path { node, attached_to, depth });
+        if let Some(row) = attached_to {
+            self.attached.entry(row).or_default().push(path);
         }
     }
 
@@ -184,7 +184,7 @@ impl Forest {
     }
 
     /// The paths, the root's first.
-    pub(super) fn paths(&self) -> &[Path] {
+    pub(super) fn all(&self) -> &[Path] {
         &self.paths
     }
 
@@ -203,7 +203,7 @@ impl Forest {
         &self.points[row.get()]
     }
 
-    /// A point, to be changed; what depends on it has to be marked by [`Forest::mark`].
+    /// A point, to be changed; what depends on it has to be marked by [`Paths::mark`].
     pub(super) fn point_mut(&mut self, row: RowIndex) -> &mut Point {
         &mut self.points[row.get()]
     }
@@ -231,13 +231,8 @@ impl Forest {
     }
 
     /// The paths that hang on a point.
-    pub(super) fn hanging_on(&self, row: RowIndex) -> &[usize] {
-        self.hanging.get(&row).map_or(&[], |paths| paths)
-    }
-
-    /// The topmost nodes of the paths that hang on a point.
-    pub(super) fn hanging_nodes(&self, row: RowIndex) -> impl Iterator<Item = usize> {
-        self.hanging_on(row).iter().map(|&path| self.paths[path].node)
+    pub(super) fn attached_paths(&self, row: RowIndex) -> &[usize] {
+        self.attached.get(&row).map_or(&[], |paths| paths)
     }
 
     /// How many paths lie between the path of a node and the root.
@@ -253,7 +248,7 @@ impl Forest {
     /// The point a point's step comes from.
     pub(super) fn parent_of(&self, row: RowIndex) -> Option<RowIndex> {
         let before = self.beside(row, true);
-        before.or_else(|| self.paths[self.path_of(row)].hangs_on)
+        before.or_else(|| self.paths[self.path_of(row)].attached_to)
     }
 
     /// The point after this one on its path.
@@ -283,7 +278,7 @@ impl Forest {
 
     /// The segments beside the way from a point's block to the top of its path, the nearest first, and whether each lies before
     /// it.
-    pub(super) fn beside_the_way_up(&self, row: RowIndex) -> Vec<(bool, usize)> {
+    pub(super) fn siblings_above(&self, row: RowIndex) -> Vec<(bool, usize)> {
         let mut found = vec![];
         let mut node = self.leaf_of(row);
         while let Some(parent) = self.nodes[node].parent {
@@ -296,11 +291,11 @@ impl Forest {
     }
 
     /// The halves of a stale segment of more than one block: the one that is nearer to a point behind or before it, and the other.
-    pub(super) fn halves_if_stale(&self, node: usize, is_before: bool) -> Option<Segment> {
+    pub(super) fn halves_if_stale(&self, node: usize, is_before: bool) -> Option<Beside> {
         match self.nodes[node].kind {
             NodeKind::Pair(left, right) if self.nodes[node].is_stale => {
                 let (near, far) = if is_before { (right, left) } else { (left, right) };
-                Some(Segment::Two { near, far })
+                Some(Beside::Halves { near, far })
             }
             _ => None,
         }
@@ -326,7 +321,7 @@ impl Forest {
         let mut node = self.leaf_of(row);
         while !self.nodes[node].is_stale {
             self.nodes[node].is_stale = true;
-            node = match (self.nodes[node].parent, self.paths[self.nodes[node].path].hangs_on) {
+            node = match (self.nodes[node].parent, self.paths[self.nodes[node].path].attached_to) {
                 (Some(parent), _) => parent,
                 (None, Some(row)) => self.leaf_of(row),
                 (None, None) => return,
@@ -381,7 +376,7 @@ impl Forest {
             self.nodes[at].is_stale = true;
             node = self.nodes[at].parent;
         }
-        if let Some(row) = self.paths[path].hangs_on {
+        if let Some(row) = self.paths[path].attached_to {
             self.mark(row);
         }
         if let Some(node) = unbalanced {
@@ -419,7 +414,7 @@ impl Forest {
     }
 
     /// A new point that hangs on another by a path of its own.
-    pub(super) fn hang(&mut self, on: RowIndex, step: f64) -> RowIndex {
+    pub(super) fn attach_leaf(&mut self, on: RowIndex, step: f64) -> RowIndex {
         let row = RowIndex::new(self.points.len());
         self.points.push(Point { step, cells: vec![], block: 0 });
         self.add_path(&[row], Some(on));

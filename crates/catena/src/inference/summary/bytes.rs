@@ -1,8 +1,8 @@
 //! Plain bytes of what travels between processes: a mark, a version, numbers in little-endian order, and a checksum.
 
-use super::SegmentError;
+use super::segment::SegmentError;
 use crate::inference::blocks::{Future, Past};
-use crate::inference::kalman_memory::{Adjoint, Gaussian};
+use crate::inference::gaussian::{Adjoint, Gaussian};
 
 const VERSION: u32 = 1;
 const PAST: (&[u8; 8], &str) = (b"catenapa", "the past of a segment");
@@ -79,7 +79,7 @@ fn pair_from_bytes(mark: Mark, bytes: &[u8]) -> Result<(Vec<f64>, Vec<f64>), Seg
 impl Past {
     /// The past as plain bytes: little-endian, with a version and a checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
-        pair_to_bytes(PAST, &self.0.mean, &self.0.covariance)
+        pair_to_bytes(PAST, &self.0.mean, &self.0.full_covariance())
     }
 
     /// A past from its bytes, written by this process or another.
@@ -88,7 +88,7 @@ impl Past {
     /// When the bytes are not those of a past, whole and of a known version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
         let (mean, covariance) = pair_from_bytes(PAST, bytes)?;
-        Ok(Self(Gaussian { mean, covariance }))
+        Ok(Self(Gaussian::new(mean, covariance)))
     }
 }
 
