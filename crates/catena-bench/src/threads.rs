@@ -10,8 +10,7 @@ use crate::contenders;
 use crate::timing::{Contender, Rounds, Samples, race};
 use crate::workload::Workload;
 use catena::graph::FactorGraph;
-use catena::inference::{Marginals, Workspace};
-use catena::prediction::Prediction;
+use catena::inference::Workspace;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::hint::black_box;
 use std::io::Write as _;
@@ -50,9 +49,6 @@ fn contender<'a>(
     pool: &'a ThreadPool,
     graph: &'a FactorGraph<'a>,
 ) -> Result<Contender<'a>, Failure> {
-    let n_outputs = graph.model().n_outputs();
-    let mut marginals: Option<Marginals> = None;
-    let empty = Prediction::new(0, n_outputs, vec![], vec![])?;
     let run = move || {
         let evidence = pool.install(|| match quantity {
             Quantity::Gradient => workspace.gradient(graph).map(|gradient| gradient.log_evidence),
