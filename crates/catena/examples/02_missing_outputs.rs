@@ -12,7 +12,7 @@ use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
 use catena::prediction::Prediction;
-use catena::structure::{Attachment, Tree, spanning_tree};
+use catena::structure::{Tree, spanning_tree};
 use catena::units::{LengthScale, Variance};
 
 /// Not observed.
@@ -44,7 +44,7 @@ fn main() -> Outcome<()> {
     let tree = spanning_tree(&inputs)?;
     let model = model()?;
     let graph = FactorGraph::new(&model, &tree, &scaled)?;
-    let posterior = Posterior::new(&graph)?;
+    let posterior = Posterior::new(&graph)?.with_inputs(&inputs)?;
     let at_stations = scaling.undo(posterior.prediction().clone())?;
 
     println!("Stations along the tree, a dot for every branching above them.");
@@ -58,7 +58,7 @@ fn main() -> Outcome<()> {
     }
 
     let asked = InputPoints::new(PLACES.len(), 2, PLACES.iter().flat_map(|(_, place)| *place).collect())?;
-    let elsewhere = posterior.predict_at(&Attachment::new(&inputs, &tree), &asked)?;
+    let elsewhere = posterior.predict_at(&asked)?;
     let elsewhere = scaling.undo(elsewhere)?;
     println!("\nWhere nobody measures:\n");
     for ((name, [east, north]), row) in PLACES.iter().zip(asked.rows()) {

@@ -30,6 +30,9 @@ pub enum InferenceError {
         /// Size of the state that was given.
         found: usize,
     },
+    /// The inputs of the table were not given.
+    #[error("the posterior does not know the inputs of its table; call `with_inputs` before `predict_at`")]
+    NoInputs,
     /// New inputs with another number of columns than the table.
     #[error("the new inputs have {found} columns but the table has {expected}")]
     InputDimension {

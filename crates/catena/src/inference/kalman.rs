@@ -1,20 +1,18 @@
-//! The covariance form of the sweep, for chains: a filter forward, a modified Bryson–Frazier pass backward.
+//! The covariance form of the sweep, for chains: a Kalman filter forward, a modified Bryson–Frazier smoother backward.
 //!
-//! Forward, moments (m, P) of each state given what lies before it and its own cells, which enter one by one as
-//! observations h of unit noise: with `S = 1 + hᵀPh` and gain `k = Ph/S`, m gains `k·v` for a innovation v and P loses
-//! `k kᵀ S`. Backward, the adjoint mean and precision (r, N) of what lies after; the posterior is `m + P r` and `P − P N P`, and
-//! no predicted covariance is ever inverted. On the way back over the same observations, with `b = N k`,
-//! `u = v/S − kᵀr` and `d = 1/S + kᵀb`,
+//! Forward, the filtered mean and covariance (m, P) of each state. The cells of a position enter one by one as scalar
+//! observations h of unit noise: with innovation v, `S = 1 + hᵀPh` and gain `k = Ph/S`, m becomes `m + k v` and P becomes `P − k kᵀ S`.
+//! Backward, the adjoint (r, N) of all later observations; the posterior is `m + P r` and `P − P N P`, and
+//! no predicted covariance is inverted. Back over an observation, with `b = N k`, `u = v/S − kᵀr` and `d = 1/S + kᵀb`,
 //!
 //! ```text
 //! r ← r + u h,   N ← N − h bᵀ − b hᵀ + d hhᵀ,     and over a step r ← Aᵀr, N ← AᵀNA
 //! ```
 //!
-//! The gain and S are kept from the way forward: found again from the filtered P they would have lost digits. Much of what
-//! is asked for is a by-product: of an observed cell, u is the posterior mean of its noise and `hᵀPh/S − kᵀb` its
-//! posterior variance, both in units of its noise.
+//! Gain and S are kept from the forward pass: recomputed from the filtered P they would lose digits. Of an observed cell, u is the
+//! posterior mean of its noise and `hᵀPh/S − kᵀb` its posterior variance, both in units of its noise.
 //!
-//! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::Form`] says when it is used.
+//! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::form::Form`] states when it is used.
 
 use super::cells::WhitenedCells;
 use super::gaussian::{Adjoint, Gaussian, PackedGaussian};
@@ -25,8 +23,7 @@ use super::state_space::StateSpace;
 use crate::linalg::{AdjointUpdate, Arithmetic, Job, ReadoutRow, StateAlgebra, Update, add_scaled};
 use std::ops::{Deref, Range};
 
-/// After so many points the rounding difference between the two triangles of P and N is removed: the recursions do
-/// not damp it, and over a long chain it would grow.
+/// After this many points P and N are made symmetric: the recursions do not damp the rounding difference between their triangles.
 const SYMMETRIZE_EVERY: usize = 8;
 
 /// The state-space model of a chain, with its cells as scalar observations.
@@ -46,7 +43,7 @@ impl<'a> Deref for Chain<'a> {
 }
 
 impl Chain<'_> {
-    /// The row of a position's `at`-th observation, with these weights.
+    /// The readout row of a position's `at`-th observation.
     #[inline(always)]
     pub(super) fn row<'r, S: StateAlgebra>(
         &'r self,
@@ -55,7 +52,7 @@ impl Chain<'_> {
         position: usize,
         at: usize,
     ) -> ReadoutRow<'r> {
-        // A rotated row mixes outputs; private latents outnumber the outputs, so rotation never meets sparse rows.
+        // A rotated row mixes outputs. Private latents outnumber the outputs, so sparse rows are never rotated.
         let is_sparse = shape.skips_untouched() && self.readout.is_sparse();
         let touched =
             if is_sparse { self.readout.touched_by(self.cells.outputs(position)[at]) } else { None };
@@ -63,7 +60,7 @@ impl Chain<'_> {
     }
 }
 
-/// Positions of a chain in a row, and where what their observations bring stands in the memory that is kept of them.
+/// Contiguous positions of a chain, and the range of their observations in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SegmentRange {
     pub(super) positions: Range<usize>,
@@ -71,15 +68,15 @@ pub(super) struct SegmentRange {
 }
 
 impl SegmentRange {
-    /// A whole chain, kept in one memory.
+    /// A whole chain.
     pub(super) fn whole(chain: &Chain<'_>) -> Self {
         Self { positions: 0..chain.cells.n_positions(), observations: 0..chain.whitened.n_observations() }
     }
 }
 
-/// Looks at the filtered moments of each position as the forward pass finds them.
+/// Observes the filter at each position, first to last.
 pub(super) trait FilterObserver {
-    /// What is known of a position from its own cells and those before it.
+    /// The filtered Gaussian of a position.
     fn filtered<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
@@ -103,9 +100,9 @@ impl FilterObserver for () {
 
 /// Observes the smoother at each position, last to first.
 pub(super) trait SmootherObserver {
-    /// Whether the slopes of steps are collected, so that the posterior mean of each whole state is at hand.
+    /// Whether the gradient of steps is computed, which needs the posterior mean of each state.
     const WITH_GRADIENT: bool;
-    /// A position before its observations are taken out of the adjoint; `moments` are the filtered ones.
+    /// A position before its observations are removed from the adjoint, with its filtered Gaussian.
     #[inline(always)]
     fn position<A: Arithmetic, S: StateAlgebra>(
         &mut self,
@@ -116,7 +113,7 @@ pub(super) trait SmootherObserver {
         _dual: &mut AdjointScratch<'_>,
     ) {
     }
-    /// An observation that was just taken out, and its row; `later` are gains and updates from this one to the position's last.
+    /// An observation just removed, and its row; `later` are gains and updates from this one to the position's last.
     #[inline(always)]
     fn observation<A: Arithmetic, S: StateAlgebra>(
         &mut self,
@@ -128,7 +125,7 @@ pub(super) trait SmootherObserver {
         _dual: &mut AdjointScratch<'_>,
     ) {
     }
-    /// Takes the adjoint back over the step into a position; `before` are the filtered moments at its near end.
+    /// Carries the adjoint back over the step into a position; `before` is the filtered Gaussian before the step.
     #[inline(always)]
     fn step<A: Arithmetic, S: StateAlgebra>(
         &mut self,
@@ -159,15 +156,14 @@ impl SmootherObserver for () {
     const WITH_GRADIENT: bool = false;
 }
 
-/// The forward pass over a part; keeps the filtered moments of all its positions if `KEEP`. Returns the log evidence but for
-/// the constants `−½ Σ log 2πr` of the cells.
+/// The filter over a segment; keeps all filtered Gaussians if `KEEP`. Returns the log evidence without its constants `−½ Σ log 2πr`.
 pub(super) struct Forward<'a, const KEEP: bool, W = ()> {
     pub(super) chain: Chain<'a>,
     pub(super) range: SegmentRange,
     pub(super) memory: &'a mut FilterMemory,
-    /// The moments before the part.
+    /// The Gaussian before the segment.
     pub(super) before: &'a Gaussian,
-    /// Where those of its last position are wanted.
+    /// Receives the filtered Gaussian of the last position.
     pub(super) after: Option<&'a mut Gaussian>,
     pub(super) observer: W,
 }
@@ -225,25 +221,24 @@ impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
     }
 }
 
-/// The backward pass over a part: delivers the posterior at every position, last to first. Returns the observer, and what lies after
-/// the position before the part.
+/// The smoother over a segment, last position to first. Returns the observer and the adjoint before the segment.
 pub(super) struct Backward<'a, K> {
     pub(super) chain: Chain<'a>,
     pub(super) range: SegmentRange,
     pub(super) memory: &'a FilterMemory,
-    /// What lies after the part.
+    /// The adjoint after the segment.
     pub(super) after: &'a Adjoint,
     pub(super) adjoint: &'a mut AdjointMemory,
     pub(super) observer: K,
 }
 
-/// One observation of a position, on the way back.
+/// An observation in the backward pass.
 #[derive(Clone, Copy)]
 pub(super) struct Observed {
     pub(super) position: usize,
-    /// Which of the position's observations it is.
+    /// Its index among the position's observations.
     pub(super) at: usize,
-    /// hᵀPh/S, its variance given what lies before it and itself.
+    /// hᵀPh/S, its filtered variance.
     pub(super) filtered_variance: f64,
     pub(super) adjoint_update: AdjointUpdate,
 }
@@ -276,7 +271,7 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
             let before = memory.at(shape, state_before);
             memory.prefetch::<A, S>(shape, state_before.saturating_sub(1));
             let whitened = chain.whitened.at(chain.cells, position);
-            // Up to here stand the gains and updates of this position and those before it.
+            // The gains and updates of this position and those before it.
             let kept = (gains, updates);
             observer.position::<A, S>(shape, &chain, position, moments, adjoint);
             let mut earlier = whitened.weights(width);
@@ -314,8 +309,7 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
     }
 }
 
-/// The posterior mean and variance of an output, from filtered moments and the adjoint: with `x = P h`, `hᵀm + xᵀr` and
-/// `hᵀx − xᵀNx`.
+/// The posterior mean and variance of an output: with `x = P h`, `hᵀm + xᵀr` and `hᵀx − xᵀNx`.
 #[inline(always)]
 pub(super) fn posterior_of_output<A: Arithmetic, S: StateAlgebra>(
     shape: S,

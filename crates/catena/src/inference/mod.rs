@@ -35,6 +35,7 @@ pub(crate) use form::all_nonnegative;
 pub(crate) use gaussian::Gaussian;
 pub use gradient::Gradient;
 pub use new_inputs::Outlook;
+pub(crate) use new_inputs::{attachment, places};
 pub(crate) use square_root::{Conditional, InformationRows, Parts, SquareRootModel, StepAt};
 pub(crate) use states::States;
 pub use summary::{Begins, SegmentError, Summary, Surroundings, surroundings};
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use crate::data::{InputPoints, Observations};
     use crate::kernel::{Kernel, StateKind};
-    use crate::linalg::plainly;
+    use crate::linalg::without_vectors;
     use crate::model::{Latent, Lmc, MixingMatrix};
     use crate::structure::{Tree, sorted_chain, spanning_tree};
     use crate::units::{LengthScale, Variance};
@@ -85,8 +86,8 @@ mod tests {
         let marginals = workspace.marginals(graph).unwrap();
         let gradient = workspace.gradient(graph).unwrap();
         let moments = marginals.prediction.means().iter().chain(marginals.prediction.variances());
-        let slopes = gradient.mixing.iter().chain(&gradient.length_scales).chain(&gradient.noise);
-        moments.chain(slopes).copied().chain([marginals.log_evidence, gradient.log_evidence]).collect()
+        let derivatives = gradient.mixing.iter().chain(&gradient.length_scales).chain(&gradient.noise);
+        moments.chain(derivatives).copied().chain([marginals.log_evidence, gradient.log_evidence]).collect()
     }
 
     fn compare(tree: &Tree, kernel: Kernel, state: StateKind, n_latents: usize) {
@@ -101,7 +102,7 @@ mod tests {
             (0..N_ROWS * N_OUTPUTS).map(|at| if at % 4 == 1 { f64::NAN } else { wave(at) }).collect();
         let observations = Observations::from_dense(N_ROWS, N_OUTPUTS, &values).unwrap();
         let graph = FactorGraph::new(&model, tree, &observations).unwrap();
-        let (fast, plain) = (found(&graph), plainly(|| found(&graph)));
+        let (fast, plain) = (found(&graph), without_vectors(|| found(&graph)));
         for (at, (fast, plain)) in fast.iter().zip(&plain).enumerate() {
             let allowed = 1e-10 * plain.abs().max(1.0);
             assert!(
@@ -111,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Machines without AVX2 run one plain version of everything; here it must be asked for to be run at all.
+    /// Machines without AVX2 run one plain version of everything; here it runs on request.
     #[test]
     fn machines_without_vector_instructions_find_the_same() {
         let wave = |at: usize| 3.0 * (at as f64 * 78.233).cos();

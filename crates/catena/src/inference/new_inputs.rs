@@ -61,7 +61,7 @@ impl Workspace {
     }
 
     /// Mean and variance of every output at new inputs along a line, without noise, and the D×D covariance of the outputs at
-    /// each if `with_covariances`; exact, each as if it were the only one. The same as
+    /// each if `with_covariances`; `table` are the inputs of the graph's rows. Exact, each as if it were the only one. The same as
     /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at) in O(C n²), for states too large to keep. Inputs whose
     /// variances lose their digits to tiny noise (see [`Form`](super::Form)) are computed in square-root form, in O(C n³) for all of them.
     ///
@@ -71,14 +71,15 @@ impl Workspace {
     pub fn predict_along(
         &mut self,
         graph: &FactorGraph<'_>,
-        attachment: &Attachment,
+        table: &InputPoints,
         inputs: &InputPoints,
         with_covariances: bool,
     ) -> Result<(Prediction, Vec<f64>), InferenceError> {
+        let attachment = attachment(graph, table)?;
         let (model, kalman, smallest) = self.chain(graph)?;
         let mut requests = Vec::with_capacity(inputs.n_rows());
-        for row in inputs.rows() {
-            match attachment.attach(inputs.point(row)) {
+        for (row, place) in places(&attachment, inputs)? {
+            match place {
                 AttachedTo::Leaf(_) => return Err(InferenceError::NotAChain),
                 place => requests.push((row.get(), place)),
             }
@@ -91,6 +92,30 @@ impl Workspace {
         }
         new_inputs.finish(RowIndex::new)
     }
+}
+
+/// Prepares the structure of a graph over these inputs for new points.
+pub(crate) fn attachment(
+    graph: &FactorGraph<'_>,
+    inputs: &InputPoints,
+) -> Result<Attachment, InferenceError> {
+    let (structure, inputs_len) = (graph.tree().len(), inputs.n_rows());
+    if structure != inputs_len {
+        return Err(InferenceError::OtherInputs { structure, inputs: inputs_len });
+    }
+    Ok(Attachment::new(inputs, graph.tree()))
+}
+
+/// Where each of these new inputs joins.
+pub(crate) fn places<'a>(
+    attachment: &'a Attachment,
+    inputs: &'a InputPoints,
+) -> Result<impl Iterator<Item = (RowIndex, AttachedTo)> + 'a, InferenceError> {
+    let (expected, found) = (attachment.dim(), inputs.dim());
+    if expected != found {
+        return Err(InferenceError::InputDimension { expected, found });
+    }
+    Ok(inputs.rows().map(move |row| (row, attachment.attach(inputs.point(row)))))
 }
 
 /// Refuses negative distances.

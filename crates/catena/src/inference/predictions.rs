@@ -1,4 +1,4 @@
-//! Where a sweep delivers what it finds: predictions, or the gradient of the evidence.
+//! Mean and variance of every output, written as a sweep computes them.
 
 use super::gaussian::PackedGaussian;
 use super::kalman::{Chain, Observed, SmootherObserver, posterior_of_output};
@@ -7,7 +7,7 @@ use super::readout::{Readout, Values};
 use crate::linalg::{Arithmetic, ReadoutRow, StateAlgebra, Update};
 use crate::structure::Tree;
 
-/// The posterior of the latents' values, left in the adjoint's own memory.
+/// Computes the posterior of the entries that outputs read, in the adjoint's memory.
 #[inline(always)]
 fn find_values<A: Arithmetic, S: StateAlgebra>(
     shape: S,
@@ -20,7 +20,7 @@ fn find_values<A: Arithmetic, S: StateAlgebra>(
     shape.posterior_of_values::<A>(n_values, moments, adjoint, products, (value_mean, value_covariance));
 }
 
-/// Writes the first numbers of a lane, as many as there is room for.
+/// Writes the first numbers of a lane.
 #[inline(always)]
 fn put<A: Arithmetic>(lane: A::Lane, numbers: &mut [f64]) {
     if let Ok(four) = numbers.try_into() {
@@ -46,17 +46,17 @@ pub(super) struct Predictions<'a> {
     statistics: Statistics,
 }
 
-/// What is to be known of all predictions together, statistics while they are written down.
+/// Running statistics of the predictions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Statistics {
     /// By output, padded to whole lanes, the largest variance.
     pub(super) largest: Vec<f64>,
-    /// Zeros, as long as all means and variances are numbers.
+    /// Zero as long as all means and variances are finite, else NaN.
     zeros: [f64; 4],
 }
 
 impl Statistics {
-    /// Adds what was statistics of other predictions.
+    /// Merges the statistics of other predictions.
     pub(super) fn add(&mut self, other: &Self) {
         self.largest.resize(other.largest.len(), 0.0);
         self.largest
@@ -66,7 +66,7 @@ impl Statistics {
         self.zeros.iter_mut().zip(other.zeros).for_each(|(zero, other)| *zero += other);
     }
 
-    /// The first of these predictions, row by row, that is not a number.
+    /// The index of the first prediction that is not finite.
     pub(super) fn first_not_finite(&self, means: &[f64], variances: &[f64]) -> Option<usize> {
         if self.zeros == [0.0; 4] {
             return None;
@@ -75,17 +75,17 @@ impl Statistics {
     }
 }
 
-/// The order in which predictions are written down.
+/// The order in which predictions are written.
 #[derive(Clone, Copy)]
 pub(super) enum Order<'a> {
-    /// That of the rows.
+    /// By row.
     Rows(&'a Tree),
-    /// That of the positions, from this one on.
+    /// By position, from this one on.
     PositionsFrom(usize),
 }
 
 impl<'a> Predictions<'a> {
-    /// Predictions that are written into `means` and `variances`, which have room for them.
+    /// Predictions written to `means` and `variances`.
     pub(super) fn new(
         order: Order<'a>,
         n_outputs: usize,
@@ -95,12 +95,12 @@ impl<'a> Predictions<'a> {
         Self { order, n_outputs, means, variances, statistics }
     }
 
-    /// What was statistics of all predictions so far.
+    /// The statistics of all predictions.
     pub(super) fn statistics(self) -> Statistics {
         self.statistics
     }
 
-    /// Where the outputs of a position stand.
+    /// The index of a position's first output.
     #[inline(always)]
     fn place(&self, position: usize) -> usize {
         let row = match self.order {
@@ -110,7 +110,7 @@ impl<'a> Predictions<'a> {
         row * self.n_outputs
     }
 
-    /// The outputs at a position from the moments of the values there: `Hm` and the diagonal of `H V Hᵀ`.
+    /// Sets the outputs at a position from the values that they read: `Hm` and the diagonal of `H V Hᵀ`.
     #[inline(always)]
     pub(super) fn set_from_values<A: Arithmetic>(
         &mut self,
@@ -137,7 +137,7 @@ impl<'a> Predictions<'a> {
         }
         let place = self.place(position);
         for first in (0..self.n_outputs).step_by(4) {
-            // Of V the diagonal and what lies above it, with half the diagonal: half the variance.
+            // The upper triangle of V with half its diagonal: half the variance.
             let (mut means, mut halves) = (A::splat(0.0), A::splat(0.0));
             for i in 0..n_values {
                 let weights = A::load(readout.column_lanes(i, first));
@@ -162,7 +162,7 @@ impl<'a> Predictions<'a> {
         }
     }
 
-    /// The outputs at a position from the moments of the values there, when each output reads few of them.
+    /// The same if each output reads few values.
     #[inline(always)]
     pub(super) fn set_from_touched_values(&mut self, readout: &Readout, position: usize, values: Values<'_>) {
         for output in 0..self.n_outputs {
@@ -171,7 +171,7 @@ impl<'a> Predictions<'a> {
         }
     }
 
-    /// One output at a position.
+    /// Sets one output at a position.
     #[inline(always)]
     pub(super) fn set(&mut self, position: usize, output: usize, mean: f64, variance: f64) {
         let place = self.place(position) + output;
@@ -203,7 +203,7 @@ impl SmootherObserver for Predictions<'_> {
             let values = Values { mean, covariance, stride: shape.readable() };
             self.set_from_values::<A>(chain.readout, n_values, position, values);
         } else {
-            // Observed outputs follow with their observations.
+            // Observed outputs are set with their observations.
             let mut observed = chain.cells.outputs(position).iter().copied().peekable();
             for output in 0..self.n_outputs {
                 if observed.next_if_eq(&output).is_none() {

@@ -1,4 +1,4 @@
-//! What the outputs read from the state: the mixing factor H, and the noise of the cells.
+//! The readout of outputs from the state: the mixing factor H, and the noise of the cells.
 
 use super::gaussian::{Covariance, GaussianView};
 use crate::graph::Cells;
@@ -18,17 +18,16 @@ pub(super) struct Values<'a> {
 
 /// The rows of H and the noise of each cell, in the layout of the state.
 ///
-/// Only the beginning of the state is read: the values and, of cycles with a phase per output, a second component. A row of
-/// H has `width` entries.
+/// Outputs read the first `width` entries of the state: the values and, for cycles with a phase per output, a second component.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Readout {
     n_outputs: usize,
     width: usize,
-    /// All that is read stands before this, padding left out.
+    /// One past the last entry read, without padding.
     n_values: usize,
     /// H by output, dense: D×width.
     rows: Vec<f64>,
-    /// H by output, as the entries it touches, when each output has a private latent.
+    /// The entries that each output reads, if each has a private latent.
     touched: Option<Vec<Vec<u32>>>,
     /// The noise variance of each output.
     noise: Vec<f64>,
@@ -74,13 +73,13 @@ impl Readout {
         self.width
     }
 
-    /// How many entries at the beginning of the state hold all that is read.
+    /// One past the last entry read.
     #[inline(always)]
     pub(super) fn n_values(&self) -> usize {
         self.n_values
     }
 
-    /// What four outputs (padded), beginning at `first`, read from the value in a slot.
+    /// The weights of four outputs (padded), beginning at `first`, for the value in a slot.
     #[inline(always)]
     pub(super) fn column_lanes(&self, slot: usize, first: usize) -> &[f64; 4] {
         &self.columns.as_chunks::<4>().0[(slot * self.output_lanes + first) / 4]
@@ -95,7 +94,7 @@ impl Readout {
         }
     }
 
-    /// The slots that an output touches; `None` when it can touch all.
+    /// The slots that an output reads; `None` if it can read all.
     #[inline(always)]
     pub(super) fn touched_by(&self, output: usize) -> Option<&[u32]> {
         self.touched.as_ref().map(|all| &all[output][..])

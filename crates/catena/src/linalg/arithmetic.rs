@@ -1,8 +1,8 @@
-//! Four numbers at a time: fused arithmetic on vector registers where the machine has them, plain arrays elsewhere.
+//! Arithmetic on four numbers at a time: fused, in vector registers where the machine has them, else on arrays.
 
 use super::registers::{Plain, Row};
 
-/// How products are added: one number at a time, or a *lane* of four.
+/// Fused or separate multiplication and addition, for one number or for a *lane* of four.
 pub(crate) trait Arithmetic: Copy {
     /// Four numbers.
     type Lane: Copy;
@@ -32,7 +32,7 @@ pub(crate) trait Arithmetic: Copy {
     fn where_less(a: Self::Lane, b: Self::Lane, yes: Self::Lane, no: Self::Lane) -> Self::Lane;
     /// `a·2^n`, entry by entry, where the lowest bits of `shifted` hold n; the product must be a normal number.
     fn scale_by_bits(a: Self::Lane, shifted: Self::Lane) -> Self::Lane;
-    /// Says that these numbers will soon be read.
+    /// Prefetches numbers that will soon be read.
     #[inline(always)]
     fn prefetch(_numbers: &[f64]) {}
     /// The sum of the four entries.
@@ -44,7 +44,7 @@ pub(crate) trait Arithmetic: Copy {
     }
 }
 
-/// Lanes as arrays, for every arithmetic without registers of its own.
+/// Lanes as arrays, for arithmetic without registers of its own.
 macro_rules! lanes_as_arrays {
     () => {
         type Lane = [f64; 4];
@@ -108,7 +108,7 @@ impl Arithmetic for Separate {
     }
 }
 
-/// One rounding, for machines whose lowest instruction set has a fused instruction.
+/// One rounding, for machines whose base instruction set has a fused instruction.
 #[cfg(target_arch = "aarch64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Fused;
@@ -127,8 +127,8 @@ pub(crate) use avx2::Avx2;
 
 /// Lanes in the registers of AVX2, with FMA.
 ///
-/// Left to itself the compiler keeps arrays of four in scalar registers; named registers make a whole sweep 2–3 times
-/// faster (`catena-bench sweep`). [`Separate`] is the safe twin; `dispatch` has the test that the two agree.
+/// The compiler alone keeps arrays of four in scalar registers; named registers make a whole sweep 2–3 times
+/// faster (`catena-bench sweep`). [`Separate`] is the safe equivalent; a test in `dispatch` compares the two.
 #[cfg(target_arch = "x86_64")]
 #[expect(unsafe_code, reason = "vector instructions; a whole sweep is 2–3 times faster")]
 mod avx2 {
@@ -142,8 +142,8 @@ mod avx2 {
         _mm256_sub_pd,
     };
 
-    /// One rounding per product and sum, four at a time. Only `dispatch` hands this out, and only after it has found
-    /// AVX2 and FMA on the machine.
+    /// One rounding per product and sum, four at a time. Only `dispatch` selects it, after it has detected
+    /// AVX2 and FMA.
     #[derive(Clone, Copy)]
     pub(crate) struct Avx2;
 

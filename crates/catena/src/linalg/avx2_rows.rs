@@ -1,7 +1,7 @@
-//! RowsView of two and four numbers in the registers of AVX2, with FMA.
+//! Rows of two and four numbers in the registers of AVX2, with FMA.
 //!
-//! Only [`super::arithmetic::Avx2`] names these types, and only `dispatch` hands that out, after it has found both on the
-//! machine. [`Plain`](super::registers::Plain) is the safe twin; `dispatch` has the test that the two agree.
+//! Only [`super::arithmetic::Avx2`] names these types, and only `dispatch` selects it, after it has detected both instruction
+//! sets. [`Plain`](super::registers::Plain) is the safe equivalent; a test in `dispatch` compares the two.
 #![expect(
     unsafe_code,
     reason = "vector instructions; without them a small state's sweep takes twice as long"
@@ -24,7 +24,7 @@ pub(crate) struct TwoInRegister(__m128d);
 #[derive(Clone, Copy)]
 pub(crate) struct FourInRegister(__m256d);
 
-/// What the two have in common but for the names of the instructions.
+/// The methods of both, given the names of the instructions.
 macro_rules! rows_in_registers {
     ($width:literal, $load:ident, $store:ident, $splat:ident, $times:ident, $plus:ident,
      $times_plus:ident, $times_from:ident) => {

@@ -1,8 +1,8 @@
-//! Vectors and square matrices as slices: products, symmetry, and a pivoted LU factorization.
+//! Vectors and square matrices as slices: products, symmetry, Cholesky and LU factorizations.
 
 use super::arithmetic::Arithmetic;
 
-/// `Σ x_j y_j`, in four interleaved sums so that additions overlap.
+/// `Σ x_j y_j`, in four interleaved sums.
 #[inline(always)]
 pub(crate) fn dot<A: Arithmetic>(x: &[f64], y: &[f64]) -> f64 {
     let len = x.len();
@@ -75,7 +75,7 @@ pub(crate) fn vector_times_columns<A: Arithmetic>(x: &[f64], matrix: &[f64], str
     }
 }
 
-/// Makes a matrix that is symmetric but for rounding symmetric to the bit.
+/// Copies the upper triangle to the lower one.
 #[inline(always)]
 pub(crate) fn copy_upper_to_lower(size: usize, matrix: &mut [f64]) {
     let matrix = &mut matrix[..size * size];
@@ -106,7 +106,7 @@ pub(crate) fn cholesky(size: usize, matrix: &[f64], tolerance: f64) -> Vec<f64> 
     factor
 }
 
-/// An LU factorization with partial pivoting, kept in the matrix it was made from.
+/// An LU factorization with partial pivoting, in the memory of its matrix.
 pub(crate) struct Lu<'a> {
     size: usize,
     factors: &'a mut [f64],
@@ -114,7 +114,7 @@ pub(crate) struct Lu<'a> {
 }
 
 impl<'a> Lu<'a> {
-    /// Factors `matrix` (size×size) in place; `None` when a pivot is zero or not finite.
+    /// Factors `matrix` (size×size) in place; `None` if a pivot is zero or not finite.
     #[inline(always)]
     pub(crate) fn new<A: Arithmetic>(matrix: &'a mut [f64], pivots: &'a mut [usize]) -> Option<Self> {
         let size = pivots.len();
@@ -164,7 +164,7 @@ impl<'a> Lu<'a> {
         log + product.ln()
     }
 
-    /// Overwrites `rhs` (size×width, row-major) by the solution.
+    /// Overwrites `rhs` (size×width, row-major) with the solution.
     #[inline(always)]
     pub(crate) fn solve<A: Arithmetic>(&self, rhs: &mut [f64], width: usize) {
         let size = self.size;

@@ -1,9 +1,8 @@
 //! How far an edit reaches along a chain.
 //!
-//! Given the observations, an output at one point and the state at another are tied by what the second explains of the first's
-//! variance. Every path from one to the other goes through the states between, so this share falls with distance, and the end of
-//! its reach is found by going up and down the tree of segments. The square root of the share bounds every correlation between
-//! the two points.
+//! Given the observations, the state at one point explains a share of an output's variance at another. All dependence passes through the
+//! states between, so the share decreases with distance, and the farthest point above a threshold is found by search in the tree of
+//! segments. The square root of the share bounds every correlation between the two points.
 
 use super::paths::NodeKind;
 use super::query::Query;
@@ -19,7 +18,7 @@ impl Query<'_> {
     fn reach_to_one_side(&mut self, row: RowIndex, share: f64, earlier: bool) -> RowIndex {
         let paths = self.paths;
         let mut farthest = row;
-        // Up: segment after segment on this side, as long as the far end of each is reached.
+        // Up: segment after segment on this side, as long as its far end is reached.
         let mut unsure = None;
         let mut node = paths.leaf_of(row);
         let own_end = paths.end_of(node, earlier);
@@ -42,7 +41,7 @@ impl Query<'_> {
         } else {
             unsure = Some(node);
         }
-        // Down: the nearer half of the segment in which the reach ends, or the farther one.
+        // Down: into the half of the segment in which the reach ends.
         while let Some(node) = unsure {
             unsure = None;
             match paths.nodes()[node].kind {
@@ -72,7 +71,7 @@ impl Query<'_> {
         farthest
     }
 
-    /// What the state at another point, earlier or later, explains of an output's variance at this one; 1 for the point itself.
+    /// The share of an output's variance at a point that the state at another point, earlier or later, explains; 1 for the point itself.
     fn explains(&mut self, row: RowIndex, other: RowIndex, is_earlier: bool) -> f64 {
         if row == other {
             return 1.0;
@@ -86,7 +85,7 @@ impl Query<'_> {
         if is_earlier { shares.of_later } else { shares.of_earlier }
     }
 
-    /// The segment behind one point up to and with another, later one of its path.
+    /// The segment after one point up to and including a later one of its path.
     fn between(&mut self, earlier: RowIndex, later: RowIndex) -> Conditional {
         let paths = self.paths;
         let mut segment = Conditional::identity(self.model.size());
@@ -96,7 +95,7 @@ impl Query<'_> {
             return segment;
         }
         self.extend_by_rows(&mut segment, rows, at + 1..rows.len());
-        // Segments to the right of the way up from the earlier point, then to the left of the way down to the later one.
+        // Right siblings on the way up from the earlier point, then left siblings on the way down to the later one.
         let (up, down) = (self.way_up(earlier), self.way_up(later));
         let shared = up.iter().rev().zip(down.iter().rev()).take_while(|(a, b)| a == b).count();
         let beside = |node: usize, is_right: bool| -> Option<usize> {

@@ -5,21 +5,20 @@ use crate::data::{DataError, InputPoints, distance, squared_distance};
 use crate::index::RowIndex;
 use crate::structure::{AttachedTo, KdTree, Tie, Tree};
 
-/// The inputs of all points, searchable.
+/// A search index over the inputs of all points.
 #[derive(Clone, Debug)]
 pub(super) enum InputIndex {
     /// A chain along its only input: the inputs times the sign that makes them ascend, by row.
     Line { ascending: Vec<f64>, sign: f64, scale: f64 },
-    /// Anything else: a search tree over the rows it was built with, and all inputs.
+    /// Otherwise: a kd-tree over the first rows, and all inputs.
     Space { tree: KdTree, n_in_tree: usize, values: Vec<f64>, dim: usize, scale: f64 },
 }
 
-/// Points that are not in the search tree are looked through one by one; from so many on it is built anew, or from an eighth
-/// of all.
+/// Points outside the kd-tree are searched one by one; from this many on, or from an eighth of all, the tree is rebuilt.
 const MOST_OUTSIDE: usize = 256;
 
 impl InputIndex {
-    /// The places of a structure over these inputs.
+    /// The index of a structure over these inputs.
     pub(super) fn new(inputs: &InputPoints, tree: &Tree) -> Self {
         let scale = tree.distance_scale().get();
         let along = || tree.positions().map(|position| inputs.point(tree.row_at(position))[0]);
@@ -50,7 +49,7 @@ impl InputIndex {
         }
     }
 
-    /// The inputs of all points, and the unit of distances.
+    /// The inputs of all points, and the distance scale.
     pub(super) fn inputs(&self, n_rows: usize) -> Result<(InputPoints, f64), DataError> {
         match self {
             Self::Line { ascending, sign, scale } => {
@@ -63,8 +62,7 @@ impl InputIndex {
         }
     }
 
-    /// Where a point joins: on a line after all points that are not beyond it, elsewhere on its nearest one, the lowest row of
-    /// several.
+    /// Where a point joins: on a line after all points that are not beyond it, elsewhere at its nearest one, the lowest row in a tie.
     pub(super) fn find(&self, paths: &Paths, point: &[f64]) -> AttachedTo<RowIndex> {
         match self {
             Self::Line { ascending, sign, scale } => find_on_line(paths, ascending, sign * point[0], *scale),
@@ -87,7 +85,7 @@ impl InputIndex {
         }
     }
 
-    /// One point more.
+    /// Adds a point.
     pub(super) fn push(&mut self, point: &[f64]) -> Result<(), DataError> {
         match self {
             Self::Line { ascending, sign, .. } => ascending.push(*sign * point[0]),

@@ -1,9 +1,9 @@
-//! A live posterior: edits are local, and an edit and a query cost O(log C) on a chain and O(log² C) on a tree, exactly.
+//! A posterior that accepts edits: an edit and a query cost O(log C) on a chain and O(log² C) on a tree, exactly.
 //!
-//! The structure is cut into paths, each path into blocks, and over the blocks stands a balanced tree of segment elements
-//! ([`crate::inference`]), each all that the rest needs to know of its segment. An edit makes the elements above one block stale; the
-//! next question finds just those again. A question goes down from the root of the tree to its point and joins what lies
-//! before with what lies after. Everything is kept as square roots, so that no noise is too small.
+//! The structure is cut into paths and each path into blocks, and over the blocks of a path there is a balanced tree of segments. Each
+//! segment is the conditional of its last state given the state before it. An edit makes the segments above one block stale; the
+//! next query recomputes only those it needs. A query joins the segments before its point with those after it. All numbers are
+//! square roots, so that no noise is too small.
 
 mod elements;
 mod influence;
@@ -27,27 +27,27 @@ use paths::{LiveCell, Paths};
 use query::Query;
 use thiserror::Error;
 
-/// An edit or a question that cannot be done.
+/// An edit or a query that is not possible.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LiveError {
-    /// There is no such row.
+    /// No such row.
     #[error("row {row} is not one of the {n_rows} rows")]
     UnknownRow {
         /// The row.
         row: RowIndex,
-        /// How many there are.
+        /// The number of rows.
         n_rows: usize,
     },
-    /// There is no such output.
+    /// No such output.
     #[error("output {output} is not one of the {n_outputs} outputs")]
     UnknownOutput {
         /// The output.
         output: OutputIndex,
-        /// How many there are.
+        /// The number of outputs.
         n_outputs: usize,
     },
-    /// A value that is not a number cannot be observed; to make a cell missing, remove it.
+    /// The value is not finite.
     #[error("the value of output {output} at row {row} is {value}; remove the cell to make it missing")]
     ValueNotFinite {
         /// The row.
@@ -57,12 +57,12 @@ pub enum LiveError {
         /// The value.
         value: f64,
     },
-    /// Cells with a noise of their own do not mix with cells without.
+    /// Either all cells have their own noise variance, or none.
     #[error(
-        "the cells of this table carry noise variances of their own; give one with every value, or none at all"
+        "either all cells of a table have a noise variance of their own or none; call `set_with_noise` if they have, else `set`"
     )]
     OwnNoise,
-    /// An input is not a finite number, or there are too many or too few.
+    /// The wrong number of inputs, or an input that is not finite.
     #[error("a new point needs {dim} finite inputs, not {found:?}")]
     Input {
         /// Inputs of the table.
@@ -70,28 +70,30 @@ pub enum LiveError {
         /// Inputs given.
         found: Vec<f64>,
     },
-    /// Derivative states live on a line.
+    /// A branch in a chain with derivative states.
     #[error(
-        "a new point would branch off the chain, which latents with derivatives cannot; use value states, or fit again with the point"
+        "a new point would branch off the chain, but derivative states need a chain; use value states, or fit again with the point"
     )]
     DerivativeOffTheLine,
-    /// On a tree an edit reaches along many branches.
-    #[error("how far an edit reaches is known along chains only; this structure branches")]
+    /// The structure is a tree.
+    #[error("the reach of an edit is defined on chains only; this structure is a tree")]
     NotAChain,
-    /// The table is over other points than the structure.
-    #[error("the structure has {structure} points but there are inputs of {inputs}")]
+    /// The inputs are of another table.
+    #[error(
+        "the structure has {structure} points but there are {inputs} rows of inputs; pass the inputs it was built from"
+    )]
     RowCountMismatch {
         /// Points of the structure.
         structure: usize,
-        /// RowsView of inputs.
+        /// Rows of inputs.
         inputs: usize,
     },
-    /// A new point is so far away that its distance is not a finite number.
+    /// A new point at a distance that is not finite.
     #[error(
         "the distance of a new point at {point:?} to row {row} is not a finite number; rescale the inputs and fit again"
     )]
     DistanceNotFinite {
-        /// The row it would be joined to.
+        /// The row it would join.
         row: RowIndex,
         /// The point.
         point: Vec<f64>,
@@ -99,16 +101,16 @@ pub enum LiveError {
     /// Observations of another table than the graph's.
     #[error(transparent)]
     Graph(#[from] GraphError),
-    /// A model that cannot be.
+    /// An invalid model.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// Inputs that cannot be.
+    /// Invalid inputs.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// A structure that cannot be.
+    /// An invalid structure.
     #[error(transparent)]
     Structure(#[from] StructureError),
-    /// A unit that cannot be.
+    /// A unit out of range.
     #[error(transparent)]
     Unit(#[from] UnitError),
     /// Numbers left the range of doubles.
@@ -125,10 +127,10 @@ pub struct PointMarginals {
     pub variances: Vec<f64>,
 }
 
-/// A table and its structure at one moment.
+/// A table and its structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveTable {
-    /// Where the points lie, by row.
+    /// The inputs, by row.
     pub inputs: InputPoints,
     /// The structure.
     pub tree: Tree,
@@ -136,7 +138,7 @@ pub struct LiveTable {
     pub observations: Observations,
 }
 
-/// A posterior that takes edits. See the module.
+/// A posterior that accepts edits. See the module.
 ///
 /// Memory per point: (3N² + 2N)/8 doubles for elements, with N the state size padded to whole vector lanes, and 32 bytes per
 /// observed cell: 0.2 GB of elements for 10⁶ points with n = 6 (N = 8).
@@ -151,7 +153,7 @@ pub struct LivePosterior {
 }
 
 impl LivePosterior {
-    /// The posterior of these observations, on the structure and under the model of a graph, ready for edits.
+    /// The posterior of these observations, on the structure and under the model of a graph.
     ///
     /// # Errors
     /// When the inputs or the observations have another number of rows than the structure, or the observations another number of
@@ -182,12 +184,12 @@ impl LivePosterior {
         self.model.model()
     }
 
-    /// The number of points, those that were added included.
+    /// The number of points, including those that were inserted.
     pub fn n_rows(&self) -> usize {
         self.paths.len()
     }
 
-    /// Observes a cell, or replaces what was observed there.
+    /// Sets the observed value of a cell.
     ///
     /// # Errors
     /// When there is no such row or output, the value is not finite, or cells carry noise variances of their own.
@@ -198,7 +200,7 @@ impl LivePosterior {
         self.put(row, LiveCell { output, value, own_noise: None })
     }
 
-    /// Observes a cell with a noise variance of its own, or replaces what was observed there.
+    /// Sets the observed value of a cell and its noise variance.
     ///
     /// # Errors
     /// When there is no such row or output, the value is not finite, or cells do not carry noise variances of their own.
@@ -229,7 +231,7 @@ impl LivePosterior {
         Ok(())
     }
 
-    /// Makes a cell missing; returns the value it had, if it was observed.
+    /// Makes a cell missing; returns the value it had.
     ///
     /// # Errors
     /// When there is no such row or output.
@@ -242,7 +244,7 @@ impl LivePosterior {
         Ok(Some(value))
     }
 
-    /// The value observed in a cell, if it is.
+    /// The observed value of a cell; `None` if it is missing.
     ///
     /// # Errors
     /// When there is no such row or output.
@@ -252,7 +254,7 @@ impl LivePosterior {
         Ok(cells.find(|cell| cell.output == output).map(|cell| cell.value))
     }
 
-    /// Changes the noise of an output: the one edit that reaches every point where the output is observed.
+    /// Sets the noise of an output, which affects every point where the output is observed.
     ///
     /// # Errors
     /// When there is no such output, or cells carry noise variances of their own.
@@ -276,12 +278,12 @@ impl LivePosterior {
         Ok(())
     }
 
-    /// A new point without cells; returns its row, the next number. On a line it goes between its neighbors, or beyond the
-    /// ends; elsewhere it hangs on its nearest point.
+    /// Inserts a point without cells; returns its row, the next number. On a line it goes between its neighbors, or beyond the
+    /// ends; elsewhere it becomes a leaf on its nearest point.
     ///
     /// # Errors
-    /// When the inputs are not M finite numbers, their distance to the structure is not one, or the point would branch off a
-    /// chain that carries derivatives.
+    /// When the inputs are not M finite numbers, their distance to the structure is not finite, or the point would branch off a
+    /// chain with derivative states.
     pub fn insert(&mut self, point: &[f64]) -> Result<RowIndex, LiveError> {
         let place = self.place_of(point)?;
         let is_leaf = matches!(place, AttachedTo::Leaf(_));
@@ -309,7 +311,7 @@ impl LivePosterior {
         Ok(row)
     }
 
-    /// Finds everything again that edits have made stale. No question needs this first: each finds what it needs, the log evidence
+    /// Recomputes everything that edits have made stale. Not required before a query: each recomputes what it needs, the log evidence
     /// everything.
     pub fn refresh(&mut self) {
         let Self { model, paths, elements, .. } = self;
@@ -317,7 +319,7 @@ impl LivePosterior {
         elements.refresh(paths, model, paths.top(), &mut self.recomputed);
     }
 
-    /// How many messages the last question sent anew.
+    /// How many messages the last query recomputed.
     pub fn recomputed(&self) -> Recomputed {
         self.recomputed
     }
@@ -360,12 +362,12 @@ impl LivePosterior {
         Ok(self.model.output_covariance(state.gaussian()))
     }
 
-    /// Mean and variance of every output at inputs that are not of the structure, which stays as it is: those of
-    /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at). What lies before the first point of a line is found from
-    /// that point's posterior, backward in time; a process that wanders is not begun anew there, as [`LivePosterior::insert`] would.
+    /// Mean and variance of every output at inputs outside the structure, which does not change: as
+    /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at). Before the first point of a line they follow from
+    /// that point's posterior, backward in time; a nonstationary process does not restart there, as it does after [`LivePosterior::insert`].
     ///
     /// # Errors
-    /// When the inputs are not M finite numbers, their distance to the structure is not one, or numbers overflow.
+    /// When the inputs are not M finite numbers, their distance to the structure is not finite, or numbers overflow.
     pub fn marginals_at(&mut self, point: &[f64]) -> Result<PointMarginals, LiveError> {
         let place = self.place_of(point)?;
         let (first, second) = place.ties();
@@ -377,7 +379,7 @@ impl LivePosterior {
 
     /// The points that an edit at a row can reach along a chain, in order: all whose state explains at least `correlation`² of the
     /// variance of some output there. No output elsewhere has a larger posterior correlation with any output of the row, so an edit
-    /// that moves a mean by one deviation there moves none elsewhere by more than `correlation` deviations.
+    /// that moves a mean by one standard deviation there moves none elsewhere by more than `correlation` standard deviations.
     ///
     /// # Errors
     /// When there is no such row, or the structure is not a chain.
@@ -398,7 +400,7 @@ impl LivePosterior {
         Ok(rows)
     }
 
-    /// The table as it is now, with its structure: for a full sweep, a gradient, or to learn again.
+    /// The current table with its structure: for a full sweep, a gradient, or to learn again.
     ///
     /// # Errors
     /// When a distance overflows.
@@ -423,7 +425,7 @@ impl LivePosterior {
         Ok(LiveTable { inputs, tree, observations })
     }
 
-    /// For questions about these points.
+    /// A query at these points.
     fn query_at(&mut self, rows: &[RowIndex]) -> Query<'_> {
         let Self { model, paths, elements, .. } = self;
         self.recomputed = Recomputed::default();
@@ -444,7 +446,7 @@ impl LivePosterior {
         }
         let (means, variances): (Vec<f64>, Vec<f64>) =
             self.model.output_marginals(state.gaussian()).into_iter().unzip();
-        // Weights are part of the reading: a state within range can be read beyond it.
+        // A state in range can be read beyond it by large weights.
         if means.iter().chain(&variances).any(|number| !number.is_finite()) {
             return Err(InferenceError::Overflow { row }.into());
         }

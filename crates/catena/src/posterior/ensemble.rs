@@ -67,7 +67,7 @@ fn mixture(marginals: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64
     (mean, deviations.sum::<f64>() / count)
 }
 
-/// Precisions are counted in units of the largest, so that none overflows.
+/// Precisions are in units of the largest, so that none overflows.
 fn product_of_experts(marginals: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
     let count = marginals.len() as f64;
     let smallest = marginals.clone().map(|(_, variance)| variance).fold(f64::INFINITY, f64::min);

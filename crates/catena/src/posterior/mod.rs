@@ -1,4 +1,4 @@
-//! What is known after a sweep: states, outputs, samples, and predictions at new inputs.
+//! The posterior after a sweep: states, outputs, samples, and predictions at new inputs.
 
 mod ensemble;
 mod predict;
@@ -7,10 +7,12 @@ mod sample;
 pub use ensemble::{Combination, EnsembleError, combine};
 pub use sample::Draws;
 
+use crate::data::InputPoints;
 use crate::graph::FactorGraph;
 use crate::index::RowIndex;
-use crate::inference::{Form, InferenceError, States, Workspace, all_nonnegative};
+use crate::inference::{Form, InferenceError, States, Workspace, all_nonnegative, attachment};
 use crate::prediction::Prediction;
+use crate::structure::Attachment;
 
 /// The joint posterior of all states on the structure.
 ///
@@ -22,12 +24,14 @@ pub struct Posterior<'a> {
     states: States,
     prediction: Prediction,
     log_evidence: f64,
-    /// Whether the form was chosen here, and another one may stand in for it.
+    /// The inputs of the rows, once they are known.
+    attachment: Option<Attachment>,
+    /// Whether the form was chosen here, so that another one may replace it.
     is_free: bool,
 }
 
 impl<'a> Posterior<'a> {
-    /// The posterior of a graph, in the form that suits it: the factored one where another would bring a variance below zero.
+    /// The posterior of a graph. The form is chosen; it is the square-root form if a variance were negative in another.
     ///
     /// # Errors
     /// When numbers overflow.
@@ -39,11 +43,10 @@ impl<'a> Posterior<'a> {
         Self::with_form(graph, Form::SquareRoot)
     }
 
-    /// The posterior of a graph, computed in this form. The covariance form keeps no messages; the canonical one
-    /// stands in for it.
+    /// The posterior of a graph in this form. The covariance form keeps no states; the information form replaces it.
     ///
     /// # Errors
-    /// When numbers overflow, or a form was asked for that the structure does not allow.
+    /// When numbers overflow.
     pub fn with_form(graph: &FactorGraph<'a>, form: Form) -> Result<Self, InferenceError> {
         Self::from_workspace(graph, Workspace::with_form(form))
     }
@@ -51,7 +54,16 @@ impl<'a> Posterior<'a> {
     fn from_workspace(graph: &FactorGraph<'a>, workspace: Workspace) -> Result<Self, InferenceError> {
         let (log_evidence, states) = workspace.into_states(graph)?;
         let prediction = read_rows(graph, &states)?;
-        Ok(Self { graph: graph.clone(), states, prediction, log_evidence, is_free: false })
+        Ok(Self { graph: graph.clone(), states, prediction, log_evidence, attachment: None, is_free: false })
+    }
+
+    /// The same posterior, with the inputs of its rows: for predictions at new inputs.
+    ///
+    /// # Errors
+    /// When there are not as many inputs as rows.
+    pub fn with_inputs(self, inputs: &InputPoints) -> Result<Self, InferenceError> {
+        let attachment = Some(attachment(&self.graph, inputs)?);
+        Ok(Self { attachment, ..self })
     }
 
     /// The log evidence of the observed cells.

@@ -85,6 +85,14 @@ impl Attachment {
         }
     }
 
+    /// The number of coordinates of a point, M.
+    pub(crate) fn dim(&self) -> usize {
+        match &self.search {
+            Search::Line { .. } => 1,
+            Search::Space { inputs, .. } => inputs.dim(),
+        }
+    }
+
     /// Where a new point joins.
     ///
     /// # Panics

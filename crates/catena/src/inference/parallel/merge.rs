@@ -1,9 +1,8 @@
-//! From where on a filter does not depend on the state it started from.
+//! The position from which a filter no longer depends on its initial state.
 //!
-//! Given the state z before a segment, the filter starts from mean z and covariance 0. Its mean is then an affine function of z,
-//! with the slope Φ that every step and observation changes as they change errors, `Φ ← (I − k hᵀ) A Φ`, and its covariance C
-//! is the same for all z. With z of gaussian (m, P) the filtered ones are `mean + Φ m` and `C + Φ P Φᵀ`; where Φ is nothing
-//! to rounding, they are those of the filter that started from zero.
+//! Given the state z before a segment, the filter starts from mean z and covariance 0. Its mean is then an affine function of z
+//! with matrix Φ, updated as `Φ ← (I − k hᵀ) A Φ`, and its covariance C does not depend on z. If z has moments (m, P), the filtered ones
+//! are `mean + Φ m` and `C + Φ P Φᵀ`; where Φ is below rounding, they equal those of the filter started from zero.
 
 use super::super::gaussian::Gaussian;
 use super::super::kalman::{Chain, Forward, SegmentRange};
@@ -13,28 +12,28 @@ use crate::linalg::{
     vector_times_matrix,
 };
 
-/// So many positions are filtered between two looks at Φ.
+/// How many positions are filtered between two checks of Φ.
 const POSITIONS_AT_ONCE: usize = 64;
-/// Where all entries of Φ are below this, in standard deviations of the filtered state, a segment has merged.
+/// A segment has merged where all entries of Φ are below this, in standard deviations of the filtered state.
 const FORGOTTEN: f64 = 1e-19;
-/// By how much the true state before a segment may change what was found without it, relative to that: less than rounding does.
+/// The largest relative change by the true state before a segment: less than rounding.
 const NOTHING: f64 = 1e-16;
-/// A filter whose Φ is still above this after an eighth of the segment will not merge soon enough to be worth waiting for.
+/// A filter whose Φ is above this after an eighth of the segment will not merge in time.
 const HOPELESS: f64 = 1e-3;
 
-/// Where a segment has merged with the filter of the whole chain.
+/// The merge of a segment with the filter of the whole chain.
 #[derive(Clone, Debug)]
 pub(super) struct Merge {
-    /// What comes before it, and what comes after.
+    /// The positions before the merge, and those after it.
     pub(super) beginning: SegmentRange,
     pub(super) rest: SegmentRange,
-    /// The gaussian of the last position of the beginning.
+    /// The Gaussian of the last position of the beginning.
     pub(super) gaussian: Gaussian,
     influence: Vec<f64>,
 }
 
 impl Merge {
-    /// Looks for the place in the first half of a segment.
+    /// Searches the first half of a segment.
     pub(super) fn find(chain: Chain<'_>, segment: &SegmentRange, scratch: &mut FilterMemory) -> Option<Self> {
         let size = chain.layout.dynamic().size();
         let mut gaussian = Gaussian::zero(size);
@@ -73,7 +72,7 @@ impl Merge {
                     SegmentRange { positions: middle..positions.end, observations: observations..all.end };
                 return Some(Self { beginning, rest, gaussian, influence });
             }
-            // Written so that what is not a number is hopeless, too.
+            // Also false for NaN.
             let has_hope = left <= HOPELESS;
             if done >= length / 8 && !has_hope {
                 break;
@@ -82,7 +81,7 @@ impl Merge {
         None
     }
 
-    /// Whether the true gaussian before the segment change nothing of what was found without them.
+    /// Whether the true Gaussian before the segment leaves the results unchanged.
     pub(super) fn holds_after(&self, before: &Gaussian) -> bool {
         let size = before.mean.len();
         let deviations = |gaussian: &Gaussian| -> Vec<f64> {
@@ -92,24 +91,24 @@ impl Merge {
         let largest = self.gaussian.mean.iter().fold(0.0_f64, |largest, mean| largest.max(mean.abs()));
         (0..size).all(|i| {
             let row = &self.influence[i * size..][..size];
-            let shift: f64 = row.iter().zip(&before.mean).map(|(slope, mean)| (slope * mean).abs()).sum();
+            let shift: f64 = row.iter().zip(&before.mean).map(|(entry, mean)| (entry * mean).abs()).sum();
             let covariance_factor: f64 =
-                row.iter().enumerate().map(|(j, slope)| slope.abs() * before_deviations[j]).sum();
+                row.iter().enumerate().map(|(j, entry)| entry.abs() * before_deviations[j]).sum();
             let own = own_deviations[i];
             shift <= NOTHING * own.max(largest) && covariance_factor <= NOTHING * own
         })
     }
 }
 
-/// The largest entry of Φ, each in standard deviations of the component it leads to.
+/// The largest entry of Φ, in standard deviations of its row's component.
 fn largest_share(influence: &[f64], gaussian: &Gaussian) -> f64 {
     let (size, covariance) = (gaussian.size(), gaussian.full_covariance());
     let mut largest = 0.0_f64;
     for (i, row) in influence.chunks_exact(size).enumerate() {
-        let entry = row.iter().fold(0.0_f64, |largest, slope| largest.max(slope.abs()));
-        // A component that does not move, padding or not, has nothing to forget if nothing leads to it.
-        if entry != 0.0 {
-            let share = entry / covariance[i * (size + 1)].sqrt();
+        let largest_entry = row.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
+        // A component without variance, such as padding, counts only if Φ leads to it.
+        if largest_entry != 0.0 {
+            let share = largest_entry / covariance[i * (size + 1)].sqrt();
             if share.is_nan() {
                 return share;
             }
@@ -119,7 +118,7 @@ fn largest_share(influence: &[f64], gaussian: &Gaussian) -> f64 {
     largest
 }
 
-/// Carries Φ over positions that have just been filtered.
+/// Carries Φ over filtered positions.
 struct Influence<'a> {
     chain: Chain<'a>,
     range: SegmentRange,

@@ -1,4 +1,4 @@
-//! All segments of a chain, on as many threads as there are.
+//! All segments of a chain, on the threads of the current pool.
 
 use super::super::gaussian::{Adjoint, Gaussian};
 use super::super::kalman::{Chain, FilterObserver, SmootherObserver};
@@ -10,25 +10,25 @@ use rayon::prelude::*;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// No segment is shorter unless that was asked for: finding out where it merges would not pay.
+/// The shortest segment, unless a length is given: searching for the merge of a shorter one would not pay.
 const SHORTEST: usize = 16_384;
-/// More segments would only be of use to more threads.
+/// The largest number of segments: more would help only more threads.
 const MOST: usize = 32;
 
 /// How a chain is cut into segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) enum Cut {
-    /// Not at all.
+    /// One segment.
     #[default]
     Never,
-    /// By its length: a long chain in at most 32 segments, a short one not at all.
+    /// A long chain in at most 32 segments, a short one in one.
     ByLength,
-    /// After every so many positions.
+    /// Segments of this many positions.
     Every(NonZeroUsize),
 }
 
 impl Cut {
-    /// The length of a segment in a chain of so many positions.
+    /// The length of a segment.
     fn length(self, n_positions: usize) -> usize {
         match self {
             Self::Never => n_positions,
@@ -37,7 +37,7 @@ impl Cut {
         }
     }
 
-    /// The segments of a chain of so many positions.
+    /// The segments of a chain.
     pub(super) fn segments(self, n_positions: usize) -> Vec<Range<usize>> {
         let length = self.length(n_positions).max(1);
         (0..n_positions).step_by(length).map(|first| first..(first + length).min(n_positions)).collect()
@@ -50,17 +50,17 @@ pub(super) struct Segments {
     all: Vec<Member>,
 }
 
-/// One of several segments.
+/// A segment among others.
 #[derive(Debug, Default)]
 struct Member {
     segment: Segment,
-    /// Where it merges with the filter of the whole chain; never known of the first, which begins with it.
+    /// Where it merges with the filter of the whole chain; `None` for the first.
     merge: Option<Merge>,
     scratch: FilterMemory,
     log_evidence: f64,
-    /// The moments before it.
+    /// The Gaussian before it.
     before: Gaussian,
-    /// The adjoint after the position before it.
+    /// The adjoint before it.
     adjoint_before: Adjoint,
 }
 
@@ -70,12 +70,12 @@ impl Member {
         self.merge = None;
     }
 
-    /// Filters all of it from the moments before it.
+    /// Filters all of it.
     fn forward<const KEEP: bool>(&mut self, chain: Chain<'_>, before: &Gaussian) {
         self.log_evidence = self.segment.forward::<KEEP>(chain, self.segment.range(), before);
     }
 
-    /// Looks for where it merges, and filters what comes after.
+    /// Finds its merge, and filters the rest.
     fn forward_after_merge<const KEEP: bool>(&mut self, chain: Chain<'_>) {
         self.merge = Merge::find(chain, &self.segment.range(), &mut self.scratch);
         if let Some(Merge { rest, gaussian, .. }) = &self.merge {
@@ -83,7 +83,7 @@ impl Member {
         }
     }
 
-    /// Filters what comes before it merges.
+    /// Filters the beginning, up to the merge.
     fn forward_before_merge<const KEEP: bool>(&mut self, chain: Chain<'_>) {
         if let Some(Merge { beginning, .. }) = &self.merge {
             let own = self.segment.forward::<KEEP>(chain, beginning.clone(), &self.before);
@@ -93,8 +93,7 @@ impl Member {
 }
 
 impl Segments {
-    /// The filter over all positions. Returns the log evidence but for the constants of the cells; memory for the way back is kept
-    /// if `KEEP`.
+    /// Filters all positions. Returns the log evidence without its constants; keeps the memory for the backward pass if `KEEP`.
     pub(super) fn forward<const KEEP: bool>(&mut self, chain: Chain<'_>, cut: Cut) -> f64 {
         let nothing = Gaussian::zero(chain.layout.dynamic().size());
         let segments = cut.segments(chain.cells.n_positions());
@@ -107,8 +106,8 @@ impl Segments {
         self.all.iter().map(|member| member.log_evidence).sum()
     }
 
-    /// The same on several threads. Returns whether what was found is right: it is not if a segment depends on the one
-    /// before it after it has merged, as it can with data many orders of magnitude larger than the model expects.
+    /// The same on several threads. Returns false if the result is invalid: if a segment still depends on the one before it
+    /// after its merge, as with data many orders of magnitude larger than the model expects.
     fn forward_side_by_side<const KEEP: bool>(
         &mut self,
         chain: Chain<'_>,
@@ -161,18 +160,17 @@ impl Segments {
         &mut self.all[0].segment
     }
 
-    /// Segments that depend on each other: each run begins with the first of all or with one that has merged.
+    /// Groups of dependent segments: each begins with the first segment or with one that has merged.
     fn runs(&mut self) -> Vec<&mut [Member]> {
         self.all.chunk_by_mut(|_, next| next.merge.is_none()).collect()
     }
 
-    /// The positions of each segment of the last pass forward.
+    /// The positions of each segment.
     pub(super) fn positions(&self) -> Vec<Range<usize>> {
         self.all.iter().map(|member| member.segment.range().positions).collect()
     }
 
-    /// The pass back over all positions, after one forward that kept its memory, with one observer for each segment. Returns the
-    /// observers.
+    /// Smooths all positions after a forward pass that kept its memory, with one observer per segment. Returns the observers.
     pub(super) fn backward<K: SmootherObserver + Send>(
         &mut self,
         chain: Chain<'_>,
@@ -188,7 +186,7 @@ impl Segments {
                 member.adjoint_before = member.segment.adjoint_before(chain, beginning.clone());
             }
         });
-        // What lies after a run is what its successor has found on its own.
+        // The adjoint after a group is what the next group computed on its own.
         let mut after: Vec<Adjoint> =
             self.runs().iter().skip(1).map(|run| run[0].adjoint_before.clone()).collect();
         after.push(nothing);
@@ -224,7 +222,7 @@ mod tests {
     use crate::structure::sorted_chain;
     use crate::units::{LengthScale, Variance};
 
-    /// Where the segments of a grid of 3000 points merge, if they do, as a share of their length.
+    /// Where the segments of a grid of 3000 points merge, if they do.
     fn merges(length_scale: f64, is_observed: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
         let inputs = InputPoints::from_column((0..3000).map(f64::from).collect()).unwrap();
         let value = |row: usize| if is_observed(row) { (row as f64 * 0.1).sin() } else { f64::NAN };
@@ -251,10 +249,10 @@ mod tests {
     #[test]
     fn a_filter_forgets_by_its_dynamics_or_by_its_observations_or_not_at_all() {
         assert!(merges(10.0, |_| true).iter().all(|merge| merge.is_some_and(|at| at <= 256)));
-        // Nothing is observed in the second segment: its state forgets on its own, and more slowly.
+        // The second segment has no observations: its state forgets by its dynamics, more slowly.
         let by_itself = merges(10.0, |row| !(1000..2000).contains(&row));
         assert!(by_itself[0].is_some_and(|at| at > 256), "{by_itself:?}");
-        // A state that hardly moves forgets only what observations tell it anew: too slowly here.
+        // A state that hardly moves forgets only through observations: too slowly here.
         assert_eq!(merges(3e4, |_| true), [None, None]);
         assert_eq!(merges(3e4, |_| false), [None, None]);
     }

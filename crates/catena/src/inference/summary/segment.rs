@@ -11,17 +11,17 @@ use crate::linalg::{Layout, Separate, Shape, add_scaled, dot, eliminate, vector_
 use crate::model::Lmc;
 use thiserror::Error;
 
-/// Summaries that do not belong together, or bytes that are not one.
+/// Summaries that do not belong together, or invalid bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum SegmentError {
-    /// The bytes do not begin as they should.
-    #[error("these bytes are not {expected}")]
+    /// The bytes are of something else.
+    #[error("these bytes are not {expected}; pass bytes that `to_bytes` returned")]
     SomethingElse {
-        /// What they should be.
+        /// What was expected.
         expected: &'static str,
     },
-    /// The bytes were written in a form that this version does not know.
+    /// The bytes have an unknown version.
     #[error("the bytes of a segment have version {found}; this program reads version {known}")]
     Version {
         /// The version found.
@@ -29,18 +29,20 @@ pub enum SegmentError {
         /// The version known.
         known: u32,
     },
-    /// The bytes are not as they were written.
-    #[error("the bytes of a segment are damaged: these {len} do not agree with their checksum")]
+    /// The bytes do not match their checksum.
+    #[error(
+        "the bytes of a segment are damaged: these {len} bytes do not match their checksum; write them again"
+    )]
     Damaged {
-        /// How many bytes there are.
+        /// The number of bytes.
         len: usize,
     },
-    /// Two summaries have no common one in doubles.
-    #[error("numbers overflow when the segments are joined; bring inputs and outputs to scale first")]
+    /// Numbers left the range of doubles.
+    #[error("numbers overflow when the segments are joined; standardize inputs and outputs first")]
     Overflow,
-    /// The summaries were made under models with other states.
+    /// The summaries are of models with other states.
     #[error(
-        "the segments have states of {first:?} and {second:?} components; summarise both under one model"
+        "the segments have states of {first:?} and {second:?} components; summarize both under one model"
     )]
     OtherModel {
         /// Components of each latent of the first.
@@ -50,11 +52,11 @@ pub enum SegmentError {
     },
 }
 
-/// Everything the rest of a chain needs to know of a segment of it: how its last state follows from the state before it, and
-/// what its cells say about that state. A few kilobytes, whatever its length.
+/// A segment of a chain reduced to the conditional of its last state given the state before it, and the likelihood of that state.
+/// A few kilobytes, whatever its length.
 ///
-/// Summaries of segments that follow one another are joined by [`Summary::then`], which is associative: any cuts of a chain give
-/// the same whole, to rounding. Everything is kept as square roots, so that no noise is too small.
+/// Summaries of consecutive segments are joined by [`Summary::then`], which is associative: any cuts of a chain yield
+/// the same whole, to rounding. All numbers are square roots, so that no noise is too small.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// Components of each latent.
@@ -62,7 +64,7 @@ pub struct Summary {
     conditional: Conditional,
 }
 
-/// Where a segment begins.
+/// The start of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
     /// At the root of the chain.
@@ -72,13 +74,13 @@ pub enum Begins {
     AfterAnother,
 }
 
-/// How often to look whether a segment has forgotten what lies before it.
+/// How often to check whether a segment has forgotten the state before it.
 const LOOK_EVERY: usize = 16;
 
 const MARK: Mark = (b"catenasg", "a segment summary");
 
 impl Summary {
-    /// The summary of no rows at all.
+    /// The summary of no rows.
     pub fn empty(model: &Lmc) -> Self {
         let dims = model.state_dims();
         let size = Layout::new(&dims).dynamic().size();
@@ -87,8 +89,8 @@ impl Summary {
 
     /// The summary of a segment: a chain with its cells, under a model.
     ///
-    /// Positions are folded until the last state no longer depends on the state before the segment; from there on, unless noise is
-    /// tiny, the plain filter goes on, and a long segment costs little more than its log evidence.
+    /// Once the last state no longer depends on the state before the segment, and unless noise is tiny, a Kalman filter
+    /// computes the rest, so that a long segment costs little more than its log evidence.
     ///
     /// # Errors
     /// When the structure is not a chain, or numbers overflow.
@@ -129,7 +131,7 @@ impl Summary {
                 return Err(InferenceError::Overflow { row: graph.tree().row_at(Position::new(position)) });
             }
         }
-        // The share of the evidence can be a number where the rest is none.
+        // The log evidence can be finite where other numbers are not.
         if !conditional.is_finite() {
             let last = Position::new(n_positions.saturating_sub(1));
             return Err(InferenceError::Overflow { row: graph.tree().row_at(last) });
@@ -137,10 +139,10 @@ impl Summary {
         Ok(Self { dims: model.state_dims(), conditional })
     }
 
-    /// This segment and the one after it, as one.
+    /// This segment joined with the next one.
     ///
     /// # Errors
-    /// When they were summarised under models with other states, or numbers overflow.
+    /// When they are of models with other states, or numbers overflow.
     pub fn then(&self, next: &Self) -> Result<Self, SegmentError> {
         self.check(next)?;
         let mut joined = self.clone();
@@ -153,16 +155,16 @@ impl Summary {
         self.from_root().log_normalizer()
     }
 
-    /// What the segment after this one has to know of everything before it, for a summary that begins at the root.
+    /// The past of the next segment, for a summary that begins at the root.
     pub fn past(&self) -> Past {
         Past(with_covariance(&self.from_root()))
     }
 
-    /// What a block has to know of everything after it, which is this summary. `up_to` summarises everything from the root up to the
-    /// block, with it.
+    /// The future of a block, from this summary of everything after it. `up_to` summarizes everything from the root up to and including the
+    /// block.
     ///
     /// # Errors
-    /// When they were summarised under models with other states.
+    /// When they are of models with other states.
     pub fn future(&self, up_to: &Self) -> Result<Future, SegmentError> {
         self.check(up_to)?;
         let (state, size) = (up_to.from_root(), self.conditional.size());
@@ -201,7 +203,7 @@ impl Summary {
         Ok(Future(adjoint))
     }
 
-    /// The moments of the last state and the log evidence, when nothing lies before.
+    /// The last state and the log evidence, when the segment begins at the root.
     fn from_root(&self) -> Conditional {
         let mut state = Conditional::zero(self.conditional.size());
         Algebra::new(Layout::new(&self.dims)).extend(&mut state, &self.conditional);
@@ -215,7 +217,7 @@ impl Summary {
         Err(SegmentError::OtherModel { first: self.dims.clone(), second: other.dims.clone() })
     }
 
-    /// The summary as plain bytes: little-endian, with a version and a checksum.
+    /// The summary as bytes: little-endian, with a version and a checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
         sealed(MARK, |bytes| {
             bytes.extend((self.dims.len() as u32).to_le_bytes());
@@ -224,10 +226,10 @@ impl Summary {
         })
     }
 
-    /// A summary from its bytes, written by this process or another.
+    /// A summary from its bytes.
     ///
     /// # Errors
-    /// When the bytes are not those of a summary, whole and of a known version.
+    /// When the bytes are not of a summary, are damaged, or have an unknown version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
         let damaged = SegmentError::Damaged { len: bytes.len() };
         let (n_dims, rest) = opened(MARK, bytes)?.split_first_chunk().ok_or(damaged.clone())?;
