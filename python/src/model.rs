@@ -156,12 +156,7 @@ impl Model {
     /// The values of the table, n×D, NaN where nothing was observed.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Table<'py>> {
         let observations = self.fit.table().observations();
-        let n_outputs = observations.n_outputs();
-        let mut values = vec![f64::NAN; observations.n_rows() * n_outputs];
-        for (row, cell) in observations.cells() {
-            values[row.get() * n_outputs + cell.output.get()] = cell.value;
-        }
-        table(py, values, n_outputs)
+        table(py, observations.to_dense(), observations.n_outputs())
     }
 
     /// Mixing, length-scales, noise and kernels in the user's units.

@@ -19,7 +19,7 @@ use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
 use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
-use catena_methods::{BaselineError, Problem};
+use catena_methods::{DenseMethodError, Problem};
 use catena_studies::ett_study::ett_study;
 use catena_studies::julia_streams::JuliaStream;
 use catena_studies::study::Study;
@@ -114,13 +114,13 @@ fn sweep(study: &Study, chain: &Tree) -> Result<(), Failure> {
     Ok(())
 }
 
-fn exact(problem: Problem<'_>, at: &InputPoints) -> Result<(), BaselineError> {
+fn exact(problem: Problem<'_>, at: &InputPoints) -> Result<(), DenseMethodError> {
     let prediction = Exact::fit(problem, ExactOptions::default())?.predict(at)?;
     std::hint::black_box(prediction);
     Ok(())
 }
 
-fn sparse(problem: Problem<'_>, pool: &InputPoints, at: &InputPoints) -> Result<(), BaselineError> {
+fn sparse(problem: Problem<'_>, pool: &InputPoints, at: &InputPoints) -> Result<(), DenseMethodError> {
     let start = Start::PlusPlus { n_centers: N_INDUCING, seed: 0 };
     let centers = k_means(pool, start, PAPER_ROUNDS)?;
     let svgp = Svgp::fit(problem, &Inducing::Shared(centers), SvgpOptions::paper())?;
@@ -128,7 +128,7 @@ fn sparse(problem: Problem<'_>, pool: &InputPoints, at: &InputPoints) -> Result<
     Ok(())
 }
 
-fn nearest_neighbor(problem: Problem<'_>, at: &InputPoints) -> Result<(), BaselineError> {
+fn nearest_neighbor(problem: Problem<'_>, at: &InputPoints) -> Result<(), DenseMethodError> {
     let nngp = Nngp::fit(problem, NngpOptions::new(N_NEIGHBORS))?;
     std::hint::black_box(nngp.predict(at)?);
     Ok(())

@@ -1,11 +1,11 @@
 //! The paper's factor graphs (Fig. 1 and Fig. 2), drawn by the library from real graphs.
 
 use catena::data::{InputPoints, Observations};
-use catena::graph::ExplicitGraph;
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
+use catena_explain::ExplicitGraph;
 
 use crate::chapter::Chapter;
 use crate::error::ExperimentError;

@@ -8,9 +8,10 @@ use catena::inference::InferenceError;
 use catena::model::ModelError;
 use catena::structure::StructureError;
 use catena::units::UnitError;
+use catena_explain::ExplainError;
 use catena_fit::fit::FitError;
 use catena_io::write::WriteError;
-use catena_methods::BaselineError;
+use catena_methods::DenseMethodError;
 use catena_methods::bounds::BoundsError;
 use catena_studies::study::StudyError;
 use thiserror::Error;
@@ -84,9 +85,9 @@ pub enum ExperimentError {
     /// A study cannot be set up.
     #[error(transparent)]
     Study(#[from] StudyError),
-    /// A rival failed.
+    /// A dense method failed.
     #[error(transparent)]
-    Baseline(#[from] BaselineError),
+    Dense(#[from] DenseMethodError),
     /// A bound cannot be evaluated.
     #[error(transparent)]
     Bounds(#[from] BoundsError),
@@ -99,6 +100,9 @@ pub enum ExperimentError {
     /// The model does not fit the structure.
     #[error(transparent)]
     Graph(#[from] GraphError),
+    /// A factor graph cannot be drawn.
+    #[error(transparent)]
+    Drawing(#[from] ExplainError),
     /// A live posterior refused an edit or a question.
     #[error(transparent)]
     Live(#[from] catena::live::LiveError),

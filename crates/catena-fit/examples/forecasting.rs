@@ -17,7 +17,7 @@ use catena_fit::fit::{Budget, FitOptions, fit};
 use catena_fit::method::Quantity;
 use catena_fit::scores::score;
 use catena_fit::time::{Rolling, TimeOptions, TimeSpec, rolling};
-use catena_methods::trivial::{LinearInterpolation, RidgeRegression};
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression};
 use catena_studies::gap_table::GapTable;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

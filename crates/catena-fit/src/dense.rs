@@ -8,7 +8,7 @@ use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
 use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
-use catena_methods::{BaselineError, Gradient, Joint, Problem};
+use catena_methods::{DenseMethodError, Gradient, Joint, Problem};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -51,11 +51,11 @@ impl<P> WithRows<P> {
 /// What dense posteriors have in common.
 pub(crate) trait DensePosterior: Send + Sync {
     fn model(&self) -> &Lmc;
-    fn evidence(&self) -> Result<Evidence, BaselineError>;
-    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, BaselineError>;
+    fn evidence(&self) -> Result<Evidence, DenseMethodError>;
+    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError>;
 
     /// What is known of several points together; `None` for methods that know variances only.
-    fn joint(&self, _at: &InputPoints) -> Option<Result<Joint, BaselineError>> {
+    fn joint(&self, _at: &InputPoints) -> Option<Result<Joint, DenseMethodError>> {
         None
     }
 }
@@ -110,15 +110,15 @@ impl DensePosterior for Exact {
         self.model()
     }
 
-    fn evidence(&self) -> Result<Evidence, BaselineError> {
+    fn evidence(&self) -> Result<Evidence, DenseMethodError> {
         Ok(Evidence::Exact(self.log_evidence()))
     }
 
-    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
+    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         self.predict(at)
     }
 
-    fn joint(&self, at: &InputPoints) -> Option<Result<Joint, BaselineError>> {
+    fn joint(&self, at: &InputPoints) -> Option<Result<Joint, DenseMethodError>> {
         Some(self.joint(at))
     }
 }
@@ -128,7 +128,7 @@ impl DensePosterior for Svgp {
         self.model()
     }
 
-    fn evidence(&self) -> Result<Evidence, BaselineError> {
+    fn evidence(&self) -> Result<Evidence, DenseMethodError> {
         let value = self.log_evidence();
         Ok(match self.approximation() {
             Approximation::Fitc => Evidence::Approximate(value),
@@ -136,7 +136,7 @@ impl DensePosterior for Svgp {
         })
     }
 
-    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
+    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         self.predict(at)
     }
 }
@@ -146,11 +146,11 @@ impl DensePosterior for Nngp {
         self.model()
     }
 
-    fn evidence(&self) -> Result<Evidence, BaselineError> {
+    fn evidence(&self) -> Result<Evidence, DenseMethodError> {
         Ok(Evidence::Approximate(self.log_evidence()?))
     }
 
-    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
+    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         self.predict(at)
     }
 }
@@ -178,7 +178,7 @@ impl SvgpMethod {
     }
 
     /// The sparse posterior, inducing points placed.
-    fn posterior(&self, problem: Problem<'_>) -> Result<Svgp, BaselineError> {
+    fn posterior(&self, problem: Problem<'_>) -> Result<Svgp, DenseMethodError> {
         let start = Start::PlusPlus { n_centers: self.n_inducing, seed: self.seed };
         let inducing = Inducing::Shared(k_means(&observed_points(problem)?, start, PAPER_ROUNDS)?);
         Svgp::fit(problem, &inducing, self.options)

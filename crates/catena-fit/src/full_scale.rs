@@ -6,7 +6,7 @@ use catena::data::{Dataset, InputPoints};
 use catena::model::Lmc;
 use catena::prediction::Prediction;
 use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
-use catena_methods::{BaselineError, Gradient, Joint, MemoryLimit, Problem};
+use catena_methods::{DenseMethodError, Gradient, Joint, MemoryLimit, Problem};
 
 use crate::dense::{DensePosterior, WithRows};
 use crate::method::{Differentiable, Evidence, Fitted, Method, MethodError};
@@ -34,7 +34,7 @@ impl FullScaleMethod {
     }
 
     /// The arrangement of a table: the latest one if it still fits.
-    fn arrangement(&self, dataset: &Dataset) -> Result<Arc<Arrangement>, BaselineError> {
+    fn arrangement(&self, dataset: &Dataset) -> Result<Arc<Arrangement>, DenseMethodError> {
         let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(arrangement) = latest.filter(|arrangement| arrangement.fits(dataset)) {
             return Ok(arrangement);
@@ -45,7 +45,7 @@ impl FullScaleMethod {
         Ok(arrangement)
     }
 
-    fn posterior(&self, problem: Problem<'_>) -> Result<FullScale, BaselineError> {
+    fn posterior(&self, problem: Problem<'_>) -> Result<FullScale, DenseMethodError> {
         FullScale::fit(problem, self.arrangement(problem.dataset())?, self.memory)
     }
 }
@@ -55,15 +55,15 @@ impl DensePosterior for FullScale {
         self.model()
     }
 
-    fn evidence(&self) -> Result<Evidence, BaselineError> {
+    fn evidence(&self) -> Result<Evidence, DenseMethodError> {
         Ok(Evidence::Approximate(self.log_evidence()))
     }
 
-    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
+    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         self.predict(at)
     }
 
-    fn joint(&self, at: &InputPoints) -> Option<Result<Joint, BaselineError>> {
+    fn joint(&self, at: &InputPoints) -> Option<Result<Joint, DenseMethodError>> {
         Some(self.joint(at))
     }
 }

@@ -10,16 +10,16 @@ use catena::model::ModelError;
 use catena::posterior::EnsembleError;
 use catena::prediction::Prediction;
 use catena::structure::StructureError;
-use catena_methods::{BaselineError, Gradient, Problem};
+use catena_methods::{DenseMethodError, Gradient, Problem};
 use thiserror::Error;
 
 /// A method that cannot answer.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MethodError {
-    /// A rival failed.
+    /// A dense method failed.
     #[error(transparent)]
-    Baseline(#[from] BaselineError),
+    Dense(#[from] DenseMethodError),
     /// Points of another space.
     #[error("points have {found} input columns but the table has {expected}")]
     InputDim {

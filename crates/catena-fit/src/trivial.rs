@@ -4,7 +4,7 @@
 use catena::data::{InputPoints, Observations};
 use catena::prediction::Prediction;
 use catena_methods::Problem;
-use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 
 use crate::method::{Evidence, Fitted, Method, MethodError, Quantity};
 

@@ -12,7 +12,7 @@ use catena_fit::dense::ExactMethod;
 use catena_fit::message_passing::{CatenaMethod, States, Structure};
 use catena_fit::method::{Differentiable, Evidence, Method, MethodError, Quantity};
 use catena_methods::Problem;
-use catena_methods::dense::DensePrior;
+use catena_testkit::reference::DensePrior;
 
 const N_ROWS: usize = 24;
 

@@ -12,7 +12,7 @@ use catena_fit::fit::{
 use catena_fit::fit::{FullScaleSize, StructureOption, Summary};
 use catena_fit::method::Quantity;
 use catena_fit::scores::score;
-use catena_methods::{BaselineError, MemoryLimit};
+use catena_methods::{DenseMethodError, MemoryLimit};
 use catena_testkit::learning_tables::{RECIPES, recipe};
 use catena_testkit::random::SeededDraws;
 use catena_testkit::station_table::station_table;
@@ -433,9 +433,9 @@ fn a_limit_of_memory_reaches_the_dense_methods() {
     let memory = MemoryLimit::bytes(10_000);
     let exact = FitOptions { method: MethodChoice::Exact, memory, ..quick() };
     let refused = fit(&plane(60), &exact, &go_on).unwrap_err();
-    let is_memory = |error: &BaselineError| matches!(error, BaselineError::Memory { .. });
+    let is_memory = |error: &DenseMethodError| matches!(error, DenseMethodError::Memory { .. });
     match &refused {
-        FitError::Method(catena_fit::method::MethodError::Baseline(cause)) | FitError::Baseline(cause) => {
+        FitError::Method(catena_fit::method::MethodError::Dense(cause)) | FitError::Dense(cause) => {
             assert!(is_memory(cause), "{cause}");
         }
         other => panic!("{other}"),

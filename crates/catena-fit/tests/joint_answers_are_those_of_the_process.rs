@@ -10,9 +10,9 @@ use catena::structure::{Tree, spanning_tree};
 use catena::units::DistanceScale;
 use catena_fit::fit::{Event, Fit, FitOptions, GivenParameters, KernelPair, StructureOption, fit};
 use catena_fit::method::Quantity;
-use catena_methods::dense::{DensePosterior, DensePrior};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::{DensePosterior, DensePrior};
 
 const N_ROWS: usize = 14;
 const N_DRAWS: usize = 20_000;

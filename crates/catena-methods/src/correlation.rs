@@ -6,7 +6,7 @@ use catena::kernel::Kernel;
 use catena::model::{Latent, Lmc};
 use catena::units::DistanceScale;
 
-use crate::BaselineError;
+use crate::DenseMethodError;
 
 /// The correlation functions of a model's latents; those with equal kernel and length-scale are computed once.
 #[derive(Clone, Debug)]
@@ -24,10 +24,10 @@ impl Correlations {
     ///
     /// # Errors
     /// When a latent is a piece for time, which has none.
-    pub(crate) fn new(model: &Lmc, distance_scale: DistanceScale) -> Result<Self, BaselineError> {
+    pub(crate) fn new(model: &Lmc, distance_scale: DistanceScale) -> Result<Self, DenseMethodError> {
         let latents = model.latents();
         if let Some(latent) = latents.iter().position(|latent| latent.kernel().is_none()) {
-            return Err(BaselineError::PieceForTime { latent: LatentIndex::new(latent) });
+            return Err(DenseMethodError::PieceForTime { latent: LatentIndex::new(latent) });
         }
         let key = |latent: usize| (latents[latent].kernel(), latents[latent].length_scale());
         let first_equal =

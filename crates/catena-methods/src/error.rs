@@ -9,7 +9,7 @@ use crate::memory::Bytes;
 /// A rival that cannot answer, and why.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
-pub enum BaselineError {
+pub enum DenseMethodError {
     /// Model and table speak of different outputs.
     #[error("the model has {model} outputs but the table has {table}")]
     OutputCount {

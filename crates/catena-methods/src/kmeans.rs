@@ -4,7 +4,7 @@ use catena::data::{InputPoints, squared_distance};
 use catena::index::RowIndex;
 use rayon::prelude::*;
 
-use crate::BaselineError;
+use crate::DenseMethodError;
 
 /// The rounds of the paper's k-means.
 pub const PAPER_ROUNDS: usize = 20;
@@ -33,7 +33,7 @@ pub fn k_means(
     points: &InputPoints,
     start: Start<'_>,
     max_rounds: usize,
-) -> Result<InputPoints, BaselineError> {
+) -> Result<InputPoints, DenseMethodError> {
     let rows = match start {
         Start::Rows(rows) => rows.to_vec(),
         Start::PlusPlus { n_centers, seed } => {
@@ -43,7 +43,7 @@ pub fn k_means(
     };
     check_count(rows.len(), points.n_rows())?;
     if let Some(&row) = rows.iter().find(|row| row.get() >= points.n_rows()) {
-        return Err(BaselineError::UnknownRow { row, n_points: points.n_rows() });
+        return Err(DenseMethodError::UnknownRow { row, n_points: points.n_rows() });
     }
     let dim = points.dim();
     let mut centers: Vec<f64> = rows.iter().flat_map(|&row| points.point(row)).copied().collect();
@@ -60,12 +60,12 @@ pub fn k_means(
     Ok(InputPoints::new(rows.len(), dim, centers)?)
 }
 
-fn check_count(n_inducing: usize, n_points: usize) -> Result<(), BaselineError> {
+fn check_count(n_inducing: usize, n_points: usize) -> Result<(), DenseMethodError> {
     if n_inducing == 0 {
-        return Err(BaselineError::NoInducing);
+        return Err(DenseMethodError::NoInducing);
     }
     if n_inducing > n_points {
-        return Err(BaselineError::TooManyInducing { n_inducing, n_points });
+        return Err(DenseMethodError::TooManyInducing { n_inducing, n_points });
     }
     Ok(())
 }
@@ -184,13 +184,13 @@ mod tests {
     fn too_many_or_unknown_centers_are_refused() {
         let points = line(&[0.0, 1.0]);
         let plus_plus = Start::PlusPlus { n_centers: 3, seed: 0 };
-        let error = BaselineError::TooManyInducing { n_inducing: 3, n_points: 2 };
+        let error = DenseMethodError::TooManyInducing { n_inducing: 3, n_points: 2 };
         assert_eq!(k_means(&points, plus_plus, 20), Err(error));
-        assert_eq!(k_means(&points, Start::Rows(&[]), 20), Err(BaselineError::NoInducing));
+        assert_eq!(k_means(&points, Start::Rows(&[]), 20), Err(DenseMethodError::NoInducing));
         let row = RowIndex::new(2);
         assert_eq!(
             k_means(&points, Start::Rows(&[row]), 20),
-            Err(BaselineError::UnknownRow { row, n_points: 2 })
+            Err(DenseMethodError::UnknownRow { row, n_points: 2 })
         );
     }
 }

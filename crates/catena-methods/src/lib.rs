@@ -5,14 +5,13 @@
 //! treats private latents like any other column of the mixing matrix.
 //!
 //! Reading order: [`Problem`] (what is asked), `channel` (observed cells brought to unit noise, losslessly reduced),
-//! [`exact`], [`svgp`], [`nngp`], [`fullscale`], [`trivial`]; apart from them [`dense`], the plain judge of everything else.
+//! [`exact`], [`svgp`], [`nngp`], [`fullscale`], [`simple_rules`].
 
 pub mod bounds;
 mod channel;
 mod cholesky;
 mod correlation;
-pub mod dense;
-pub mod double_double;
+
 mod error;
 pub mod exact;
 pub mod fullscale;
@@ -24,12 +23,12 @@ pub mod maxmin;
 mod memory;
 pub mod nngp;
 mod problem;
+pub mod simple_rules;
 pub mod svgp;
 mod target;
-pub mod trivial;
 
 pub use channel::CellReduction;
-pub use error::BaselineError;
+pub use error::DenseMethodError;
 pub use gradient::Gradient;
 pub use jitter::Jitter;
 pub use joint::Joint;

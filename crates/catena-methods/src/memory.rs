@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::BaselineError;
+use crate::DenseMethodError;
 
 /// A number of bytes, printed in units people read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -53,12 +53,12 @@ impl MemoryLimit {
     }
 
     /// Refuses `needed` when it is over the limit.
-    pub(crate) fn check(self, demand: Demand, needed: Bytes) -> Result<(), BaselineError> {
+    pub(crate) fn check(self, demand: Demand, needed: Bytes) -> Result<(), DenseMethodError> {
         if needed <= self.0 {
             return Ok(());
         }
         let Demand { method, n_observed, instead } = demand;
-        Err(BaselineError::Memory { method, needed, limit: self.0, n_observed, instead })
+        Err(DenseMethodError::Memory { method, needed, limit: self.0, n_observed, instead })
     }
 }
 
@@ -96,7 +96,7 @@ mod tests {
         assert!(MemoryLimit::bytes(80).check(demand, Bytes::of_numbers(10)).is_ok());
         assert!(matches!(
             MemoryLimit::bytes(79).check(demand, Bytes::of_numbers(10)),
-            Err(BaselineError::Memory { n_observed: 10, .. })
+            Err(DenseMethodError::Memory { n_observed: 10, .. })
         ));
     }
 }

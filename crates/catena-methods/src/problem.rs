@@ -4,7 +4,7 @@ use catena::data::{Dataset, InputPoints};
 use catena::model::Lmc;
 use catena::units::DistanceScale;
 
-use crate::BaselineError;
+use crate::DenseMethodError;
 
 /// A model with given hyperparameters and the table it is to explain.
 #[derive(Clone, Copy, Debug)]
@@ -23,10 +23,10 @@ impl<'a> Problem<'a> {
         model: &'a Lmc,
         dataset: &'a Dataset,
         distance_scale: DistanceScale,
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self, DenseMethodError> {
         let (outputs, table) = (model.n_outputs(), dataset.observations().n_outputs());
         if outputs != table {
-            return Err(BaselineError::OutputCount { model: outputs, table });
+            return Err(DenseMethodError::OutputCount { model: outputs, table });
         }
         Ok(Self { model, dataset, distance_scale })
     }
@@ -48,7 +48,7 @@ impl<'a> Problem<'a> {
 }
 
 /// Checks that points live in a space of `expected` input columns.
-pub(crate) fn check_dim(expected: usize, points: &InputPoints) -> Result<(), BaselineError> {
+pub(crate) fn check_dim(expected: usize, points: &InputPoints) -> Result<(), DenseMethodError> {
     let found = points.dim();
-    if found == expected { Ok(()) } else { Err(BaselineError::InputDim { expected, found }) }
+    if found == expected { Ok(()) } else { Err(DenseMethodError::InputDim { expected, found }) }
 }

@@ -4,7 +4,7 @@ use catena::index::{OutputIndex, RowIndex};
 use catena::model::Lmc;
 use catena::prediction::Prediction;
 
-use crate::BaselineError;
+use crate::DenseMethodError;
 
 /// The quantities whose joint posterior at a point is computed: L latents, or D outputs when they are fewer.
 #[derive(Clone, Debug)]
@@ -146,11 +146,11 @@ impl<'a> GrowingPrediction<'a> {
     ///
     /// # Errors
     /// When a variance came out negative.
-    pub(crate) fn finish(self) -> Result<Prediction, BaselineError> {
+    pub(crate) fn finish(self) -> Result<Prediction, DenseMethodError> {
         let n_outputs = self.model.n_outputs();
         // NaN is in no range.
         if let Some(cell) = self.variances.iter().position(|variance| !matches!(variance, 0.0..)) {
-            return Err(BaselineError::NegativeVariance {
+            return Err(DenseMethodError::NegativeVariance {
                 row: RowIndex::new(cell / n_outputs),
                 output: OutputIndex::new(cell % n_outputs),
                 variance: self.variances[cell],

@@ -8,7 +8,7 @@ use catena::index::RowIndex;
 use catena::model::Lmc;
 use catena::units::Variance;
 use catena_methods::exact::{Exact, ExactOptions};
-use catena_methods::{BaselineError, CellReduction, Jitter, MemoryLimit, Problem};
+use catena_methods::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
 use support::{assert_prediction, example, shapes, textbook};
 
 #[test]
@@ -84,7 +84,7 @@ fn memory_is_refused_before_it_is_taken() {
     let refused = Exact::fit(problem, ExactOptions::default()).unwrap_err();
     // 3 outputs, 2 latents: 600 000 channels, 8·(6e5)² bytes.
     assert!(
-        matches!(refused, BaselineError::Memory { needed, n_observed: 900_000, .. } if needed.get() == 2_880_000_000_000)
+        matches!(refused, DenseMethodError::Memory { needed, n_observed: 900_000, .. } if needed.get() == 2_880_000_000_000)
     );
     let message = refused.to_string();
     assert!(message.contains("2.9 TB") && message.contains("nngp"), "{message}");
@@ -102,7 +102,7 @@ fn one_correlation_function_decouples_complete_rows() {
     };
     // Four outputs, two latents: two independent factors of 24 rows each.
     assert!(fit(2 * 24 * 24 * 8).is_ok());
-    assert!(matches!(fit(2 * 24 * 24 * 8 - 1).err(), Some(BaselineError::Memory { .. })));
+    assert!(matches!(fit(2 * 24 * 24 * 8 - 1).err(), Some(DenseMethodError::Memory { .. })));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_gradient_asks_for_its_own_memory() {
     // 24 complete rows of 2 latents: a factor of 48² numbers, and twice that for the inverse.
     let memory = MemoryLimit::bytes(8 * 48 * 48);
     let exact = Exact::fit(problem, ExactOptions { memory, ..ExactOptions::default() }).unwrap();
-    assert!(matches!(exact.gradient(), Err(BaselineError::Memory { .. })));
+    assert!(matches!(exact.gradient(), Err(DenseMethodError::Memory { .. })));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn an_impossible_covariance_names_a_row() {
     let problem = Problem::new(&model, &dataset, example.scale).unwrap();
     let options = ExactOptions { reduction: CellReduction::AsObserved, ..ExactOptions::default() };
     match Exact::fit(problem, options) {
-        Err(BaselineError::NotPositiveDefinite { row }) => {
+        Err(DenseMethodError::NotPositiveDefinite { row }) => {
             assert!(row > RowIndex::new(0) && row < RowIndex::new(24))
         }
         other => panic!("{:?}", other.map(|exact| exact.log_evidence())),

@@ -10,7 +10,7 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_methods::nngp::{Nngp, NngpOptions};
 use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
-use catena_methods::{BaselineError, MemoryLimit, Problem};
+use catena_methods::{DenseMethodError, MemoryLimit, Problem};
 use support::dense_process::dense;
 use support::{Answer, Example, Shape, assert_prediction, example, full_scale, shapes, textbook};
 
@@ -179,7 +179,7 @@ fn an_arrangement_of_another_table_is_refused() {
     let arrangement = Arrangement::new(&first.dataset, FullScaleSize::default(), 0).unwrap();
     let problem = Problem::new(&second.model, &second.dataset, second.scale).unwrap();
     let refused = FullScale::fit(problem, Arc::new(arrangement), MemoryLimit::default()).err();
-    assert_eq!(refused, Some(BaselineError::OtherArrangement));
+    assert_eq!(refused, Some(DenseMethodError::OtherArrangement));
 }
 
 #[test]
@@ -188,5 +188,5 @@ fn too_little_memory_is_said_before_any_is_used() {
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
     let arrangement = Arrangement::new(&example.dataset, FullScaleSize::new(8, 4), 0).unwrap();
     let refused = FullScale::fit(problem, Arc::new(arrangement), MemoryLimit::bytes(1000)).err();
-    assert!(matches!(refused, Some(BaselineError::Memory { .. })));
+    assert!(matches!(refused, Some(DenseMethodError::Memory { .. })));
 }

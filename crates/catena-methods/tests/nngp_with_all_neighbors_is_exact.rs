@@ -4,7 +4,7 @@
 mod support;
 
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::{BaselineError, CellReduction, Problem};
+use catena_methods::{CellReduction, DenseMethodError, Problem};
 use support::{assert_prediction, example, shapes, textbook};
 
 fn n_locations(example: &support::Example) -> usize {
@@ -75,6 +75,6 @@ fn more_neighbors_than_rows_are_refused() {
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
     let n_neighbors = n_locations + 1;
     let refused = Nngp::fit(problem, NngpOptions::new(n_neighbors)).err();
-    assert_eq!(refused, Some(BaselineError::TooManyNeighbors { n_neighbors, n_locations }));
-    assert_eq!(Nngp::fit(problem, NngpOptions::new(0)).err(), Some(BaselineError::NoNeighbors));
+    assert_eq!(refused, Some(DenseMethodError::TooManyNeighbors { n_neighbors, n_locations }));
+    assert_eq!(Nngp::fit(problem, NngpOptions::new(0)).err(), Some(DenseMethodError::NoNeighbors));
 }

@@ -7,7 +7,7 @@ mod support;
 use catena::data::InputPoints;
 use catena_methods::kmeans::{Start, k_means};
 use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
-use catena_methods::{BaselineError, MemoryLimit, Problem};
+use catena_methods::{DenseMethodError, MemoryLimit, Problem};
 use support::{assert_prediction, example, shapes, textbook};
 
 const BOTH: [Approximation; 2] = [Approximation::Fitc, Approximation::Collapsed];
@@ -69,7 +69,7 @@ fn each_latent_may_have_its_own_points() {
     let most = fit(Inducing::Shared(all)).unwrap().log_evidence();
     assert!(least < mixed && mixed < most);
     let refused = fit(Inducing::PerLatent(vec![few])).err();
-    assert_eq!(refused, Some(BaselineError::InducingSets { n_latents: 2, found: 1 }));
+    assert_eq!(refused, Some(DenseMethodError::InducingSets { n_latents: 2, found: 1 }));
 }
 
 #[test]
@@ -78,9 +78,9 @@ fn coinciding_inducing_points_and_memory_are_refused() {
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
     let same = Inducing::Shared(InputPoints::new(3, 2, vec![1.0; 6]).unwrap());
     let refused = Svgp::fit(problem, &same, SvgpOptions::default()).err();
-    assert!(matches!(refused, Some(BaselineError::InducingNotPositiveDefinite { inducing: 1, .. })));
+    assert!(matches!(refused, Some(DenseMethodError::InducingNotPositiveDefinite { inducing: 1, .. })));
     // The paper's repair makes it pass.
     assert!(Svgp::fit(problem, &same, SvgpOptions::paper()).is_ok());
     let options = SvgpOptions { memory: MemoryLimit::bytes(1000), ..SvgpOptions::default() };
-    assert!(matches!(Svgp::fit(problem, &same, options).err(), Some(BaselineError::Memory { .. })));
+    assert!(matches!(Svgp::fit(problem, &same, options).err(), Some(DenseMethodError::Memory { .. })));
 }

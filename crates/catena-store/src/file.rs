@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use catena::data::{Dataset, InputPoints, Observations};
+use catena::data::{Cell, Dataset, InputPoints, Observations};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::Variance;
 use catena_fit::fit::in_parts::LatentKind;
@@ -150,13 +150,9 @@ pub fn data_digest(table: &Dataset) -> Result<Digest, StoreError> {
 
 fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
     let (n_rows, n_outputs) = (table.n_rows(), table.observations().n_outputs());
-    let mut values = vec![f64::NAN; n_rows * n_outputs];
-    for (row, cell) in table.observations().cells() {
-        values[row.get() * n_outputs + cell.output.get()] = cell.value;
-    }
     let inputs =
         Array::from_f64(table.inputs().values().to_vec()).with_shape(&[n_rows, table.inputs().dim()])?;
-    Ok((inputs, Array::from_f64(values).with_shape(&[n_rows, n_outputs])?))
+    Ok((inputs, Array::from_f64(table.observations().to_dense()).with_shape(&[n_rows, n_outputs])?))
 }
 
 fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
@@ -212,7 +208,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         add("candidates", Array::from_f64(candidates.values().to_vec()).with_shape(&shape)?);
     }
     if table.observations().has_cell_noise() {
-        let variance = |cell: catena::data::Cell| cell.noise_variance.unwrap_or(f64::NAN);
+        let variance = |cell: Cell| cell.noise_variance.unwrap_or(f64::NAN);
         let cells = table.observations().cells().map(|(_, cell)| variance(cell)).collect();
         add("cell_noise", Array::from_f64(cells));
     }
@@ -289,12 +285,9 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         .map_err(|_| broken("the values are no table"))?;
     if container.arrays.contains_key("cell_noise") {
         let mut known = numbers("cell_noise")?.into_iter();
-        let noise: Vec<f64> = values
-            .iter()
-            .map(|value| if value.is_nan() { f64::NAN } else { known.next().unwrap_or(f64::NAN) })
-            .collect();
-        observations =
-            observations.with_cell_noise(&noise).map_err(|_| broken("the noise of a cell is missing"))?;
+        observations = observations
+            .map_cells(|_, cell| Ok(Cell { noise_variance: known.next(), ..cell }))
+            .map_err(|_| broken("the noise of a cell is missing"))?;
     }
     let table = Dataset::new(inputs, observations).map_err(|_| broken("inputs and values disagree"))?;
     let model = lmc(&header, &numbers).ok_or_else(|| broken("the model is incomplete"))?;

@@ -3,10 +3,9 @@
 //! Where a difference would cancel even in 32 digits (`1 − ρ²` or `P∞ − A P∞ Aᵀ` at u = 1e-12) the reference is a power
 //! series whose leading terms are dropped exactly.
 
+use crate::reference::{DoubleDouble, correlation, drift, matrix_exponential, stationary_covariance};
 use catena::kernel::{Correlation, DerivativeState, Dynamics, Kernel, StateKind, Step, VisitDynamics};
 use catena::units::LengthScale;
-use catena_methods::dense::{correlation, drift, matrix_exponential, stationary_covariance};
-use catena_methods::double_double::DoubleDouble;
 
 /// About 50 units in the last place: closed forms may lose a few digits of one to regrouping, never more.
 const ROUNDING: f64 = 1e-14;

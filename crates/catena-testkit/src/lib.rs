@@ -19,6 +19,7 @@ pub mod kernel_conformance;
 pub mod learning_tables;
 pub mod process_draws;
 pub mod random;
+pub mod reference;
 pub mod scenario;
 pub mod station_table;
 pub mod weather_table;

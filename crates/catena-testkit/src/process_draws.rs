@@ -2,11 +2,10 @@
 //!
 //! Nothing here uses a structure, a graph or a sweep: what is drawn is the truth that those are judged by.
 
+use crate::reference::{DoubleDouble, drift, matrix_exponential, stationary_covariance};
 use catena::data::InputPoints;
 use catena::kernel::Kernel;
 use catena::units::LengthScale;
-use catena_methods::dense::{drift, matrix_exponential, stationary_covariance};
-use catena_methods::double_double::DoubleDouble;
 
 use crate::random::SeededDraws;
 

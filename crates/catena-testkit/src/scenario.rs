@@ -4,13 +4,13 @@
 //! inputs; steps from 1e-9 to 1e9 length-scales; more latents than outputs and fewer; one latent, one output; private
 //! latents; known noise per cell.
 
+use crate::reference::DensePrior;
 use catena::data::{InputPoints, Observations};
 use catena::index::{OutputIndex, RowIndex};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Quality, Variance};
-use catena_methods::dense::DensePrior;
 
 use crate::random::SeededDraws;
 
@@ -120,12 +120,7 @@ impl Scenario {
 
     /// The observed table as a row-major array with NaN at missing cells.
     pub fn dense_values(&self) -> Vec<f64> {
-        let n_outputs = self.model.n_outputs();
-        let mut values = vec![f64::NAN; self.n_rows() * n_outputs];
-        for (row, cell) in self.observations.cells() {
-            values[row.get() * n_outputs + cell.output.get()] = cell.value;
-        }
-        values
+        self.observations.to_dense()
     }
 }
 
@@ -204,12 +199,12 @@ fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
     if matches!(shape, Shape::Time | Shape::Phases) && draws.chance(0.85) {
         let piece = match draws.below(4) {
-            0 => Piece::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
-            1 => Piece::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
-            2 => Piece::RandomWalk,
-            _ => Piece::LocalLinearTrend,
+            0 => Component::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
+            1 => Component::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
+            2 => Component::RandomWalk,
+            _ => Component::LocalLinearTrend,
         };
-        return Latent::piece(piece, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
+        return Latent::component(piece, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
     }
     let (kernel, state) = match shape {
         Shape::Line if draws.chance(0.1) => (Kernel::Matern12, StateKind::Value),
@@ -237,7 +232,7 @@ fn draw_model(draws: &mut SeededDraws, shape: Shape, limits: Limits, n_outputs: 
             if draws.chance(0.6) {
                 let period = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
                 let length_scale = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
-                latents[at] = Latent::piece(Piece::Cycle { period }, length_scale);
+                latents[at] = Latent::component(Component::Cycle { period }, length_scale);
                 latents[at + 1] = Latent::quarter_turn_of(&latents[at]).unwrap();
                 at += 1;
             }

@@ -6,7 +6,7 @@
 #![allow(clippy::print_stdout, reason = "an example is there to be read")]
 
 use catena::data::{Dataset, InputPoints, Observations, OutputScaling};
-use catena::graph::{ExplicitGraph, FactorGraph, MessageName};
+use catena::graph::FactorGraph;
 use catena::index::{OutputIndex, RowIndex};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
@@ -14,7 +14,7 @@ use catena::posterior::Posterior;
 use catena::prediction::Prediction;
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
-use catena_methods::trivial::LinearInterpolation;
+use catena_methods::simple_rules::LinearInterpolation;
 
 /// Not observed. `NaN` says so only here, at the border.
 const GAP: f64 = f64::NAN;
@@ -78,14 +78,6 @@ fn main() -> Outcome<()> {
         observations.n_observed(),
         posterior.log_evidence()
     );
-
-    let explicit = ExplicitGraph::new(&model, &chain, &observations)?;
-    println!(
-        "\nWhat a row's readings tell its state z (Fig. 2 of the paper). A missing reading has no factor:"
-    );
-    for row in [16, 20].map(RowIndex::new) {
-        print_messages(&explicit, row);
-    }
     Ok(())
 }
 
@@ -131,33 +123,4 @@ fn print_holes(dataset: &Dataset, prediction: &Prediction, straight: &Prediction
     let root_mean = |squares: f64| (squares / HIDDEN.len() as f64).sqrt();
     println!("\n  root mean square {:>6.2}{:>22.2}   error in degrees", root_mean(ours), root_mean(theirs));
     println!("  within 2 sd   {inside:>6} of {}", HIDDEN.len());
-}
-
-/// One node of the graph: messages that are sent have their number, the others are dotted.
-fn print_messages(graph: &ExplicitGraph, row: RowIndex) {
-    let messages = graph.messages_at(row);
-    let is_sent = |number| messages.iter().any(|message| message.name == MessageName::Figure(number));
-    let down = |number: usize| if is_sent(number) { format!("│ {number}↑") } else { "┊".to_owned() };
-    let across = |number: usize, width: usize| {
-        let label = if is_sent(number) { format!(" {number}← ") } else { String::new() };
-        let line = if is_sent(number) { "─" } else { "┈" };
-        let before = (width - label.chars().count()) / 2;
-        line.repeat(before) + &label + &line.repeat(width - label.chars().count() - before)
-    };
-    println!("\n  row {row}: {} messages", messages.len());
-    println!("\n      ─[=]─ z{row}");
-    println!("        │");
-    println!("       [H]");
-    println!("        {}", down(4));
-    println!("       [=]{}[=]{}[=]", across(5, 9), if is_sent(9) { "─" } else { "┈" }.repeat(9));
-    for (boxes, numbers) in [("e", [3, 6, 9]), ("N", [2, 7, 10]), ("■", [1, 8, 11])] {
-        println!("        {:<12}{:<12}{}", down(numbers[0]), down(numbers[1]), down(numbers[2]));
-        let label = |at: usize| match boxes {
-            "e" => format!("[e{}]", at + 1),
-            "N" => "[N]".to_owned(),
-            _ if is_sent(numbers[at]) => " ■ ".to_owned() + STATIONS[at],
-            _ => "   ".to_owned() + STATIONS[at],
-        };
-        println!("       {:<12}{:<12}{}", label(0), label(1), label(2));
-    }
 }

@@ -44,7 +44,7 @@
 //! - [`kernel`]: how a latent process moves along an edge, in closed forms that do not cancel;
 //! - [`model`]: latents, mixing matrix, noise;
 //! - [`structure`]: chains and trees over the rows;
-//! - [`graph`]: the factor graph, compact for sweeps and explicit for reading;
+//! - [`graph`]: the factor graph that the sweeps read;
 //! - [`inference`]: three forms of one sweep: evidence, marginals, gradient;
 //! - [`posterior`]: states, covariances, samples, new inputs;
 //! - [`live`]: a posterior that takes edits;

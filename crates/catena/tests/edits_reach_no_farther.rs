@@ -5,7 +5,7 @@
 use catena::graph::FactorGraph;
 use catena::index::{LatentIndex, OutputIndex, RowIndex};
 use catena::live::{LiveError, LivePosterior};
-use catena_methods::dense::{DensePosterior, DensePrior};
+use catena_testkit::reference::{DensePosterior, DensePrior};
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 /// What the state at `other` explains of the variance of the outputs at `row`, at most; and the largest correlation of two

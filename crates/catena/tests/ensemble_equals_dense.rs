@@ -10,9 +10,9 @@ use catena::posterior::{Combination, combine};
 use catena::prediction::Prediction;
 use catena::structure::{Tree, chain_ensemble};
 use catena::units::{DistanceScale, LengthScale, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 
 struct Case {
     model: Lmc,

@@ -6,9 +6,9 @@ use catena::graph::FactorGraph;
 use catena::inference::{Form, Gradient};
 use catena::model::{Lmc, MixingMatrix};
 use catena::units::{LengthScale, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{Choice, accurate_forms, workspace};
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 fn gradient_in(scenario: &Scenario, form: Choice) -> Gradient {

@@ -4,9 +4,9 @@
 
 use catena::graph::FactorGraph;
 use catena::units::DistanceScale;
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, posterior, workspace};
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 fn check(scenario: &Scenario, scale: DistanceScale) {

@@ -6,15 +6,15 @@ use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::RowIndex;
 use catena::inference::{Form, InferenceError};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, posterior};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 /// Points near, between, far from, and exactly at the scenario's own.
@@ -145,7 +145,7 @@ fn they_do_not_depend_on_what_else_is_asked() {
 fn steps_beyond_the_range_of_numbers_are_no_certainty() {
     let length = LengthScale::new(1e-3).unwrap();
     let smooth = Latent::new(Kernel::Matern52, StateKind::Derivative, length).unwrap();
-    let walk = Latent::piece(Piece::RandomWalk, length);
+    let walk = Latent::component(Component::RandomWalk, length);
     let inputs = InputPoints::from_column(vec![0.0, 1.0]).unwrap();
     let tree = sorted_chain(&inputs).unwrap();
     let table = Observations::from_dense(2, 1, &[1.0, 0.5]).unwrap();

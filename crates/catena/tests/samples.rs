@@ -5,7 +5,7 @@
 use catena::graph::FactorGraph;
 use catena::index::RowIndex;
 use catena::posterior::Posterior;
-use catena_methods::dense::DensePrior;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 const N_DRAWS: usize = 100_000;

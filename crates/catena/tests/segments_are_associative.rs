@@ -10,9 +10,9 @@ use catena::inference::{
     surroundings,
 };
 use catena::structure::Tree;
-use catena_methods::dense::DensePrior;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
+use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 use std::ops::Range;
 

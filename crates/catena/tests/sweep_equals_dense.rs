@@ -5,9 +5,9 @@
 use catena::graph::FactorGraph;
 use catena::inference::Form;
 use catena::posterior::Posterior;
-use catena_methods::dense::{DensePosterior, DensePrior};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, posterior, workspace};
+use catena_testkit::reference::{DensePosterior, DensePrior};
 use catena_testkit::scenario::{Limits, Scenario, Shape};
 
 /// Relative to the largest entry of its kind.

@@ -1,6 +1,7 @@
 //! Chores. `cargo xtask test` runs every check: formatting, lints, tests, documentation, examples, the Python package.
 //! `cargo xtask test python` runs the last of these alone. Not part of it, because they take long or need more tools:
 //! `cargo xtask audit` (licences, oldest compiler, interfaces, coverage, fuzzing), `cargo xtask fuzz` and `cargo xtask dist`.
+//! `cargo xtask strings` writes the list of user-facing texts.
 
 mod audit;
 mod browser;
@@ -8,6 +9,7 @@ mod dist;
 mod fuzz;
 mod programs;
 mod python;
+mod strings;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -32,7 +34,8 @@ const USAGE: &str = "\
 usage: cargo xtask test [python]
        cargo xtask audit [CHECK...] [--seconds N] [--advisories PATH] [--baseline REV|PATH]
        cargo xtask fuzz [TARGET...] [--seconds N]
-       cargo xtask dist [--twice]";
+       cargo xtask dist [--twice]
+       cargo xtask strings [--check]";
 
 fn main() -> ExitCode {
     if let Some(code) = fuzz::as_compiler() {
@@ -53,6 +56,8 @@ fn main() -> ExitCode {
         ["dist", ref options @ ..] if options.is_empty() || *options == ["--twice"] => {
             ended(dist::dist(&workspace(), &target(), !options.is_empty()))
         }
+        ["strings"] => ended(strings::strings(&workspace(), false)),
+        ["strings", "--check"] => ended(strings::strings(&workspace(), true)),
         _ => refuse("unknown words"),
     }
 }

@@ -11,7 +11,7 @@ use catena_fit::fit::{Fit, FitError, FitOptions, FitParts, MethodChoice, Structu
 use catena_fit::method::Quantity;
 use catena_fit::preparation::Predictive;
 use catena_fit::scores::{Scores, score};
-use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 use clap::Args;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -14,7 +14,7 @@ use catena_io::select::{Frame, Selection};
 use catena_io::table::{Column, Table};
 use catena_io::time::Instant;
 use catena_io::write::{Target, write_table};
-use catena_methods::trivial::LinearInterpolation;
+use catena_methods::simple_rules::LinearInterpolation;
 use catena_store::{About, page};
 use clap::Args;
 use rayon::prelude::*;

@@ -8,7 +8,7 @@ use catena_fit::method::Quantity;
 use catena_fit::preparation::Predictive;
 use catena_fit::rows::rows_with_a_cell;
 use catena_fit::scores::score;
-use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 use catena_studies::ett_study::ett_random_rows;
 use catena_studies::gap_table::{GapTable, ett_over_time};
 use catena_studies::sensor_study::sensor_study;

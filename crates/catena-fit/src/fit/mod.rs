@@ -20,10 +20,10 @@ use std::ops::ControlFlow;
 
 use catena::data::{DataError, Dataset};
 use catena::index::{OutputIndex, RowIndex};
-use catena::learning::{LearningError, RaceError};
+use catena::learning::{LearningError, MultiStartError};
 use catena::model::ModelError;
 use catena::structure::StructureError;
-use catena_methods::BaselineError;
+use catena_methods::DenseMethodError;
 use thiserror::Error;
 
 pub use crate::selection::Tried;
@@ -56,9 +56,9 @@ pub enum FitError {
     /// The structure cannot be built.
     #[error(transparent)]
     Structure(#[from] StructureError),
-    /// A simple predictor or rival failed.
+    /// A dense method or a simple rule failed.
     #[error(transparent)]
-    Baseline(#[from] BaselineError),
+    Dense(#[from] DenseMethodError),
     /// Learning has no value to climb from.
     #[error("learning cannot start: {0}")]
     Learning(String),
@@ -162,12 +162,12 @@ impl FitError {
         match self {
             Self::Data(DataError::ScalingOverflow { .. } | DataError::UnscalingOverflow { .. }) => true,
             Self::Method(MethodError::Inference(_) | MethodError::Ensemble(_)) => true,
-            Self::Method(MethodError::Baseline(cause)) | Self::Baseline(cause) => matches!(
+            Self::Method(MethodError::Dense(cause)) | Self::Dense(cause) => matches!(
                 cause,
-                BaselineError::NotPositiveDefinite { .. }
-                    | BaselineError::InducingNotPositiveDefinite { .. }
-                    | BaselineError::NegativeVariance { .. }
-                    | BaselineError::MixingDecomposition { .. }
+                DenseMethodError::NotPositiveDefinite { .. }
+                    | DenseMethodError::InducingNotPositiveDefinite { .. }
+                    | DenseMethodError::NegativeVariance { .. }
+                    | DenseMethodError::MixingDecomposition { .. }
             ),
             Self::Learning(_) | Self::NoStart | Self::TooLittleNoiseForParts => true,
             _ => false,
@@ -181,16 +181,16 @@ impl From<LearningError> for FitError {
     }
 }
 
-impl From<RaceError<LearningError>> for FitError {
-    fn from(error: RaceError<LearningError>) -> Self {
+impl From<MultiStartError<LearningError>> for FitError {
+    fn from(error: MultiStartError<LearningError>) -> Self {
         Self::Learning(error.to_string())
     }
 }
 
-impl From<RaceError<MethodError>> for FitError {
-    fn from(error: RaceError<MethodError>) -> Self {
+impl From<MultiStartError<MethodError>> for FitError {
+    fn from(error: MultiStartError<MethodError>) -> Self {
         match error {
-            RaceError::NoEvidence(cause) => Self::Method(cause),
+            MultiStartError::NoEvidence(cause) => Self::Method(cause),
             other => Self::Learning(other.to_string()),
         }
     }

@@ -2,7 +2,7 @@
 
 use catena::data::{Dataset, Observations};
 use catena::prediction::Prediction;
-use catena_methods::trivial::{LinearInterpolation, RidgeRegression, TrainingMean};
+use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 
 use crate::fit::FitError;
 use crate::preparation::Predictive;

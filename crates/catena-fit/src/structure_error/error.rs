@@ -2,7 +2,7 @@
 
 use catena::data::DataError;
 use catena::index::RowIndex;
-use catena_methods::BaselineError;
+use catena_methods::DenseMethodError;
 use thiserror::Error;
 
 /// An estimate that cannot be made.
@@ -58,7 +58,7 @@ pub enum EstimateError {
         /// The sampled row. A row named by the source is the place of a neighbor, the nearest being 0.
         row: RowIndex,
         /// What went wrong.
-        source: BaselineError,
+        source: DenseMethodError,
     },
 }
 

@@ -22,7 +22,7 @@ use catena::data::{Cell, InputPoints};
 use catena::index::{OutputIndex, RowIndex};
 
 use crate::correlation::Correlations;
-use crate::{BaselineError, Jitter, Problem};
+use crate::{DenseMethodError, Jitter, Problem};
 pub(crate) use adjoint::{Adjoint, BlockSlopes};
 pub(crate) use block::{Block, Run};
 use pattern::Pattern;
@@ -61,7 +61,7 @@ impl Channels {
         problem: Problem<'_>,
         jitter: Jitter,
         reduction: CellReduction,
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self, DenseMethodError> {
         let inputs = problem.dataset().inputs();
         let places: Vec<[RowIndex; 1]> = inputs.rows().map(|row| [row]).collect();
         Self::at_places(problem, places.iter().map(<[RowIndex; 1]>::as_slice), (jitter, reduction))
@@ -73,7 +73,7 @@ impl Channels {
         problem: Problem<'_>,
         places: impl Iterator<Item = &'r [RowIndex]>,
         (jitter, reduction): (Jitter, CellReduction),
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self, DenseMethodError> {
         let (model, dataset) = (problem.model(), problem.dataset());
         let correlations = Correlations::new(model, problem.distance_scale())?;
         let mut channels = Self::empty(dataset.inputs().dim(), model.n_latents());
@@ -91,7 +91,7 @@ impl Channels {
                 Some(pattern) => pattern,
                 None => {
                     let pattern = Pattern::new(model, &cells, jitter, reduction, correlations.first_equal())
-                        .ok_or(BaselineError::MixingDecomposition { row })?;
+                        .ok_or(DenseMethodError::MixingDecomposition { row })?;
                     channels.patterns.push(pattern);
                     known.insert(outputs, channels.patterns.len() - 1);
                     channels.patterns.len() - 1

@@ -7,14 +7,14 @@ use super::Exact;
 use crate::cholesky::Threads;
 use crate::problem::check_dim;
 use crate::target::{Targets, dot};
-use crate::{BaselineError, Joint};
+use crate::{DenseMethodError, Joint};
 
 impl Exact {
     /// Means and covariances of all outputs at some points. O(n² D²) memory beside the fit.
     ///
     /// # Errors
     /// As [`Exact::predict`].
-    pub fn joint(&self, at: &InputPoints) -> Result<Joint, BaselineError> {
+    pub fn joint(&self, at: &InputPoints) -> Result<Joint, DenseMethodError> {
         check_dim(self.channels.dim(), at)?;
         let targets = Targets::outputs_of(&self.model);
         let points: Vec<&[f64]> = at.rows().map(|row: RowIndex| at.point(row)).collect();

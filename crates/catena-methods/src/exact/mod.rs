@@ -19,7 +19,7 @@ use crate::cholesky::{Cholesky, Threads};
 use crate::correlation::Correlations;
 use crate::memory::{Bytes, Demand};
 use crate::target::dot;
-use crate::{BaselineError, CellReduction, Jitter, MemoryLimit, Problem};
+use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
 
 /// How the exact method works; the default repairs nothing and uses all structure there is.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -65,7 +65,7 @@ impl Exact {
     ///
     /// # Errors
     /// When the covariance would not fit in memory or is not positive definite.
-    pub fn fit(problem: Problem<'_>, options: ExactOptions) -> Result<Self, BaselineError> {
+    pub fn fit(problem: Problem<'_>, options: ExactOptions) -> Result<Self, DenseMethodError> {
         let model = problem.model().clone();
         let n_observed = problem.dataset().observations().n_observed();
         let correlations = Correlations::new(&model, problem.distance_scale())?;
@@ -140,7 +140,7 @@ fn demand(n_observed: usize) -> Demand {
 }
 
 /// The row at which a factorization stopped.
-pub(crate) fn not_positive_definite(channels: &Channels, block: &Block, pivot: usize) -> BaselineError {
+pub(crate) fn not_positive_definite(channels: &Channels, block: &Block, pivot: usize) -> DenseMethodError {
     let run = block.runs.partition_point(|run| run.end <= pivot).min(block.runs.len() - 1);
-    BaselineError::NotPositiveDefinite { row: channels.row(block.runs[run].location) }
+    DenseMethodError::NotPositiveDefinite { row: channels.row(block.runs[run].location) }
 }

@@ -6,7 +6,7 @@ use catena::prediction::Prediction;
 use rayon::prelude::*;
 
 use super::{Exact, Factored};
-use crate::BaselineError;
+use crate::DenseMethodError;
 use crate::cholesky::Threads;
 use crate::problem::check_dim;
 use crate::target::{GrowingPrediction, Moments, Targets};
@@ -21,7 +21,7 @@ impl Exact {
     ///
     /// # Errors
     /// When the points have another number of input columns, or a variance is lost to cancellation.
-    pub fn predict(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
+    pub fn predict(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         check_dim(self.channels.dim(), at)?;
         let targets = Targets::of(&self.model);
         let location_weights = self.location_weights();

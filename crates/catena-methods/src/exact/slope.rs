@@ -6,14 +6,14 @@ use super::{Exact, Factored, demand};
 use crate::channel::Adjoint;
 use crate::cholesky::Threads;
 use crate::memory::Bytes;
-use crate::{BaselineError, Gradient};
+use crate::{DenseMethodError, Gradient};
 
 impl Exact {
     /// The log evidence and its exact derivatives.
     ///
     /// # Errors
     /// When the inverse of the covariance would not fit in memory.
-    pub fn gradient(&self) -> Result<Gradient, BaselineError> {
+    pub fn gradient(&self) -> Result<Gradient, DenseMethodError> {
         let factors: u128 = self.blocks.iter().map(|one| (one.block.len() as u128).pow(2)).sum();
         let largest = self.blocks.iter().map(|one| one.block.len() as u128).max().unwrap_or(0);
         // Beside the factors: the inverse of one block and the scratch space to compute it.

@@ -8,7 +8,7 @@ use catena::structure::KdTree;
 use rayon::prelude::*;
 
 use super::FullScaleSize;
-use crate::BaselineError;
+use crate::DenseMethodError;
 use crate::kmeans::{PAPER_ROUNDS, Start, k_means};
 use crate::maxmin::maxmin_order;
 
@@ -36,7 +36,7 @@ impl Arrangement {
     ///
     /// # Errors
     /// When the table's places cannot be used as points.
-    pub fn new(dataset: &Dataset, size: FullScaleSize, seed: u64) -> Result<Self, BaselineError> {
+    pub fn new(dataset: &Dataset, size: FullScaleSize, seed: u64) -> Result<Self, DenseMethodError> {
         let places = places_of(dataset);
         let dim = dataset.inputs().dim();
         let mut arrangement = Self {
@@ -145,7 +145,7 @@ fn places_of(dataset: &Dataset) -> Vec<Vec<RowIndex>> {
 }
 
 /// For every place its nearest predecessors in maxmin order; equally near ones by that order.
-fn predecessors(points: &InputPoints, count: usize) -> Result<Vec<Vec<usize>>, BaselineError> {
+fn predecessors(points: &InputPoints, count: usize) -> Result<Vec<Vec<usize>>, DenseMethodError> {
     let order = maxmin_order(points);
     // Numbered by their position in the order, predecessors are the numbers below.
     let in_order: Vec<f64> = order.iter().flat_map(|&place| points.point(place)).copied().collect();

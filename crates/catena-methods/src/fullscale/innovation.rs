@@ -2,7 +2,7 @@
 
 use super::FullScale;
 use super::surroundings::{Surroundings, refill};
-use crate::BaselineError;
+use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
 use crate::exact::not_positive_definite;
 
@@ -40,7 +40,7 @@ impl FullScale {
         &self,
         location: usize,
         innovation: &mut Innovation,
-    ) -> Result<(), BaselineError> {
+    ) -> Result<(), DenseMethodError> {
         let channels = &self.channels;
         let Innovation { around, factor, own, last, loaded, values, log_diagonal, features } = innovation;
         let neighbors = self.arrangement.neighbors_of(location).iter().copied();

@@ -14,7 +14,7 @@ use crate::channel::Block;
 use crate::cholesky::Threads;
 use crate::problem::check_dim;
 use crate::target::{Targets, dot};
-use crate::{BaselineError, Joint};
+use crate::{DenseMethodError, Joint};
 
 /// The error of one point's prediction.
 struct Rule {
@@ -34,11 +34,11 @@ impl FullScale {
     ///
     /// # Errors
     /// As [`FullScale::predict`].
-    pub fn joint(&self, at: &InputPoints) -> Result<Joint, BaselineError> {
+    pub fn joint(&self, at: &InputPoints) -> Result<Joint, DenseMethodError> {
         check_dim(self.channels.dim(), at)?;
         let targets = Targets::outputs_of(&self.model);
         let points: Vec<&[f64]> = at.rows().map(|row| at.point(row)).collect();
-        let rules: Vec<Result<Rule, BaselineError>> =
+        let rules: Vec<Result<Rule, DenseMethodError>> =
             points.par_iter().map(|point| self.rule(point, &targets)).collect();
         let rules = rules.into_iter().collect::<Result<Vec<_>, _>>()?;
         let n_outputs = self.model.n_outputs();
@@ -61,7 +61,7 @@ impl FullScale {
         Ok(Joint { means: rules.into_iter().flat_map(|rule| rule.means).collect(), covariance })
     }
 
-    fn rule(&self, point: &[f64], targets: &Targets) -> Result<Rule, BaselineError> {
+    fn rule(&self, point: &[f64], targets: &Targets) -> Result<Rule, DenseMethodError> {
         let Local { moments, carried, block, solved } = self.kriged(point, targets)?;
         let (n_latents, n_outputs) = (self.model.n_latents(), self.model.n_outputs());
         let weights = self.model.mixing().to_dense();

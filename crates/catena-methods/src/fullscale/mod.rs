@@ -41,7 +41,7 @@ use crate::cholesky::Cholesky;
 use crate::correlation::Correlations;
 use crate::memory::{Bytes, Demand};
 use crate::target::dot;
-use crate::{BaselineError, CellReduction, Jitter, MemoryLimit, Problem};
+use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
 pub use arrangement::Arrangement;
 use features::Features;
 
@@ -115,9 +115,9 @@ impl FullScale {
         problem: Problem<'_>,
         arrangement: Arc<Arrangement>,
         memory: MemoryLimit,
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self, DenseMethodError> {
         if !arrangement.fits(problem.dataset()) {
-            return Err(BaselineError::OtherArrangement);
+            return Err(DenseMethodError::OtherArrangement);
         }
         let model = problem.model().clone();
         check_memory(&model, problem, &arrangement, memory)?;
@@ -175,7 +175,7 @@ fn check_memory(
     problem: Problem<'_>,
     arrangement: &Arrangement,
     memory: MemoryLimit,
-) -> Result<(), BaselineError> {
+) -> Result<(), DenseMethodError> {
     let n_inducing = arrangement.inducing().map_or(0, catena::data::InputPoints::n_rows) as u128;
     let n_shared = model.mixing().n_shared();
     let n_latents = if n_shared == 0 { model.n_latents() } else { n_shared };

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::FullScale;
 use super::surroundings::Surroundings;
-use crate::BaselineError;
+use crate::DenseMethodError;
 use crate::channel::Block;
 use crate::cholesky::{Cholesky, Threads};
 use crate::exact::not_positive_definite;
@@ -50,13 +50,13 @@ impl FullScale {
     /// # Errors
     /// When the points have another number of input columns, a neighborhood's covariance is not positive definite, or a
     /// variance is lost to cancellation.
-    pub fn predict(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
+    pub fn predict(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         check_dim(self.channels.dim(), at)?;
         let targets = Targets::of(&self.model);
         let rows: Vec<RowIndex> = at.rows().collect();
         let mut prediction = GrowingPrediction::new(&self.model, &targets);
         for rows in rows.chunks(POINTS * CHUNKS_IN_FLIGHT) {
-            let moments: Vec<Result<Vec<Moments>, BaselineError>> = rows
+            let moments: Vec<Result<Vec<Moments>, DenseMethodError>> = rows
                 .par_chunks(POINTS)
                 .map(|rows| self.moments(rows.iter().map(|&row| at.point(row)), &targets))
                 .collect();
@@ -72,7 +72,7 @@ impl FullScale {
         &self,
         points: impl Iterator<Item = &'p [f64]>,
         targets: &Targets,
-    ) -> Result<Vec<Moments>, BaselineError> {
+    ) -> Result<Vec<Moments>, DenseMethodError> {
         let mut moments = vec![];
         let mut columns = vec![];
         for point in points {
@@ -91,13 +91,13 @@ impl FullScale {
     }
 
     /// The moments given w, and g of every target.
-    fn local(&self, point: &[f64], targets: &Targets) -> Result<(Moments, Vec<f64>), BaselineError> {
+    fn local(&self, point: &[f64], targets: &Targets) -> Result<(Moments, Vec<f64>), DenseMethodError> {
         let Local { moments, carried, .. } = self.kriged(point, targets)?;
         Ok((moments, carried))
     }
 
     /// What the nearest locations say of a point.
-    pub(super) fn kriged(&self, point: &[f64], targets: &Targets) -> Result<Local, BaselineError> {
+    pub(super) fn kriged(&self, point: &[f64], targets: &Targets) -> Result<Local, DenseMethodError> {
         let n_latents = self.model.n_latents();
         let count = targets.count(n_latents);
         let features = self.features_of(point);

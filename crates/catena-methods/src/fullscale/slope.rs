@@ -30,7 +30,7 @@ use super::{CHUNK, CHUNKS_IN_FLIGHT, FullScale, chunks_of};
 use crate::channel::{Adjoint, Block, BlockSlopes};
 use crate::cholesky::{Threads, product_with_transposed};
 use crate::target::dot;
-use crate::{BaselineError, Gradient};
+use crate::{DenseMethodError, Gradient};
 
 /// Locations whose −A⁻¹b are found at once: enough for a fast product, few enough for their innovations to stay near.
 const TOGETHER: usize = 16;
@@ -72,7 +72,7 @@ impl FullScale {
     ///
     /// # Errors
     /// When a neighborhood's covariance is not positive definite.
-    pub fn gradient(&self) -> Result<Gradient, BaselineError> {
+    pub fn gradient(&self) -> Result<Gradient, DenseMethodError> {
         Ok(self.slopes(0)?.0)
     }
 
@@ -81,11 +81,11 @@ impl FullScale {
     ///
     /// # Errors
     /// When a neighborhood's covariance is not positive definite.
-    pub fn gradient_with_inputs(&self) -> Result<(Gradient, Vec<f64>), BaselineError> {
+    pub fn gradient_with_inputs(&self) -> Result<(Gradient, Vec<f64>), DenseMethodError> {
         self.slopes(self.channels.dim())
     }
 
-    fn slopes(&self, n_inputs: usize) -> Result<(Gradient, Vec<f64>), BaselineError> {
+    fn slopes(&self, n_inputs: usize) -> Result<(Gradient, Vec<f64>), DenseMethodError> {
         let inverse = self.system.to_inverse(Threads::All);
         let mut adjoint = Adjoint::zero(&self.channels);
         let mut scales = ScaleSlopes::zero(self.model.n_latents(), n_inputs);
@@ -94,7 +94,7 @@ impl FullScale {
             self.features.latents().map(|(_, basis, _)| vec![0.0; basis.at.len()]).collect();
         let counts: Vec<usize> = self.features.latents().map(|(_, basis, _)| basis.count()).collect();
         for chunks in chunks_of(self.channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
-            let shares: Vec<Result<Shares, BaselineError>> =
+            let shares: Vec<Result<Shares, DenseMethodError>> =
                 chunks.par_iter().map(|chunk| self.shares((&inverse, n_inputs), chunk.clone())).collect();
             let shares = shares.into_iter().collect::<Result<Vec<_>, _>>()?;
             for share in &shares {
@@ -117,7 +117,7 @@ impl FullScale {
         &self,
         (inverse, n_inputs): (&[f64], usize),
         chunk: Range<usize>,
-    ) -> Result<Shares, BaselineError> {
+    ) -> Result<Shares, DenseMethodError> {
         let total = self.features.total();
         let mut shares = Shares {
             features: self.features.latents().map(|_| vec![]).collect(),

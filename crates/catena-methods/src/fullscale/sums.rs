@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::innovation::Innovation;
 use super::{CHUNKS_IN_FLIGHT, FullScale, chunks_of};
-use crate::BaselineError;
+use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
 use crate::target::dot;
 
@@ -24,12 +24,12 @@ struct Sums {
 
 impl FullScale {
     /// Finds A, w and the likelihood.
-    pub(super) fn condition(&mut self) -> Result<(), BaselineError> {
+    pub(super) fn condition(&mut self) -> Result<(), DenseMethodError> {
         let total = self.features.total();
         let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence: 0.0 };
         sums.system.iter_mut().step_by(total + 1).for_each(|diagonal| *diagonal = 1.0);
         for chunks in chunks_of(self.channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
-            let parts: Vec<Result<Sums, BaselineError>> =
+            let parts: Vec<Result<Sums, DenseMethodError>> =
                 chunks.par_iter().map(|chunk| self.of_chunk(chunk.clone())).collect();
             for part in parts {
                 let part = part?;
@@ -40,7 +40,7 @@ impl FullScale {
         }
         // A ≥ I: a pivot below 1 can only come from numbers that overflowed.
         let system = Cholesky::new(total, sums.system, Threads::All)
-            .map_err(|_| BaselineError::NotPositiveDefinite { row: self.channels.row(0) })?;
+            .map_err(|_| DenseMethodError::NotPositiveDefinite { row: self.channels.row(0) })?;
         let mut weights = sums.right;
         system.whiten(&mut weights, Threads::All);
         let explained = dot(&weights, &weights);
@@ -55,7 +55,7 @@ impl FullScale {
         Ok(())
     }
 
-    fn of_chunk(&self, chunk: Range<usize>) -> Result<Sums, BaselineError> {
+    fn of_chunk(&self, chunk: Range<usize>) -> Result<Sums, DenseMethodError> {
         let total = self.features.total();
         let (mut columns, mut values, mut evidence) = (vec![], vec![], 0.0);
         let mut innovation = Innovation::default();

@@ -12,7 +12,7 @@ use crate::channel::{Adjoint, Block, BlockSlopes};
 use crate::cholesky::{Cholesky, Threads};
 use crate::exact::not_positive_definite;
 use crate::maxmin::maxmin_order;
-use crate::{BaselineError, Gradient};
+use crate::{DenseMethodError, Gradient};
 use catena::data::InputPoints;
 
 /// Rows evaluated before their derivatives are added up: bounds the memory in flight.
@@ -44,10 +44,10 @@ impl Nngp {
     ///
     /// # Errors
     /// When a neighborhood's covariance is not positive definite.
-    pub fn log_evidence(&self) -> Result<f64, BaselineError> {
+    pub fn log_evidence(&self) -> Result<f64, DenseMethodError> {
         let neighborhoods = self.predecessor_neighborhoods()?;
         let mut total = self.log_constant();
-        let values: Vec<Result<f64, BaselineError>> = neighborhoods
+        let values: Vec<Result<f64, DenseMethodError>> = neighborhoods
             .par_iter()
             .map(|(location, near)| Ok(self.conditional(*location, near)?.value))
             .collect();
@@ -61,11 +61,11 @@ impl Nngp {
     ///
     /// # Errors
     /// When a neighborhood's covariance is not positive definite.
-    pub fn gradient(&self) -> Result<Gradient, BaselineError> {
+    pub fn gradient(&self) -> Result<Gradient, DenseMethodError> {
         let mut adjoint = Adjoint::zero(&self.channels);
         let mut total = self.log_constant();
         for neighborhoods in self.predecessor_neighborhoods()?.chunks(ROWS_IN_FLIGHT) {
-            let shares: Vec<Result<Share, BaselineError>> = neighborhoods
+            let shares: Vec<Result<Share, DenseMethodError>> = neighborhoods
                 .par_iter()
                 .map(|(location, near)| Ok(self.share(self.conditional(*location, near)?)))
                 .collect();
@@ -83,7 +83,7 @@ impl Nngp {
     }
 
     /// Every location with its nearest predecessors, ascending. The order costs O(C log C), more where points vary in many directions.
-    fn predecessor_neighborhoods(&self) -> Result<Vec<(usize, Vec<usize>)>, BaselineError> {
+    fn predecessor_neighborhoods(&self) -> Result<Vec<(usize, Vec<usize>)>, DenseMethodError> {
         let points = points_of(&self.channels)?;
         let order = maxmin_order(&points);
         // Numbered by their place in the order, predecessors are the places below.
@@ -99,7 +99,7 @@ impl Nngp {
         Ok((0..order.len()).into_par_iter().map(with_predecessors).collect())
     }
 
-    fn conditional(&self, location: usize, near: &[usize]) -> Result<Conditional, BaselineError> {
+    fn conditional(&self, location: usize, near: &[usize]) -> Result<Conditional, DenseMethodError> {
         let channels = &self.channels;
         let block = channels.block_of(near.iter().copied().chain([location]));
         let matrix = channels.covariance(&self.correlations, &block, Threads::One);

@@ -17,7 +17,7 @@ use catena::model::Lmc;
 
 use crate::channel::Channels;
 use crate::correlation::Correlations;
-use crate::{BaselineError, CellReduction, Jitter, Problem};
+use crate::{CellReduction, DenseMethodError, Jitter, Problem};
 use neighbor::{Places, points_of};
 
 /// How the nearest-neighbor method works.
@@ -59,14 +59,14 @@ impl Nngp {
     ///
     /// # Errors
     /// When there are no neighbors asked for, or more than there are rows with an observation.
-    pub fn fit(problem: Problem<'_>, options: NngpOptions) -> Result<Self, BaselineError> {
+    pub fn fit(problem: Problem<'_>, options: NngpOptions) -> Result<Self, DenseMethodError> {
         let channels = Channels::new(problem, options.jitter, options.reduction)?;
         let (n_neighbors, n_locations) = (options.n_neighbors, channels.n_locations());
         if n_neighbors == 0 {
-            return Err(BaselineError::NoNeighbors);
+            return Err(DenseMethodError::NoNeighbors);
         }
         if n_neighbors > n_locations {
-            return Err(BaselineError::TooManyNeighbors { n_neighbors, n_locations });
+            return Err(DenseMethodError::TooManyNeighbors { n_neighbors, n_locations });
         }
         let model = problem.model().clone();
         let correlations = Correlations::new(&model, problem.distance_scale())?;

@@ -6,7 +6,7 @@ use catena::prediction::Prediction;
 use rayon::prelude::*;
 
 use super::Nngp;
-use crate::BaselineError;
+use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
 use crate::exact::not_positive_definite;
 use crate::problem::check_dim;
@@ -21,14 +21,14 @@ impl Nngp {
     /// # Errors
     /// When the points have another number of input columns, a neighborhood's covariance is not positive definite, or a
     /// variance is lost to cancellation.
-    pub fn predict(&self, at: &InputPoints) -> Result<Prediction, BaselineError> {
+    pub fn predict(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         check_dim(self.channels.dim(), at)?;
         let targets = Targets::of(&self.model);
         let prior = targets.prior(&vec![1.0; self.model.n_latents()]);
         let rows: Vec<RowIndex> = at.rows().collect();
         let mut prediction = GrowingPrediction::new(&self.model, &targets);
         for rows in rows.chunks(POINTS_IN_FLIGHT) {
-            let moments: Vec<Result<Moments, BaselineError>> = rows
+            let moments: Vec<Result<Moments, DenseMethodError>> = rows
                 .par_iter()
                 .map(|&row| {
                     let point = at.point(row);
@@ -50,7 +50,7 @@ impl Nngp {
         locations: &[usize],
         targets: &Targets,
         mut moments: Moments,
-    ) -> Result<Moments, BaselineError> {
+    ) -> Result<Moments, DenseMethodError> {
         let channels = &self.channels;
         let block = channels.block_of(locations.iter().copied());
         let matrix = channels.covariance(&self.correlations, &block, Threads::One);

@@ -5,7 +5,7 @@ use catena::index::{LatentIndex, RowIndex};
 
 use crate::cholesky::{Cholesky, Threads};
 use crate::correlation::Correlations;
-use crate::{BaselineError, Jitter};
+use crate::{DenseMethodError, Jitter};
 
 /// Where the inducing values live.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,11 +18,11 @@ pub enum Inducing {
 
 impl Inducing {
     /// The points of each latent.
-    pub(super) fn by_latent(&self, n_latents: usize) -> Result<Vec<InputPoints>, BaselineError> {
+    pub(super) fn by_latent(&self, n_latents: usize) -> Result<Vec<InputPoints>, DenseMethodError> {
         match self {
             Self::Shared(points) => Ok(vec![points.clone(); n_latents]),
             Self::PerLatent(sets) if sets.len() == n_latents => Ok(sets.clone()),
-            Self::PerLatent(sets) => Err(BaselineError::InducingSets { n_latents, found: sets.len() }),
+            Self::PerLatent(sets) => Err(DenseMethodError::InducingSets { n_latents, found: sets.len() }),
         }
     }
 }
@@ -50,7 +50,7 @@ impl Features {
         correlations: Correlations,
         points: Vec<InputPoints>,
         jitters: &[Jitter],
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self, DenseMethodError> {
         let mut factors = Vec::with_capacity(points.len());
         let mut start = vec![0];
         for (latent, (places, jitter)) in points.iter().zip(jitters).enumerate() {
@@ -58,7 +58,7 @@ impl Features {
                 cross(places, places, |distance| correlations.value(latent, distance), &correlations);
             matrix.iter_mut().step_by(places.n_rows() + 1).for_each(|diagonal| *diagonal += jitter.get());
             let factor = Cholesky::new(places.n_rows(), matrix, Threads::One).map_err(|inducing| {
-                BaselineError::InducingNotPositiveDefinite { latent: LatentIndex::new(latent), inducing }
+                DenseMethodError::InducingNotPositiveDefinite { latent: LatentIndex::new(latent), inducing }
             })?;
             factors.push(factor);
             start.push(start[latent] + places.n_rows());

@@ -29,7 +29,7 @@ use crate::correlation::Correlations;
 use crate::memory::{Bytes, Demand};
 use crate::problem::check_dim;
 use crate::target::dot;
-use crate::{BaselineError, CellReduction, Jitter, MemoryLimit, Problem};
+use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
 use inducing::Features;
 pub use inducing::Inducing;
 
@@ -93,7 +93,7 @@ impl Svgp {
         problem: Problem<'_>,
         inducing: &Inducing,
         options: SvgpOptions,
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self, DenseMethodError> {
         let jitters = vec![options.inducing_jitter; problem.model().n_latents()];
         Self::fit_repaired(problem, inducing, options, &jitters)
     }
@@ -108,7 +108,7 @@ impl Svgp {
         inducing: &Inducing,
         options: SvgpOptions,
         jitters: &[Jitter],
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self, DenseMethodError> {
         let model = problem.model().clone();
         let correlations = Correlations::new(&model, problem.distance_scale())?;
         let sets = inducing.by_latent(model.n_latents())?;
@@ -128,7 +128,7 @@ impl Svgp {
         let sums = sums::add_up(&channels, &features, options.approximation);
         let system = Cholesky::new(total, sums.system, Threads::All).map_err(|pivot| {
             let (latent, inducing) = features.place_of(pivot);
-            BaselineError::InducingNotPositiveDefinite { latent: LatentIndex::new(latent), inducing }
+            DenseMethodError::InducingNotPositiveDefinite { latent: LatentIndex::new(latent), inducing }
         })?;
         let mut mean = sums.right;
         system.whiten(&mut mean, Threads::All);

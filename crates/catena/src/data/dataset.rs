@@ -1,6 +1,7 @@
 //! Inputs and observations of one table.
 
 use super::{DataError, InputPoints, Observations};
+use crate::index::RowIndex;
 
 /// A table: where each row lies, and what was observed there.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,5 +36,16 @@ impl Dataset {
     /// What was observed.
     pub fn observations(&self) -> &Observations {
         &self.observations
+    }
+
+    /// These rows, in this order.
+    ///
+    /// # Errors
+    /// When `rows` is empty.
+    ///
+    /// # Panics
+    /// When a row is of another table and out of range.
+    pub fn select_rows(&self, rows: &[RowIndex]) -> Result<Self, DataError> {
+        Self::new(self.inputs.select_rows(rows)?, self.observations.select_rows(rows)?)
     }
 }

@@ -47,9 +47,11 @@ pub enum DataError {
         /// What stands there.
         value: f64,
     },
-    /// An infinite value is not a missing one.
-    #[error("output {output} is {value} at row {row}; use NaN for a missing cell")]
-    OutputInfinite {
+    /// An observed value must be finite.
+    #[error(
+        "output {output} is {value} at row {row}; observed values must be finite (in an array, NaN marks a missing cell)"
+    )]
+    OutputNotFinite {
         /// The row.
         row: RowIndex,
         /// The output column.
@@ -57,8 +59,20 @@ pub enum DataError {
         /// What stands there.
         value: f64,
     },
-    /// A known noise variance must be positive and finite wherever the cell is observed.
-    #[error("noise variance of output {output} is {value} at row {row}; it must be positive and finite")]
+    /// The cells of a row must be listed by ascending output.
+    #[error("output {output} of row {row} is out of order or not below the number of outputs, {n_outputs}")]
+    OutputOrder {
+        /// The row.
+        row: RowIndex,
+        /// The output column.
+        output: OutputIndex,
+        /// The number of outputs.
+        n_outputs: usize,
+    },
+    /// Noise variances must be positive and finite for every observed cell, or known for none.
+    #[error(
+        "noise variance of output {output} is {value} at row {row}; it must be positive and finite at every observed cell, or known for none"
+    )]
     CellNoise {
         /// The row.
         row: RowIndex,

@@ -67,6 +67,18 @@ impl InputPoints {
         (0..self.n_rows).map(RowIndex::new)
     }
 
+    /// These rows, in this order.
+    ///
+    /// # Errors
+    /// When `rows` is empty.
+    ///
+    /// # Panics
+    /// When a row is of another table and out of range.
+    pub fn select_rows(&self, rows: &[RowIndex]) -> Result<Self, DataError> {
+        let values = rows.iter().flat_map(|&row| self.point(row)).copied().collect();
+        Self::new(rows.len(), self.dim, values)
+    }
+
     /// Squared Euclidean distance between two rows, summed column by column.
     ///
     /// # Panics

@@ -1,6 +1,6 @@
 //! Standardization of inputs and outputs. Its way back is beside what comes back, in `prediction.rs`.
 
-use super::{DataError, InputPoints, Observations};
+use super::{Cell, DataError, InputPoints, Observations};
 use crate::index::{OutputIndex, RowIndex};
 use crate::units::LengthScale;
 
@@ -157,15 +157,14 @@ impl OutputScaling {
     pub fn apply(&self, observations: &Observations) -> Result<Observations, DataError> {
         let (rows, outputs) = (observations.n_rows(), self.columns.len());
         super::error::check_shape("the output table", rows, outputs, rows * observations.n_outputs())?;
-        let scale = |row: RowIndex, output: OutputIndex, value: f64| {
-            let column = self.columns[output.get()];
-            let scaled = (value - column.shift) / column.scale;
-            if scaled.is_finite() {
-                Ok(scaled)
-            } else {
-                Err(DataError::ScalingOverflow { row, column: output.get() })
+        observations.map_cells(|row, cell| {
+            let Column { shift, scale } = self.columns[cell.output.get()];
+            let value = (cell.value - shift) / scale;
+            if !value.is_finite() {
+                return Err(DataError::ScalingOverflow { row, column: cell.output.get() });
             }
-        };
-        observations.map(scale, |output| self.columns[output.get()].scale.powi(-2))
+            let noise_variance = cell.noise_variance.map(|variance| variance * scale.powi(-2));
+            Ok(Cell { value, noise_variance, ..cell })
+        })
     }
 }

@@ -160,7 +160,7 @@ impl Workspace {
     /// the root and for edges of length zero. With it a structure whose points move can be learned.
     ///
     /// # Errors
-    /// As [`Workspace::gradient`], and when a latent is a time component.
+    /// As [`Workspace::gradient`], and when a latent is a component along time.
     pub fn gradient_with_edges(
         &mut self,
         graph: &FactorGraph<'_>,

@@ -23,9 +23,9 @@ mod gaussian;
 mod student_t;
 
 pub use gaussian::Gaussian;
-pub use student_t::{DegreesError, StudentT};
+pub use student_t::StudentT;
 
-use crate::data::{DataError, Observations};
+use crate::data::{Cell, DataError, Observations};
 use crate::graph::{FactorGraph, GraphError, Held};
 use crate::index::{OutputIndex, RowIndex};
 use crate::inference::{InferenceError, Workspace};
@@ -237,7 +237,11 @@ pub fn approximate<'a>(
                 return Err(LikelihoodError::StandIn { row, output, stand_in });
             }
         }
-        let table = table_of(&stand_ins, &cells, observations)?;
+        let mut next = stand_ins.iter();
+        let table = observations.map_cells(|_, cell| {
+            let StandIn { value, variance } = *next.next().ok_or(DataError::NoRows)?;
+            Ok(Cell { value, noise_variance: Some(variance), ..cell })
+        })?;
         let graph = FactorGraph::new(model.clone(), tree.clone(), &table)?;
         let mut next = round(&mut sweeps, graph, &cells, &stand_ins, likelihood)?;
         let increase = next.lower_bound - found.lower_bound;
@@ -257,7 +261,7 @@ pub fn approximate<'a>(
 }
 
 fn observed_cells(model: &Lmc, observations: &Observations) -> Vec<ObservedCell> {
-    let with_scale = |(row, cell): (RowIndex, crate::data::Cell)| {
+    let with_scale = |(row, cell): (RowIndex, Cell)| {
         let noise = cell.noise_variance.unwrap_or_else(|| model.noise()[cell.output.get()].get());
         ObservedCell { row, output: cell.output, value: cell.value, noise }
     };
@@ -268,22 +272,6 @@ fn belief_about(cell: &ObservedCell, prediction: &Prediction) -> CellBelief {
     let (mean, variance) =
         (prediction.mean(cell.row, cell.output), prediction.variance(cell.row, cell.output));
     CellBelief { mean, variance }
-}
-
-/// The stand-ins as observations, missing where the table is.
-fn table_of(
-    stand_ins: &[StandIn],
-    cells: &[ObservedCell],
-    observations: &Observations,
-) -> Result<Observations, DataError> {
-    let (n_rows, n_outputs) = (observations.n_rows(), observations.n_outputs());
-    let mut values = vec![f64::NAN; n_rows * n_outputs];
-    let mut variances = values.clone();
-    for (stand_in, cell) in stand_ins.iter().zip(cells) {
-        let place = cell.row.get() * n_outputs + cell.output.get();
-        (values[place], variances[place]) = (stand_in.value, stand_in.variance);
-    }
-    Observations::from_dense(n_rows, n_outputs, &values)?.with_cell_noise(&variances)
 }
 
 /// One sweep over stand-ins, with the bound that holds for its posterior.

@@ -14,7 +14,7 @@ mod sides;
 
 pub use elements::Recomputed;
 
-use crate::data::{DataError, InputPoints, Observations};
+use crate::data::{Cell, DataError, InputPoints, Observations};
 use crate::graph::{FactorGraph, GraphError};
 use crate::index::{OutputIndex, RowIndex};
 use crate::inference::{Conditional, InferenceError, SquareRootModel};
@@ -409,19 +409,11 @@ impl LivePosterior {
         let (inputs, scale) = self.inputs.inputs(n_rows)?;
         let parents: Vec<_> = inputs.rows().map(|row| self.paths.parent_of(row)).collect();
         let tree = Tree::from_parents(&inputs, &parents)?.with_distance_scale(DistanceScale::new(scale)?)?;
-        let mut values = vec![f64::NAN; n_rows * n_outputs];
-        let mut variances = values.clone();
-        for row in inputs.rows() {
-            for cell in &self.paths.point(row).cells {
-                let at = row.get() * n_outputs + cell.output.get();
-                values[at] = cell.value;
-                variances[at] = cell.own_noise.unwrap_or(f64::NAN);
-            }
-        }
-        let mut observations = Observations::from_dense(n_rows, n_outputs, &values)?;
-        if self.has_own_noise {
-            observations = observations.with_cell_noise(&variances)?;
-        }
+        let cells = |row: RowIndex| {
+            let cells = self.paths.point(row).cells.iter();
+            cells.map(|cell| Cell { output: cell.output, value: cell.value, noise_variance: cell.own_noise })
+        };
+        let observations = Observations::from_rows(n_outputs, inputs.rows().map(cells))?;
         Ok(LiveTable { inputs, tree, observations })
     }
 

@@ -1,0 +1,34 @@
+//! A level that wanders: `A = 1`, `Q = Δ/ℓ`, and variance 1 where the chain begins.
+
+use crate::kernel::{Block, Dynamics, Step};
+use crate::units::LengthScale;
+
+/// A random walk. Its length-scale is the time in which it moves by as much as was unknown of it at the root, so that one
+/// amplitude gives both: a walk started with a deviation of 10 moves by 1 in a hundredth of its length-scale.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RandomWalk {
+    rate: f64,
+}
+
+impl RandomWalk {
+    /// The walk with this length-scale.
+    pub(crate) fn new(length_scale: LengthScale) -> Self {
+        Self { rate: length_scale.get().recip() }
+    }
+}
+
+impl Dynamics<1> for RandomWalk {
+    #[inline(always)]
+    fn step(self, distance: f64) -> Step<1> {
+        Step { transition: [[1.0]], noise: [[self.rate * distance]] }
+    }
+
+    #[inline(always)]
+    fn slope(self, distance: f64) -> Step<1> {
+        Step { transition: [[0.0]], noise: [[-self.rate * distance]] }
+    }
+
+    fn root_covariance(self) -> Block<1> {
+        [[1.0]]
+    }
+}
