@@ -1,11 +1,13 @@
-//! Structures: the kd-tree's chain and spanning tree beside those over all pairs, and how time grows to 10⁶ points.
+//! Structures: the greedy chain beside the reference over all pairs, and how time grows to 10⁶ points.
 //!
-//! Claims guarded: on 16 000 × 3 quantized inputs with duplicates the greedy chain is at least 12 times faster than a
-//! vectorized walk over all pairs; 10⁶ uniform points take at most 5 s (2-D) and 8 s (3-D) on one core, chain and
+//! Claims guarded: on 16 000 × 3 quantized inputs with duplicates the greedy chain is at least 12 times faster than the
+//! reference over all pairs; 10⁶ uniform points take at most 5 s (2-D) and 8 s (3-D) on one core, chain and
 //! spanning tree alike, with an exponent near 1 from 10⁴ to 10⁶.
 
 use catena::data::{InputPoints, InputScaling};
-use catena::structure::{NeighborSearch, Start, Tree, greedy_chain_by, spanning_tree_by};
+use catena::index::RowIndex;
+use catena::structure::{Start, Tree, greedy_chain, spanning_tree};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -13,19 +15,21 @@ use std::io::Write as _;
 use std::time::Instant;
 
 type Failure = Box<dyn Error>;
-type Builder = fn(NeighborSearch, &InputPoints) -> Result<Tree, Failure>;
+type Builder = fn(&InputPoints) -> Result<Tree, Failure>;
 
 const ROUNDS: usize = 7;
 const BUILDERS: [(&str, Builder); 2] = [("greedy chain", chain), ("spanning tree", tree)];
-const SEARCHES: [NeighborSearch; 3] =
-    [NeighborSearch::Automatic, NeighborSearch::KdTree, NeighborSearch::AllPairs];
 
-fn chain(search: NeighborSearch, inputs: &InputPoints) -> Result<Tree, Failure> {
-    Ok(greedy_chain_by(search, inputs, Start::FirstRow)?)
+fn chain(inputs: &InputPoints) -> Result<Tree, Failure> {
+    Ok(greedy_chain(inputs, Start::FirstRow)?)
 }
 
-fn tree(search: NeighborSearch, inputs: &InputPoints) -> Result<Tree, Failure> {
-    Ok(spanning_tree_by(search, inputs)?)
+fn tree(inputs: &InputPoints) -> Result<Tree, Failure> {
+    Ok(spanning_tree(inputs)?)
+}
+
+fn reference(inputs: &InputPoints) -> Result<Tree, Failure> {
+    Ok(brute_force_greedy_chain(inputs, RowIndex::new(0))?)
 }
 
 /// One line of the report.
@@ -37,16 +41,10 @@ struct Line {
 
 /// Measures and prints, as lines of text or as one JSON array.
 pub(crate) fn run(json: bool) -> Result<(), Failure> {
-    let mut lines = vec![];
+    let mut lines = vec![against_all_pairs()?];
     for (name, build) in BUILDERS {
-        lines.push(against_all_pairs(name, build)?);
         for dim in [2, 3] {
             lines.push(growth(name, build, dim)?);
-        }
-        for dim in [2, 4, 6, 8, 10, 12, 16] {
-            for n_rows in [100, 200, 400, 1000, 4000] {
-                lines.push(changeover(name, build, n_rows, dim)?);
-            }
         }
     }
     let text = if json { to_json(&lines) } else { to_text(&lines) };
@@ -55,18 +53,22 @@ pub(crate) fn run(json: bool) -> Result<(), Failure> {
 }
 
 /// Loads of a transformer, by the hour: slow waves, quantized as meters do, then standardized.
-fn against_all_pairs(name: &str, build: Builder) -> Result<Line, Failure> {
+fn against_all_pairs() -> Result<Line, Failure> {
     let inputs = quantized_loads(16_000)?;
-    let [automatic, _, all_pairs] = race(build, &inputs)?;
-    let chain = greedy_chain_by(NeighborSearch::Automatic, &inputs, Start::FirstRow)?;
-    let n_duplicates = chain.steps()[1..].iter().filter(|&&step| step == 0.0).count();
+    let mut samples = [vec![], vec![]];
+    for _ in 0..ROUNDS {
+        samples[0].push(seconds(|| chain(&inputs))?);
+        samples[1].push(seconds(|| reference(&inputs))?);
+    }
+    let [fast, slow] = samples.map(median);
+    let n_duplicates = chain(&inputs)?.steps()[1..].iter().filter(|&&step| step == 0.0).count();
     Ok(Line {
-        question: format!("{name}, quantized 16000 x 3"),
+        question: "greedy chain, quantized 16000 x 3".to_owned(),
         numbers: vec![
             ("duplicates", n_duplicates as f64 / inputs.n_rows() as f64),
-            ("automatic", automatic),
-            ("all pairs", all_pairs),
-            ("ratio", all_pairs / automatic),
+            ("chain", fast),
+            ("all pairs", slow),
+            ("ratio", slow / fast),
         ],
     })
 }
@@ -77,7 +79,7 @@ fn growth(name: &str, build: Builder, dim: usize) -> Result<Line, Failure> {
         let inputs = uniform(n_rows, dim)?;
         let mut samples = vec![];
         for _ in 0..rounds {
-            samples.push(seconds(|| build(NeighborSearch::Automatic, &inputs))?);
+            samples.push(seconds(|| build(&inputs))?);
         }
         times.push(median(samples));
     }
@@ -90,31 +92,6 @@ fn growth(name: &str, build: Builder, dim: usize) -> Result<Line, Failure> {
             ("exponent", (times[2] / times[0]).log10() / 2.0),
         ],
     })
-}
-
-/// Where the two searches cost the same, and whether the automatic one follows the faster.
-fn changeover(name: &str, build: Builder, n_rows: usize, dim: usize) -> Result<Line, Failure> {
-    let [automatic, by_kd_tree, all_pairs] = race(build, &uniform(n_rows, dim)?)?;
-    Ok(Line {
-        question: format!("{name}, uniform {n_rows} x {dim}"),
-        numbers: vec![
-            ("automatic", automatic),
-            ("kd-tree", by_kd_tree),
-            ("all pairs", all_pairs),
-            ("all pairs / kd-tree", all_pairs / by_kd_tree),
-        ],
-    })
-}
-
-/// The median time of each search, interleaved, so that a slow moment of the machine hits all of them.
-fn race(build: Builder, inputs: &InputPoints) -> Result<[f64; 3], Failure> {
-    let mut samples = [vec![], vec![], vec![]];
-    for _ in 0..ROUNDS {
-        for (search, samples) in SEARCHES.into_iter().zip(&mut samples) {
-            samples.push(seconds(|| build(search, inputs))?);
-        }
-    }
-    Ok(samples.map(median))
 }
 
 fn seconds(work: impl FnOnce() -> Result<Tree, Failure>) -> Result<f64, Failure> {

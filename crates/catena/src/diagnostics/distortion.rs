@@ -3,9 +3,9 @@
 use crate::data::InputPoints;
 use crate::index::Position;
 use crate::structure::Tree;
+use crate::threads::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use rayon::prelude::*;
 
 /// The lengths of a structure's edges, in units of its distance scale.
 #[derive(Clone, Copy, Debug, PartialEq)]

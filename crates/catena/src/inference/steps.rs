@@ -4,7 +4,7 @@ use super::step_lanes::{FillAll, Law, Rates, StepRows};
 use crate::kernel::{Dynamics, Step, VisitDynamics};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, dispatch_machine};
 use crate::model::Lmc;
-use rayon::prelude::*;
+use crate::threads::*;
 
 /// Transition and process noise of each step, as slices of one number per slot.
 ///

@@ -5,7 +5,7 @@ use super::objective::{Evidence, LogPosterior};
 use super::parameters::Parameters;
 use super::priors::Priors;
 use crate::model::Lmc;
-use rayon::prelude::*;
+use crate::threads::*;
 use std::ops::ControlFlow;
 use thiserror::Error;
 

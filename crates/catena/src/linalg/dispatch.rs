@@ -1,6 +1,7 @@
 //! The only place where the size of a state selects compiled code, and the machine its instruction set.
 
-use super::arithmetic::{Arithmetic, Separate};
+use super::arithmetic::Arithmetic;
+use super::instruction_sets::Separate;
 use super::packed::Packed;
 use super::registers::{Four, One, Two};
 use super::shape::{Fixed, InLanes, Layout};
@@ -86,7 +87,7 @@ fn without_instruction_set<J: Job>(layout: &Layout, job: J) -> J::Output {
 fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> Result<J::Output, J> {
     #[target_feature(enable = "avx2,fma")]
     fn with_avx2<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output {
-        job.run::<super::arithmetic::Avx2, S>(shape)
+        job.run::<super::instruction_sets::Avx2, S>(shape)
     }
     #[cfg(test)]
     if tests::WITHOUT_VECTORS.get() {
@@ -102,7 +103,7 @@ fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> Result<J::
 
 #[cfg(target_arch = "aarch64")]
 fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> Result<J::Output, J> {
-    Ok(job.run::<super::arithmetic::Fused, S>(shape))
+    Ok(job.run::<super::instruction_sets::Fused, S>(shape))
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]

@@ -1,8 +1,10 @@
 //! Products with transitions in vector lanes, compiled for at most K components.
 
 use super::arithmetic::Arithmetic;
-use super::lanes::Lanes;
 use super::shape::Shape;
+
+/// Lanes of numbers in memory.
+pub(super) type Lanes = [[f64; 4]];
 
 /// A lane that is 1 at one slot and 0 elsewhere.
 const ONE_AT: [[f64; 4]; 4] =

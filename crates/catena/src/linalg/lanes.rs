@@ -4,14 +4,11 @@
 //! registers. The generic version in `state_algebra` is slower on these shapes, so both are kept.
 
 use super::arithmetic::Arithmetic;
-use super::lane_steps::{predict_parts, retreat_parts, transition_times};
+use super::lane_steps::{Lanes, predict_parts, retreat_parts, transition_times};
 use super::shape::{InLanes, Shape};
 use super::state_algebra::{
     AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update, add_noise_gradient,
 };
-
-/// Lanes of numbers in memory.
-pub(super) type Lanes = [[f64; 4]];
 
 /// The first `count` lanes of a slice.
 #[inline(always)]

@@ -17,6 +17,7 @@ mod dense;
 mod dispatch;
 mod eigen;
 mod exponential;
+mod instruction_sets;
 mod lane_steps;
 mod lanes;
 mod packed;
@@ -26,7 +27,7 @@ mod registers;
 mod shape;
 mod state_algebra;
 
-pub(crate) use arithmetic::{Arithmetic, Separate};
+pub(crate) use arithmetic::Arithmetic;
 pub(crate) use blocks::{
     conjugate_transposed, noise_as_transition, noise_factor, times_transition, transition_times_matrix,
     transition_times_vector, transition_transposed_times_vector,
@@ -37,6 +38,7 @@ pub(crate) use dispatch::without_vectors;
 pub(crate) use dispatch::{Job, dispatch, dispatch_lanes, dispatch_machine, dispatch_once, dispatch_small};
 pub(crate) use eigen::symmetric_eigen;
 pub(crate) use exponential::{exp_of_negative, poisson_tail};
+pub(crate) use instruction_sets::Separate;
 pub(crate) use qr::{Elimination, eliminate};
 pub(crate) use shape::{Dynamic, Layout, Shape};
 pub(crate) use state_algebra::{

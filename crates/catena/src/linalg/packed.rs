@@ -4,12 +4,12 @@
 //! diagonal are kept, `K(K+1)/2·L` rows, and lower blocks are transposed on demand. The adjoint matrix N keeps all `K²·L` rows. Only this
 //! file knows these layouts. For such states they are faster than whole lanes.
 
-use super::arithmetic::Arithmetic;
+use super::arithmetic::{Arithmetic, Row};
 use super::packed_blocks::{
     Blocks, anywhere, broadcast, combined_rows, inner, load_covariance, load_vector, noise_slice, rows,
     rows_mut, store_vector, transition_times, upper, vector_times,
 };
-use super::registers::{Row, Width};
+use super::registers::Width;
 use super::shape::Shape;
 use super::state_algebra::{AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update};
 use std::marker::PhantomData;

@@ -1,6 +1,6 @@
 //! Matrices of small states as blocks of rows: their layout, and their products with vectors and transitions.
 
-use super::registers::Row;
+use super::arithmetic::Row;
 
 /// The rows of all blocks: row i of block (c, d) at `[c][d][i]`.
 pub(super) type Blocks<R, const L: usize, const K: usize> = [[[R; L]; K]; K];

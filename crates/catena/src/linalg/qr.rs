@@ -1,7 +1,8 @@
 //! Householder elimination on tall row-major matrices, for the square-root form and for the rotation of observations.
 
-use super::arithmetic::{Arithmetic, Separate};
+use super::arithmetic::Arithmetic;
 use super::dense::add_scaled;
+use super::instruction_sets::Separate;
 
 /// Eliminates once; see [`Elimination::run`].
 pub(crate) fn eliminate(matrix: &mut [f64], rows: usize, columns: usize, pivots: usize) {

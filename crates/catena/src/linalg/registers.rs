@@ -1,42 +1,6 @@
-//! Rows of one, two or four numbers: one per latent of a small state, in registers.
+//! Rows of one, two or four numbers as arrays, and the width of a row as a type.
 
-use super::arithmetic::Arithmetic;
-
-/// One number per slot of a part of a small state.
-pub(crate) trait Row: Copy {
-    /// The same in memory.
-    type Memory: Copy + AsRef<[f64]>;
-    /// A slice as whole rows.
-    fn rows(numbers: &[f64]) -> &[Self::Memory];
-    /// The same, mutable.
-    fn rows_mut(numbers: &mut [f64]) -> &mut [Self::Memory];
-    /// A row from memory.
-    fn load(memory: &Self::Memory) -> Self;
-    /// A row to memory.
-    fn store(self, memory: &mut Self::Memory);
-    /// The same number in every slot.
-    fn splat(number: f64) -> Self;
-    /// The number of one slot in every slot, from the register or from `memory`, which holds the same; whichever is faster.
-    #[inline(always)]
-    fn broadcast(self, memory: &Self::Memory, slot: usize) -> Self {
-        let _ = self;
-        Self::splat(memory.as_ref()[slot])
-    }
-    /// 1 in one slot, else 0.
-    fn unit(slot: usize) -> Self;
-    /// `self·other`, entry by entry.
-    fn times(self, other: Self) -> Self;
-    /// `self + other`, entry by entry.
-    fn plus(self, other: Self) -> Self;
-    /// `self·factor + addend`, entry by entry.
-    fn times_plus(self, factor: Self, addend: Self) -> Self;
-    /// `minuend − self·factor`, entry by entry.
-    fn times_from(self, factor: Self, minuend: Self) -> Self;
-    /// The sum of all entries.
-    fn sum(self) -> f64;
-    /// The transpose of a block of L rows; entries beyond slot L are zero.
-    fn transposed<const L: usize>(block: [Self; L]) -> [Self; L];
-}
+use super::arithmetic::{Arithmetic, Row};
 
 /// An array of numbers.
 #[derive(Clone, Copy)]

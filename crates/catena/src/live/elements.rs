@@ -6,7 +6,7 @@ use super::paths::{NodeKind, Paths};
 use super::sides::{Beside, Sides};
 use crate::index::RowIndex;
 use crate::inference::{Conditional, InformationRows, SquareRootModel, StepAt};
-use rayon::prelude::*;
+use crate::threads::*;
 use std::collections::BTreeMap;
 
 /// How many messages a query recomputed.

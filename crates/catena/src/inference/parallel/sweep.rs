@@ -9,7 +9,7 @@ use super::super::state_space::StateSpace;
 use super::super::sweep::Sweep;
 use super::threads::{Cut, Segments};
 use crate::index::{Position, RowIndex};
-use rayon::prelude::*;
+use crate::threads::*;
 use std::ops::Range;
 
 /// The segments of a chain and the memory of their passes.

@@ -6,7 +6,7 @@ use super::super::kalman_memory::FilterMemory;
 use super::merge::Merge;
 use super::segment::Segment;
 use crate::linalg::Shape;
-use rayon::prelude::*;
+use crate::threads::*;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 

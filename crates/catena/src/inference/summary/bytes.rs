@@ -1,6 +1,6 @@
 //! The bytes that travel between processes: a mark, a version, little-endian numbers, and a checksum.
 
-use super::segment::SegmentError;
+use super::error::SegmentError;
 use crate::inference::blocks::{Future, Past};
 use crate::inference::gaussian::{Adjoint, Gaussian};
 

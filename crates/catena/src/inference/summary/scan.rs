@@ -1,6 +1,7 @@
 //! The past and future of each of several segments, from their summaries.
 
-use super::segment::{SegmentError, Summary};
+use super::error::SegmentError;
+use super::segment::Summary;
 use crate::inference::blocks::{Future, Past};
 
 /// Everything before and after a segment.

@@ -1,6 +1,7 @@
 //! The summary of a segment: the conditional of its last state given the state before it.
 
 use super::bytes::{Mark, numbers, opened, push_numbers, sealed};
+use super::error::SegmentError;
 use crate::graph::FactorGraph;
 use crate::index::Position;
 use crate::inference::blocks::{BlockSweep, Future, Past};
@@ -9,48 +10,6 @@ use crate::inference::gaussian::{Adjoint, Gaussian};
 use crate::inference::square_root::{Algebra, Conditional, InformationRows, SquareRootModel, StepAt, length};
 use crate::linalg::{Layout, Separate, Shape, add_scaled, dot, eliminate, vector_times_matrix};
 use crate::model::Lmc;
-use thiserror::Error;
-
-/// Summaries that do not belong together, or invalid bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum SegmentError {
-    /// The bytes are of something else.
-    #[error("these bytes are not {expected}; pass bytes that `to_bytes` returned")]
-    SomethingElse {
-        /// What was expected.
-        expected: &'static str,
-    },
-    /// The bytes have an unknown version.
-    #[error("the bytes of a segment have version {found}; this program reads version {known}")]
-    Version {
-        /// The version found.
-        found: u32,
-        /// The version known.
-        known: u32,
-    },
-    /// The bytes do not match their checksum.
-    #[error(
-        "the bytes of a segment are damaged: these {len} bytes do not match their checksum; write them again"
-    )]
-    Damaged {
-        /// The number of bytes.
-        len: usize,
-    },
-    /// Numbers left the range of doubles.
-    #[error("numbers overflow when the segments are joined; standardize inputs and outputs first")]
-    Overflow,
-    /// The summaries are of models with other states.
-    #[error(
-        "the segments have states of {first:?} and {second:?} components; summarize both under one model"
-    )]
-    OtherModel {
-        /// Components of each latent of the first.
-        first: Vec<usize>,
-        /// Components of each latent of the second.
-        second: Vec<usize>,
-    },
-}
 
 /// A segment of a chain reduced to the conditional of its last state given the state before it, and the likelihood of that state.
 /// A few kilobytes, whatever its length.
