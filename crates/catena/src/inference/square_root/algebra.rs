@@ -1,7 +1,8 @@
 //! The operations on conditionals, compiled for this machine's instruction set.
 
 use super::super::steps::StepView;
-use super::conditional::{Conditional, Scratch};
+use super::conditional::Conditional;
+use super::operations::Scratch;
 use super::rows::{InformationRows, RowsView};
 use crate::linalg::{Arithmetic, Job, Layout, StateAlgebra, dispatch_lanes};
 

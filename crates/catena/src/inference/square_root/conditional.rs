@@ -25,13 +25,8 @@
 //! Without a state before it (`near = 0`) a conditional is a Gaussian with mean b and covariance factor X, and c is a log evidence.
 
 use super::super::gaussian::GaussianView;
-use super::super::log_product::LogProduct;
-use super::super::steps::StepView;
-use super::rows::{InformationRows, RowsView};
-use crate::linalg::{
-    Arithmetic, Elimination, Shape, add_scaled, dot, noise_factor, transition_times_matrix,
-    transition_times_vector, vector_times_matrix,
-};
+use super::rows::RowsView;
+use crate::linalg::{Shape, noise_factor};
 
 /// The last state of a segment given the state before it, with the likelihood of its cells; see the module.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,7 +34,7 @@ pub(crate) struct Conditional {
     /// The size of a state.
     size: usize,
     /// The size of the state before: `size`, or 0 if there is none.
-    near: usize,
+    pub(super) near: usize,
     /// A (size×near), X (size×size), E (near×near), b, e, c.
     numbers: Vec<f64>,
 }
@@ -54,36 +49,20 @@ pub(crate) struct Parts<'a> {
     pub(crate) offset: &'a [f64],
 }
 
-struct PartsMut<'a> {
-    gain: &'a mut [f64],
-    factor: &'a mut [f64],
-    root: &'a mut [f64],
-    shift: &'a mut [f64],
-    offset: &'a mut [f64],
-    log_normalizer: &'a mut f64,
-}
-
-/// Scratch for the operations, kept from one to the next.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Scratch {
-    elimination: Elimination,
-    tall: Vec<f64>,
-    below: Vec<f64>,
-    moved: Vec<f64>,
-    noise: Vec<f64>,
+pub(super) struct PartsMut<'a> {
+    pub(super) gain: &'a mut [f64],
+    pub(super) factor: &'a mut [f64],
+    pub(super) root: &'a mut [f64],
+    pub(super) shift: &'a mut [f64],
+    pub(super) offset: &'a mut [f64],
+    pub(super) log_normalizer: &'a mut f64,
 }
 
 /// Entries of A below this are treated as zero: beside numbers of order 1 they are far below rounding.
 const FORGOTTEN: f64 = 1e-20;
 
 /// The size of a state, and that of the state before: passed as arguments so that code compiled for a size knows both.
-type Sizes = (usize, usize);
-
-/// The columns of [U V a], in whole vector lanes.
-#[inline(always)]
-fn columns((size, near): Sizes) -> usize {
-    (size + near + 1).next_multiple_of(4)
-}
+pub(super) type Sizes = (usize, usize);
 
 /// How many numbers a conditional has.
 pub(in super::super) const fn length(size: usize, near: usize) -> usize {
@@ -195,7 +174,7 @@ impl Conditional {
     }
 
     #[inline(always)]
-    fn parts_of(&self, (size, near): Sizes) -> Parts<'_> {
+    pub(super) fn parts_of(&self, (size, near): Sizes) -> Parts<'_> {
         let (gain, rest) = self.numbers.split_at(size * near);
         let (factor, rest) = rest.split_at(size * size);
         let (root, rest) = rest.split_at(near * near);
@@ -211,7 +190,7 @@ impl Conditional {
     }
 
     #[inline(always)]
-    fn parts_mut(&mut self, (size, near): Sizes) -> PartsMut<'_> {
+    pub(super) fn parts_mut(&mut self, (size, near): Sizes) -> PartsMut<'_> {
         let (gain, rest) = self.numbers.split_at_mut(size * near);
         let (factor, rest) = rest.split_at_mut(size * size);
         let (root, rest) = rest.split_at_mut(near * near);
@@ -238,239 +217,15 @@ impl Conditional {
 
     /// The parts, without those about a forgotten state before.
     #[inline(always)]
-    fn remembered(&self, sizes: Sizes, near: usize) -> Parts<'_> {
+    pub(super) fn remembered(&self, sizes: Sizes, near: usize) -> Parts<'_> {
         let parts = self.parts_of(sizes);
         if near == 0 { Parts { gain: &[], root: &[], offset: &[], ..parts } } else { parts }
-    }
-
-    /// Eliminates ε from rows about the last state. Leaves [U V a] in the first rows of `scratch.tall`, and in `scratch.below` the
-    /// `near` rows about the state before; returns what c gains.
-    #[inline(always)]
-    fn eliminate_noise<A: Arithmetic>(
-        &self,
-        sizes: Sizes,
-        near: usize,
-        rows: RowsView<'_>,
-        scratch: &mut Scratch,
-    ) -> f64 {
-        let Parts { gain, factor, root, shift, offset } = self.remembered(sizes, near);
-        let sizes @ (size, near) = (sizes.0, near);
-        let (count, columns) = (rows.offset.len(), columns(sizes));
-        let Scratch { elimination, tall, below, .. } = scratch;
-        tall.clear();
-        tall.resize((size + count) * columns, 0.0);
-        for i in 0..size {
-            tall[i * columns + i] = 1.0;
-        }
-        for (at, row) in tall.chunks_exact_mut(columns).skip(size).enumerate() {
-            let reading = &rows.root[at * size..][..size];
-            vector_times_matrix::<A>(reading, factor, &mut row[..size]);
-            vector_times_matrix::<A>(reading, gain, &mut row[size..size + near]);
-            row[size + near] = rows.offset[at] - dot::<A>(reading, shift);
-        }
-        elimination.run::<A>(tall, size + count, columns, size);
-        let mut determinant = LogProduct::ONE;
-        for k in 0..size {
-            determinant.multiply(tall[k * columns + k].abs());
-        }
-        below.clear();
-        for row in tall.chunks_exact(columns).skip(size) {
-            below.extend_from_slice(&row[size..=size + near]);
-        }
-        for i in 0..near {
-            below.extend_from_slice(&root[i * near..][..near]);
-            below.push(offset[i]);
-        }
-        elimination.run::<A>(below, count + near, near + 1, near);
-        let unexplained: f64 = below.chunks_exact(near + 1).skip(near).map(|row| row[near] * row[near]).sum();
-        -determinant.ln() - 0.5 * unexplained
-    }
-
-    /// Adds the log evidence of rows about the last state, when neither that state nor the rows about the state before are needed.
-    #[inline(always)]
-    fn weigh<A: Arithmetic>(&mut self, size: usize, rows: RowsView<'_>, scratch: &mut Scratch) {
-        let share = self.eliminate_noise::<A>((size, self.near), 0, rows, scratch);
-        self.add_log_normalizer(share);
-    }
-
-    /// Extends the segment by the next one.
-    #[inline(always)]
-    pub(super) fn join<A: Arithmetic>(&mut self, size: usize, second: &Self, scratch: &mut Scratch) {
-        let is_new = second.has_forgotten();
-        if is_new && self.has_forgotten() {
-            self.weigh::<A>(size, second.rows(), scratch);
-        } else {
-            self.absorb::<A>(size, second.rows(), scratch);
-        }
-        if is_new {
-            self.end_as(second);
-        } else {
-            self.advance::<A>(size, second, scratch);
-        }
-    }
-
-    /// Conditions on rows about the last state.
-    #[inline(always)]
-    pub(super) fn absorb<A: Arithmetic>(&mut self, size: usize, rows: RowsView<'_>, scratch: &mut Scratch) {
-        if rows.offset.is_empty() {
-            return;
-        }
-        if self.has_forgotten() {
-            self.absorb_between::<A>((size, self.near), 0, rows, scratch);
-        } else {
-            self.absorb_between::<A>((size, size), size, rows, scratch);
-        }
-    }
-
-    /// `near` is the size of the state before, or 0 if that is forgotten.
-    #[inline(always)]
-    fn absorb_between<A: Arithmetic>(
-        &mut self,
-        sizes: Sizes,
-        near: usize,
-        rows: RowsView<'_>,
-        scratch: &mut Scratch,
-    ) {
-        let share = self.eliminate_noise::<A>(sizes, near, rows, scratch);
-        let (size, columns) = (sizes.0, columns((sizes.0, near)));
-        let PartsMut { gain, factor, root, shift, offset, log_normalizer } = self.parts_mut(sizes);
-        *log_normalizer += share;
-        for (i, row) in scratch.below.chunks_exact(near + 1).take(near).enumerate() {
-            root[i * near..][..near].copy_from_slice(&row[..near]);
-            offset[i] = row[near];
-        }
-        for k in 0..size {
-            let upper = &scratch.tall[k * columns..][..columns];
-            // UᵀU = I + …, so the pivots are at least 1 in size.
-            let inverse = upper[k].recip();
-            for i in 0..size {
-                let row = &mut factor[i * size..][..size];
-                let solved = row[k] * inverse;
-                row[k] = solved;
-                if solved != 0.0 {
-                    add_scaled::<A>(-solved, &upper[k + 1..size], &mut row[k + 1..]);
-                    add_scaled::<A>(-solved, &upper[size..size + near], &mut gain[i * near..][..near]);
-                    shift[i] = A::mul_add(solved, upper[size + near], shift[i]);
-                }
-            }
-        }
-    }
-
-    /// Moves the last state over another conditional, whose rows it has absorbed.
-    #[inline(always)]
-    pub(super) fn advance<A: Arithmetic>(&mut self, size: usize, second: &Self, scratch: &mut Scratch) {
-        match self.near {
-            0 => self.advance_between::<A>((size, 0), second, scratch),
-            _ => self.advance_between::<A>((size, size), second, scratch),
-        }
-    }
-
-    #[inline(always)]
-    fn advance_between<A: Arithmetic>(&mut self, sizes: Sizes, second: &Self, scratch: &mut Scratch) {
-        let (size, near) = sizes;
-        let over = second.parts_of((size, size));
-        let PartsMut { gain, factor, shift, log_normalizer, .. } = self.parts_mut(sizes);
-        *log_normalizer += second.log_normalizer();
-        let Scratch { elimination, tall, moved, .. } = scratch;
-        moved.clear();
-        moved.resize(size * size, 0.0);
-        for i in 0..size {
-            let row = &over.gain[i * size..][..size];
-            vector_times_matrix::<A>(row, gain, &mut moved[i * near..][..near]);
-        }
-        gain.copy_from_slice(&moved[..size * near]);
-        for i in 0..size {
-            moved[i] = over.shift[i] + dot::<A>(&over.gain[i * size..][..size], shift);
-        }
-        shift.copy_from_slice(&moved[..size]);
-        for i in 0..size {
-            let row = &over.gain[i * size..][..size];
-            vector_times_matrix::<A>(row, factor, &mut moved[i * size..][..size]);
-        }
-        tall.clear();
-        tall.resize(2 * size * size, 0.0);
-        for i in 0..size {
-            for k in 0..size {
-                tall[k * size + i] = moved[i * size + k];
-                tall[(size + k) * size + i] = over.factor[i * size + k];
-            }
-        }
-        join_factors::<A>(size, elimination, tall, factor);
-    }
-
-    /// Moves the last state over a step.
-    #[inline(always)]
-    pub(super) fn step<A: Arithmetic, S: Shape>(
-        &mut self,
-        shape: S,
-        step: StepView<'_>,
-        scratch: &mut Scratch,
-    ) {
-        let (size, near) = (shape.size(), self.near);
-        let PartsMut { gain, factor, shift, .. } = self.parts_mut((size, near));
-        let Scratch { elimination, tall, moved, noise, .. } = scratch;
-        moved.clear();
-        moved.resize(size * size, 0.0);
-        if near == size {
-            transition_times_matrix::<A, S>(shape, step.transition, gain, moved);
-            gain.copy_from_slice(moved);
-        }
-        transition_times_vector::<A, S>(shape, step.transition, shift, moved);
-        shift.copy_from_slice(&moved[..size]);
-        transition_times_matrix::<A, S>(shape, step.transition, factor, moved);
-        tall.clear();
-        tall.resize(2 * size * size, 0.0);
-        for i in 0..size {
-            for k in 0..size {
-                tall[k * size + i] = moved[i * size + k];
-            }
-        }
-        noise.clear();
-        noise.resize(step.transition.len(), 0.0);
-        noise_factor(shape, step.noise, noise);
-        write_factor(shape, noise, |i, k, entry| tall[(size + k) * size + i] = entry);
-        join_factors::<A>(size, elimination, tall, factor);
-    }
-
-    /// The rows about the state before: from the cells, and from rows about the last state.
-    #[inline(always)]
-    pub(super) fn pull<A: Arithmetic>(
-        &self,
-        size: usize,
-        rows: RowsView<'_>,
-        out: &mut InformationRows,
-        scratch: &mut Scratch,
-    ) {
-        out.clear();
-        if self.has_forgotten() {
-            return out.extend(self.rows());
-        }
-        self.eliminate_noise::<A>((size, size), size, rows, scratch);
-        for row in scratch.below.chunks_exact(size + 1).take(size) {
-            out.push(&row[..size], row[size]);
-        }
-    }
-}
-
-/// X from the rows [X₁, X₂]ᵀ, in place of `tall`.
-#[inline(always)]
-fn join_factors<A: Arithmetic>(
-    size: usize,
-    elimination: &mut Elimination,
-    tall: &mut [f64],
-    factor: &mut [f64],
-) {
-    elimination.run::<A>(tall, 2 * size, size, size);
-    for i in 0..size {
-        for k in 0..size {
-            factor[i * size + k] = tall[k * size + i];
-        }
     }
 }
 
 /// Calls `write(i, k, L_ik)` for the entries of a step's noise factor.
 #[inline(always)]
-fn write_factor<S: Shape>(shape: S, factor: &[f64], mut write: impl FnMut(usize, usize, f64)) {
+pub(super) fn write_factor<S: Shape>(shape: S, factor: &[f64], mut write: impl FnMut(usize, usize, f64)) {
     let (parts, width) = (shape.n_parts(), shape.width());
     for c in 0..parts {
         for d in 0..=c {

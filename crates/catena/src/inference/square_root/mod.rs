@@ -4,6 +4,7 @@ mod algebra;
 mod chain;
 mod conditional;
 mod model;
+mod operations;
 mod rows;
 mod sweep;
 
