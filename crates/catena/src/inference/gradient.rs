@@ -208,7 +208,7 @@ impl GradientSums {
         chain: &Chain<'_>,
         (observed, row): (Observed, ReadoutRow<'_>),
         (gains, updates): (&[f64], &[Update]),
-        moments: PackedGaussian<'_>,
+        gaussian: PackedGaussian<'_>,
         adjoint: &AdjointScratch<'_>,
     ) {
         let Observed { position, at, adjoint_update, .. } = observed;
@@ -216,7 +216,7 @@ impl GradientSums {
         let whitened = chain.whitened.at(chain.cells, position);
         let place = if whitened.is_rotated() { at * width } else { 0 };
         let explained = &mut self.rows[place..][..width];
-        shape.product_with_values::<A>(adjoint.projected, moments.covariance, explained);
+        shape.product_with_values::<A>(adjoint.projected, gaussian.covariance, explained);
         add_scaled::<A>(-1.0, &gains[..width], explained);
         for (gain, update) in gains.chunks_exact(size).zip(updates).skip(1) {
             let factor = (1.0 + update.signal) * shape.inner::<A>(gain, adjoint.projected);
@@ -369,10 +369,10 @@ impl SmootherObserver for &mut GradientSums {
         chain: &Chain<'_>,
         observed: (Observed, ReadoutRow<'_>),
         later: (&[f64], &[Update]),
-        moments: PackedGaussian<'_>,
+        gaussian: PackedGaussian<'_>,
         adjoint: &mut AdjointScratch<'_>,
     ) {
-        self.add_observation::<A, S>(shape, chain, observed, later, moments, adjoint);
+        self.add_observation::<A, S>(shape, chain, observed, later, gaussian, adjoint);
     }
 
     #[inline(always)]
@@ -392,9 +392,9 @@ impl SmootherObserver for &mut GradientSums {
             noise_derivatives: derivatives.noise,
         };
         let AdjointScratch { vector, matrix, smoothed, scratch, .. } = adjoint;
-        let moments = (before.mean, before.covariance);
+        let gaussian = (before.mean, before.covariance);
         let sums = self.by_slot();
-        shape.retreat_with_gradient::<A>(step, (vector, matrix), moments, (smoothed, sums), scratch);
+        shape.retreat_with_gradient::<A>(step, (vector, matrix), gaussian, (smoothed, sums), scratch);
         self.end_edge(position);
     }
 }

@@ -82,7 +82,7 @@ pub(super) trait FilterObserver {
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: PackedGaussian<'_>,
+        gaussian: PackedGaussian<'_>,
     );
 }
 
@@ -109,7 +109,7 @@ pub(super) trait SmootherObserver {
         _shape: S,
         _chain: &Chain<'_>,
         _position: usize,
-        _moments: PackedGaussian<'_>,
+        _gaussian: PackedGaussian<'_>,
         _dual: &mut AdjointScratch<'_>,
     ) {
     }
@@ -121,7 +121,7 @@ pub(super) trait SmootherObserver {
         _chain: &Chain<'_>,
         _observed: (Observed, ReadoutRow<'_>),
         _later: (&[f64], &[Update]),
-        _moments: PackedGaussian<'_>,
+        _gaussian: PackedGaussian<'_>,
         _dual: &mut AdjointScratch<'_>,
     ) {
     }
@@ -260,10 +260,10 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
         let zeroth = memory.first_position();
         let mut few = SmallAdjoint::ZERO;
         let adjoint = &mut adjoint.reset(shape, &mut few, after);
-        let mut moments = memory.at(shape, positions.end - zeroth);
+        let mut gaussian = memory.at(shape, positions.end - zeroth);
         if K::WITH_GRADIENT {
-            shape.covariance_times::<A>(adjoint.vector, moments.covariance, adjoint.smoothed);
-            add_scaled::<A>(1.0, &moments.mean[..size], &mut adjoint.smoothed[..size]);
+            shape.covariance_times::<A>(adjoint.vector, gaussian.covariance, adjoint.smoothed);
+            add_scaled::<A>(1.0, &gaussian.mean[..size], &mut adjoint.smoothed[..size]);
         }
         let (mut gains, mut updates) = memory.observations(size, 0..observations.end);
         for position in positions.rev() {
@@ -273,7 +273,7 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
             let whitened = chain.whitened.at(chain.cells, position);
             // The gains and updates of this position and those before it.
             let kept = (gains, updates);
-            observer.position::<A, S>(shape, &chain, position, moments, adjoint);
+            observer.position::<A, S>(shape, &chain, position, gaussian, adjoint);
             let mut earlier = whitened.weights(width);
             for at in (0..whitened.count()).rev() {
                 let (rest, weights) = earlier.split_at(earlier.len() - width);
@@ -294,7 +294,7 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
                 } else {
                     (&[][..], &[][..])
                 };
-                observer.observation::<A, S>(shape, &chain, (observed, row), later, moments, adjoint);
+                observer.observation::<A, S>(shape, &chain, (observed, row), later, gaussian, adjoint);
             }
             if position % SYMMETRIZE_EVERY == 0 {
                 shape.symmetrize_adjoint(adjoint.matrix);
@@ -302,7 +302,7 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
             if position > 0 {
                 observer.step::<A, S>(shape, &chain, position, before, adjoint);
             }
-            moments = before;
+            gaussian = before;
         }
         let before = adjoint.keep(shape);
         (observer, before)
@@ -315,14 +315,14 @@ pub(super) fn posterior_of_output<A: Arithmetic, S: StateAlgebra>(
     shape: S,
     readout: &Readout,
     output: usize,
-    moments: PackedGaussian<'_>,
+    gaussian: PackedGaussian<'_>,
     adjoint: &mut AdjointScratch<'_>,
 ) -> (f64, f64) {
     let row = readout.row(output);
     let AdjointScratch { vector, matrix, projected, scratch, .. } = adjoint;
-    shape.read::<A>(row, moments.covariance, scratch);
+    shape.read::<A>(row, gaussian.covariance, scratch);
     shape.product::<A>(scratch, matrix, projected);
-    let mean = shape.read_vector::<A>(row, moments.mean) + shape.inner::<A>(scratch, vector);
+    let mean = shape.read_vector::<A>(row, gaussian.mean) + shape.inner::<A>(scratch, vector);
     let variance = shape.read_vector::<A>(row, scratch) - shape.inner::<A>(scratch, projected);
     (mean, variance)
 }

@@ -12,12 +12,12 @@ use crate::structure::Tree;
 fn find_values<A: Arithmetic, S: StateAlgebra>(
     shape: S,
     n_values: usize,
-    moments: PackedGaussian<'_>,
+    gaussian: PackedGaussian<'_>,
     adjoint: &mut AdjointScratch<'_>,
 ) {
     let AdjointScratch { vector, matrix, products, value_mean, value_covariance, .. } = adjoint;
-    let (moments, adjoint) = ((moments.mean, moments.covariance), (&**vector, &**matrix));
-    shape.posterior_of_values::<A>(n_values, moments, adjoint, products, (value_mean, value_covariance));
+    let (gaussian, adjoint) = ((gaussian.mean, gaussian.covariance), (&**vector, &**matrix));
+    shape.posterior_of_values::<A>(n_values, gaussian, adjoint, products, (value_mean, value_covariance));
 }
 
 /// Writes the first numbers of a lane.
@@ -193,12 +193,12 @@ impl SmootherObserver for Predictions<'_> {
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: PackedGaussian<'_>,
+        gaussian: PackedGaussian<'_>,
         adjoint: &mut AdjointScratch<'_>,
     ) {
         if chain.readout.reads_values() {
             let n_values = shape.n_values(chain.readout.n_values());
-            find_values::<A, S>(shape, n_values, moments, adjoint);
+            find_values::<A, S>(shape, n_values, gaussian, adjoint);
             let (mean, covariance) = (&adjoint.value_mean[..], &adjoint.value_covariance[..]);
             let values = Values { mean, covariance, stride: shape.readable() };
             self.set_from_values::<A>(chain.readout, n_values, position, values);
@@ -208,7 +208,7 @@ impl SmootherObserver for Predictions<'_> {
             for output in 0..self.n_outputs {
                 if observed.next_if_eq(&output).is_none() {
                     let (mean, variance) =
-                        posterior_of_output::<A, S>(shape, chain.readout, output, moments, adjoint);
+                        posterior_of_output::<A, S>(shape, chain.readout, output, gaussian, adjoint);
                     self.set(position, output, mean, variance);
                 }
             }
@@ -222,7 +222,7 @@ impl SmootherObserver for Predictions<'_> {
         chain: &Chain<'_>,
         (observed, _): (Observed, ReadoutRow<'_>),
         _later: (&[f64], &[Update]),
-        _moments: PackedGaussian<'_>,
+        _gaussian: PackedGaussian<'_>,
         _dual: &mut AdjointScratch<'_>,
     ) {
         if !chain.readout.reads_values() {

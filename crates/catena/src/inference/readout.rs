@@ -31,6 +31,7 @@ pub(super) struct Readout {
     touched: Option<Vec<Vec<u32>>>,
     /// The noise variance of each output.
     noise: Vec<f64>,
+    reads_values: bool,
     /// Hᵀ over the values, width×`output_lanes`: outputs side by side, padded to whole vector lanes.
     columns: Vec<f64>,
     output_lanes: usize,
@@ -59,6 +60,7 @@ impl Readout {
             }
         }
         self.touched = model.mixing().has_private().then_some(touched);
+        self.reads_values = !self.is_sparse() && self.n_values <= self.n_outputs;
     }
 
     /// The number of outputs, D.
@@ -196,7 +198,7 @@ impl Readout {
     /// Whether marginals are computed from the posterior of the values rather than output by output.
     #[inline(always)]
     pub(super) fn reads_values(&self) -> bool {
-        !self.is_sparse() && self.n_values <= self.n_outputs
+        self.reads_values
     }
 
     /// `−½ Σ log 2πr` over the cells of some positions.

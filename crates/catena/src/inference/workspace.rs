@@ -123,8 +123,8 @@ impl Workspace {
         graph: &FactorGraph<'_>,
     ) -> Result<(Marginals, Vec<f64>), InferenceError> {
         let n_outputs = graph.model().n_outputs();
-        let mut means = vec![0.0; graph.tree().len() * n_outputs];
-        let mut variances = means.clone();
+        let n_cells = graph.tree().len() * n_outputs;
+        let (mut means, mut variances) = (vec![0.0; n_cells], vec![0.0; n_cells]);
         let (model, sweep, _) = self.prepare::<false>(graph, form);
         let (log_evidence, statistics) = sweep
             .marginals(model, (&mut means, &mut variances))
@@ -227,7 +227,6 @@ impl Workspace {
     }
 
     /// The state-space model of a chain, its Kalman filter, and by output the smallest variance to be trusted (`None`: all).
-    #[expect(clippy::type_complexity, reason = "three borrows of one workspace")]
     pub(super) fn chain<'a>(
         &'a mut self,
         graph: &'a FactorGraph<'_>,

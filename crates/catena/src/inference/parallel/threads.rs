@@ -95,13 +95,13 @@ impl Member {
 impl Segments {
     /// Filters all positions. Returns the log evidence without its constants; keeps the memory for the backward pass if `KEEP`.
     pub(super) fn forward<const KEEP: bool>(&mut self, chain: Chain<'_>, cut: Cut) -> f64 {
-        let nothing = Gaussian::zero(chain.layout.dynamic().size());
+        let zero = Gaussian::zero(chain.layout.dynamic().size());
         let segments = cut.segments(chain.cells.n_positions());
         let is_cut = segments.len() > 1 && self.forward_side_by_side::<KEEP>(chain, segments);
         if !is_cut {
             self.all.resize_with(1, Member::default);
             self.all[0].set::<KEEP>(&chain, 0..chain.cells.n_positions());
-            self.all[0].forward::<KEEP>(chain, &nothing);
+            self.all[0].forward::<KEEP>(chain, &zero);
         }
         self.all.iter().map(|member| member.log_evidence).sum()
     }
@@ -113,13 +113,13 @@ impl Segments {
         chain: Chain<'_>,
         segments: Vec<Range<usize>>,
     ) -> bool {
-        let nothing = Gaussian::zero(chain.layout.dynamic().size());
+        let zero = Gaussian::zero(chain.layout.dynamic().size());
         self.all.resize_with(segments.len(), Member::default);
         self.all.par_iter_mut().zip(segments).for_each(|(member, positions)| {
             let is_first = positions.start == 0;
             member.set::<KEEP>(&chain, positions);
             match is_first {
-                true => member.forward::<KEEP>(chain, &nothing),
+                true => member.forward::<KEEP>(chain, &zero),
                 false => member.forward_after_merge::<KEEP>(chain),
             }
         });
@@ -176,9 +176,9 @@ impl Segments {
         chain: Chain<'_>,
         observers: Vec<K>,
     ) -> Vec<K> {
-        let nothing = Adjoint::zero(chain.layout.dynamic().size());
+        let zero = Adjoint::zero(chain.layout.dynamic().size());
         if let [only] = &mut self.all[..] {
-            let back = |observer| only.segment.backward(chain, &nothing, observer).0;
+            let back = |observer| only.segment.backward(chain, &zero, observer).0;
             return observers.into_iter().map(back).collect();
         }
         self.all.par_iter_mut().for_each(|member| {
@@ -189,7 +189,7 @@ impl Segments {
         // The adjoint after a group is what the next group computed on its own.
         let mut after: Vec<Adjoint> =
             self.runs().iter().skip(1).map(|run| run[0].adjoint_before.clone()).collect();
-        after.push(nothing);
+        after.push(zero);
         let mut observers = observers.into_iter();
         let runs =
             self.runs().into_iter().map(|run| (observers.by_ref().take(run.len()).collect::<Vec<K>>(), run));

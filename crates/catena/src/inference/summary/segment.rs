@@ -111,12 +111,12 @@ impl Summary {
 
     /// The log evidence of all cells, for a summary that begins at the root.
     pub fn log_evidence(&self) -> f64 {
-        self.from_root().log_normalizer()
+        self.starting_at_root().log_normalizer()
     }
 
     /// The past of the next segment, for a summary that begins at the root.
     pub fn past(&self) -> Past {
-        Past(with_covariance(&self.from_root()))
+        Past(with_covariance(&self.starting_at_root()))
     }
 
     /// The future of a block, from this summary of everything after it. `up_to` summarizes everything from the root up to and including the
@@ -126,21 +126,21 @@ impl Summary {
     /// When they are of models with other states.
     pub fn future(&self, up_to: &Self) -> Result<Future, SegmentError> {
         self.check(up_to)?;
-        let (state, size) = (up_to.from_root(), self.conditional.size());
-        let (known, said) = (state.parts(), self.conditional.rows());
+        let (state, size) = (up_to.starting_at_root(), self.conditional.size());
+        let (state_parts, rows) = (state.parts(), self.conditional.rows());
         // With S = I + (EX)(EX)ᵀ = RᵀR, the adjoint is N = Eᵀ S⁻¹ E and r = Eᵀ S⁻¹(e − E m).
         let mut tall = vec![0.0; 2 * size * size];
-        let mut gap = said.offset.to_vec();
+        let mut gap = rows.offset.to_vec();
         let mut read = vec![0.0; size];
         for i in 0..size {
-            let row = &said.root[i * size..][..size];
-            vector_times_matrix::<Separate>(row, known.factor, &mut read);
+            let row = &rows.root[i * size..][..size];
+            vector_times_matrix::<Separate>(row, state_parts.factor, &mut read);
             tall[i * size + i] = 1.0;
             (0..size).for_each(|k| tall[(size + k) * size + i] = read[k]);
-            gap[i] -= dot::<Separate>(row, known.shift);
+            gap[i] -= dot::<Separate>(row, state_parts.shift);
         }
         eliminate(&mut tall, 2 * size, size, size);
-        let mut whitened = said.root.to_vec();
+        let mut whitened = rows.root.to_vec();
         for i in 0..size {
             for k in 0..i {
                 let factor = tall[k * size + i];
@@ -163,7 +163,7 @@ impl Summary {
     }
 
     /// The last state and the log evidence, when the segment begins at the root.
-    fn from_root(&self) -> Conditional {
+    fn starting_at_root(&self) -> Conditional {
         let mut state = Conditional::zero(self.conditional.size());
         Algebra::new(Layout::new(&self.dims)).extend(&mut state, &self.conditional);
         state
