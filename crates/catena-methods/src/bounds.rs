@@ -2,7 +2,7 @@
 
 use catena::data::{InputPoints, squared_distance};
 use catena::diagnostics::{
-    PairSampling, chain_start_factor, covariance_gap_bound, distortion, latent_gap_bound,
+    Distortion, PairSampling, chain_start_factor, covariance_gap_bound, latent_gap_bound,
 };
 use catena::index::{LatentIndex, OutputIndex, Position};
 use catena::kernel::StateKind;
@@ -169,7 +169,7 @@ pub fn chain_start_gap(inputs: &InputPoints, start: Start, other: Start) -> Resu
 
 fn exact_distortion(inputs: &InputPoints, chain: &Tree) -> f64 {
     let all_pairs = PairSampling { most_points_for_all_pairs: chain.len(), ..PairSampling::default() };
-    distortion(inputs, chain, all_pairs).upper_bound()
+    Distortion::of(inputs, chain, all_pairs).upper_bound()
 }
 
 /// κ_l at a distance. Of pieces for time the bounds do not speak: nothing is said of them.

@@ -14,7 +14,7 @@ mod spanning_tree;
 mod tree;
 
 pub use attach::{AttachedTo, Attachment, Tie};
-pub use choice::{StructureChoice, StructureKind, automatic_structure};
+pub use choice::StructureChoice;
 pub use ensemble::chain_ensemble;
 pub use greedy_chain::{Start, greedy_chain};
 pub use kd_tree::{KdTree, Neighbor};
