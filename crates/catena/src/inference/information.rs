@@ -125,14 +125,14 @@ impl Scratch {
     }
 }
 
-/// Memory for a state given its parent and all cells below: `z = G z_parent + S η + noise of covariance S`.
-pub(super) struct ConditionalBuffers<'a> {
-    pub(super) gain: &'a mut [f64],
-    pub(super) covariance: &'a mut [f64],
+/// A state given its parent and all cells below: `z = G z_parent + S η + noise of covariance S`, owned or in borrowed memory.
+pub(super) struct Conditioned<V> {
+    pub(super) gain: V,
+    pub(super) covariance: V,
     /// Tᵀη.
-    pub(super) projected: &'a mut [f64],
+    pub(super) projected: V,
     /// J = ΛT, symmetric.
-    pub(super) passed_precision: &'a mut [f64],
+    pub(super) passed_precision: V,
 }
 
 /// Conditions a step on the message from below; returns its share of the log evidence, or `None` if numbers overflow.
@@ -141,7 +141,7 @@ pub(super) fn condition<A: Arithmetic, S: Shape>(
     shape: S,
     step: StepView<'_>,
     message: Message<'_>,
-    out: ConditionalBuffers<'_>,
+    out: Conditioned<&mut [f64]>,
     scratch: &mut Scratch,
 ) -> Option<f64> {
     let size = shape.size();
@@ -214,7 +214,7 @@ impl<const KEEP: bool> Job for Up<'_, KEEP> {
             let projected = &mut memory.projected[at * size..][..size];
             let passed_precision = &mut memory.passed_precision[passed_at * square..][..square];
             let step = model.steps.step(model.edges.step_of(position));
-            let out = ConditionalBuffers {
+            let out = Conditioned {
                 gain: &mut memory.gains[at * square..][..square],
                 covariance: &mut memory.covariances[at * square..][..square],
                 projected: &mut *projected,

@@ -110,7 +110,7 @@ pub(super) trait SmootherObserver {
         _chain: &Chain<'_>,
         _position: usize,
         _gaussian: PackedGaussian<'_>,
-        _dual: &mut AdjointScratch<'_>,
+        _adjoint: &mut AdjointScratch<'_>,
     ) {
     }
     /// An observation just removed, and its row; `later` are gains and updates from this one to the position's last.
@@ -122,7 +122,7 @@ pub(super) trait SmootherObserver {
         _observed: (Observed, ReadoutRow<'_>),
         _later: (&[f64], &[Update]),
         _gaussian: PackedGaussian<'_>,
-        _dual: &mut AdjointScratch<'_>,
+        _adjoint: &mut AdjointScratch<'_>,
     ) {
     }
     /// Carries the adjoint back over the step into a position; `before` is the filtered Gaussian before the step.
@@ -157,7 +157,7 @@ impl SmootherObserver for () {
 }
 
 /// The filter over a segment; keeps all filtered Gaussians if `KEEP`. Returns the log evidence without its constants `−½ Σ log 2πr`.
-pub(super) struct Forward<'a, const KEEP: bool, W = ()> {
+pub(super) struct Forward<'a, const KEEP: bool, O = ()> {
     pub(super) chain: Chain<'a>,
     pub(super) range: SegmentRange,
     pub(super) memory: &'a mut FilterMemory,
@@ -165,10 +165,10 @@ pub(super) struct Forward<'a, const KEEP: bool, W = ()> {
     pub(super) before: &'a Gaussian,
     /// Receives the filtered Gaussian of the last position.
     pub(super) after: Option<&'a mut Gaussian>,
-    pub(super) observer: W,
+    pub(super) observer: O,
 }
 
-impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
+impl<const KEEP: bool, O: FilterObserver> Job for Forward<'_, KEEP, O> {
     type Output = f64;
 
     #[inline(always)]
@@ -222,14 +222,14 @@ impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
 }
 
 /// The smoother over a segment, last position to first. Returns the observer and the adjoint before the segment.
-pub(super) struct Backward<'a, K> {
+pub(super) struct Backward<'a, O> {
     pub(super) chain: Chain<'a>,
     pub(super) range: SegmentRange,
     pub(super) memory: &'a FilterMemory,
     /// The adjoint after the segment.
     pub(super) after: &'a Adjoint,
     pub(super) adjoint: &'a mut AdjointMemory,
-    pub(super) observer: K,
+    pub(super) observer: O,
 }
 
 /// An observation in the backward pass.
@@ -243,11 +243,11 @@ pub(super) struct Observed {
     pub(super) adjoint_update: AdjointUpdate,
 }
 
-impl<K: SmootherObserver> Job for Backward<'_, K> {
-    type Output = (K, Adjoint);
+impl<O: SmootherObserver> Job for Backward<'_, O> {
+    type Output = (O, Adjoint);
 
     #[inline(always)]
-    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> (K, Adjoint) {
+    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> (O, Adjoint) {
         let Self {
             chain,
             range: SegmentRange { positions, observations },
@@ -261,7 +261,7 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
         let mut few = SmallAdjoint::ZERO;
         let adjoint = &mut adjoint.reset(shape, &mut few, after);
         let mut gaussian = memory.at(shape, positions.end - zeroth);
-        if K::WITH_GRADIENT {
+        if O::WITH_GRADIENT {
             shape.covariance_times::<A>(adjoint.vector, gaussian.covariance, adjoint.smoothed);
             add_scaled::<A>(1.0, &gaussian.mean[..size], &mut adjoint.smoothed[..size]);
         }
@@ -289,7 +289,7 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
                     shape.update_adjoint::<A>(row, (gain, update), (vector, matrix), projected, scratch);
                 let filtered_variance = update.signal * update.inverse;
                 let observed = Observed { position, at, filtered_variance, adjoint_update };
-                let later = if K::WITH_GRADIENT {
+                let later = if O::WITH_GRADIENT {
                     (&kept.0[gains.len()..], &kept.1[updates.len()..])
                 } else {
                     (&[][..], &[][..])

@@ -223,7 +223,7 @@ impl SmootherObserver for Predictions<'_> {
         (observed, _): (Observed, ReadoutRow<'_>),
         _later: (&[f64], &[Update]),
         _gaussian: PackedGaussian<'_>,
-        _dual: &mut AdjointScratch<'_>,
+        _adjoint: &mut AdjointScratch<'_>,
     ) {
         if !chain.readout.reads_values() {
             let Observed { position, at, filtered_variance, adjoint_update } = observed;

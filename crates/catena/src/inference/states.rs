@@ -1,7 +1,7 @@
 //! The marginals of all states after a sweep, and the states that follow from them: at new inputs, and given the parent.
 
 use super::gaussian::{Gaussian, GaussianView, Message, PackedGaussian};
-use super::information::{ConditionalBuffers, InformationSweep, Scratch, condition, descend};
+use super::information::{Conditioned, InformationSweep, Scratch, condition, descend};
 use super::square_root::{Conditional, SquareRootModel, SquareRootSweep};
 use super::state_space::{Prepared, StateSpace};
 use super::steps::{StepTable, StepView};
@@ -190,7 +190,7 @@ fn given_parent(sweep: &InformationSweep, model: StateSpace<'_>, position: Posit
     let message = sweep.message(size, position);
     let mut conditioned = Conditioned::zero(size);
     // The upward pass took this step without overflow.
-    condition::<Separate, _>(shape, step, message, conditioned.buffers(), &mut Scratch::new(shape));
+    condition::<Separate, _>(shape, step, message, conditioned.borrow(), &mut Scratch::new(shape));
     let Conditioned { gain, covariance, .. } = conditioned;
     let shift: Vec<f64> =
         covariance.chunks_exact(size).map(|row| dot::<Separate>(row, message.vector)).collect();
@@ -216,30 +216,21 @@ fn given_parent(sweep: &InformationSweep, model: StateSpace<'_>, position: Posit
     Conditional::new(&gain, &shift, &factor)
 }
 
-/// A step in information form, conditioned on the message from below.
-struct Conditioned {
-    gain: Vec<f64>,
-    covariance: Vec<f64>,
-    projected: Vec<f64>,
-    passed_precision: Vec<f64>,
-}
-
-impl Conditioned {
+impl Conditioned<Vec<f64>> {
     fn zero(size: usize) -> Self {
         let square = || vec![0.0; size * size];
         Self { gain: square(), covariance: square(), projected: vec![0.0; size], passed_precision: square() }
     }
 
-    fn buffers(&mut self) -> ConditionalBuffers<'_> {
+    fn borrow(&mut self) -> Conditioned<&mut [f64]> {
         let Self { gain, covariance, projected, passed_precision } = self;
-        ConditionalBuffers { gain, covariance, projected, passed_precision }
+        Conditioned { gain, covariance, projected, passed_precision }
     }
 
     /// A step conditioned on a message; `None` if numbers overflow.
     fn new(shape: Dynamic, step: StepView<'_>, message: Message<'_>) -> Option<Self> {
         let mut conditioned = Self::zero(shape.size());
-        let buffers = conditioned.buffers();
-        condition::<Separate, _>(shape, step, message, buffers, &mut Scratch::new(shape))?;
+        condition::<Separate, _>(shape, step, message, conditioned.borrow(), &mut Scratch::new(shape))?;
         Some(conditioned)
     }
 

@@ -72,20 +72,13 @@ impl StepTable {
             self.layout = Some(layout.clone());
             self.n_derivatives = n_derivatives;
         }
-        for (buffer, len) in [(&mut self.transitions, transitions), (&mut self.noises, noises)] {
-            if buffer.len() != len || !is_as_before {
-                buffer.clear();
-            }
-            buffer.resize(len, 0.0);
-        }
-        let kept = if DERIVATIVES {
-            (self.n_derivatives * transitions, self.n_derivatives * noises)
-        } else {
-            (0, 0)
-        };
-        for (buffer, len) in
-            [(&mut self.transition_derivatives, kept.0), (&mut self.noise_derivatives, kept.1)]
-        {
+        let kept = if DERIVATIVES { n_derivatives } else { 0 };
+        for (buffer, len) in [
+            (&mut self.transitions, transitions),
+            (&mut self.noises, noises),
+            (&mut self.transition_derivatives, kept * transitions),
+            (&mut self.noise_derivatives, kept * noises),
+        ] {
             if buffer.len() != len || !is_as_before {
                 buffer.clear();
             }
@@ -188,13 +181,11 @@ impl StepTable {
     /// The derivatives of a step, after [`StepTable::set`] with derivatives.
     #[inline(always)]
     pub(super) fn derivatives(&self, step: usize) -> StepView<'_> {
+        let (transition_len, noise_len) =
+            (self.n_derivatives * self.transition_len, self.n_derivatives * self.noise_len);
         StepView {
-            transition: derivatives_of(
-                &self.transition_derivatives,
-                step,
-                self.n_derivatives * self.transition_len,
-            ),
-            noise: derivatives_of(&self.noise_derivatives, step, self.n_derivatives * self.noise_len),
+            transition: &self.transition_derivatives[step * transition_len..][..transition_len],
+            noise: &self.noise_derivatives[step * noise_len..][..noise_len],
         }
     }
 }
@@ -202,11 +193,6 @@ impl StepTable {
 /// How many parameters of a latent have derivatives: its length-scale and, if any latent has one, its shape.
 fn n_derivatives(model: &Lmc) -> usize {
     if model.latents().iter().any(|latent| latent.shape().is_some()) { 2 } else { 1 }
-}
-
-#[inline(always)]
-fn derivatives_of(derivatives: &[f64], step: usize, len: usize) -> &[f64] {
-    &derivatives[step * len..][..len]
 }
 
 /// Takes this many numbers from the front.

@@ -65,7 +65,7 @@ const FORGOTTEN: f64 = 1e-20;
 pub(super) type Sizes = (usize, usize);
 
 /// How many numbers a conditional has.
-pub(in super::super) const fn length(size: usize, near: usize) -> usize {
+const fn length(size: usize, near: usize) -> usize {
     size * near + size * size + near * near + size + near + 1
 }
 

@@ -10,7 +10,6 @@ mod sweep;
 
 pub(crate) use algebra::Algebra;
 pub(super) use chain::{SquareRootChain, n_before};
-pub(super) use conditional::length;
 pub(crate) use conditional::{Conditional, Parts};
 pub(crate) use model::{SquareRootModel, StepAt};
 pub(crate) use rows::InformationRows;

@@ -7,7 +7,7 @@ use crate::index::Position;
 use crate::inference::blocks::{BlockSweep, Future, Past};
 use crate::inference::error::InferenceError;
 use crate::inference::gaussian::{Adjoint, Gaussian};
-use crate::inference::square_root::{Algebra, Conditional, InformationRows, SquareRootModel, StepAt, length};
+use crate::inference::square_root::{Algebra, Conditional, InformationRows, SquareRootModel, StepAt};
 use crate::linalg::{Layout, Separate, Shape, add_scaled, dot, eliminate, vector_times_matrix};
 use crate::model::Lmc;
 
@@ -198,9 +198,6 @@ impl Summary {
         let dims: Vec<usize> = dims.iter().map(|&dim| u32::from_le_bytes(dim) as usize).collect();
         let numbers = numbers(rest).ok_or(damaged.clone())?;
         let size = Layout::checked_size(&dims).ok_or(damaged.clone())?;
-        if numbers.len() != length(size, size) {
-            return Err(damaged);
-        }
         let conditional = Conditional::from_numbers(size, size, numbers).ok_or(damaged)?;
         Ok(Self { dims, conditional })
     }
