@@ -1,4 +1,4 @@
-//! Mean and variance by row and output: what every method returns.
+//! Mean and variance by row and output: the result of every method.
 
 use crate::data::{DataError, OutputScaling, check_shape};
 use crate::index::{OutputIndex, RowIndex};
@@ -33,6 +33,11 @@ impl Prediction {
     /// A prediction whose arrays have matching sizes already.
     pub(crate) fn from_checked(n_outputs: usize, means: Vec<f64>, variances: Vec<f64>) -> Self {
         Self { n_outputs, means, variances }
+    }
+
+    /// The arrays of means and variances, row-major.
+    pub fn into_arrays(self) -> (Vec<f64>, Vec<f64>) {
+        (self.means, self.variances)
     }
 
     /// The number of rows.

@@ -267,10 +267,10 @@ impl<D: Dynamics<K>, const K: usize, const DERIVATIVES: bool> Job for FillWith<'
             place.write(rows.transitions, rows.noises, at, &step);
             if DERIVATIVES {
                 let (first, n_derivatives) = (at * rows.n_derivatives, rows.n_derivatives);
-                let derivative = self.dynamics.slope(length);
+                let derivative = self.dynamics.length_scale_derivative(length);
                 place.write(rows.transition_derivatives, rows.noise_derivatives, first, &derivative);
                 if n_derivatives > 1 {
-                    let derivative = self.dynamics.shape_slope(length);
+                    let derivative = self.dynamics.shape_derivative(length);
                     place.write(rows.transition_derivatives, rows.noise_derivatives, first + 1, &derivative);
                 }
             }

@@ -1,0 +1,233 @@
+//! Parsers of option values; every error names the accepted forms.
+
+use std::fmt;
+
+use catena::kernel::StateKind;
+use catena_fit::fit::{KernelPair, StructureOption};
+use catena_fit::time::TimeSpec;
+use catena_io::FileName;
+use catena_io::read::Format;
+use catena_io::select::{Input, LongColumns};
+use catena_io::units::Duration;
+
+use crate::error::CliError;
+
+/// A value, or `auto`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chosen<T> {
+    Automatic,
+    Given(T),
+}
+
+impl<T: Clone> Chosen<T> {
+    /// The value, if one was given.
+    pub(crate) fn given(&self) -> Option<T> {
+        match self {
+            Self::Automatic => None,
+            Self::Given(value) => Some(value.clone()),
+        }
+    }
+}
+
+/// A value of `--kernel`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum KernelOption {
+    /// Kernels of shared and private latents.
+    Pair(KernelPair),
+    /// A sum of time components, parsed when the unit of the input is known.
+    Sum(String),
+    /// A time model whose components are selected.
+    Time,
+}
+
+/// An amount of memory.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(crate) struct Bytes(pub(crate) f64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+        match units.iter().find(|(size, _)| self.0 >= *size) {
+            Some((size, name)) => write!(formatter, "{:.1} {name}", self.0 / size),
+            None => write!(formatter, "{:.0} bytes", self.0),
+        }
+    }
+}
+
+/// How far a forecast goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Horizon {
+    Steps(usize),
+    Along(Duration),
+}
+
+impl Horizon {
+    /// The horizon in units of the input, whose steps have the length `step`.
+    pub(crate) fn length(self, step: f64, input: &Input, file: &FileName) -> Result<f64, CliError> {
+        match self {
+            Self::Steps(steps) => Ok(steps as f64 * step),
+            Self::Along(duration) if input.time.is_some() => Ok(duration.seconds()),
+            Self::Along(_) => {
+                Err(CliError::HorizonNeedsTime { file: file.clone(), column: input.name.clone() })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Horizon {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Steps(steps) => write!(formatter, "{steps} steps"),
+            Self::Along(duration) => write!(formatter, "{duration}"),
+        }
+    }
+}
+
+fn automatic<T>(text: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Chosen<T>, String> {
+    if text == "auto" { Ok(Chosen::Automatic) } else { parse(text).map(Chosen::Given) }
+}
+
+/// `N` or `auto`.
+pub(super) fn latents(text: &str) -> Result<Chosen<usize>, String> {
+    automatic(text, |text| text.parse().map_err(|_| "write a whole number or auto".to_owned()))
+}
+
+/// A kernel, a pair of kernels, a sum of time components, `time` or `auto`.
+pub(super) fn kernel(text: &str) -> Result<Chosen<KernelOption>, String> {
+    automatic(text, |text| {
+        if text == "time" {
+            return Ok(KernelOption::Time);
+        }
+        if TimeSpec::is_meant_by(text) {
+            // Whether a period must be a duration or a number depends on the input, which is not known yet.
+            let any = |period: &str| match period.parse::<f64>() {
+                Ok(number) => Ok(number),
+                Err(_) => period.parse().map(Duration::seconds).map_err(|error| error.to_string()),
+            };
+            TimeSpec::parse(text, &any).map_err(|error| error.to_string())?;
+            return Ok(KernelOption::Sum(text.to_owned()));
+        }
+        let pair = text.parse().map_err(|error: catena_fit::fit::UnknownKernel| error.to_string());
+        pair.map(KernelOption::Pair)
+    })
+}
+
+/// `yes`, `no` or `auto`.
+pub(super) fn yes_or_no(text: &str) -> Result<Chosen<bool>, String> {
+    automatic(text, |text| match text {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err("write yes, no or auto".to_owned()),
+    })
+}
+
+/// `auto`, `chain` or `tree`.
+pub(crate) fn one_structure(text: &str) -> Result<StructureOption, String> {
+    let structure =
+        text.parse().ok().filter(|structure| !matches!(structure, StructureOption::Ensemble { .. }));
+    structure.ok_or_else(|| "write auto, chain or tree".to_owned())
+}
+
+/// `auto`, `derivative` or `value`.
+pub(super) fn state(text: &str) -> Result<Chosen<StateKind>, String> {
+    automatic(text, |text| match text {
+        "derivative" => Ok(StateKind::Derivative),
+        "value" => Ok(StateKind::Value),
+        _ => Err("write auto, derivative or value".to_owned()),
+    })
+}
+
+/// `TIME,SERIES,VALUE`.
+pub(super) fn long_columns(text: &str) -> Result<LongColumns, String> {
+    let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    match names[..] {
+        [time, series, value] if names.iter().all(|name| !name.is_empty()) => {
+            Ok(LongColumns { time: time.to_owned(), series: series.to_owned(), value: value.to_owned() })
+        }
+        _ => Err("write the names of three columns: TIME,SERIES,VALUE".to_owned()),
+    }
+}
+
+/// A format by its name.
+pub(crate) fn format(text: &str) -> Result<Format, String> {
+    Format::of_name(text).ok_or_else(|| format!("write {}", Format::names()))
+}
+
+/// A probability strictly between 0 and 1.
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
+    let probability = text.parse().ok().filter(|value: &f64| *value > 0.0 && *value < 1.0);
+    probability.ok_or_else(|| "write a number between 0 and 1, such as 0.95".to_owned())
+}
+
+/// An amount of memory such as `3GB` or `500MB`.
+pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
+    let letters = text.trim().to_ascii_uppercase();
+    let length = letters.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(letters.len());
+    let unit = match letters[length..].trim() {
+        "" | "B" => 1.0,
+        "K" | "KB" => 1e3,
+        "M" | "MB" => 1e6,
+        "G" | "GB" => 1e9,
+        "T" | "TB" => 1e12,
+        _ => f64::NAN,
+    };
+    let number = positive(&letters[..length]).map(|number| number * unit).filter(|bytes| !bytes.is_nan());
+    number.map(Bytes).ok_or_else(|| "write a size such as 500MB or 3GB".to_owned())
+}
+
+/// A positive finite number.
+pub(crate) fn positive(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite())
+}
+
+/// A whole number from 1.
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "write a whole number from 1".to_owned())
+}
+
+/// The name of a column, trimmed.
+pub(crate) fn column(text: &str) -> Result<String, String> {
+    Ok(text.trim().to_owned())
+}
+
+/// A number of steps or a duration.
+pub(crate) fn horizon(text: &str) -> Result<Horizon, String> {
+    if let Ok(steps) = text.trim().parse::<usize>() {
+        return if steps > 0 { Ok(Horizon::Steps(steps)) } else { Err("write at least one step".to_owned()) };
+    }
+    let duration = text.parse::<Duration>();
+    duration.map(Horizon::Along).map_err(|error| format!("{error}, or a whole number of steps"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_have_their_meaning() {
+        assert_eq!(latents("auto"), Ok(Chosen::Automatic));
+        assert_eq!(latents("3"), Ok(Chosen::Given(3)));
+        assert_eq!(one_structure("tree"), Ok(StructureOption::Tree));
+        assert_eq!(bytes("1.5 GB"), Ok(Bytes(1.5e9)));
+        assert_eq!(horizon("12"), Ok(Horizon::Steps(12)));
+        assert!(matches!(horizon("48h"), Ok(Horizon::Along(along)) if along.seconds() == 172_800.0));
+        let wrong = [
+            latents("-1").is_err(),
+            kernel("matern99").is_err(),
+            kernel("sho+rwx").is_err(),
+            kernel("sho+qp(24x)").is_err(),
+            yes_or_no("maybe").is_err(),
+            state("both").is_err(),
+            long_columns("a,b").is_err(),
+            long_columns("a,,c").is_err(),
+            format("xlsx").is_err(),
+            probability("1").is_err(),
+            bytes("many").is_err(),
+            horizon("0").is_err(),
+            count("0").is_err(),
+            horizon("48x").is_err(),
+            one_structure("ensemble:8").is_err(),
+        ];
+        assert!(wrong.iter().all(|is_wrong| *is_wrong), "{wrong:?}");
+    }
+}
