@@ -40,29 +40,29 @@ pub(crate) struct FitRequest {
 
 impl FitRequest {
     /// Checks the options that do not depend on the table, and reads the parameter file.
-    pub(crate) fn new(asked: &ModelOptions) -> Result<Self, CliError> {
-        use_threads(asked.threads)?;
-        if matches!(asked.kernel.given(), Some(KernelOption::Pair(_))) && !asked.period.is_empty() {
+    pub(crate) fn new(given: &ModelOptions) -> Result<Self, CliError> {
+        use_threads(given.threads)?;
+        if matches!(given.kernel.given(), Some(KernelOption::Pair(_))) && !given.period.is_empty() {
             return Err(CliError::PeriodWithKernel);
         }
         let mut options = FitOptions {
-            method: asked.method,
-            structure: asked.structure,
-            state: asked.state.given(),
-            latents: asked.latents.given(),
-            private: asked.private.given(),
-            mean: asked.mean,
-            relevance: asked.ard.given(),
-            kernel: match asked.kernel.given() {
+            method: given.method,
+            structure: given.structure,
+            state: given.state.given(),
+            latents: given.latents.given(),
+            private: given.private.given(),
+            mean: given.mean,
+            relevance: given.ard.given(),
+            kernel: match given.kernel.given() {
                 Some(KernelOption::Pair(pair)) => Some(pair),
                 Some(KernelOption::Sum(_) | KernelOption::Time) | None => None,
             },
-            budget: asked.budget,
-            seed: asked.seed,
+            budget: given.budget,
+            seed: given.seed,
             ..FitOptions::default()
         };
         let mut duration = None;
-        match (asked.no_learn, &asked.parameters) {
+        match (given.no_learn, &given.parameters) {
             (true, None) => return Err(CliError::NoParameters),
             (true, Some(path)) => {
                 let (parameters, key) = parameters::read(path)?;
@@ -106,11 +106,11 @@ impl FitRequest {
 /// Fits the selected columns.
 pub(crate) fn learn(
     source: &Source,
-    asked: &FitRequest,
+    request: &FitRequest,
     limits: &ModelOptions,
     console: Console,
 ) -> Result<Fit, CliError> {
-    let options = asked.prepared(&source.frame, limits)?;
+    let options = request.prepared(&source.frame, limits)?;
     fit_watched(&source.dataset()?, &options, console).map_err(|error| source.in_user_terms(error))
 }
 
@@ -118,13 +118,13 @@ pub(crate) fn learn(
 fn time_options(
     frame: &Frame,
     options: &FitOptions,
-    asked: &ModelOptions,
+    given: &ModelOptions,
 ) -> Result<Option<TimeOptions>, CliError> {
-    let sum = match asked.kernel.given() {
+    let sum = match given.kernel.given() {
         Some(KernelOption::Sum(text)) => Some(text),
         Some(KernelOption::Pair(_) | KernelOption::Time) | None => None,
     };
-    if !asked.asks_for_time() {
+    if !given.requests_time_model() {
         return Ok(options.time.clone());
     }
     let [input] = frame.inputs.as_slice() else {
@@ -141,7 +141,7 @@ fn time_options(
     };
     let spec = sum.map(|text| TimeSpec::parse(&text, &period)).transpose();
     let spec = spec.map_err(|error| CliError::Period(error.to_string()))?;
-    let periods: Result<Vec<f64>, String> = asked.period.iter().map(|text| period(text)).collect();
+    let periods: Result<Vec<f64>, String> = given.period.iter().map(|text| period(text)).collect();
     let periods = periods.map_err(CliError::Period)?;
     let parameters = options.time.as_ref().and_then(|time| time.parameters.clone());
     Ok(Some(TimeOptions { spec, periods, parameters }))

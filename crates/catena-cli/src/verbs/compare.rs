@@ -71,9 +71,9 @@ struct Row {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, columns, printing, .. } = arguments;
     let console = printing.console();
-    let asked = FitRequest::new(&arguments.model)?;
+    let request = FitRequest::new(&arguments.model)?;
     let source = open(data, columns, Text::Gone, console)?;
-    let options = asked.prepared(&source.frame, &arguments.model)?;
+    let options = request.prepared(&source.frame, &arguments.model)?;
     if arguments.model.dry_run {
         return Plan::new(&source.frame, &options).show("compare", printing.json, console);
     }

@@ -48,14 +48,14 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, output, parameters_out, columns, printing, .. } = arguments;
     let console = printing.console();
-    let asked = FitRequest::new(&arguments.model)?;
+    let request = FitRequest::new(&arguments.model)?;
     check_targets(arguments)?;
     let source = open(data, columns, Text::Gone, console)?;
     if arguments.model.dry_run {
-        let options = asked.prepared(&source.frame, &arguments.model)?;
+        let options = request.prepared(&source.frame, &arguments.model)?;
         return Plan::new(&source.frame, &options).show("fit", printing.json, console);
     }
-    let fit = learn(&source, &asked, &arguments.model, console)?;
+    let fit = learn(&source, &request, &arguments.model, console)?;
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
     save(&fit, &about, output)?;
     if let Some(path) = parameters_out {

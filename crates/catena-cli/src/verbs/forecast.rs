@@ -71,7 +71,7 @@ const MOST_STEPS: usize = 10_000_000;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, target, prediction, columns, printing, .. } = arguments;
     let console = printing.console();
-    let mut asked = FitRequest::new(&arguments.model)?;
+    let mut request = FitRequest::new(&arguments.model)?;
     let read: Vec<&Path> =
         std::iter::once(data.as_path()).chain(arguments.model.parameters.as_deref()).collect();
     // In a dry run only JSON goes to standard output.
@@ -85,12 +85,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.paths.is_some() && names_of(&source.frame, columns.long.as_ref()).contains(&PATH) {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });
     }
-    choose_time(&mut asked.options, &source.frame, console);
+    choose_time(&mut request.options, &source.frame, console);
     if arguments.model.dry_run {
-        let options = asked.prepared(&source.frame, &arguments.model)?;
+        let options = request.prepared(&source.frame, &arguments.model)?;
         return Plan::new(&source.frame, &options).show("forecast", printing.json, console);
     }
-    let fit = learn(&source, &asked, &arguments.model, console)?;
+    let fit = learn(&source, &request, &arguments.model, console)?;
     warn(&fit, console);
     let points = InputPoints::from_column(times.clone());
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;
