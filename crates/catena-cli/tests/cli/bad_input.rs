@@ -1,13 +1,13 @@
-//! Bad input: each ends with code 2 or 3 and one sentence that says where and what to do, and writes nothing.
+//! Bad input: each command exits with code 2 or 3 and one sentence with the place and the remedy, and writes nothing.
 
 use crate::harness::{Folder, PARAMETERS, prepared, waves, wide};
 
-/// Words of the command, the code, and pieces the sentence must have.
+/// The command, its exit code, and parts of the message.
 type Case = (&'static str, i32, &'static [&'static str]);
 
 const GIVEN: &str = " --no-learn --parameters p.json";
 
-/// A folder with one file for each way in which a file can be bad.
+/// A folder with one file per kind of error.
 fn folder() -> Folder {
     let folder = prepared("bad_input");
     folder.run("fit waves.csv --no-learn --parameters p.json -o good.catena").succeeded();
@@ -281,14 +281,14 @@ fn each_ends_with_its_code_and_one_sentence_and_writes_nothing() {
 
 #[test]
 fn the_table_itself_would_be_filled() {
-    // The cases above fail for their own reason, not because of the table or the parameters beside it.
+    // The cases above do not fail because of the table or the parameters.
     let folder = Folder::new("good_input");
     folder.write("waves.csv", wide(&waves(72)));
     folder.write("p.json", PARAMETERS);
     folder.run(&format!("impute waves.csv -o out.csv{GIVEN}")).succeeded();
 }
 
-/// A damaged file must not print what went wrong inside a library of its format.
+/// A damaged file must not print internal errors of the format's library.
 #[test]
 fn a_damaged_binary_table_is_one_sentence() {
     let folder = prepared("damaged_arrow");
