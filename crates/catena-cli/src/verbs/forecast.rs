@@ -18,9 +18,8 @@ use crate::arguments::{
 };
 use crate::console::Console;
 use crate::error::CliError;
-use crate::learning::{FitRequest, learn, warn};
+use crate::learning::{FitRequest, warn};
 use crate::model_table::warn_outside;
-use crate::plan::Plan;
 use crate::predictions::{predicted_outputs, write_predictions};
 use crate::source::{Text, open};
 
@@ -86,11 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });
     }
     choose_time(&mut request.options, &source.frame, console);
-    if arguments.model.dry_run {
-        let options = request.prepared(&source.frame, &arguments.model)?;
-        return Plan::new(&source.frame, &options).show("forecast", printing.json, console);
-    }
-    let fit = learn(&source, &request, &arguments.model, console)?;
+    let Some(fit) = request.learn(&source, "forecast", *printing)? else { return Ok(()) };
     warn(&fit, console);
     let points = InputPoints::from_column(times.clone());
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;

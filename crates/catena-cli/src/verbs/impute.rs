@@ -13,7 +13,7 @@ use crate::arguments::{Columns, ModelOptions, PredictionOptions, Printing, Table
 use crate::console::counted;
 use crate::error::CliError;
 use crate::in_blocks::BlockFilling;
-use crate::learning::{FitRequest, learn, warn};
+use crate::learning::{FitRequest, warn};
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::plan::Plan;
 use crate::predictions::Added;
@@ -73,11 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let source = open(data, columns, text, console)?;
     check_columns(arguments, &source, columns.long.as_ref())?;
-    if arguments.options.dry_run {
-        let options = request.prepared(&source.frame, &arguments.options)?;
-        return Plan::new(&source.frame, &options).show("impute", printing.json, console);
-    }
-    let fit = learn(&source, &request, &arguments.options, console)?;
+    let Some(fit) = request.learn(&source, "impute", *printing)? else { return Ok(()) };
     warn(&fit, console);
     complete(arguments, &source, &fit, &target, columns.long.as_ref())?;
     printing.summary(&fit)
