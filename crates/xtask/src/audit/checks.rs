@@ -31,8 +31,7 @@ pub(crate) const CHECKS: &[Check] = &[
 ];
 
 /// Crates that people use as libraries.
-const PUBLISHED: &[&str] =
-    &["catena", "catena-fit", "catena-methods", "catena-io", "catena-report", "catena-store"];
+const PUBLISHED: &[&str] = &["catena", "catena-fit", "catena-methods", "catena-io", "catena-store"];
 
 fn licences(context: &Context<'_>) -> Verdict {
     let mut command = match subcommand("deny") {
