@@ -76,7 +76,6 @@ impl MessagePassing {
             n_rows: dataset.n_rows(),
             rows: OnceLock::new(),
             log_evidence: OnceLock::new(),
-            attachment: OnceLock::new(),
             posterior: OnceLock::new(),
             n_sweeps: AtomicUsize::new(0),
         })
@@ -127,7 +126,6 @@ struct MessagePassingPosterior {
     rows: OnceLock<(Prediction, f64)>,
     /// The log evidence of a forward pass alone.
     log_evidence: OnceLock<f64>,
-    attachment: OnceLock<Attachment>,
     posterior: OnceLock<Posterior<'static>>,
     n_sweeps: AtomicUsize,
 }
@@ -182,12 +180,8 @@ impl MessagePassingPosterior {
         })
     }
 
-    fn attachment(&self) -> &Attachment {
-        self.attachment.get_or_init(|| Attachment::new(&self.inputs, self.graph.tree()))
-    }
-
     fn posterior(&self) -> Result<&Posterior<'static>, MethodError> {
-        cached(&self.posterior, || Ok(Posterior::new(self.swept())?))
+        cached(&self.posterior, || Ok(Posterior::new(self.swept())?.with_inputs(&self.inputs)?))
     }
 
     /// Means, variances and, if requested, covariances along a line if states are too large to be kept.
@@ -199,7 +193,7 @@ impl MessagePassingPosterior {
         if !self.has_large_states() || self.inputs.dim() != 1 {
             return Ok(None);
         }
-        Ok(Some(Workspace::new().predict_along(self.swept(), self.attachment(), at, with_covariances)?))
+        Ok(Some(Workspace::new().predict_along(self.swept(), &self.inputs, at, with_covariances)?))
     }
 
     /// Joint draws at points that all lie after the last row, row-major n×D each; `None` elsewhere.
@@ -219,8 +213,9 @@ impl MessagePassingPosterior {
 
     /// The posterior of the structure extended by these points, as rows after its own.
     fn with_points(&self, points: &InputPoints) -> Result<Posterior<'static>, MethodError> {
+        let attachment = Attachment::new(&self.inputs, self.graph.tree());
         let inputs = joined_inputs(&self.inputs, points)?;
-        let tree = Arc::new(with_points(&inputs, self.graph.tree(), self.attachment())?);
+        let tree = Arc::new(with_points(&inputs, self.graph.tree(), &attachment)?);
         let observations = with_empty_rows(&self.observations, inputs.n_rows())?;
         let model = Arc::new(self.swept().model().clone());
         Ok(Posterior::new(&FactorGraph::new(model, tree, &observations)?)?)
@@ -271,7 +266,7 @@ impl Fitted for MessagePassingPosterior {
         if let Some((prediction, _)) = self.along(at, false)? {
             return Ok(self.of(prediction, quantity));
         }
-        Ok(self.of(self.posterior()?.predict_at(self.attachment(), at)?, quantity))
+        Ok(self.of(self.posterior()?.predict_at(at)?, quantity))
     }
 
     fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError> {
@@ -283,7 +278,7 @@ impl Fitted for MessagePassingPosterior {
         if let Some((_, covariances)) = self.along(at, true)? {
             return Ok(covariances);
         }
-        Ok(self.posterior()?.covariances_at(self.attachment(), at)?)
+        Ok(self.posterior()?.covariances_at(at)?)
     }
 
     /// The points become part of the structure, equal ones once, and the whole structure is sampled.
