@@ -82,7 +82,7 @@ fn sparse(study: &Study, pool: &InputPoints) -> Result<Prediction, ExperimentErr
     let repair = |variance: &f64| Jitter::PAPER_INDUCING.of_correlation(*variance);
     let repairs: Vec<Jitter> = study.latent_variances.iter().map(repair).collect();
     let inducing = Inducing::Shared(centers);
-    let svgp = Svgp::fit_repaired(problem(study)?, &inducing, SvgpOptions::paper(), &repairs)?;
+    let svgp = Svgp::fit_with_jitters(problem(study)?, &inducing, SvgpOptions::paper(), &repairs)?;
     Ok(svgp.predict(&study.test_inputs()?)?)
 }
 

@@ -1,4 +1,4 @@
-//! The paper's bounds hold wherever both of their sides are computed.
+//! The paper's bounds hold on random tables.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use catena::data::InputPoints;

@@ -14,19 +14,20 @@ use catena_methods::{CellReduction, Gradient, MemoryLimit, Problem};
 use std::sync::Arc;
 use support::{Example, Shape, example, moved, n_parameters, shapes};
 
-/// Step h: the error of the difference is about h² (third derivative) + 1e-14·|value|/h, so 1e-8 here; the demand is
+/// Step h: the error of the difference is about h² (third derivative) + 1e-14·|value|/h, so 1e-8 here; the tolerance is
 /// 1e-6 of the gradient's scale.
 fn check(example: &Example, gradient: &Gradient, value: impl Fn(&Lmc) -> f64, what: &str) {
     let step = 1e-5;
-    let slopes: Vec<f64> = [&gradient.mixing[..], &gradient.length_scales[..], &gradient.noise[..]].concat();
-    assert_eq!(slopes.len(), n_parameters(&example.model));
+    let derivatives: Vec<f64> =
+        [&gradient.mixing[..], &gradient.length_scales[..], &gradient.noise[..]].concat();
+    assert_eq!(derivatives.len(), n_parameters(&example.model));
     assert!((gradient.value - value(&example.model)).abs() < 1e-9);
-    for (number, slope) in slopes.iter().enumerate() {
+    for (number, derivative) in derivatives.iter().enumerate() {
         let ahead = value(&moved(&example.model, number, step));
         let behind = value(&moved(&example.model, number, -step));
         let difference = (ahead - behind) / (2.0 * step);
-        let error = (slope - difference).abs() / difference.abs().max(1.0);
-        assert!(error < 1e-6, "{what}, parameter {number}: {slope} against {difference}");
+        let error = (derivative - difference).abs() / difference.abs().max(1.0);
+        assert!(error < 1e-6, "{what}, parameter {number}: {derivative} against {difference}");
     }
 }
 
@@ -101,7 +102,7 @@ fn full_scale() {
     }
 }
 
-/// The same table with one input stretched.
+/// The table with one input scaled.
 fn stretched(example: &Example, input: usize, factor: f64) -> Dataset {
     let inputs = example.dataset.inputs();
     let stretch =
@@ -111,7 +112,7 @@ fn stretched(example: &Example, input: usize, factor: f64) -> Dataset {
     Dataset::new(inputs, example.dataset.observations().clone()).unwrap()
 }
 
-/// The stretched table is arranged anew: so small a stretch changes no neighbor, and moves the inducing points along.
+/// The arrangement is recomputed: so small a factor changes no neighbor, and the inducing points scale with the inputs.
 #[test]
 fn full_scale_in_a_factor_on_each_input() {
     let step: f64 = 1e-5;

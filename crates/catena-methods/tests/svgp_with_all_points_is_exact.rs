@@ -1,5 +1,5 @@
-//! With inducing points at every distinct place, both sparse approximations are exact; with fewer, the collapsed one
-//! stays below the evidence.
+//! With inducing points at every distinct place both sparse approximations are exact; with fewer, the collapsed one is a
+//! lower bound of the evidence.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its case must fail")]
 
 mod support;
@@ -8,7 +8,7 @@ use catena::data::InputPoints;
 use catena_methods::kmeans::{Start, k_means};
 use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
 use catena_methods::{DenseMethodError, MemoryLimit, Problem};
-use support::{assert_prediction, example, shapes, textbook};
+use support::{assert_prediction, example, reference, shapes};
 
 const BOTH: [Approximation; 2] = [Approximation::Fitc, Approximation::Collapsed];
 
@@ -24,7 +24,7 @@ fn distinct_places(inputs: &InputPoints) -> InputPoints {
 fn predictions_and_evidence() {
     for (number, shape) in shapes().into_iter().enumerate() {
         let example = example(shape, 2000 + number as u64);
-        let answer = textbook(&example);
+        let answer = reference(&example);
         let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
         let inducing = Inducing::Shared(distinct_places(example.dataset.inputs()));
         for approximation in BOTH {
@@ -43,7 +43,7 @@ fn predictions_and_evidence() {
 #[test]
 fn the_collapsed_bound_is_a_bound_and_rises() {
     let example = example(support::Shape { n_rows: 40, ..support::Shape::default() }, 4);
-    let evidence = textbook(&example).log_evidence;
+    let evidence = reference(&example).log_evidence;
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
     let places = example.dataset.inputs();
     let mut before = f64::NEG_INFINITY;
@@ -79,7 +79,7 @@ fn coinciding_inducing_points_and_memory_are_refused() {
     let same = Inducing::Shared(InputPoints::new(3, 2, vec![1.0; 6]).unwrap());
     let refused = Svgp::fit(problem, &same, SvgpOptions::default()).err();
     assert!(matches!(refused, Some(DenseMethodError::InducingNotPositiveDefinite { inducing: 1, .. })));
-    // The paper's repair makes it pass.
+    // The paper's jitter makes it positive definite.
     assert!(Svgp::fit(problem, &same, SvgpOptions::paper()).is_ok());
     let options = SvgpOptions { memory: MemoryLimit::bytes(1000), ..SvgpOptions::default() };
     assert!(matches!(Svgp::fit(problem, &same, options).err(), Some(DenseMethodError::Memory { .. })));

@@ -1,4 +1,4 @@
-//! One thread or several: the same bits.
+//! Results do not depend on the number of threads, to the bit.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its case must fail")]
 
 mod support;
@@ -10,6 +10,7 @@ use catena_methods::kmeans::{Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
 use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
 use catena_methods::{Gradient, MemoryLimit, Problem};
+use catena_testkit::random::SeededDraws;
 use std::sync::Arc;
 use support::{Shape, example, points};
 
@@ -17,7 +18,7 @@ fn everything() -> Vec<(Prediction, Gradient)> {
     // Large enough for the blocked and parallel paths of the dense algebra, several chunks of the sparse one.
     let example = example(Shape { n_rows: 700, ..Shape::default() }, 12);
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let at = points(&mut support::Random(3), 300, 2);
+    let at = points(&mut SeededDraws::new(3), 300, 2);
     let exact = Exact::fit(problem, ExactOptions::default()).unwrap();
     let nngp = Nngp::fit(problem, NngpOptions::new(8)).unwrap();
     let centers = k_means(example.dataset.inputs(), Start::PlusPlus { n_centers: 30, seed: 2 }, 20).unwrap();

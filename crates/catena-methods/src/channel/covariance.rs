@@ -1,15 +1,15 @@
-//! The covariance of channels with each other, `K̃ = Σ_l (a_l a_lᵀ) ∘ κ_l + I`, and with what is asked for at a point.
+//! The covariance of channels with each other, `K̃ = Σ_l (a_l a_lᵀ) ∘ κ_l + I`, and with the targets at a point.
 
 use rayon::prelude::*;
 
 use super::{Block, Channels, Run};
 use crate::cholesky::Threads;
 use crate::correlation::Correlations;
-use crate::target::{Targets, dot};
+use crate::targets::{Targets, dot};
 
 impl Channels {
-    /// The lower triangle of K̃ over a block, column-major. Columns of one location are filled together, so that each
-    /// distance and correlation is computed once.
+    /// The lower triangle of K̃ over a block, column-major. Columns of one location are filled together, so each distance
+    /// and correlation is computed once.
     pub(crate) fn covariance(
         &self,
         correlations: &Correlations,
@@ -83,7 +83,7 @@ impl Channels {
         }
     }
 
-    /// `a_cl κ_l` for the channel at one place of a block.
+    /// `a_cl κ_l` for one channel of a block.
     fn weigh(&self, block: &Block, (run, at): (Run, usize), values: &[f64], weighted: &mut [f64]) {
         let loadings = self.loadings(run.location, block.channels[at]);
         for latent in 0..values.len() {

@@ -1,7 +1,7 @@
-//! One location given its neighbors: what its channels bring that is new, with unit variance.
+//! The innovations of one location: its channels whitened given those of its neighbors.
 
 use super::FullScale;
-use super::surroundings::{Surroundings, refill};
+use super::neighborhood::{Neighborhood, refill};
 use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
 use crate::exact::not_positive_definite;
@@ -10,10 +10,10 @@ use crate::exact::not_positive_definite;
 /// G⁻ᵀ and `C = G Gᵀ` the residual covariance of the neighbors' channels and, last, its own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Innovation {
-    pub(super) around: Surroundings,
+    pub(super) around: Neighborhood,
     /// G.
     pub(super) factor: Cholesky,
-    /// Where the own channels begin in the block.
+    /// Index of the first own channel in the block.
     pub(super) own: usize,
     /// V, one column per own channel.
     pub(super) last: Vec<f64>,
@@ -35,7 +35,7 @@ impl Innovation {
 }
 
 impl FullScale {
-    /// The innovation of one location, in the memory of another.
+    /// Computes the innovations of one location in the memory of those of another.
     pub(super) fn innovation(
         &self,
         location: usize,
@@ -44,7 +44,7 @@ impl FullScale {
         let channels = &self.channels;
         let Innovation { around, factor, own, last, loaded, values, log_diagonal, features } = innovation;
         let neighbors = self.arrangement.neighbors_of(location).iter().copied();
-        self.look_around(neighbors.chain(std::iter::once(location)), around);
+        self.gather(neighbors.chain(std::iter::once(location)), around);
         let dim = around.dim();
         let mut matrix = std::mem::take(factor).into_memory();
         self.residual_covariance(around, &mut matrix);
@@ -63,7 +63,7 @@ impl FullScale {
         }));
         *log_diagonal = factor.diagonal().skip(*own).map(f64::ln).sum();
         around.add_loaded(last, self.model.n_latents(), loaded);
-        self.carry(around, (loaded, values.len()), features);
+        self.features_times(around, (loaded, values.len()), features);
         Ok(())
     }
 }

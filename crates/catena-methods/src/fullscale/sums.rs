@@ -1,4 +1,4 @@
-//! A, t and the likelihood, added up over chunks of locations.
+//! A, t and the likelihood, summed over chunks of locations.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use super::innovation::Innovation;
 use super::{CHUNKS_IN_FLIGHT, FullScale, chunks_of};
 use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
-use crate::target::dot;
+use crate::targets::dot;
 
-/// What locations add up to.
+/// Sums over locations.
 struct Sums {
     /// The lower triangle of `Σ b bᵀ`, column-major.
     system: Vec<f64>,
@@ -23,7 +23,7 @@ struct Sums {
 }
 
 impl FullScale {
-    /// Finds A, w and the likelihood.
+    /// Computes A, w and the likelihood.
     pub(super) fn condition(&mut self) -> Result<(), DenseMethodError> {
         let total = self.features.total();
         let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence: 0.0 };
@@ -38,7 +38,7 @@ impl FullScale {
                 sums.system.iter_mut().zip(part.system).for_each(|(sum, term)| *sum += term);
             }
         }
-        // A ≥ I: a pivot below 1 can only come from numbers that overflowed.
+        // A ≥ I: a pivot below 1 can only come from overflow.
         let system = Cholesky::new(total, sums.system, Threads::All)
             .map_err(|_| DenseMethodError::NotPositiveDefinite { row: self.channels.row(0) })?;
         let mut weights = sums.right;

@@ -1,18 +1,19 @@
-//! Inducing points and the whitened features they give to any point.
+//! The inducing points of every latent and the whitened features of any point.
 
 use catena::data::InputPoints;
-use catena::index::{LatentIndex, RowIndex};
+use catena::index::LatentIndex;
 
 use crate::cholesky::{Cholesky, Threads};
 use crate::correlation::Correlations;
+use crate::inducing::InducingSet;
 use crate::{DenseMethodError, Jitter};
 
-/// Where the inducing values live.
+/// The inputs of the inducing values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inducing {
     /// The same points for every latent.
     Shared(InputPoints),
-    /// Points for each latent, as many as it needs.
+    /// Points of its own for each latent.
     PerLatent(Vec<InputPoints>),
 }
 
@@ -27,12 +28,11 @@ impl Inducing {
     }
 }
 
-/// For each latent: its inducing points and the factor of their correlation matrix.
+/// The inducing points of every latent.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     pub(super) correlations: Correlations,
-    pub(super) points: Vec<InputPoints>,
-    pub(super) factors: Vec<Cholesky>,
+    pub(super) sets: Vec<InducingSet>,
     /// The inducing values of latent l are `start[l]..start[l + 1]` of all.
     start: Vec<usize>,
 }
@@ -51,23 +51,23 @@ impl Features {
         points: Vec<InputPoints>,
         jitters: &[Jitter],
     ) -> Result<Self, DenseMethodError> {
-        let mut factors = Vec::with_capacity(points.len());
+        let mut sets = Vec::with_capacity(points.len());
         let mut start = vec![0];
-        for (latent, (places, jitter)) in points.iter().zip(jitters).enumerate() {
-            let mut matrix =
-                cross(places, places, |distance| correlations.value(latent, distance), &correlations);
-            matrix.iter_mut().step_by(places.n_rows() + 1).for_each(|diagonal| *diagonal += jitter.get());
-            let factor = Cholesky::new(places.n_rows(), matrix, Threads::One).map_err(|inducing| {
+        for (latent, (points, jitter)) in points.into_iter().zip(jitters).enumerate() {
+            let count = points.n_rows();
+            let mut matrix = correlations.cross(latent, &points, points.rows().map(|row| points.point(row)));
+            matrix.iter_mut().step_by(count + 1).for_each(|diagonal| *diagonal += jitter.get());
+            let factor = Cholesky::new(count, matrix, Threads::One).map_err(|inducing| {
                 DenseMethodError::InducingNotPositiveDefinite { latent: LatentIndex::new(latent), inducing }
             })?;
-            factors.push(factor);
-            start.push(start[latent] + places.n_rows());
+            sets.push(InducingSet { points, factor });
+            start.push(start[latent] + count);
         }
-        Ok(Self { correlations, points, factors, start })
+        Ok(Self { correlations, sets, start })
     }
 
     pub(super) fn n_latents(&self) -> usize {
-        self.points.len()
+        self.sets.len()
     }
 
     /// The number of inducing values of all latents.
@@ -75,18 +75,18 @@ impl Features {
         self.start[self.n_latents()]
     }
 
-    /// Where the inducing values of a latent begin.
+    /// The number of the first inducing value of a latent.
     pub(super) fn start(&self, latent: usize) -> usize {
         self.start[latent]
     }
 
     /// The number of inducing values of a latent.
     pub(super) fn count(&self, latent: usize) -> usize {
-        self.points[latent].n_rows()
+        self.sets[latent].len()
     }
 
-    /// The latent and inducing point of one of all inducing values.
-    pub(super) fn place_of(&self, value: usize) -> (usize, usize) {
+    /// The latent and the inducing point of an inducing value.
+    pub(super) fn locate(&self, value: usize) -> (usize, usize) {
         let latent = self.start.partition_point(|&start| start <= value) - 1;
         (latent, value - self.start[latent])
     }
@@ -98,8 +98,7 @@ impl Features {
         let mut unexplained = vec![0.0; points.len() * n_latents];
         for latent in 0..n_latents {
             let count = self.count(latent);
-            let mut columns = self.correlations_with(latent, points);
-            self.factors[latent].whiten(&mut columns, Threads::One);
+            let columns = self.sets[latent].features((&self.correlations, latent), points.iter().copied());
             for (at, column) in columns.chunks_exact(count).enumerate() {
                 let explained: f64 = column.iter().map(|feature| feature * feature).sum();
                 unexplained[at * n_latents + latent] = 1.0 - explained;
@@ -108,36 +107,4 @@ impl Features {
         }
         PointFeatures { by_latent, unexplained }
     }
-
-    /// k_l(Z, x) of every point, column by column.
-    fn correlations_with(&self, latent: usize, points: &[&[f64]]) -> Vec<f64> {
-        let places = &self.points[latent];
-        let mut columns = Vec::with_capacity(points.len() * places.n_rows());
-        for point in points {
-            columns.extend(
-                places
-                    .values()
-                    .chunks_exact(places.dim())
-                    .map(|place| self.correlations.value(latent, self.correlations.distance(point, place))),
-            );
-        }
-        columns
-    }
-}
-
-/// A function of the distances between two sets of points, column-major.
-pub(super) fn cross(
-    rows: &InputPoints,
-    columns: &InputPoints,
-    function: impl Fn(f64) -> f64,
-    correlations: &Correlations,
-) -> Vec<f64> {
-    let entry = |row: RowIndex, column: RowIndex| {
-        function(correlations.distance(rows.point(row), columns.point(column)))
-    };
-    columns
-        .rows()
-        .flat_map(|column| rows.rows().map(move |row| (row, column)))
-        .map(|(r, c)| entry(r, c))
-        .collect()
 }

@@ -1,4 +1,4 @@
-//! A, b and the evidence, added up over chunks of locations.
+//! A, b and the evidence, summed over chunks of locations.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::inducing::{Features, PointFeatures};
+use super::features::{Features, PointFeatures};
 use super::{Approximation, CHUNKS_IN_FLIGHT, chunks_of};
 use crate::channel::Channels;
 
-/// What a fit needs of the data.
+/// The sufficient statistics of the data.
 pub(super) struct Sums {
     /// The lower triangle (by blocks) of `A = I + Σ φφᵀ/λ`, column-major.
     pub(super) system: Vec<f64>,
@@ -86,7 +86,7 @@ fn add_block(
     let n_latents = features.n_latents();
     let weights: Vec<f64> =
         locations.iter().map(|location| location.precision[latent * n_latents + other]).collect();
-    // Private latents of different outputs never meet.
+    // Private latents of different outputs have no common cell.
     if weights.iter().all(|&weight| weight == 0.0) {
         return;
     }
@@ -102,7 +102,7 @@ fn add_block(
     matmul(block, Accum::Add, left, right.transpose(), 1.0, Par::Seq);
 }
 
-/// The sums of each location of a chunk; the cells' own part of the evidence is added to `evidence`.
+/// The sums of each location of a chunk; the terms of single cells are added to `evidence`.
 pub(super) fn location_sums(
     channels: &Channels,
     at: &PointFeatures,
@@ -135,7 +135,7 @@ pub(super) fn location_sums(
     sums
 }
 
-/// `Σ_l a_l² (1 − |u_l|²)`: the variance of a channel that the inducing values cannot explain.
+/// `Σ_l a_l² (1 − |u_l|²)`: the variance of a channel that the inducing values do not explain.
 pub(super) fn unexplained_of(loadings: &[f64], unexplained: &[f64]) -> f64 {
     loadings.iter().zip(unexplained).map(|(loading, left)| loading * loading * left).sum()
 }
