@@ -15,7 +15,7 @@ use catena::data::{Observations, OutputScaling};
 use catena::graph::FactorGraph;
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::{
-    Ascent, Extent, Family, GraphEvidence, LogPosterior, OutputMoments, Priors, Settings,
+    Extent, Family, GraphEvidence, Lbfgs, LogPosterior, OptimizerSettings, OutputMoments, Priors,
 };
 use catena::structure::{Tree, sorted_chain};
 use catena_studies::gap_table::{GapTable, ett_over_time};
@@ -113,8 +113,9 @@ fn climb(tree: &Tree, observations: &Observations, extent: Extent, family: Famil
     let evidence = GraphEvidence::new(FactorGraph::new(&start, tree, observations)?);
     let mut objective = LogPosterior::new(evidence, &parameters, &priors);
     // A tolerance of zero: only a vanishing slope could end the climb early.
-    let settings = Settings { max_iterations: ITERATIONS, tolerance: 0.0, ..Settings::default() };
-    let mut ascent = Ascent::new(&mut objective, parameters.vector_of(&start), settings);
+    let settings =
+        OptimizerSettings { max_iterations: ITERATIONS, tolerance: 0.0, ..OptimizerSettings::default() };
+    let mut ascent = Lbfgs::new(&mut objective, parameters.vector_of(&start), settings);
     ascent.run(&mut objective, usize::MAX, &mut |_| ControlFlow::Continue(()));
     black_box(ascent.point());
     Ok(Climb {

@@ -2,9 +2,8 @@
 
 use catena::data::{InputPoints, InputScaling};
 use catena::index::RowIndex;
-use catena::structure::{
-    NeighborSearch, Start, Tree, brute_force_greedy_chain, greedy_chain_by, spanning_tree_by,
-};
+use catena::structure::{NeighborSearch, Start, Tree, greedy_chain_by, spanning_tree_by};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 use std::error::Error;
 use std::io::Write as _;
 use std::time::Instant;

@@ -11,7 +11,7 @@ use std::time::Instant;
 use catena::data::OutputScaling;
 use catena::graph::FactorGraph;
 use catena::inference::{Form, Workspace};
-use catena::kernel::Piece;
+use catena::kernel::Component;
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Quality, Variance};
@@ -101,13 +101,13 @@ fn model(n_harmonics: usize, has_level: bool) -> Result<Lmc, Failure> {
     let mut latents = vec![];
     for latent in 0..N_OUTPUTS {
         let quality = Quality::new(0.4 + 0.2 * latent as f64)?;
-        latents.push(Latent::piece(Piece::Sho { quality }, length(2.0 + latent as f64)?));
+        latents.push(Latent::component(Component::Sho { quality }, length(2.0 + latent as f64)?));
         if has_level {
-            latents.push(Latent::piece(Piece::RandomWalk, length(4e4)?));
+            latents.push(Latent::component(Component::RandomWalk, length(4e4)?));
         }
         for harmonic in 1..=n_harmonics {
-            latents.push(Latent::piece(
-                Piece::Cycle { period: length(24.0 / harmonic as f64)? },
+            latents.push(Latent::component(
+                Component::Cycle { period: length(24.0 / harmonic as f64)? },
                 length(720.0)?,
             ));
         }

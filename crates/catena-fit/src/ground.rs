@@ -9,8 +9,8 @@ use catena::index::OutputIndex;
 use catena::inference;
 use catena::kernel::StateKind;
 use catena::learning::{
-    Evidence, Extent, Family, GraphEvidence, Learned, OutputMoments, Parameters, Priors, Progress,
-    RaceSettings, race,
+    Evidence, Extent, Family, GraphEvidence, Learned, MultiStartSettings, OutputMoments, Parameters, Priors,
+    Progress, multi_start,
 };
 use catena::model::{Lmc, MixingMatrix, ModelError};
 use catena::prediction::Prediction;
@@ -48,7 +48,7 @@ pub(crate) struct Course<'a> {
     pub(crate) multipliers: &'a [f64],
     /// Starts that were learned before.
     pub(crate) earlier: Vec<Lmc>,
-    pub(crate) settings: RaceSettings,
+    pub(crate) settings: MultiStartSettings,
     pub(crate) priors: &'a Priors,
     pub(crate) noise_floor: f64,
 }
@@ -107,7 +107,7 @@ impl Ground {
         let (first, starts, parameters) = self.facts.starts(course, || self.moments())?;
         let graph = self.graph(first)?;
         let make = || GraphEvidence::new(graph.clone());
-        Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
+        Ok(multi_start(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
     }
 
     /// Learns by the evidence of another method.
@@ -119,7 +119,7 @@ impl Ground {
     ) -> Result<Learned, FitError> {
         let (_, starts, parameters) = self.facts.starts(course, || self.moments())?;
         let make = || MethodEvidence { method, dataset: &self.dataset };
-        Ok(race(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
+        Ok(multi_start(&make, &parameters, course.priors, &starts, course.settings, monitor)?)
     }
 
     /// Mean and variance of an observation of every cell, and the log evidence.
@@ -211,7 +211,7 @@ struct MethodEvidence<'a> {
 impl Evidence for MethodEvidence<'_> {
     type Error = MethodError;
 
-    fn slopes(&mut self, model: &Lmc) -> Result<inference::Gradient, MethodError> {
+    fn gradient(&mut self, model: &Lmc) -> Result<inference::Gradient, MethodError> {
         let problem = Problem::new(model, self.dataset, DistanceScale::ONE)?;
         let catena_methods::Gradient { value, mixing, length_scales, noise } =
             self.method.gradient(problem)?;

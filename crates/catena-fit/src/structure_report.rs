@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use catena::diagnostics::{PairSampling, StructureQuality};
+use catena::diagnostics::{Distortion, PairSampling, StructureQuality};
 use catena::kernel::StateKind;
 use catena::model::Lmc;
 use catena::structure::Tree;
@@ -106,10 +106,50 @@ impl StructureReport {
     pub fn to_json(&self) -> String {
         let null = || "null".to_string();
         object(&[
-            ("quality", self.quality.to_json()),
+            ("quality", quality_to_json(&self.quality)),
             ("bounds", self.bounds.as_ref().map_or_else(null, EvaluatedBounds::to_json)),
             ("error", self.error.as_ref().map_or_else(null, ErrorEstimate::to_json)),
         ])
+    }
+}
+
+/// The quality of a structure as one JSON object. A number that is not finite becomes `null`.
+pub fn quality_to_json(quality: &StructureQuality) -> String {
+    let gaps = object(&[
+        ("total", number(quality.gaps.total)),
+        ("mean", number(quality.gaps.mean)),
+        ("median", number(quality.gaps.median)),
+        ("largest", number(quality.gaps.largest)),
+        ("n_zero", quality.gaps.n_zero.to_string()),
+    ]);
+    object(&[
+        ("n_points", quality.n_points.to_string()),
+        ("n_inputs", quality.dim.to_string()),
+        ("is_chain", quality.is_chain.to_string()),
+        ("distance_scale", number(quality.distance_scale)),
+        ("gaps", gaps),
+        ("distortion", distortion_to_json(quality.distortion)),
+        ("covariance_gap_bound", quality.covariance_gap_bound.map_or("null".into(), number)),
+        ("chain_start_factor", quality.chain_start_factor.map_or("null".into(), number)),
+    ])
+}
+
+fn distortion_to_json(distortion: Distortion) -> String {
+    match distortion {
+        Distortion::Exact { largest, mean } => {
+            object(&[("exact", "true".into()), ("largest", number(largest)), ("mean", number(mean))])
+        }
+        Distortion::Sampled { at_least, at_most, share_beyond, mean, mean_standard_error, n_sampled } => {
+            object(&[
+                ("exact", "false".into()),
+                ("at_least", number(at_least)),
+                ("at_most", number(at_most)),
+                ("share_beyond", number(share_beyond)),
+                ("mean", number(mean)),
+                ("mean_standard_error", number(mean_standard_error)),
+                ("n_sampled", n_sampled.to_string()),
+            ])
+        }
     }
 }
 
@@ -161,5 +201,25 @@ impl fmt::Display for StructureReport {
             write!(formatter, "\n{error}")?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use catena::data::InputPoints;
+    use catena::structure::{Start, greedy_chain};
+
+    #[test]
+    fn quality_reads_as_json() {
+        let inputs = InputPoints::new(3, 2, vec![0.0, 0.0, 1.0, 0.0, 1.0, 1.0]).unwrap();
+        let chain = greedy_chain(&inputs, Start::FirstRow).unwrap();
+        let json = quality_to_json(&StructureQuality::new(&inputs, &chain, None, PairSampling::default()));
+        assert!(json.starts_with("{\"n_points\":3,\"n_inputs\":2,\"is_chain\":true,"), "{json}");
+        assert!(
+            json.contains(
+                "\"gaps\":{\"total\":2.0,\"mean\":1.0,\"median\":1.0,\"largest\":1.0,\"n_zero\":0}"
+            )
+        );
     }
 }

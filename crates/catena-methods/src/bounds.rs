@@ -2,8 +2,7 @@
 
 use catena::data::{InputPoints, squared_distance};
 use catena::diagnostics::{
-    CovarianceNorms, PairSampling, chain_start_factor, covariance_gap_bound, distortion, latent_gap_bound,
-    posterior_bounds,
+    PairSampling, chain_start_factor, covariance_gap_bound, distortion, latent_gap_bound,
 };
 use catena::index::{LatentIndex, OutputIndex, Position};
 use catena::kernel::StateKind;
@@ -51,6 +50,36 @@ pub struct Sides {
     pub left: f64,
     /// Its bound.
     pub right: f64,
+}
+
+/// Spectral norms that Lemma 2 needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CovarianceNorms {
+    /// η = ‖K − K_π‖₂, or a bound on it.
+    pub gap: f64,
+    /// ‖K‖₂ of the Euclidean covariance.
+    pub euclidean: f64,
+    /// ‖K_π‖₂ of the structure's covariance.
+    pub structure: f64,
+}
+
+/// How far the structure's posterior can be from the Euclidean one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct PosteriorBounds {
+    /// A bound on ‖μ − μ_π‖₂.
+    mean: f64,
+    /// A bound on ‖Σ − Σ_π‖₂.
+    covariance: f64,
+}
+
+/// Lemma 2, and with the η of Theorem 1 that theorem: all points observed with the same noise σ², ‖y‖₂ given.
+fn posterior_bounds(norms: CovarianceNorms, noise: Variance, observations_norm: f64) -> PosteriorBounds {
+    let CovarianceNorms { gap, euclidean, structure } = norms;
+    let (relative, noise) = (gap / noise.get(), noise.get());
+    PosteriorBounds {
+        mean: (relative + (euclidean + gap) / noise * relative) * observations_norm,
+        covariance: gap + relative * (euclidean + structure) + relative * euclidean * (structure / noise),
+    }
 }
 
 /// Both sides of Lemma 2; its η, ‖K‖₂ and ‖K_π‖₂ are computed, not bounded.

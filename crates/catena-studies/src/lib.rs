@@ -2,9 +2,10 @@
 //!
 //! In reading order: [`julia_streams`] (their random numbers, bit for bit), [`summation`] (their sums, to the last bit), [`study`] (one cell as every method receives
 //! it, and its scores), [`sensor_study`], [`ett_study`] and [`ett_time_study`] (the three set-ups), [`gap_table`] (a table
-//! with hidden cells). Solving them, and comparing with what the paper prints, is for `catena-experiments`; this crate
+//! with hidden cells), [`brute_force_chain`] (the reference chain). Solving them, and comparing with what the paper prints, is for `catena-experiments`; this crate
 //! stands below the methods, so that their tests can use it.
 
+pub mod brute_force_chain;
 pub mod ett_study;
 pub mod ett_time_study;
 pub mod gap_table;

@@ -4,9 +4,9 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::{Position, RowIndex};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::brute_force_greedy_chain;
 use catena::units::{LengthScale, Variance};
 
+use crate::brute_force_chain::brute_force_greedy_chain;
 use crate::julia_streams::JuliaStream;
 use crate::study::{Study, StudyError, mean_and_deviation};
 

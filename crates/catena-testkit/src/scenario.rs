@@ -7,7 +7,7 @@
 use crate::reference::DensePrior;
 use catena::data::{InputPoints, Observations};
 use catena::index::{OutputIndex, RowIndex};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Quality, Variance};
@@ -199,12 +199,12 @@ fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
     if matches!(shape, Shape::Time | Shape::Phases) && draws.chance(0.85) {
         let piece = match draws.below(4) {
-            0 => Piece::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
-            1 => Piece::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
-            2 => Piece::RandomWalk,
-            _ => Piece::LocalLinearTrend,
+            0 => Component::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
+            1 => Component::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
+            2 => Component::RandomWalk,
+            _ => Component::LocalLinearTrend,
         };
-        return Latent::piece(piece, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
+        return Latent::component(piece, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
     }
     let (kernel, state) = match shape {
         Shape::Line if draws.chance(0.1) => (Kernel::Matern12, StateKind::Value),
@@ -232,7 +232,7 @@ fn draw_model(draws: &mut SeededDraws, shape: Shape, limits: Limits, n_outputs: 
             if draws.chance(0.6) {
                 let period = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
                 let length_scale = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
-                latents[at] = Latent::piece(Piece::Cycle { period }, length_scale);
+                latents[at] = Latent::component(Component::Cycle { period }, length_scale);
                 latents[at + 1] = Latent::quarter_turn_of(&latents[at]).unwrap();
                 at += 1;
             }

@@ -1,8 +1,8 @@
-//! Numbers whose unit and sign were checked when they were made.
+//! Positive numbers whose meaning and range were checked when they were made.
 
 use thiserror::Error;
 
-/// A number that cannot be what it is meant to be.
+/// A number out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Error)]
 #[non_exhaustive]
 pub enum UnitError {
@@ -18,90 +18,59 @@ pub enum UnitError {
     /// A distance scale must be positive and finite.
     #[error("distance scale {0} is not a positive finite number")]
     DistanceScale(f64),
+    /// Degrees of freedom must be positive and finite.
+    #[error("{0} degrees of freedom are not a positive finite number; for Gaussian noise use `Gaussian`")]
+    DegreesOfFreedom(f64),
 }
 
-fn is_positive(number: f64) -> bool {
+pub(crate) fn is_positive(number: f64) -> bool {
     number > 0.0 && number.is_finite()
 }
 
-/// A kernel's length-scale, in the units of the (scaled) distances of the structure.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct LengthScale(f64);
+macro_rules! positive_number {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
+        pub struct $name(f64);
 
-impl LengthScale {
-    /// A checked length-scale.
-    ///
-    /// # Errors
-    /// When `value` is zero, negative or not finite.
-    pub fn new(value: f64) -> Result<Self, UnitError> {
-        if is_positive(value) { Ok(Self(value)) } else { Err(UnitError::LengthScale(value)) }
-    }
+        impl $name {
+            /// A checked value.
+            ///
+            /// # Errors
+            /// When `value` is zero, negative or not finite.
+            pub fn new(value: f64) -> Result<Self, UnitError> {
+                if is_positive(value) { Ok(Self(value)) } else { Err(UnitError::$name(value)) }
+            }
 
-    /// The bare number.
-    pub const fn get(self) -> f64 {
-        self.0
-    }
+            /// The plain number.
+            pub const fn get(self) -> f64 {
+                self.0
+            }
+        }
+    };
 }
 
-/// How often an oscillator swings before it is forgotten: ½ for one that just does not, larger for one that does.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Quality(f64);
-
-impl Quality {
-    /// A checked quality.
-    ///
-    /// # Errors
-    /// When `value` is zero, negative or not finite.
-    pub fn new(value: f64) -> Result<Self, UnitError> {
-        if is_positive(value) { Ok(Self(value)) } else { Err(UnitError::Quality(value)) }
-    }
-
-    /// The bare number.
-    pub const fn get(self) -> f64 {
-        self.0
-    }
+positive_number! {
+    /// A kernel's length-scale, in the units of the (scaled) distances of the structure.
+    LengthScale
 }
-
-/// A variance of observation noise: the paper's `1/τ_d`.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct Variance(f64);
-
-impl Variance {
-    /// A checked variance.
-    ///
-    /// # Errors
-    /// When `value` is zero, negative or not finite.
-    pub fn new(value: f64) -> Result<Self, UnitError> {
-        if is_positive(value) { Ok(Self(value)) } else { Err(UnitError::Variance(value)) }
-    }
-
-    /// The bare number.
-    pub const fn get(self) -> f64 {
-        self.0
-    }
+positive_number! {
+    /// The quality factor of an oscillator: ½ at critical damping, larger for oscillations that last longer.
+    Quality
 }
-
-/// The unit in which distances between points are counted before length-scales apply.
-///
-/// The paper's studies use the median gap of the chain and share it with every rival, so that a length-scale
-/// means the same everywhere; carrying it as a value keeps that division visible.
-#[derive(Clone, Copy, PartialEq, PartialOrd, Debug)]
-pub struct DistanceScale(f64);
+positive_number! {
+    /// A variance of observation noise: the paper's `1/τ_d`.
+    Variance
+}
+positive_number! {
+    /// The unit of distances between points, before length-scales apply.
+    ///
+    /// The paper's studies use the median gap of the chain and share it with every method, so that a length-scale
+    /// means the same everywhere.
+    DistanceScale
+}
 
 impl DistanceScale {
     /// Distances as they are.
     pub const ONE: Self = Self(1.0);
-
-    /// A checked scale.
-    ///
-    /// # Errors
-    /// When `value` is zero, negative or not finite.
-    pub fn new(value: f64) -> Result<Self, UnitError> {
-        if is_positive(value) { Ok(Self(value)) } else { Err(UnitError::DistanceScale(value)) }
-    }
-
-    /// The bare number.
-    pub const fn get(self) -> f64 {
-        self.0
-    }
 }

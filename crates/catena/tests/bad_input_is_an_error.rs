@@ -6,12 +6,13 @@ use catena::data::{DataError, Dataset, InputPoints, InputScaling, Observations, 
 use catena::graph::{FactorGraph, GraphError};
 use catena::index::{LatentIndex, OutputIndex, RowIndex};
 use catena::inference::{Form, InferenceError, Outlook, Workspace};
-use catena::kernel::{Kernel, KernelError, Piece, StateKind};
+use catena::kernel::{Component, Kernel, KernelError, StateKind};
 use catena::live::LivePosterior;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, StructureError, Tree, brute_force_greedy_chain, sorted_chain};
+use catena::structure::{Attachment, StructureError, Tree, sorted_chain};
 use catena::units::{DistanceScale, LengthScale, Quality, UnitError, Variance};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 
 const NOT_NUMBERS: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 const NOT_POSITIVE: [f64; 6] = [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
@@ -266,10 +267,10 @@ fn new_inputs_of_extreme_size_overflow_into_an_error_or_not_at_all() {
     let latents = [
         latent(Kernel::Matern32, StateKind::Derivative),
         latent(Kernel::Matern52, StateKind::Derivative),
-        Latent::piece(Piece::Sho { quality: Quality::new(1e-6).unwrap() }, length),
-        Latent::piece(Piece::Cycle { period: length }, length),
-        Latent::piece(Piece::RandomWalk, length),
-        Latent::piece(Piece::LocalLinearTrend, length),
+        Latent::component(Component::Sho { quality: Quality::new(1e-6).unwrap() }, length),
+        Latent::component(Component::Cycle { period: length }, length),
+        Latent::component(Component::RandomWalk, length),
+        Latent::component(Component::LocalLinearTrend, length),
     ];
     let mut failures = vec![];
     for weight in [0.0, 1e-300, 1e-160, 1.0, 1e160, 1e300] {

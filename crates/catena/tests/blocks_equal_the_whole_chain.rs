@@ -6,7 +6,7 @@ use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::RowIndex;
 use catena::inference::{BlockSweep, Form, Future, InferenceError, Past, Workspace};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::sorted_chain;
 use catena::units::{LengthScale, Variance};
@@ -61,8 +61,8 @@ fn models() -> Vec<Lmc> {
     vec![
         model(vec![latent(Kernel::Matern32, 7.0), latent(Kernel::Matern32, 300.0)]),
         model(vec![
-            Latent::piece(Piece::RandomWalk, scale(40.0)),
-            Latent::piece(Piece::Cycle { period: scale(12.0) }, scale(500.0)),
+            Latent::component(Component::RandomWalk, scale(40.0)),
+            Latent::component(Component::Cycle { period: scale(12.0) }, scale(500.0)),
             latent(Kernel::Matern12, 5.0),
         ]),
     ]

@@ -4,9 +4,8 @@ mod clouds;
 
 use catena::data::InputPoints;
 use catena::index::RowIndex;
-use catena::structure::{
-    NeighborSearch, Start, StructureError, Tree, brute_force_greedy_chain, greedy_chain, greedy_chain_by,
-};
+use catena::structure::{NeighborSearch, Start, StructureError, Tree, greedy_chain, greedy_chain_by};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 use clouds::{KINDS, Kind, any_cloud, cloud};
 use proptest::prelude::*;
 

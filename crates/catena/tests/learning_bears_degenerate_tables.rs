@@ -7,7 +7,8 @@ use catena::graph::FactorGraph;
 use catena::index::OutputIndex;
 use catena::kernel::Kernel;
 use catena::learning::{
-    Extent, Family, GraphEvidence, Learned, OutputMoments, Priors, RaceSettings, Stop, race,
+    Extent, Family, GraphEvidence, Learned, MultiStartSettings, OutputMoments, Priors, StopReason,
+    multi_start,
 };
 use catena::model::Lmc;
 use catena::posterior::Posterior;
@@ -65,13 +66,18 @@ fn learn_from(name: &str, case: &Case) -> Learned {
     let priors = Priors::for_points(extent.spacing, extent.span);
     let graph = FactorGraph::new(&starts[0], &tree, &observations).unwrap();
     let make = || GraphEvidence::new(graph.clone());
-    let learned =
-        race(&make, &parameters, &priors, &starts, RaceSettings::default(), &|_| ControlFlow::Continue(()));
+    let learned = multi_start(&make, &parameters, &priors, &starts, MultiStartSettings::default(), &|_| {
+        ControlFlow::Continue(())
+    });
     let learned = learned.unwrap();
     assert!(numbers(&learned.model).iter().all(|number| number.is_finite()), "{name}: {:?}", learned.model);
     assert!(learned.model.noise().iter().all(|noise| noise.get() >= FLOOR), "{name}");
     assert!(learned.log_evidence.is_finite() && learned.path.is_sorted(), "{name}");
-    assert!(matches!(learned.stop, Stop::Converged | Stop::IterationLimit), "{name}: {:?}", learned.stop);
+    assert!(
+        matches!(learned.stop, StopReason::Converged | StopReason::IterationLimit),
+        "{name}: {:?}",
+        learned.stop
+    );
     let posterior = Posterior::new(&graph.with_model(&learned.model).unwrap()).unwrap();
     let prediction = posterior.prediction();
     assert!(prediction.means().iter().all(|mean| mean.is_finite()), "{name}");

@@ -6,7 +6,9 @@
 use catena::data::OutputScaling;
 use catena::graph::FactorGraph;
 use catena::kernel::Kernel;
-use catena::learning::{Extent, Family, GraphEvidence, Learned, OutputMoments, Priors, RaceSettings, race};
+use catena::learning::{
+    Extent, Family, GraphEvidence, Learned, MultiStartSettings, OutputMoments, Priors, multi_start,
+};
 use catena::model::Lmc;
 use catena::structure::automatic_structure;
 use catena_studies::gap_table::GapTable;
@@ -39,8 +41,8 @@ fn lead_of_random_starts(table: &GapTable, n_shared: usize, kernels: (Kernel, Ke
     let graph = FactorGraph::new(&starts[0], &tree, &observations).unwrap();
     let climb = |starts: &[Lmc]| -> Learned {
         let make = || GraphEvidence::new(graph.clone());
-        let settings = RaceSettings::default();
-        race(&make, &parameters, &priors, starts, settings, &|_| ControlFlow::Continue(())).unwrap()
+        let settings = MultiStartSettings::default();
+        multi_start(&make, &parameters, &priors, starts, settings, &|_| ControlFlow::Continue(())).unwrap()
     };
     let raced = climb(&starts).log_posterior;
     let ends: Vec<f64> = (0..N_RANDOM)

@@ -6,7 +6,9 @@ use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::OutputIndex;
 use catena::kernel::{Kernel, StateKind};
-use catena::learning::{Extent, Family, GraphEvidence, Learned, OutputMoments, Priors, RaceSettings, race};
+use catena::learning::{
+    Extent, Family, GraphEvidence, Learned, MultiStartSettings, OutputMoments, Priors, multi_start,
+};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain, spanning_tree};
 use catena::units::{LengthScale, Variance};
@@ -65,8 +67,8 @@ fn learn(model: &Lmc, inputs: &InputPoints, tree: &Tree, observations: &Observat
     let parameters = family.parameters(starts[0].clone(), 1e-6);
     let graph = FactorGraph::new(&starts[0], tree, observations).unwrap();
     let make = || GraphEvidence::new(graph.clone());
-    let settings = RaceSettings::default();
-    race(&make, &parameters, &Priors::FLAT, &starts, settings, &|_| ControlFlow::Continue(())).unwrap()
+    let settings = MultiStartSettings::default();
+    multi_start(&make, &parameters, &Priors::FLAT, &starts, settings, &|_| ControlFlow::Continue(())).unwrap()
 }
 
 fn assert_within(what: &str, factor: f64, learned: f64, truth: f64) {

@@ -5,7 +5,7 @@
 use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::inference::Workspace;
-use catena::kernel::Piece;
+use catena::kernel::Component;
 use catena::learning::Parameters;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::structure::sorted_chain;
@@ -19,7 +19,8 @@ fn length(value: f64) -> LengthScale {
 
 /// Two harmonics of a season of 5, each with its quarter turn.
 fn season() -> Vec<Latent> {
-    let harmonic = |order: f64| Latent::piece(Piece::Cycle { period: length(5.0 / order) }, length(7.0));
+    let harmonic =
+        |order: f64| Latent::component(Component::Cycle { period: length(5.0 / order) }, length(7.0));
     [1.0, 2.0]
         .map(harmonic)
         .into_iter()
@@ -138,9 +139,9 @@ fn central_differences_in_a_period_err_by_the_square_of_their_step() {
 
 #[test]
 fn a_quarter_turn_needs_its_cycle() {
-    let cycle = Latent::piece(Piece::Cycle { period: length(3.0) }, length(2.0));
+    let cycle = Latent::component(Component::Cycle { period: length(3.0) }, length(2.0));
     let turn = Latent::quarter_turn_of(&cycle).unwrap();
-    let walk = Latent::piece(Piece::RandomWalk, length(2.0));
+    let walk = Latent::component(Component::RandomWalk, length(2.0));
     assert!(Latent::quarter_turn_of(&walk).is_none() && Latent::quarter_turn_of(&turn).is_none());
     for latents in [vec![turn, cycle], vec![walk, turn], vec![cycle, turn, turn]] {
         let weights = vec![1.0; 2 * latents.len()];

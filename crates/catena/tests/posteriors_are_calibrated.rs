@@ -7,7 +7,9 @@ use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{OutputIndex, RowIndex};
 use catena::kernel::{Kernel, StateKind};
-use catena::learning::{Extent, Family, GraphEvidence, OutputMoments, Priors, RaceSettings, race};
+use catena::learning::{
+    Extent, Family, GraphEvidence, MultiStartSettings, OutputMoments, Priors, multi_start,
+};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
 use catena::structure::{Tree, sorted_chain, spanning_tree};
@@ -141,8 +143,9 @@ fn learn(on: On, replication: &Replication, observations: &Observations) -> Lmc 
     let graph = FactorGraph::new(&starts[0], &replication.tree, observations).unwrap();
     let make = || GraphEvidence::new(graph.clone());
     let priors = Priors::for_points(extent.spacing, extent.span);
-    let learned =
-        race(&make, &parameters, &priors, &starts, RaceSettings::default(), &|_| ControlFlow::Continue(()));
+    let learned = multi_start(&make, &parameters, &priors, &starts, MultiStartSettings::default(), &|_| {
+        ControlFlow::Continue(())
+    });
     learned.unwrap().model
 }
 

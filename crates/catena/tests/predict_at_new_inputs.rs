@@ -6,7 +6,7 @@ use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::RowIndex;
 use catena::inference::{Form, InferenceError};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
 use catena::structure::{Attachment, Tree, sorted_chain};
@@ -147,7 +147,7 @@ fn they_do_not_depend_on_what_else_is_asked() {
 fn steps_beyond_the_range_of_numbers_are_no_certainty() {
     let length = LengthScale::new(1e-3).unwrap();
     let smooth = Latent::new(Kernel::Matern52, StateKind::Derivative, length).unwrap();
-    let walk = Latent::piece(Piece::RandomWalk, length);
+    let walk = Latent::component(Component::RandomWalk, length);
     let inputs = InputPoints::from_column(vec![0.0, 1.0]).unwrap();
     let tree = sorted_chain(&inputs).unwrap();
     let table = Observations::from_dense(2, 1, &[1.0, 0.5]).unwrap();

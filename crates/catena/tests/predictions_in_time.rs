@@ -6,7 +6,7 @@ use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{Position, RowIndex};
 use catena::inference::{Form, InferenceError, Outlook, Workspace};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
 use catena::structure::{Attachment, sorted_chain};
@@ -148,9 +148,9 @@ const N_PATHS: usize = 100_000;
 fn paths_are_draws_from_the_joint_forecast() {
     let length = |value: f64| LengthScale::new(value).unwrap();
     let latents = [
-        Latent::piece(Piece::Sho { quality: Quality::new(2.0).unwrap() }, length(1.5)),
-        Latent::piece(Piece::RandomWalk, length(9.0)),
-        Latent::piece(Piece::Cycle { period: length(3.0) }, length(20.0)),
+        Latent::component(Component::Sho { quality: Quality::new(2.0).unwrap() }, length(1.5)),
+        Latent::component(Component::RandomWalk, length(9.0)),
+        Latent::component(Component::Cycle { period: length(3.0) }, length(20.0)),
     ];
     let latents = [&latents[..], &[Latent::quarter_turn_of(&latents[2]).unwrap()]].concat();
     let mixing = MixingMatrix::shared(2, 4, vec![1.0, 0.5, 0.7, -0.3, -0.4, 0.8, 0.1, 0.6]).unwrap();
@@ -253,7 +253,7 @@ fn answers_keep_their_digits_where_noise_is_tiny() {
     const DEMANDED: f64 = 1e-9;
     let length = |value: f64| LengthScale::new(value).unwrap();
     let smooth = |value: f64| Latent::new(Kernel::Matern32, StateKind::Derivative, length(value)).unwrap();
-    let walk = Latent::piece(Piece::RandomWalk, length(1.0));
+    let walk = Latent::component(Component::RandomWalk, length(1.0));
     for latents in [vec![smooth(1.0), smooth(0.3)], vec![smooth(1.0), walk]] {
         let mixing = MixingMatrix::shared(2, 2, vec![1.0, 0.5, -0.4, 0.8]).unwrap();
         let model = Lmc::new(latents, mixing, vec![Variance::new(1e-14).unwrap(); 2]).unwrap();
@@ -327,7 +327,7 @@ fn distances_of_either_zero_are_answered_and_those_behind_are_refused() {
 /// Rows are the table's, not the structure's.
 #[test]
 fn an_overflow_ahead_names_the_last_row_of_the_line() {
-    let latent = Latent::piece(Piece::RandomWalk, LengthScale::new(1.0).unwrap());
+    let latent = Latent::component(Component::RandomWalk, LengthScale::new(1.0).unwrap());
     let mixing = MixingMatrix::shared(1, 2, vec![1.7e308; 2]).unwrap();
     let model = Lmc::new(vec![latent; 2], mixing, vec![Variance::new(1.0).unwrap()]).unwrap();
     let inputs = InputPoints::from_column(vec![2.0, 1.0, 0.0]).unwrap();

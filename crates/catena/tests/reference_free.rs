@@ -6,10 +6,11 @@ use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{OutputIndex, RowIndex};
 use catena::inference::{Form, Marginals, Workspace};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::{Tree, brute_force_greedy_chain, sorted_chain};
+use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, workspace};
 use catena_testkit::random::SeededDraws;
@@ -208,7 +209,7 @@ fn shuffled_rows_with_the_same_start_give_the_same_chain_and_predictions() {
 #[test]
 fn a_workspace_forgets_the_latents_of_the_model_before() {
     let length = |value: f64| LengthScale::new(value).unwrap();
-    let walk = |value: f64| Latent::piece(Piece::RandomWalk, length(value));
+    let walk = |value: f64| Latent::component(Component::RandomWalk, length(value));
     let rough = |value: f64| Latent::new(Kernel::Matern12, StateKind::Derivative, length(value)).unwrap();
     let model = |latents: Vec<Latent>| {
         let weights = (0..2 * latents.len()).map(|at| 0.3 + (at as f64).sin()).collect();

@@ -5,7 +5,7 @@
 use catena::data::{InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::inference::{Form, Gradient, Marginals, Workspace};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Start, Tree, greedy_chain, sorted_chain};
 use catena::units::{LengthScale, Quality, Variance};
@@ -80,10 +80,10 @@ fn cases() -> Vec<Case> {
         vec![latent(Kernel::Matern52, 8.0), latent(Kernel::Matern12, 3.0), latent(Kernel::Matern32, 30.0)];
     let quality = Quality::new(4.0).unwrap();
     let pieces = vec![
-        Latent::piece(Piece::Sho { quality }, scale(9.0)),
-        Latent::piece(Piece::RandomWalk, scale(50.0)),
-        Latent::piece(Piece::Cycle { period: scale(24.0) }, scale(300.0)),
-        Latent::piece(Piece::LocalLinearTrend, scale(200.0)),
+        Latent::component(Component::Sho { quality }, scale(9.0)),
+        Latent::component(Component::RandomWalk, scale(50.0)),
+        Latent::component(Component::Cycle { period: scale(24.0) }, scale(300.0)),
+        Latent::component(Component::LocalLinearTrend, scale(200.0)),
     ];
     // Hardly anything happens within a stretch, and it knows it: nothing merges.
     let slow = vec![latent(Kernel::Matern32, 1e5), latent(Kernel::Matern12, 1e7)];

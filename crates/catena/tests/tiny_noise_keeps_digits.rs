@@ -35,7 +35,7 @@ fn check(scenario: &Scenario) {
     // Eight digits are estimated before a gradient is returned; an estimate may be wrong by one.
     check_slopes(scenario, &gradient, &expected, 1e-7);
     // A climb names the covariance form: its evidence keeps its digits, of its slopes four are left in the worst case.
-    let climbed = GraphEvidence::new(graph.clone()).slopes(&scenario.model).unwrap();
+    let climbed = GraphEvidence::new(graph.clone()).gradient(&scenario.model).unwrap();
     assert_close(&named("evidence of a climb"), 1, &[climbed.log_evidence], &evidence, tolerance);
     check_slopes(scenario, &climbed, &expected, 1e-4);
 }

@@ -9,6 +9,7 @@ use catena::structure::{
     Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
 };
 use catena_fit::fit::{FitError, StructureOption};
+use catena_fit::structure_report::quality_to_json;
 use catena_io::select::Selection;
 use catena_io::table::{Column, ColumnData, NumberColumn, NumberStyle, Table};
 use catena_io::write::write_table;
@@ -72,7 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let quality = StructureQuality::new(&scaled, &tree, None, PairSampling::default());
     if speech.json {
-        let quality = serde_json::from_str(&quality.to_json()).unwrap_or(Value::Null);
+        let quality = serde_json::from_str(&quality_to_json(&quality)).unwrap_or(Value::Null);
         return print_json(&serde_json::json!({"structure": name, "quality": quality}));
     }
     // Only then is standard output free for people.

@@ -7,13 +7,14 @@ use catena::inference::Workspace;
 use catena::kernel::{Kernel, StateKind};
 use catena::live::LivePosterior;
 use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::{Start, Tree, brute_force_greedy_chain, greedy_chain};
+use catena::structure::{Start, Tree, greedy_chain};
 use catena::units::{LengthScale, Variance};
 use catena_methods::Problem;
 use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::kmeans::{PAPER_ROUNDS, Start as Centers, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
 use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 use catena_studies::julia_streams::JuliaStream;
 
 use crate::chapter::{Chapter, Table, rounded};

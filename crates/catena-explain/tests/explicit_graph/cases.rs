@@ -4,8 +4,9 @@ use catena::data::{InputPoints, Observations};
 use catena::index::RowIndex;
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::{Tree, brute_force_greedy_chain, sorted_chain};
+use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
+use catena_studies::brute_force_chain::brute_force_greedy_chain;
 
 /// SplitMix64: equal seeds give equal cases everywhere.
 pub(crate) struct Random(u64);

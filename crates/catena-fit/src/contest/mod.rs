@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints};
 use catena::index::RowIndex;
-use catena::learning::{Family, Learned, RaceSettings, Settings};
+use catena::learning::{Family, Learned, MultiStartSettings, OptimizerSettings};
 use catena::model::Lmc;
 use catena::units::DistanceScale;
 use catena_methods::Problem;
@@ -209,10 +209,10 @@ impl<'a> Arena<'a> {
         (self.monitor)(Event { stage: Stage::Candidates, done: 1.0, log_posterior: None })
     }
 
-    fn settings(&self) -> RaceSettings {
+    fn settings(&self) -> MultiStartSettings {
         let max_iterations = self.work.iterations;
-        let ascent = Settings { max_iterations, tolerance: 0.1, ..Settings::default() };
-        RaceSettings { heat: max_iterations, ascent }
+        let optimizer = OptimizerSettings { max_iterations, tolerance: 0.1, ..OptimizerSettings::default() };
+        MultiStartSettings { trial_iterations: max_iterations, optimizer }
     }
 
     /// Scores a method with these parameters on the hidden cells.
@@ -265,7 +265,7 @@ impl<'a> Arena<'a> {
                 (1, self.judge(field, &method, &model)?)
             }
         };
-        let iterations = choice.plan.race.ascent.max_iterations;
+        let iterations = choice.plan.race.optimizer.max_iterations;
         let seconds = sweep_seconds(n_structures, &choice.family, iterations, self.table);
         Ok(Entrant {
             method: MethodChoice::Catena,

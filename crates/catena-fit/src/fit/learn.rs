@@ -1,7 +1,7 @@
 //! Learning the chosen family by the evidence of the method that will use it.
 
 use catena::data::Dataset;
-use catena::learning::{Family, Learned, Progress, RaceSettings, Settings};
+use catena::learning::{Family, Learned, MultiStartSettings, OptimizerSettings, Progress};
 use catena::model::Lmc;
 use catena_methods::MemoryLimit;
 use catena_methods::exact::ExactOptions;
@@ -25,7 +25,7 @@ pub(super) fn schedule(
     earlier: &[Lmc],
     plan: &Plan,
     (table, options, is_own): (&Dataset, &FitOptions, bool),
-) -> (&'static [f64], RaceSettings) {
+) -> (&'static [f64], MultiStartSettings) {
     if !learns_by_full_scale(options, is_own) {
         let needs_start = earlier.is_empty() && plan.final_multipliers.is_empty();
         return (if needs_start { &[1.0] } else { plan.final_multipliers }, plan.race);
@@ -33,8 +33,8 @@ pub(super) fn schedule(
     // Its climbs are long: one start is enough where a contest has been.
     let multipliers: &[f64] = if earlier.is_empty() { &[1.0, 3.0] } else { &[] };
     let (_, max_iterations) = final_learning(options.budget, family, table.observations().n_outputs());
-    let ascent = Settings { max_iterations, ..plan.race.ascent };
-    (multipliers, RaceSettings { heat: max_iterations / 4, ascent })
+    let optimizer = OptimizerSettings { max_iterations, ..plan.race.optimizer };
+    (multipliers, MultiStartSettings { trial_iterations: max_iterations / 4, optimizer })
 }
 
 /// Learns the chosen family by the method's own evidence.
@@ -45,7 +45,7 @@ pub(super) fn learn(
     monitor: &FitMonitor<'_>,
     reasons: &mut Vec<String>,
 ) -> Result<Learned, FitError> {
-    let limit = course.settings.ascent.max_iterations as f64;
+    let limit = course.settings.optimizer.max_iterations as f64;
     let watch = |progress: Progress| {
         let done = progress.iteration.iteration as f64 / limit;
         let log_posterior = Some(progress.iteration.value);

@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 
 use catena::data::{DataError, Dataset};
 use catena::index::{OutputIndex, RowIndex};
-use catena::learning::{LearningError, RaceError};
+use catena::learning::{LearningError, MultiStartError};
 use catena::model::ModelError;
 use catena::structure::StructureError;
 use catena_methods::DenseMethodError;
@@ -181,16 +181,16 @@ impl From<LearningError> for FitError {
     }
 }
 
-impl From<RaceError<LearningError>> for FitError {
-    fn from(error: RaceError<LearningError>) -> Self {
+impl From<MultiStartError<LearningError>> for FitError {
+    fn from(error: MultiStartError<LearningError>) -> Self {
         Self::Learning(error.to_string())
     }
 }
 
-impl From<RaceError<MethodError>> for FitError {
-    fn from(error: RaceError<MethodError>) -> Self {
+impl From<MultiStartError<MethodError>> for FitError {
+    fn from(error: MultiStartError<MethodError>) -> Self {
         match error {
-            RaceError::NoEvidence(cause) => Self::Method(cause),
+            MultiStartError::NoEvidence(cause) => Self::Method(cause),
             other => Self::Learning(other.to_string()),
         }
     }

@@ -2,8 +2,8 @@
 
 use catena::data::Dataset;
 use catena::index::OutputIndex;
-use catena::kernel::Piece;
-use catena::learning::{Extent, Learned, Stop};
+use catena::kernel::Component;
+use catena::learning::{Extent, Learned, StopReason};
 use catena::model::{Latent, Lmc, Process};
 use catena::structure::StructureChoice;
 use serde::{Deserialize, Serialize};
@@ -174,11 +174,11 @@ pub(super) fn ending(learned: Option<&Learned>) -> String {
     let Some(learned) = learned else { return "parameters were given, not learned".to_owned() };
     let iterations = learned.path.len().saturating_sub(1);
     let how = match learned.stop {
-        Stop::Converged => "converged",
-        Stop::Stalled => "stalled: no step improves, though the slope is not zero,",
-        Stop::IterationLimit => "stopped at the limit",
-        Stop::Interrupted => "was interrupted",
-        Stop::NoValue => "had no value",
+        StopReason::Converged => "converged",
+        StopReason::Stalled => "stalled: no step improves, though the slope is not zero,",
+        StopReason::IterationLimit => "stopped at the limit",
+        StopReason::Interrupted => "was interrupted",
+        StopReason::NoValue => "had no value",
     };
     format!("learning {how} after {iterations} iterations")
 }
@@ -203,7 +203,7 @@ pub(super) fn latents(
         private_to: (at >= n_shared).then(|| options.output_name(at - n_shared)),
         kernel: process_name(latent),
         period: match latent.process() {
-            Process::Piece(Piece::Cycle { period }) => {
+            Process::Component(Component::Cycle { period }) => {
                 Some(period.get() * preparation.inputs.first().map_or(1.0, |(_, unit)| *unit))
             }
             _ => None,
@@ -274,8 +274,8 @@ pub(super) const QUARTER_TURN: &str = "turn";
 fn process_name(latent: &Latent) -> String {
     match latent.process() {
         Process::Stationary(kernel, _) => kernel.name().to_owned(),
-        Process::Piece(Piece::Sho { quality }) => format!("sho(q={:.3})", quality.get()),
-        Process::Piece(piece) => piece.name().to_owned(),
+        Process::Component(Component::Sho { quality }) => format!("sho(q={:.3})", quality.get()),
+        Process::Component(piece) => piece.name().to_owned(),
         Process::QuarterTurn => QUARTER_TURN.to_owned(),
     }
 }

@@ -2,7 +2,7 @@
 
 use catena::data::Dataset;
 use catena::index::{LatentIndex, OutputIndex};
-use catena::learning::{Learned, Stop};
+use catena::learning::{Learned, StopReason};
 use catena::model::Lmc;
 
 use super::{FitOptions, HeldOut, RELEARN};
@@ -133,15 +133,15 @@ fn of_learning(model: &Lmc, facts: &Facts, learned: &Learned, options: &FitOptio
     let Facts { extent, constant } = facts;
     let mut warnings = vec![];
     match learned.stop {
-        Stop::IterationLimit => warnings.push(
+        StopReason::IterationLimit => warnings.push(
             "learning stopped at its limit of iterations before it converged; a larger budget may gain"
                 .to_owned(),
         ),
-        Stop::Stalled => warnings.push("learning stalled before it converged".to_owned()),
-        Stop::Interrupted => {
+        StopReason::Stalled => warnings.push("learning stalled before it converged".to_owned()),
+        StopReason::Interrupted => {
             warnings.push("learning was interrupted; this is the best model so far".to_owned())
         }
-        Stop::Converged | Stop::NoValue => {}
+        StopReason::Converged | StopReason::NoValue => {}
     }
     let floor = options.noise_floor;
     let all = |names: &str| {

@@ -1,6 +1,6 @@
 //! How much work a budget buys, in rows and iterations, so that the same table gives the same answer on any machine.
 
-use catena::learning::{RaceSettings, Settings};
+use catena::learning::{MultiStartSettings, OptimizerSettings};
 
 use crate::fit::Budget;
 
@@ -22,7 +22,7 @@ pub(crate) struct Plan {
     /// Starts of the chosen model beside the one that was learned to compare it.
     pub(crate) final_multipliers: &'static [f64],
     /// The race of the chosen model.
-    pub(crate) race: RaceSettings,
+    pub(crate) race: MultiStartSettings,
 }
 
 /// Fewest rows, and fewest steps of a climb, by which models can be told apart.
@@ -78,7 +78,7 @@ impl Plan {
                 Budget::Default => &[1.0, 0.3, 3.0],
                 Budget::Thorough => &[1.0, 0.3, 3.0, 0.1, 10.0],
             },
-            race: RaceSettings::default(),
+            race: MultiStartSettings::default(),
         }
     }
 
@@ -97,14 +97,17 @@ impl Plan {
         };
         let cost = cost_per_row(state_size, n_outputs) * n_rows as f64;
         let max_iterations = ((seconds * 1e6 / cost) as usize).clamp(fewest, most);
-        let ascent = Settings { max_iterations, ..Settings::default() };
-        Self { race: RaceSettings { heat: (max_iterations / 4).max(10), ascent }, ..self }
+        let optimizer = OptimizerSettings { max_iterations, ..OptimizerSettings::default() };
+        Self {
+            race: MultiStartSettings { trial_iterations: (max_iterations / 4).max(10), optimizer },
+            ..self
+        }
     }
 
     /// The race of a short fit.
-    pub(crate) fn short(&self, max_iterations: usize) -> RaceSettings {
-        let ascent = Settings { max_iterations, tolerance: 0.1, ..self.race.ascent };
-        RaceSettings { heat: max_iterations / 3, ascent }
+    pub(crate) fn short(&self, max_iterations: usize) -> MultiStartSettings {
+        let optimizer = OptimizerSettings { max_iterations, tolerance: 0.1, ..self.race.optimizer };
+        MultiStartSettings { trial_iterations: max_iterations / 3, optimizer }
     }
 }
 

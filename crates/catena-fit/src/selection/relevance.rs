@@ -33,7 +33,7 @@ impl Selection<'_> {
         let priors = self.priors(&ground);
         let course = self.course(&candidate, &priors);
         let structure = self.options.structure.learned_on();
-        let settings = RelevanceSettings { max_rounds: ROUNDS, ascent: course.settings.ascent };
+        let settings = RelevanceSettings { max_rounds: ROUNDS, optimizer: course.settings.optimizer };
         let found = learn_relevance(
             prepared.inputs(),
             prepared.observations(),

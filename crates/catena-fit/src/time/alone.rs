@@ -7,8 +7,10 @@ use std::sync::Arc;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::graph::FactorGraph;
 use catena::index::{LatentIndex, OutputIndex, Position, RowIndex};
-use catena::kernel::Piece;
-use catena::learning::{Extent, GraphEvidence, Learned, Priors, RaceSettings, Settings, race};
+use catena::kernel::Component;
+use catena::learning::{
+    Extent, GraphEvidence, Learned, MultiStartSettings, OptimizerSettings, Priors, multi_start,
+};
 use catena::model::{Latent, Lmc, Process};
 use catena::posterior::Posterior;
 use catena::structure::{Tree, sorted_chain};
@@ -74,14 +76,17 @@ impl Series {
         let graph = self.graph(start.clone())?;
         let of_points = || Priors::for_points(self.extent.spacing, self.extent.span);
         let priors = terms.priors.cloned().unwrap_or_else(of_points);
-        let settings = RaceSettings {
-            heat: effort.heat,
-            ascent: Settings { max_iterations: effort.iterations, ..Settings::default() },
+        let settings = MultiStartSettings {
+            trial_iterations: effort.heat,
+            optimizer: OptimizerSettings {
+                max_iterations: effort.iterations,
+                ..OptimizerSettings::default()
+            },
         };
         let evidence = || GraphEvidence::new(graph.clone());
         let go_on = |_| (terms.go_on)();
         let starts: Vec<Lmc> = earlier.cloned().into_iter().chain([start, quick]).collect();
-        Ok(race(&evidence, &parameters, &priors, &starts, settings, &go_on)?)
+        Ok(multi_start(&evidence, &parameters, &priors, &starts, settings, &go_on)?)
     }
 
     /// The first and the last place.
@@ -108,7 +113,7 @@ impl Series {
         let posterior = Posterior::new(&graph).map_err(crate::method::MethodError::from)?;
         let start: usize = model.latents()[..column].iter().map(Latent::state_dim).sum();
         let weight = model.mixing().weight(OutputIndex::new(0), LatentIndex::new(column));
-        let Process::Piece(Piece::Cycle { period }) = model.latents()[column].process() else {
+        let Process::Component(Component::Cycle { period }) = model.latents()[column].process() else {
             return Ok(vec![(0.0, 0.0); places.len()]);
         };
         let state = |(place, (there, row)): (&f64, (f64, RowIndex))| {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use catena::index::{LatentIndex, OutputIndex};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, ModelError, Process};
 use catena::units::{LengthScale, Quality, Variance};
 
@@ -94,10 +94,10 @@ impl PieceKind {
     fn of(latent: &Latent) -> Option<Self> {
         Some(match latent.process() {
             Process::Stationary(kernel, _) => Self::Kernel(kernel),
-            Process::Piece(Piece::Sho { quality }) => Self::Oscillator { quality: quality.get() },
-            Process::Piece(Piece::RandomWalk) => Self::Level,
-            Process::Piece(Piece::LocalLinearTrend) => Self::Trend,
-            Process::Piece(Piece::Cycle { period }) => Self::Season { period: period.get() },
+            Process::Component(Component::Sho { quality }) => Self::Oscillator { quality: quality.get() },
+            Process::Component(Component::RandomWalk) => Self::Level,
+            Process::Component(Component::LocalLinearTrend) => Self::Trend,
+            Process::Component(Component::Cycle { period }) => Self::Season { period: period.get() },
             Process::QuarterTurn => return None,
         })
     }
@@ -119,12 +119,12 @@ impl PieceParameters {
             }
             PieceKind::Season { period } => return cycles(period, length_scale, found),
             PieceKind::Oscillator { quality } => {
-                Piece::Sho { quality: Quality::new(quality).map_err(ModelError::from)? }
+                Component::Sho { quality: Quality::new(quality).map_err(ModelError::from)? }
             }
-            PieceKind::Level => Piece::RandomWalk,
-            PieceKind::Trend => Piece::LocalLinearTrend,
+            PieceKind::Level => Component::RandomWalk,
+            PieceKind::Trend => Component::LocalLinearTrend,
         };
-        Ok(vec![Latent::piece(piece, length_scale)])
+        Ok(vec![Latent::component(piece, length_scale)])
     }
 
     /// What two sums must have in common.
@@ -140,7 +140,7 @@ fn length(value: f64) -> Result<LengthScale, FitError> {
 /// The harmonics of a season.
 fn cycles(period: f64, length_scale: LengthScale, count: usize) -> Result<Vec<Latent>, FitError> {
     let cycle = |order: usize| -> Result<Latent, FitError> {
-        Ok(Latent::piece(Piece::Cycle { period: length(period / order as f64)? }, length_scale))
+        Ok(Latent::component(Component::Cycle { period: length(period / order as f64)? }, length_scale))
     };
     (1..=count).map(cycle).collect()
 }

@@ -30,7 +30,8 @@ use catena::index::{OutputIndex, RowIndex};
 use catena::inference::{Form, Workspace};
 use catena::kernel::Kernel;
 use catena::learning::{
-    GraphEvidence, Learned, OutputMoments, Parameters, Priors, Progress, RaceSettings, Settings, race,
+    GraphEvidence, Learned, MultiStartSettings, OptimizerSettings, OutputMoments, Parameters, Priors,
+    Progress, multi_start,
 };
 use catena::model::Lmc;
 use catena::structure::sorted_chain;
@@ -386,15 +387,15 @@ pub(crate) fn given(
 fn climb(bench: &Bench<'_>, start: Start, priors: &Priors, iterations: usize) -> Result<Learned, FitError> {
     let Start { model, parameters, .. } = start;
     let graph = bench.ground.graph(model.clone())?;
-    let ascent = Settings { max_iterations: iterations, ..Settings::default() };
-    let settings = RaceSettings { heat: iterations, ascent };
+    let optimizer = OptimizerSettings { max_iterations: iterations, ..OptimizerSettings::default() };
+    let settings = MultiStartSettings { trial_iterations: iterations, optimizer };
     let watch = |progress: Progress| -> ControlFlow<()> {
         let done = progress.iteration.iteration as f64 / iterations as f64;
         let log_posterior = Some(progress.iteration.value);
         let asked = (bench.monitor)(Event { stage: Stage::Learning, done, log_posterior });
         if bench.is_over() { ControlFlow::Break(()) } else { asked }
     };
-    Ok(race(&|| GraphEvidence::new(graph.clone()), &parameters, priors, &[model], settings, &watch)?)
+    Ok(multi_start(&|| GraphEvidence::new(graph.clone()), &parameters, priors, &[model], settings, &watch)?)
 }
 
 /// The latest rows of a table, if it has more than are wanted. An output that is silent in them brings the latest rows in which

@@ -7,7 +7,7 @@
 use std::f64::consts::TAU;
 
 use catena::index::RowIndex;
-use catena::kernel::Piece;
+use catena::kernel::Component;
 use catena::model::{Latent, Lmc};
 use catena::units::LengthScale;
 
@@ -54,9 +54,10 @@ pub(super) fn groups(
         let mut pairs: Vec<Vec<Vec<(f64, f64)>>> = vec![vec![]; count];
         for order in 1..=harmonics {
             let period = period / order as f64;
-            let piece =
-                Piece::Cycle { period: LengthScale::new(period).map_err(catena::model::ModelError::from)? };
-            let cycle = Latent::piece(piece, length_scale);
+            let piece = Component::Cycle {
+                period: LengthScale::new(period).map_err(catena::model::ModelError::from)?,
+            };
+            let cycle = Latent::component(piece, length_scale);
             let of_groups = shared_weights(series, singles, (column, period), count)?;
             for ((group, pairs), weights) in found.iter_mut().zip(&mut pairs).zip(of_groups) {
                 group.latents.extend([Some(cycle), Latent::quarter_turn_of(&cycle)].into_iter().flatten());

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use catena::kernel::{Kernel, Piece};
+use catena::kernel::{Component, Kernel};
 use catena::model::{Latent, Process};
 use thiserror::Error;
 
@@ -72,10 +72,10 @@ impl TimeSpec {
         let term = |columns: Range<usize>| {
             Some(match latents[columns.start].process() {
                 Process::Stationary(kernel, _) => Term::Kernel(kernel),
-                Process::Piece(Piece::Sho { .. }) => Term::Oscillator,
-                Process::Piece(Piece::RandomWalk) => Term::Level,
-                Process::Piece(Piece::LocalLinearTrend) => Term::Trend,
-                Process::Piece(Piece::Cycle { period }) => {
+                Process::Component(Component::Sho { .. }) => Term::Oscillator,
+                Process::Component(Component::RandomWalk) => Term::Level,
+                Process::Component(Component::LocalLinearTrend) => Term::Trend,
+                Process::Component(Component::Cycle { period }) => {
                     Term::Season { period: period.get(), harmonics: Some(columns.len()) }
                 }
                 Process::QuarterTurn => return None,

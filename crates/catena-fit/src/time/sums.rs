@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use catena::index::{LatentIndex, OutputIndex};
-use catena::kernel::{Piece, StateKind};
+use catena::kernel::{Component, StateKind};
 use catena::learning::Parameters;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError, Process};
 use catena::units::{LengthScale, Quality, Variance};
@@ -40,14 +40,14 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                 push(Latent::new(kernel, StateKind::Derivative, length_scale)?, 0.5, None, false);
             }
             Term::Oscillator => {
-                let piece = Piece::Sho { quality: Quality::new(0.7)? };
-                push(Latent::piece(piece, LengthScale::new(4.0 / quickness)?), 0.5, None, false);
+                let piece = Component::Sho { quality: Quality::new(0.7)? };
+                push(Latent::component(piece, LengthScale::new(4.0 / quickness)?), 0.5, None, false);
             }
             // A step of a twentieth of a standard deviation per gap.
             Term::Level => {
                 let length_scale = (LEVEL_DEVIATION / 0.05).powi(2);
                 push(
-                    Latent::piece(Piece::RandomWalk, LengthScale::new(length_scale)?),
+                    Latent::component(Component::RandomWalk, LengthScale::new(length_scale)?),
                     LEVEL_DEVIATION,
                     None,
                     true,
@@ -56,7 +56,7 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
             // After a length-scale the slope is as uncertain as at the root.
             Term::Trend => {
                 push(
-                    Latent::piece(Piece::LocalLinearTrend, LengthScale::new(3e3)?),
+                    Latent::component(Component::LocalLinearTrend, LengthScale::new(3e3)?),
                     LEVEL_DEVIATION,
                     None,
                     true,
@@ -68,8 +68,8 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                 let first = columns.len();
                 for harmonic in 1..=harmonics.unwrap_or(1) {
                     let order = harmonic as f64;
-                    let piece = Piece::Cycle { period: LengthScale::new(period / order)? };
-                    let latent = Latent::piece(piece, LengthScale::new(30.0 * period)?);
+                    let piece = Component::Cycle { period: LengthScale::new(period / order)? };
+                    let latent = Latent::component(piece, LengthScale::new(30.0 * period)?);
                     let tied_to = (harmonic > 1).then_some(first);
                     columns.push(Column { latent, weight: 0.5 / order, tied_to, is_fixed: false });
                 }
@@ -183,7 +183,9 @@ pub(super) fn group_columns(model: &Lmc) -> Vec<Range<usize>> {
 pub(super) fn terms(latents: &[Latent]) -> Vec<Range<usize>> {
     let is_next_harmonic = |term: &Range<usize>, at: usize| {
         let cycle = |at: usize| match latents[at].process() {
-            Process::Piece(Piece::Cycle { period }) => Some((period.get(), latents[at].length_scale().get())),
+            Process::Component(Component::Cycle { period }) => {
+                Some((period.get(), latents[at].length_scale().get()))
+            }
             _ => None,
         };
         let (Some((whole, pace)), Some((period, own_pace))) = (cycle(term.start), cycle(at)) else {
@@ -263,7 +265,7 @@ pub(super) fn single_of(model: &Lmc, output: usize) -> Result<Lmc, ModelError> {
         let square: f64 = (0..n_outputs).map(|other| weight(other, column).powi(2)).sum();
         let size = if latent.is_stationary() { square.sqrt() } else { LEVEL_DEVIATION };
         latents.push(match latent.process() {
-            Process::Piece(Piece::RandomWalk) if square > 0.0 => {
+            Process::Component(Component::RandomWalk) if square > 0.0 => {
                 let pace: f64 = (0..n_outputs)
                     .map(|other| {
                         let length = model.latents()[other * n_columns + column].length_scale().get();

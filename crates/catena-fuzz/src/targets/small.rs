@@ -1,7 +1,7 @@
 //! Small tables and models out of bytes, for the targets that calculate.
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::prediction::Prediction;
 use catena::units::{LengthScale, Quality, Variance};
@@ -45,12 +45,12 @@ fn latent(supply: &mut Supply<'_>, state: StateKind) -> Option<Latent> {
     // Pieces are for a line.
     if state == StateKind::Derivative && supply.byte().is_multiple_of(4) {
         let piece = match supply.below(4) {
-            0 => Piece::Sho { quality: Quality::new(supply.positive()).ok()? },
-            1 => Piece::Cycle { period: LengthScale::new(supply.positive()).ok()? },
-            2 => Piece::RandomWalk,
-            _ => Piece::LocalLinearTrend,
+            0 => Component::Sho { quality: Quality::new(supply.positive()).ok()? },
+            1 => Component::Cycle { period: LengthScale::new(supply.positive()).ok()? },
+            2 => Component::RandomWalk,
+            _ => Component::LocalLinearTrend,
         };
-        return Some(Latent::piece(piece, length));
+        return Some(Latent::component(piece, length));
     }
     Latent::new(supply.choice(Kernel::ALL), state, length).ok()
 }

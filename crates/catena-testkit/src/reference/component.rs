@@ -1,6 +1,6 @@
 //! Time components in 32 digits, from their definitions: exponential series of a drift, and moments of a random walk.
 
-use catena::kernel::Piece;
+use catena::kernel::Component;
 
 use super::DoubleDouble;
 use super::transition::{Square, exponential_series};
@@ -14,33 +14,33 @@ fn number(value: f64) -> DoubleDouble {
 
 /// The transition matrix A over a time, row-major.
 pub(super) fn component_transition(
-    component: Piece,
+    component: Component,
     [length_scale, shape]: Parameters,
     time: DoubleDouble,
 ) -> Square {
     let (zero, one, u) = (DoubleDouble::ZERO, DoubleDouble::ONE, time / length_scale);
     match component {
-        Piece::Sho { .. } => exponential_series(&[zero, one, -one, -(one / shape)], u),
-        Piece::Cycle { .. } => {
+        Component::Sho { .. } => exponential_series(&[zero, one, -one, -(one / shape)], u),
+        Component::Cycle { .. } => {
             let turn = two_pi() * length_scale / shape;
             exponential_series(&[-one, turn, -turn, -one], u)
         }
-        Piece::RandomWalk => vec![one],
-        Piece::LocalLinearTrend => vec![one, u, zero, one],
+        Component::RandomWalk => vec![one],
+        Component::LocalLinearTrend => vec![one, u, zero, one],
     }
 }
 
 /// The prior covariance of the state at a time since the root, row-major.
 pub(super) fn component_covariance(
-    component: Piece,
+    component: Component,
     [length_scale, _]: Parameters,
     time: DoubleDouble,
 ) -> Square {
     let (zero, one, u) = (DoubleDouble::ZERO, DoubleDouble::ONE, time / length_scale);
     match component {
-        Piece::Sho { .. } | Piece::Cycle { .. } => vec![one, zero, zero, one],
-        Piece::RandomWalk => vec![one + u],
-        Piece::LocalLinearTrend => {
+        Component::Sho { .. } | Component::Cycle { .. } => vec![one, zero, zero, one],
+        Component::RandomWalk => vec![one + u],
+        Component::LocalLinearTrend => {
             let cross = u + u * u / number(2.0);
             vec![one + u * u + u * u * u / number(3.0), cross, cross, one + u]
         }

@@ -1,7 +1,7 @@
 //! The prior covariance of one latent's state at every pair of rows.
 
 use catena::index::RowIndex;
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Process};
 use catena::structure::Tree;
 
@@ -25,7 +25,7 @@ impl StateCovariance {
     pub(super) fn new(latent: &Latent, metric: Metric<'_>, parameters: Parameters) -> Self {
         let (kernel, state) = match latent.process() {
             Process::Stationary(kernel, state) => (kernel, state),
-            Process::Piece(component) => return Self::of_component(component, metric, parameters),
+            Process::Component(component) => return Self::of_component(component, metric, parameters),
             // The state is that of its cycle.
             Process::QuarterTurn => return Self { dim: 0, n_rows: 0, values: vec![] },
         };
@@ -79,7 +79,7 @@ impl StateCovariance {
 
     /// The covariance of a later point with an earlier one is the transition between them times the covariance at the
     /// earlier one. Time counts from the root, or from the first point.
-    fn of_component(component: Piece, metric: Metric<'_>, parameters: Parameters) -> Self {
+    fn of_component(component: Component, metric: Metric<'_>, parameters: Parameters) -> Self {
         let times: Vec<DoubleDouble> = match metric {
             Metric::Structure(tree) => {
                 let mut times = vec![DoubleDouble::ZERO; tree.len()];
@@ -101,7 +101,7 @@ impl StateCovariance {
         let (dim, n_rows) = (component.state_dim(), times.len());
         // Both state components of a cycle may be observed.
         let is_value_alone =
-            matches!(metric, Metric::Euclidean(..)) && !matches!(component, Piece::Cycle { .. });
+            matches!(metric, Metric::Euclidean(..)) && !matches!(component, Component::Cycle { .. });
         let dim = if is_value_alone { 1 } else { dim };
         let mut covariance = Self { dim, n_rows, values: vec![DoubleDouble::ZERO; (n_rows * dim).pow(2)] };
         for later in 0..n_rows {

@@ -9,9 +9,6 @@ mod bounds;
 mod distortion;
 mod quality;
 
-pub use bounds::{
-    CovarianceNorms, PosteriorBounds, chain_start_factor, covariance_gap_bound, latent_gap_bound,
-    lipschitz_constant, posterior_bounds, printed_chain_start_factor,
-};
+pub use bounds::{chain_start_factor, covariance_gap_bound, latent_gap_bound};
 pub use distortion::{Distortion, GapStatistics, PairSampling, distortion};
 pub use quality::StructureQuality;

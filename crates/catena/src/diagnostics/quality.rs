@@ -1,4 +1,4 @@
-//! The report on a structure, as text and as JSON.
+//! The report on a structure.
 
 use super::{Distortion, GapStatistics, PairSampling, chain_start_factor, covariance_gap_bound, distortion};
 use crate::data::InputPoints;
@@ -55,57 +55,6 @@ impl StructureQuality {
             chain_start_factor: tree.is_chain().then(|| chain_start_factor(tree.len())),
         }
     }
-
-    /// The report as one JSON object. A number that is not finite becomes `null`.
-    pub fn to_json(&self) -> String {
-        let gaps = object(&[
-            ("total", number(self.gaps.total)),
-            ("mean", number(self.gaps.mean)),
-            ("median", number(self.gaps.median)),
-            ("largest", number(self.gaps.largest)),
-            ("n_zero", self.gaps.n_zero.to_string()),
-        ]);
-        object(&[
-            ("n_points", self.n_points.to_string()),
-            ("n_inputs", self.dim.to_string()),
-            ("is_chain", self.is_chain.to_string()),
-            ("distance_scale", number(self.distance_scale)),
-            ("gaps", gaps),
-            ("distortion", distortion_to_json(self.distortion)),
-            ("covariance_gap_bound", self.covariance_gap_bound.map_or("null".into(), number)),
-            ("chain_start_factor", self.chain_start_factor.map_or("null".into(), number)),
-        ])
-    }
-}
-
-fn distortion_to_json(distortion: Distortion) -> String {
-    match distortion {
-        Distortion::Exact { largest, mean } => {
-            object(&[("exact", "true".into()), ("largest", number(largest)), ("mean", number(mean))])
-        }
-        Distortion::Sampled { at_least, at_most, share_beyond, mean, mean_standard_error, n_sampled } => {
-            object(&[
-                ("exact", "false".into()),
-                ("at_least", number(at_least)),
-                ("at_most", number(at_most)),
-                ("share_beyond", number(share_beyond)),
-                ("mean", number(mean)),
-                ("mean_standard_error", number(mean_standard_error)),
-                ("n_sampled", n_sampled.to_string()),
-            ])
-        }
-    }
-}
-
-/// A JSON object from names that need no escaping and values that are JSON already.
-fn object(fields: &[(&str, String)]) -> String {
-    let fields: Vec<String> = fields.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
-    format!("{{{}}}", fields.join(","))
-}
-
-/// A JSON number that reads back to the same bits.
-fn number(value: f64) -> String {
-    if value.is_finite() { format!("{value:?}") } else { "null".into() }
 }
 
 impl fmt::Display for StructureQuality {

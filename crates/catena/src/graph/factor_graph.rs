@@ -1,4 +1,4 @@
-//! Model, structure and observed cells, brought together: everything a sweep needs.
+//! Model, structure and observed cells: the input of a sweep.
 
 use super::cells::Cells;
 use super::held::Held;
@@ -10,7 +10,7 @@ use crate::structure::Tree;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Parts that do not belong to one another.
+/// A model, structure and observations that do not fit together.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum GraphError {
@@ -22,7 +22,7 @@ pub enum GraphError {
         /// Rows of the observations.
         observations: usize,
     },
-    /// The structure visits the rows in another order than the one the cells were put in.
+    /// The structure visits the rows in another order than the graph's cells.
     #[error("the structure visits the rows in another order; make a new graph")]
     OrderMismatch,
     /// The model was made for another table.
@@ -33,9 +33,9 @@ pub enum GraphError {
         /// Outputs of the observations.
         observations: usize,
     },
-    /// Derivative states live on chains: off a line, odd derivatives would change sign at a branching.
+    /// Derivative states need a chain: at a branching, odd derivatives have no sign.
     #[error(
-        "latent {latent} carries derivatives or is a piece for time, which only a chain can; use a value state on a tree"
+        "latent {latent} has a derivative state or is a component along time, which needs a chain; use a value state on a tree"
     )]
     DerivativeOnTree {
         /// The latent.
@@ -43,10 +43,9 @@ pub enum GraphError {
     },
 }
 
-/// A model on a structure with its observed cells: everything a sweep needs.
+/// A model, a structure and the observed cells: the input of a sweep.
 ///
-/// Model and structure are borrowed, or shared by an [`Arc`]: a graph of shared parts is a `FactorGraph<'static>` and
-/// can be kept, with its posterior, for as long as one likes.
+/// Model and structure are borrowed, or shared by an [`Arc`]; a graph of shared parts is a `FactorGraph<'static>`.
 #[derive(Clone, Debug)]
 pub struct FactorGraph<'a> {
     model: Held<'a, Lmc>,
@@ -56,10 +55,10 @@ pub struct FactorGraph<'a> {
 }
 
 impl<'a> FactorGraph<'a> {
-    /// Brings the three parts together; observed cells are put in the structure's order.
+    /// The graph of these parts; observed cells are copied in the structure's order.
     ///
     /// # Errors
-    /// When the parts do not have the same rows and outputs, or a tree is to carry derivative states.
+    /// When rows or outputs differ, or a latent needs a chain and the structure is a tree.
     pub fn new(
         model: impl Into<Held<'a, Lmc>>,
         tree: impl Into<Held<'a, Tree>>,
@@ -76,7 +75,7 @@ impl<'a> FactorGraph<'a> {
     /// The same structure and cells under another model.
     ///
     /// # Errors
-    /// When the model has another number of outputs, or a tree is to carry derivative states.
+    /// When the number of outputs differs, or a latent needs a chain and the structure is a tree.
     pub fn with_model<'b>(&self, model: impl Into<Held<'b, Lmc>>) -> Result<FactorGraph<'b>, GraphError>
     where
         'a: 'b,
@@ -96,10 +95,10 @@ impl<'a> FactorGraph<'a> {
         Ok(FactorGraph { model, tree, cells, step_lengths })
     }
 
-    /// The same model and cells on another structure over the same order, such as one whose points have moved.
+    /// The same model and cells on a structure with the same order and other lengths.
     ///
     /// # Errors
-    /// When the order differs, or a tree is to carry derivative states.
+    /// When the order differs, or a latent needs a chain and the structure is a tree.
     pub fn with_tree<'b>(&self, tree: impl Into<Held<'b, Tree>>) -> Result<FactorGraph<'b>, GraphError>
     where
         'a: 'b,
@@ -133,7 +132,7 @@ impl<'a> FactorGraph<'a> {
         &self.cells
     }
 
-    /// Whether a table can be the one its cells are of: whether it has as many rows and outputs.
+    /// Checks that a table has the rows and outputs of the graph.
     pub(crate) fn check_table(&self, observations: &Observations) -> Result<(), GraphError> {
         check_rows(&self.tree, observations)?;
         let (model, observations) = (self.model.n_outputs(), observations.n_outputs());

@@ -231,7 +231,7 @@ impl Workspace {
     /// the root and for edges of length zero. By them a structure whose points move can be learned.
     ///
     /// # Errors
-    /// As [`Workspace::gradient`], and when a latent is a piece for time.
+    /// As [`Workspace::gradient`], and when a latent is a component along time.
     pub fn gradient_with_edges(
         &mut self,
         graph: &FactorGraph<'_>,

@@ -1,4 +1,4 @@
-//! The contract of a kernel, and how a latent state moves along an edge.
+//! The traits of a kernel, and the transition of a latent's state along an edge.
 
 use crate::units::LengthScale;
 use std::marker::PhantomData;
@@ -46,7 +46,7 @@ pub trait DerivativeState<const K: usize>: Correlation {
     fn step(u: f64) -> Step<K>;
 }
 
-/// One step along an edge: `z_child = A z_parent + q`, `q ~ N(0, Q)`; or the slopes of both.
+/// One step along an edge: `z_child = A z_parent + q`, `q ~ N(0, Q)`; or the derivatives of A and Q.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step<const K: usize> {
     /// The transition matrix A.
@@ -56,25 +56,25 @@ pub struct Step<const K: usize> {
 }
 
 impl<const K: usize> Step<K> {
-    /// Nothing but zeros.
+    /// All zeros.
     pub const ZERO: Self = Self { transition: [[0.0; K]; K], noise: [[0.0; K]; K] };
 }
 
-/// How one latent's state moves along an edge of length Δ.
+/// The transition of one latent's state along an edge of length Δ.
 ///
 /// # Laws
 /// - `step(0)` is the identity without noise.
-/// - Of derivative states and of pieces for time: two steps are one, `A(s + t) = A(s)·A(t)` and
+/// - Of derivative states and components: two steps compose, `A(s + t) = A(s)·A(t)` and
 ///   `Q(s + t) = A(t) Q(s) A(t)ᵀ + Q(t)`.
 /// - Of stationary processes: `A P₀ Aᵀ + Q = P₀`.
-/// - `slope` is the derivative of `step` in the logarithm of the length-scale, `shape_slope` in that of the shape, if there is
-///   one. P₀ depends on neither.
+/// - `slope` is the derivative of `step` in the logarithm of the length-scale, `shape_slope` in that of the shape, if there
+///   is one. P₀ depends on neither.
 pub trait Dynamics<const K: usize>: Copy {
     /// A(Δ) and Q(Δ).
     fn step(self, distance: f64) -> Step<K>;
     /// dA/dlog ℓ and dQ/dlog ℓ at Δ.
     fn slope(self, distance: f64) -> Step<K>;
-    /// dA/dlog s and dQ/dlog s at Δ, where s is what shapes the process beside its length-scale; zero when nothing does.
+    /// dA/dlog s and dQ/dlog s at Δ, where s is the shape of a component; zero without a shape.
     #[inline(always)]
     fn shape_slope(self, _distance: f64) -> Step<K> {
         Step::ZERO
@@ -87,24 +87,24 @@ pub trait Dynamics<const K: usize>: Copy {
 /// of doubles it would be ∞·0.
 const VANISHED: f64 = 1e4;
 
-/// Something to do with a latent's dynamics, whatever its kernel.
+/// A computation with the dynamics of any kernel or component.
 pub trait VisitDynamics {
-    /// What comes out.
+    /// The result.
     type Output;
-    /// Does it.
+    /// Runs the computation.
     fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) -> Self::Output;
 }
 
 /// A process together with its derivatives.
 #[derive(Debug)]
-pub struct DerivativeDynamics<C, const K: usize> {
+pub(super) struct DerivativeDynamics<C, const K: usize> {
     rate: f64,
     kernel: PhantomData<C>,
 }
 
 impl<C: DerivativeState<K>, const K: usize> DerivativeDynamics<C, K> {
     /// The dynamics at this length-scale.
-    pub fn new(length_scale: LengthScale) -> Self {
+    pub(super) fn new(length_scale: LengthScale) -> Self {
         Self { rate: C::rate(length_scale), kernel: PhantomData }
     }
 }
@@ -147,14 +147,14 @@ impl<C: DerivativeState<K>, const K: usize> Dynamics<K> for DerivativeDynamics<C
 
 /// The value of a process alone: `A = ρ(u)`, `Q = 1 − ρ(u)²`.
 #[derive(Debug)]
-pub struct ValueDynamics<C> {
+pub(super) struct ValueDynamics<C> {
     rate: f64,
     kernel: PhantomData<C>,
 }
 
 impl<C: Correlation> ValueDynamics<C> {
     /// The dynamics at this length-scale.
-    pub fn new(length_scale: LengthScale) -> Self {
+    pub(super) fn new(length_scale: LengthScale) -> Self {
         Self { rate: C::rate(length_scale), kernel: PhantomData }
     }
 }

@@ -7,23 +7,22 @@
 //!
 //! Both are [`Dynamics`]: a transition `A(Δ)` and a process noise `Q(Δ)` (Eq. `discrete_transition`) in forms that do
 //! not cancel, their slopes in the logarithm of the length-scale, and a covariance for the root. To add a kernel, add
-//! its file and one line in the list at the end of this one. Processes that only time can carry are in [`piece`].
+//! its file and one line in the list at the end of this one. Processes along time that are not functions of distance over length-scale are [`Component`]s.
 
+mod component;
 mod dynamics;
 mod incomplete_gamma;
 mod matern12;
 mod matern32;
 mod matern52;
-pub mod piece;
 mod squared_exponential;
 
-pub use dynamics::{
-    Block, Correlation, DerivativeDynamics, DerivativeState, Dynamics, Step, ValueDynamics, VisitDynamics,
-};
+pub use component::Component;
+pub use dynamics::{Block, Correlation, DerivativeState, Dynamics, Step, VisitDynamics};
+use dynamics::{DerivativeDynamics, ValueDynamics};
 pub use matern12::Matern12;
 pub use matern32::Matern32;
 pub use matern52::Matern52;
-pub use piece::Piece;
 pub use squared_exponential::SquaredExponential;
 
 use crate::units::LengthScale;

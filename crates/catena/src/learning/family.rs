@@ -1,4 +1,4 @@
-//! A family of models and where in it to start: how many shared latents, whether private ones, how smooth, which ties.
+//! A family of models (number of latents, kernels, ties) and its starting points.
 
 use super::moments::{Extent, OutputMoments};
 use super::parameters::Parameters;
@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal, StandardUniform};
 
-/// Models with this many shared latents and, if wanted, one private latent per output.
+/// Models with a number of shared latents and optionally one private latent per output.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Family {
     /// Shared latents.
@@ -19,17 +19,17 @@ pub struct Family {
     pub shared_kernel: Kernel,
     /// The kernel of the private latents, if there are any.
     pub private_kernel: Option<Kernel>,
-    /// How latents are carried along the structure; kernels without derivatives are carried by value.
+    /// The state that carries latents along the structure; kernels without a derivative state use the value.
     pub state: StateKind,
     /// Whether shared latents have one length-scale.
     pub tied: bool,
 }
 
-/// Noise variances, in variances of the output, at which a climb starts.
+/// The noise variance of a start, in units of the output's variance.
 const FIRST_NOISE: f64 = 0.05;
 
 impl Family {
-    /// How a latent with this kernel is carried: as the family says, by value if the kernel has no derivatives.
+    /// The state of a latent with this kernel: the family's, or the value alone if the kernel has no derivative state.
     pub fn state_of(&self, kernel: Kernel) -> StateKind {
         if kernel.state_dim(self.state).is_ok() { self.state } else { StateKind::Value }
     }
@@ -45,9 +45,9 @@ impl Family {
         shared.chain(private).collect()
     }
 
-    /// A start from the table: weights along the principal axes of the outputs' covariance, what they leave to private
-    /// latents and noise; shared length-scales in equal ratios from two spacings to a fifth of the span, private ones five
-    /// spacings, all multiplied by `multiplier`.
+    /// A start from the table. Weights follow the principal axes of the outputs' covariance; private latents take the remaining
+    /// variance. Shared length-scales are log-spaced from two spacings to a fifth of the span, private ones are five spacings,
+    /// all multiplied by `multiplier`.
     ///
     /// # Errors
     /// When a number leaves the range of doubles.
@@ -56,7 +56,7 @@ impl Family {
         let mut shared = vec![0.0; n_outputs * self.n_shared];
         let axes = moments.principal();
         for column in 0..self.n_shared {
-            // More latents than outputs: the axes again, smaller.
+            // With more latents than outputs the axes repeat, scaled down.
             let (value, axis) = &axes[column % n_outputs];
             let shrink = 0.5_f64.powi((column / n_outputs) as i32);
             let size = shrink * value.max(0.01).sqrt();
@@ -80,7 +80,7 @@ impl Family {
             1 => 0.5,
             count => column as f64 / (count - 1) as f64,
         };
-        // The strongest axis is taken to be the slowest.
+        // The strongest axis gets the longest length-scale.
         let length = |column: usize| multiplier * high * (low / high).powf(share(column));
         let shared_lengths: Vec<f64> = (0..self.n_shared).map(length).collect();
         let private_lengths = vec![multiplier * 5.0 * spacing; private.len()];
@@ -115,7 +115,7 @@ impl Family {
         Lmc::new(self.latents(&shared_lengths, &private_lengths)?, mixing, noise?)
     }
 
-    /// The parameters of a member of this family: all free but for its ties.
+    /// The parameters of a member of this family: all free except for ties.
     pub fn parameters(&self, member: Lmc, noise_floor: f64) -> Parameters {
         let parameters = Parameters::all(member, noise_floor);
         if self.tied {
@@ -125,7 +125,7 @@ impl Family {
         }
     }
 
-    /// The parameters with outputs left alone that do not vary: no latent explains a constant, and its noise would vanish.
+    /// The same with weights and noise of constant outputs fixed: their noise would otherwise vanish.
     pub fn parameters_without(
         &self,
         member: Lmc,

@@ -1,4 +1,4 @@
-//! A step length along an uphill direction: strong Wolfe conditions by bracketing and cubic interpolation.
+//! Line search for a maximum: strong Wolfe conditions by bracketing and cubic interpolation.
 
 /// A point on the line.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -9,21 +9,21 @@ pub(super) struct Probe {
     pub(super) slope: f64,
 }
 
-/// What a search ends with.
+/// The result of a search.
 pub(super) enum Search<T> {
-    /// A step that gains enough, with what was computed there.
+    /// A step that satisfies the conditions or improves on the start, with the data of its evaluation.
     Found(Probe, T),
-    /// No trial was above the start.
+    /// No trial improved on the start.
     NothingBetter,
 }
 
-/// The gain must be at least this share of what the slope at the start promises.
+/// Sufficient increase: the gain is at least this share of the linear prediction.
 const ENOUGH_GAIN: f64 = 1e-4;
-/// The slope must have fallen to this share of the one at the start.
+/// Curvature condition: the slope has fallen to this share of the one at the start.
 const ENOUGH_FLATNESS: f64 = 0.9;
 const MOST_TRIALS: usize = 30;
 
-/// Searches uphill from `start`, beginning with a step of `first`. `along` evaluates a step, `None` where there is no value.
+/// Searches from `start`, beginning with a step of `first`. `along` evaluates a step; `None` where the value is not finite.
 pub(super) fn search<T>(
     start: Probe,
     first: f64,
@@ -35,7 +35,7 @@ pub(super) fn search<T>(
     // The best step so far; without one, the start.
     let mut low = start;
     let mut kept: Option<(Probe, T)> = None;
-    // A step that is too long, once one is known; its value and slope if it has them.
+    // The other end of the bracket, once known; its value and slope if finite.
     let mut high: Option<(f64, Option<Probe>)> = None;
     let mut length = first;
     for _ in 0..MOST_TRIALS {
@@ -48,7 +48,7 @@ pub(super) fn search<T>(
                 } else if probe.slope.abs() <= ENOUGH_FLATNESS * start.slope {
                     return Search::Found(probe, found);
                 } else {
-                    // The peak lies between the two best steps if the way up from the new one leads back.
+                    // The maximum lies between the two best steps if the new slope points back.
                     let ahead = high.map_or(1.0, |(end, _)| end - low.length);
                     if probe.slope * ahead <= 0.0 {
                         high = Some((low.length, Some(low)));
@@ -96,12 +96,12 @@ mod tests {
     use super::*;
 
     fn probe(length: f64) -> Probe {
-        // A cubic with its peak at 2.
+        // A cubic with its maximum at 2.
         Probe { length, value: 12.0 * length - length.powi(3), slope: 12.0 - 3.0 * length * length }
     }
 
     #[test]
-    fn the_peak_of_a_cubic_is_found_from_either_side() {
+    fn the_maximum_of_a_cubic_is_found_from_either_side() {
         assert!((between(probe(0.5), probe(3.0), 3.0) - 2.0).abs() < 1e-12);
         assert!((between(probe(3.0), probe(0.5), 0.5) - 2.0).abs() < 1e-12);
     }

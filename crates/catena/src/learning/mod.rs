@@ -1,30 +1,28 @@
-//! Hyperparameters from data: the log evidence plus weak priors, climbed along its exact gradient.
+//! Hyperparameters from data: the log evidence plus weak log priors, maximized along its exact gradient.
 //!
-//! A loop around the pipeline, not a branch in it. In reading order: [`Family`] (which models, and where to start),
-//! [`Parameters`] (their free numbers as one vector), [`Priors`], [`LogPosterior`] (what is climbed), [`Ascent`] (the
-//! climb, which knows no model), [`race`] (several starts, the best finished), [`em_step`] (a cheap warm start),
-//! [`learn_relevance`] (how much each input matters).
-//! Anything that can give an [`Evidence`] can be learned: a chain, a tree, a rival's likelihood.
+//! The log evidence is the log marginal likelihood of the observed cells. Learning is a loop around the pipeline. In reading
+//! order: [`Family`] (the models and where to start), [`Parameters`] (their free numbers as one vector), [`Priors`],
+//! [`LogPosterior`] (the objective), [`Lbfgs`] (the optimizer, which knows no model), [`multi_start`] (several starts),
+//! [`learn_relevance`] (a factor on every input). Whatever implements [`Evidence`] can be learned: a chain, a tree, another
+//! method's likelihood.
 
-mod ascent;
-mod em;
 mod family;
+mod lbfgs;
 mod line_search;
 mod moments;
+mod multi_start;
 mod objective;
 mod parameters;
 mod priors;
-mod race;
 mod relevance;
 
-pub use ascent::{Ascent, Iteration, Objective, Settings, Stop};
-pub use em::em_step;
 pub use family::Family;
+pub use lbfgs::{Iteration, Lbfgs, Objective, OptimizerSettings, StopReason};
 pub use moments::{Extent, OutputMoments};
+pub use multi_start::{Learned, Monitor, MultiStartError, MultiStartSettings, Progress, multi_start};
 pub use objective::{Evidence, GraphEvidence, LogPosterior};
 pub use parameters::Parameters;
-pub use priors::{CollapseDoubt, LogNormal, Priors, ShortnessDoubt};
-pub use race::{Learned, Monitor, Progress, RaceError, RaceSettings, race};
+pub use priors::{LogNormal, Priors, ShortScalePenalty, SmallNoisePenalty};
 pub use relevance::{Relevance, RelevanceSettings, learn_relevance};
 
 use crate::data::DataError;
@@ -34,7 +32,7 @@ use crate::model::ModelError;
 use crate::structure::StructureError;
 use thiserror::Error;
 
-/// An evidence, or a step of learning, that cannot be computed.
+/// A log evidence, or a step of learning, that cannot be computed.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum LearningError {
@@ -53,7 +51,7 @@ pub enum LearningError {
     /// The inputs cannot be multiplied.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// There is no evidence to climb.
-    #[error("the evidence is not finite at the start; standardize the outputs")]
+    /// The objective has no finite value at the start.
+    #[error("the log evidence is not finite at the start; standardize the outputs")]
     NoValue,
 }

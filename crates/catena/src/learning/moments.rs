@@ -1,4 +1,4 @@
-//! What a table says before any model: the covariance of its outputs, and the spacing and span of its points.
+//! Statistics of a table that starting points and priors use: covariance of the outputs, spacing and span of the points.
 
 use crate::data::{InputPoints, Observations};
 use crate::linalg::symmetric_eigen;
@@ -12,8 +12,7 @@ pub struct OutputMoments {
 }
 
 impl OutputMoments {
-    /// Pairwise-complete second moments. A pair never seen together counts as uncorrelated, and an estimate from few rows
-    /// is drawn toward that.
+    /// Pairwise-complete second moments. Covariances are shrunk toward zero, the more the fewer rows have both outputs.
     pub fn of(observations: &Observations) -> Self {
         let (sums, counts) = Self::sums_of(observations);
         Self::from_sums(observations.n_outputs(), &sums, &counts)
@@ -43,10 +42,10 @@ impl OutputMoments {
     /// When there is not one sum and one count per pair.
     pub fn from_sums(n_outputs: usize, sums: &[f64], counts: &[f64]) -> Self {
         assert!(sums.len() == n_outputs * n_outputs && counts.len() == sums.len(), "one entry per pair");
-        // Five rows' worth of doubt off the diagonal.
+        // Off the diagonal, as if five more rows had a product of zero.
         let entry = |at: usize| {
-            let doubt = if at / n_outputs == at % n_outputs { 0.0 } else { 5.0 };
-            let count: f64 = counts[at] + doubt;
+            let extra = if at / n_outputs == at % n_outputs { 0.0 } else { 5.0 };
+            let count: f64 = counts[at] + extra;
             if count > 0.0 { sums[at] / count } else { 0.0 }
         };
         Self { n_outputs, covariance: (0..n_outputs * n_outputs).map(entry).collect() }
@@ -63,7 +62,7 @@ impl OutputMoments {
     }
 
     /// The symmetric square root of the outputs' correlation, row-major D×D. Pairwise-complete estimates may not be a
-    /// correlation; what they lack counts as a thousandth.
+    /// correlation matrix; eigenvalues are at least a thousandth.
     pub fn correlation_root(&self) -> Vec<f64> {
         let n = self.n_outputs;
         let deviation = |at: usize| self.covariance[at * (n + 1)].sqrt();
@@ -95,7 +94,7 @@ impl OutputMoments {
     }
 }
 
-/// The two lengths that length-scales are measured against.
+/// Spacing and span of the points: the range of plausible length-scales.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
     /// The median length of the structure's edges that are not zero.
@@ -137,7 +136,7 @@ mod tests {
         let moments = OutputMoments::of(&Observations::from_dense(3, 3, &values).unwrap());
         let entry = |i: usize, j: usize| moments.covariance()[3 * i + j];
         assert!((entry(0, 0) - 11.0 / 3.0).abs() < 1e-15);
-        // Two rows, five rows of doubt.
+        // Two rows, and five of zero.
         assert!((entry(0, 1) - 4.0 / 7.0).abs() < 1e-15 && entry(0, 1) == entry(1, 0));
         assert_eq!(entry(1, 2), 0.0);
     }

@@ -1,30 +1,30 @@
-//! What is climbed: log evidence plus log prior, in the vector of free parameters.
+//! The objective of learning: log evidence plus log prior, as a function of the vector of free parameters.
 
 use super::LearningError;
-use super::ascent::Objective;
+use super::lbfgs::Objective;
 use super::parameters::Parameters;
 use super::priors::Priors;
 use crate::graph::FactorGraph;
 use crate::inference::{Form, Gradient, Workspace};
 use crate::model::Lmc;
 
-/// Anything whose evidence can be climbed: a graph, or a rival's likelihood.
+/// A log evidence with its gradient: of a graph, or of another method.
 ///
 /// # Laws
-/// - The slopes are those of the log evidence in the parameters of the model.
+/// - The gradient is that of the log evidence in the parameters of the model.
 /// - The same model gives the same bits.
 pub trait Evidence {
-    /// What goes wrong when there is no evidence.
+    /// The error of an evaluation.
     type Error;
 
-    /// The log evidence of a model and its slopes.
+    /// The log evidence of a model and its gradient.
     ///
     /// # Errors
     /// When it cannot be computed for this model.
-    fn slopes(&mut self, model: &Lmc) -> Result<Gradient, Self::Error>;
+    fn gradient(&mut self, model: &Lmc) -> Result<Gradient, Self::Error>;
 }
 
-/// The evidence of a table on a chain or tree.
+/// The log evidence of a table on a chain or tree.
 #[derive(Debug)]
 pub struct GraphEvidence<'a> {
     graph: FactorGraph<'a>,
@@ -32,13 +32,13 @@ pub struct GraphEvidence<'a> {
 }
 
 impl<'a> GraphEvidence<'a> {
-    /// The evidence of models on this graph's structure and cells; the graph's own model is not used.
+    /// The log evidence of models on this graph's structure and cells; the graph's own model is not used.
     ///
-    /// On chains the covariance form is named, whose evidence keeps its digits at any noise. Its slopes are not looked after: where
-    /// noise is tiny and cells crowd they may keep fewer than the eight digits of a [`Workspace`] that chooses. A climb accepts steps
-    /// by the evidence, so that rougher slopes may cost steps but lead nowhere wrong, and a form that follows the noise would change
-    /// within one search along a line. On trees the form follows the noise: the information form would lose the evidence itself where
-    /// noise is tiny, and the square-root form keeps it.
+    /// Chains use the covariance form, whose log evidence keeps its digits at any noise. Its gradient may keep fewer than the
+    /// eight digits that a [`Workspace`] guarantees where noise is tiny and cells are dense. The optimizer accepts steps by their
+    /// value, so an inexact gradient can only cost iterations, whereas a change of form within one line search would make the
+    /// value jump. Trees use the form that the noise requires, since the information form loses the log evidence itself at tiny
+    /// noise.
     pub fn new(graph: FactorGraph<'a>) -> Self {
         let workspace = workspace_for(&graph);
         Self { graph, workspace }
@@ -55,13 +55,13 @@ pub(super) fn workspace_for(graph: &FactorGraph<'_>) -> Workspace {
 impl Evidence for GraphEvidence<'_> {
     type Error = LearningError;
 
-    fn slopes(&mut self, model: &Lmc) -> Result<Gradient, LearningError> {
+    fn gradient(&mut self, model: &Lmc) -> Result<Gradient, LearningError> {
         let graph = self.graph.with_model(model)?;
         Ok(self.workspace.gradient(&graph)?)
     }
 }
 
-/// Log evidence plus log prior of the models that a vector stands for.
+/// Log evidence plus log prior as a function of the vector of free parameters.
 #[derive(Debug)]
 pub struct LogPosterior<'a, E: Evidence> {
     evidence: E,
@@ -76,7 +76,7 @@ impl<'a, E: Evidence> LogPosterior<'a, E> {
         Self { evidence, parameters, priors, failure: None }
     }
 
-    /// Why the latest evaluation had no value, if it had none.
+    /// The error of the latest evaluation, if it failed.
     pub fn take_failure(&mut self) -> Option<E::Error> {
         self.failure.take()
     }
@@ -85,13 +85,13 @@ impl<'a, E: Evidence> LogPosterior<'a, E> {
 impl<E: Evidence> Objective for LogPosterior<'_, E> {
     fn evaluate(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
         self.failure = None;
-        // A vector that is no model is a trial too far, like one that overflows.
+        // A vector outside the range of the parameters is rejected like a value that overflows.
         let Ok(model) = self.parameters.model_at(point) else { return f64::NAN };
-        match self.evidence.slopes(&model) {
-            Ok(mut slopes) => {
-                let log_prior = self.priors.add_to(&model, &mut slopes);
-                self.parameters.pull_back(&model, &slopes, gradient);
-                slopes.log_evidence + log_prior
+        match self.evidence.gradient(&model) {
+            Ok(mut of_model) => {
+                let log_prior = self.priors.add_to(&model, &mut of_model);
+                self.parameters.pull_back(&model, &of_model, gradient);
+                of_model.log_evidence + log_prior
             }
             Err(failure) => {
                 self.failure = Some(failure);

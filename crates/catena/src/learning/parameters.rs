@@ -2,16 +2,16 @@
 
 use crate::index::{LatentIndex, OutputIndex};
 use crate::inference::Gradient;
-use crate::kernel::Piece;
+use crate::kernel::Component;
 use crate::model::{Latent, Lmc, MixingMatrix, ModelError, Process};
 use crate::units::{LengthScale, Variance};
 
-/// Which parameters of a model are free, and where each is in the vector.
+/// The parameters of a model that are free, with their entries in the vector.
 ///
 /// A parameter is free, tied to others (they move together and have one value), or fixed. A noise variance is
 /// `floor + e^θ`: outputs that explain one another without error would otherwise drive their noise to zero and the
-/// evidence to infinity. Shared columns of the mixing matrix can be bound to another one: they are then that column times an
-/// amplitude, and the latents of all of them are the pieces of one sum. Periods are given, not learned.
+/// evidence to infinity. A shared column of the mixing matrix can be bound to another one: it is then that column times an
+/// amplitude, and their latents are the components of one sum. Periods are given, not learned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     template: Lmc,
@@ -22,10 +22,10 @@ pub struct Parameters {
     entries: Vec<Option<usize>>,
 }
 
-/// The amplitude of a bound column that has vanished.
+/// The smallest amplitude of a bound column at which an optimization starts.
 const SMALLEST_AMPLITUDE: f64 = 1e-3;
 
-/// What a parameter is.
+/// The meaning of one parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
     Weight(OutputIndex, LatentIndex),
@@ -75,16 +75,6 @@ impl Parameters {
         self.tied(|place| matches!(place, Place::LengthScale(latent) if latents.contains(&latent)))
     }
 
-    /// The same parameters, noises of all outputs tied to one value.
-    pub fn with_tied_noise(self) -> Self {
-        self.tied(|place| matches!(place, Place::Noise(_)))
-    }
-
-    /// The same parameters, all weights fixed at the model's.
-    pub fn with_fixed_mixing(self) -> Self {
-        self.fixed(|place| matches!(place, Place::Weight(..)))
-    }
-
     /// The same parameters, the weights of this output fixed at the model's.
     pub fn with_fixed_weights_of(self, output: OutputIndex) -> Self {
         self.fixed(|place| matches!(place, Place::Weight(of, _) if of == output))
@@ -105,6 +95,21 @@ impl Parameters {
         self.fixed(|place| matches!(place, Place::Quality(_)))
     }
 
+    /// The same parameters, this output's noise fixed at the model's.
+    pub fn with_fixed_noise_of(self, output: OutputIndex) -> Self {
+        self.fixed(|place| place == Place::Noise(output))
+    }
+
+    /// The same parameters, noises of all outputs tied to one value.
+    pub fn with_tied_noise(self) -> Self {
+        self.tied(|place| matches!(place, Place::Noise(_)))
+    }
+
+    /// The same parameters, all weights fixed at the model's.
+    pub fn with_fixed_mixing(self) -> Self {
+        self.fixed(|place| matches!(place, Place::Weight(..)))
+    }
+
     /// The same parameters, this latent's length-scale fixed at the model's.
     pub fn with_fixed_length_scale(self, latent: LatentIndex) -> Self {
         self.fixed(|place| place == Place::LengthScale(latent))
@@ -113,11 +118,6 @@ impl Parameters {
     /// The same parameters, all noises fixed at the model's.
     pub fn with_fixed_noise(self) -> Self {
         self.fixed(|place| matches!(place, Place::Noise(_)))
-    }
-
-    /// The same parameters, this output's noise fixed at the model's.
-    pub fn with_fixed_noise_of(self, output: OutputIndex) -> Self {
-        self.fixed(|place| place == Place::Noise(output))
     }
 
     fn tied(mut self, belongs: impl Fn(Place) -> bool) -> Self {
@@ -140,7 +140,7 @@ impl Parameters {
         self.renumbered()
     }
 
-    /// Entries numbered without holes, in order of first appearance.
+    /// Entries numbered consecutively, in order of first appearance.
     fn renumbered(mut self) -> Self {
         let mut seen: Vec<usize> = vec![];
         for entry in self.entries.iter_mut().flatten() {
@@ -165,7 +165,7 @@ impl Parameters {
             entries.filter(is_free).map(move |latent| Place::Weight(output, latent))
         };
         let has_quality = |latent: &LatentIndex| {
-            matches!(model.latents()[latent.get()].process(), Process::Piece(Piece::Sho { .. }))
+            matches!(model.latents()[latent.get()].process(), Process::Component(Component::Sho { .. }))
         };
         let amplitudes = latents().filter(|latent| !is_free(latent)).map(Place::Amplitude);
         // A quarter turn has the length-scale of its cycle.
@@ -190,16 +190,11 @@ impl Parameters {
         };
         let multiple = |(latent, &head): (usize, &usize)| match product(head, head) {
             _ if head == latent => 1.0,
-            // Nothing can be said of multiples of nothing.
+            // The multiple of a zero column is undefined.
             0.0 => 1.0,
             square => product(latent, head) / square,
         };
         self.heads.iter().enumerate().map(multiple).collect()
-    }
-
-    /// The model the fixed parameters are taken from.
-    pub fn template(&self) -> &Lmc {
-        &self.template
     }
 
     /// The floor under every noise variance.
@@ -207,7 +202,7 @@ impl Parameters {
         self.noise_floor
     }
 
-    /// How many numbers are free.
+    /// The number of free parameters.
     pub fn n_free(&self) -> usize {
         self.entries.iter().flatten().max().map_or(0, |last| last + 1)
     }
@@ -220,7 +215,7 @@ impl Parameters {
             let Some(entry) = *entry else { continue };
             let coordinate = match place {
                 Place::Weight(output, latent) => model.mixing().weight(output, latent),
-                // An amplitude that has vanished comes back small.
+                // An amplitude of zero restarts small.
                 Place::Amplitude(latent) => amplitudes[latent.get()].abs().max(SMALLEST_AMPLITUDE).ln(),
                 Place::LengthScale(latent) => model.latents()[latent.get()].length_scale().get().ln(),
                 Place::Quality(latent) => model.latents()[latent.get()].shape().unwrap_or(1.0).ln(),
@@ -296,9 +291,9 @@ impl Parameters {
         Lmc::new(latents, MixingMatrix::with_private(n_outputs, n_shared, shared, private)?, noise)
     }
 
-    /// How far each entry may be moved for the evidence to change by about as much: logarithms by one, a weight by the
-    /// standard deviation of what blurs it, since the evidence bends in it as (posterior moments)/(that variance). Outputs whose
-    /// noises differ a thousandfold would otherwise make the climb a narrow valley.
+    /// The step of each entry that changes the log evidence by about as much: 1 for logarithms; for a weight, the standard
+    /// deviation of the noise that hides its latent, since the curvature in the weight is (second moment)/(that variance). Without
+    /// these scales, noise variances that differ a thousandfold would make the problem ill-conditioned.
     pub fn scales_at(&self, vector: &[f64], scales: &mut [f64]) {
         scales.fill(1.0);
         let Ok(model) = self.model_at(vector) else { return };
@@ -309,14 +304,14 @@ impl Parameters {
         }
     }
 
-    /// Slopes in the model's own parameters at `model`, turned into slopes in the vector.
-    pub fn pull_back(&self, model: &Lmc, slopes: &Gradient, vector_slopes: &mut [f64]) {
-        vector_slopes.fill(0.0);
+    /// The chain rule: the gradient in the model's own parameters at `model`, as a gradient in the vector.
+    pub fn pull_back(&self, model: &Lmc, of_model: &Gradient, gradient: &mut [f64]) {
+        gradient.fill(0.0);
         let amplitudes = self.amplitudes_of(model);
-        let slope = |output: usize, latent: usize| slopes.mixing[output * model.n_latents() + latent];
+        let slope = |output: usize, latent: usize| of_model.mixing[output * model.n_latents() + latent];
         for (entry, place) in self.entries.iter().zip(self.places()) {
             let Some(entry) = *entry else { continue };
-            vector_slopes[entry] += match place {
+            gradient[entry] += match place {
                 Place::Weight(output, head) => {
                     let members = self.heads.iter().enumerate().filter(|(_, of)| **of == head.get());
                     members.map(|(latent, _)| amplitudes[latent] * slope(output.get(), latent)).sum()
@@ -326,13 +321,13 @@ impl Parameters {
                     (0..model.n_outputs()).map(|output| weight(output) * slope(output, latent.get())).sum()
                 }
                 Place::LengthScale(latent) => {
-                    slopes.length_scales[latent.get()] * model.latents()[latent.get()].length_scale().get()
+                    of_model.length_scales[latent.get()] * model.latents()[latent.get()].length_scale().get()
                 }
                 Place::Quality(latent) => {
-                    slopes.shapes[latent.get()] * model.latents()[latent.get()].shape().unwrap_or(1.0)
+                    of_model.shapes[latent.get()] * model.latents()[latent.get()].shape().unwrap_or(1.0)
                 }
                 Place::Noise(output) => {
-                    slopes.noise[output.get()] * (model.noise()[output.get()].get() - self.noise_floor)
+                    of_model.noise[output.get()] * (model.noise()[output.get()].get() - self.noise_floor)
                 }
             };
         }

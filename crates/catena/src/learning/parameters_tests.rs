@@ -75,8 +75,8 @@ fn sums() -> (Lmc, Vec<usize>) {
     let length = |value: f64| LengthScale::new(value).unwrap();
     let quality = crate::units::Quality::new(2.0).unwrap();
     let latents = [3.0, 5.0].map(|scale| {
-        let walk = Latent::piece(Piece::RandomWalk, length(10.0 * scale));
-        [Latent::piece(Piece::Sho { quality }, length(scale)), walk]
+        let walk = Latent::component(Component::RandomWalk, length(10.0 * scale));
+        [Latent::component(Component::Sho { quality }, length(scale)), walk]
     });
     let mixing = MixingMatrix::shared(2, 4, vec![1.0, 4.0, 0.5, 0.1, -2.0, -8.0, 1.5, 0.3]).unwrap();
     let noise = vec![Variance::new(0.1).unwrap(); 2];

@@ -1,11 +1,11 @@
-//! How much each input matters: a factor on every input column, learned together with the model.
+//! Automatic relevance determination: a factor on every input column, learned together with the model.
 //!
-//! The structure's edges are the only place where inputs enter, `Δ² = Σ_m s_m² δ_m²` with δ the difference of two points.
-//! With c the slope of the evidence in log Δ, the slope in log s_m is the sum over edges of `c·s_m²δ_m²/Δ²`. Within one climb
-//! the edges stay the same and only their lengths follow the factors; between climbs the structure is built anew.
+//! Inputs enter through the lengths of the structure's edges alone, `Δ² = Σ_m s_m² δ_m²` with δ the difference of two points.
+//! With c the derivative of the log evidence in log Δ, the derivative in log s_m is the sum over edges of `c·s_m²δ_m²/Δ²`. Within
+//! one optimization the edges are fixed and their lengths follow the factors; between optimizations the structure is rebuilt.
 
 use super::LearningError;
-use super::ascent::{Ascent, Iteration, Objective, Settings, Stop};
+use super::lbfgs::{Iteration, Lbfgs, Objective, OptimizerSettings, StopReason};
 use super::objective::workspace_for;
 use super::parameters::Parameters;
 use super::priors::{LogNormal, Priors};
@@ -18,10 +18,10 @@ use crate::structure::{StructureError, Tree};
 use std::ops::ControlFlow;
 
 /// The prior of every factor: two standard deviations are a factor of about 50 either way. Without it, only the ratios of
-/// factors to length-scales would be known.
+/// factors to length-scales would be identified.
 const FACTOR_PRIOR: LogNormal = LogNormal { center: 1.0, weight: 0.25 };
 
-/// What is climbed: log evidence plus log priors, in the model's vector followed by the logarithms of the factors.
+/// Log evidence plus log priors, as a function of the model's vector followed by the logarithms of the factors.
 #[derive(Debug)]
 struct FactorPosterior<'a> {
     inputs: &'a InputPoints,
@@ -29,7 +29,7 @@ struct FactorPosterior<'a> {
     workspace: Workspace,
     parameters: &'a Parameters,
     priors: &'a Priors,
-    /// Why the latest evaluation had no value.
+    /// The error of the latest evaluation.
     failure: Option<LearningError>,
 }
 
@@ -41,13 +41,13 @@ impl FactorPosterior<'_> {
         let tree = self.graph.tree().with_points(&multiplied(self.inputs, &factors)?)?;
         let graph = self.graph.with_tree(&tree)?;
         let graph = graph.with_model(&model)?;
-        let (mut slopes, edges) = self.workspace.gradient_with_edges(&graph)?;
-        let log_prior = self.priors.add_to(&model, &mut slopes);
-        let (model_slopes, factor_slopes) = gradient.split_at_mut(of_model.len());
-        self.parameters.pull_back(&model, &slopes, model_slopes);
-        self.add_factor_slopes(&tree, &factors, &edges, factor_slopes);
-        let mut value = slopes.log_evidence + log_prior;
-        for (factor, slope) in factors.iter().zip(factor_slopes) {
+        let (mut of_model_parameters, edges) = self.workspace.gradient_with_edges(&graph)?;
+        let log_prior = self.priors.add_to(&model, &mut of_model_parameters);
+        let (model_gradient, factor_gradient) = gradient.split_at_mut(of_model.len());
+        self.parameters.pull_back(&model, &of_model_parameters, model_gradient);
+        self.add_factor_gradient(&tree, &factors, &edges, factor_gradient);
+        let mut value = of_model_parameters.log_evidence + log_prior;
+        for (factor, slope) in factors.iter().zip(factor_gradient) {
             let (log_density, in_factor) = FACTOR_PRIOR.at(*factor);
             value += log_density;
             *slope += in_factor * factor;
@@ -55,7 +55,7 @@ impl FactorPosterior<'_> {
         Ok(value)
     }
 
-    fn add_factor_slopes(&self, tree: &Tree, factors: &[f64], edges: &[f64], slopes: &mut [f64]) {
+    fn add_factor_gradient(&self, tree: &Tree, factors: &[f64], edges: &[f64], slopes: &mut [f64]) {
         slopes.fill(0.0);
         let unit = tree.distance_scale().get();
         for position in tree.positions() {
@@ -101,23 +101,23 @@ pub struct Relevance {
     pub factors: Vec<f64>,
     /// The model on the inputs multiplied by them.
     pub model: Lmc,
-    /// Log evidence plus log priors, the factors' included, on the structure of the last climb.
+    /// Log evidence plus log priors, the factors' included, on the last structure.
     pub log_posterior: f64,
-    /// Climbs, each on a structure of its own.
+    /// The number of structures.
     pub n_rounds: usize,
 }
 
-/// How long factors are learned.
+/// Limits of [`learn_relevance`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RelevanceSettings {
     /// At most this many structures.
     pub max_rounds: usize,
-    /// The rules of the climb on each.
-    pub ascent: Settings,
+    /// The stopping rules on each.
+    pub optimizer: OptimizerSettings,
 }
 
-/// Learns factors on the inputs together with the model, from `start` and factors of 1. `build` makes the structure over the
-/// inputs it is given; it is asked again after every climb, until that gains nothing.
+/// Learns factors on the inputs together with the model, from `start` and factors of 1. `build` builds the structure over
+/// given inputs; it is called again after every optimization, until the objective gains less than half a nat.
 ///
 /// # Errors
 /// When a structure cannot be built, or there is no evidence at the start.
@@ -142,25 +142,24 @@ pub fn learn_relevance(
         let graph = FactorGraph::new(std::sync::Arc::new(model), std::sync::Arc::new(tree), observations)?;
         let workspace = workspace_for(&graph);
         let mut objective = FactorPosterior { inputs, graph, workspace, parameters, priors, failure: None };
-        let mut ascent = Ascent::new(&mut objective, point, settings.ascent);
-        if ascent.stop() == Some(Stop::NoValue) {
+        let mut optimizer = Lbfgs::new(&mut objective, point, settings.optimizer);
+        if optimizer.stop() == Some(StopReason::NoValue) {
             return Err(objective.failure.take().unwrap_or(LearningError::NoValue));
         }
-        let mut told = |iteration: Iteration| monitor(iteration);
-        ascent.run(&mut objective, usize::MAX, &mut told);
-        let (of_model, logs) = ascent.point().split_at(parameters.n_free());
+        optimizer.run(&mut objective, usize::MAX, &mut |iteration| monitor(iteration));
+        let (of_model, logs) = optimizer.point().split_at(parameters.n_free());
         let found = Relevance {
             factors: logs.iter().map(|log| log.exp()).collect(),
             model: parameters.model_at(of_model)?,
-            log_posterior: ascent.value(),
+            log_posterior: optimizer.value(),
             n_rounds: round,
         };
-        let is_stopped = ascent.stop() == Some(Stop::Interrupted);
+        let is_stopped = optimizer.stop() == Some(StopReason::Interrupted);
         let gain = best.as_ref().map_or(f64::INFINITY, |best| found.log_posterior - best.log_posterior);
         if gain > 0.0 {
             best = Some(found);
         }
-        if gain < settings.ascent.tolerance.max(0.5) || is_stopped {
+        if gain < settings.optimizer.tolerance.max(0.5) || is_stopped {
             break;
         }
     }
@@ -213,7 +212,7 @@ mod tests {
 
     /// Central differences in every entry, on a chain and on a tree.
     #[test]
-    fn slopes_belong_to_the_value() {
+    fn the_gradient_is_that_of_the_value() {
         let (inputs, observations) = table();
         for tree in
             [greedy_chain(&inputs, Start::Row(RowIndex::new(0))).unwrap(), spanning_tree(&inputs).unwrap()]
@@ -253,7 +252,7 @@ mod tests {
         }
     }
 
-    /// A prior that forbids the start is no failure of the evidence, and yet there is nothing to climb.
+    /// A prior that excludes the start is not an error of the evidence, yet the objective has no value.
     #[test]
     fn a_start_without_a_value_is_an_error() {
         let (inputs, observations) = table();
@@ -266,7 +265,7 @@ mod tests {
             &spanning_tree,
             &start,
             (&parameters, &priors),
-            RelevanceSettings { max_rounds: 2, ascent: Settings::default() },
+            RelevanceSettings { max_rounds: 2, optimizer: OptimizerSettings::default() },
             &mut |_| ControlFlow::Continue(()),
         );
         assert_eq!(found.map(|found| found.log_posterior), Err(LearningError::NoValue));
@@ -279,7 +278,7 @@ mod tests {
         let (start, parameters, priors) = started(&inputs, &observations, &tree);
         let settings = RelevanceSettings {
             max_rounds: 3,
-            ascent: Settings { max_iterations: 100, ..Settings::default() },
+            optimizer: OptimizerSettings { max_iterations: 100, ..OptimizerSettings::default() },
         };
         let found = learn_relevance(
             &inputs,

@@ -23,7 +23,7 @@ mod gaussian;
 mod student_t;
 
 pub use gaussian::Gaussian;
-pub use student_t::{DegreesError, StudentT};
+pub use student_t::StudentT;
 
 use crate::data::{Cell, DataError, Observations};
 use crate::graph::{FactorGraph, GraphError, Held};

@@ -28,8 +28,8 @@
 //! the bound is taken after both.
 
 use super::{CellBelief, CellLikelihood, ObservedCell, StandIn};
+use crate::units::{UnitError, is_positive};
 use std::f64::consts::TAU;
-use thiserror::Error;
 
 /// Student's t with given degrees of freedom about the function.
 ///
@@ -61,18 +61,13 @@ pub struct StudentT {
     degrees: f64,
 }
 
-/// Degrees of freedom that are none.
-#[derive(Debug, Clone, Copy, PartialEq, Error)]
-#[error("{0} degrees of freedom are not a positive finite number; for Gaussian noise use `Gaussian`")]
-pub struct DegreesError(pub f64);
-
 impl StudentT {
     /// Student's t with these degrees of freedom, ν.
     ///
     /// # Errors
     /// When they are zero, negative or not finite.
-    pub fn new(degrees: f64) -> Result<Self, DegreesError> {
-        if degrees > 0.0 && degrees.is_finite() { Ok(Self { degrees }) } else { Err(DegreesError(degrees)) }
+    pub fn new(degrees: f64) -> Result<Self, UnitError> {
+        if is_positive(degrees) { Ok(Self { degrees }) } else { Err(UnitError::DegreesOfFreedom(degrees)) }
     }
 
     /// The degrees of freedom, ν.

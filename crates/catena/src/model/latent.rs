@@ -1,17 +1,17 @@
-//! One latent process g_l: unit variance, a kernel or a piece for time, a length-scale, and the state that carries it.
+//! One latent process g_l of unit variance: a kernel or a component, with a length-scale.
 
-use crate::kernel::{Block, Dynamics, Kernel, KernelError, Piece, StateKind, Step, VisitDynamics};
+use crate::kernel::{Block, Component, Dynamics, Kernel, KernelError, StateKind, Step, VisitDynamics};
 use crate::units::{LengthScale, UnitError};
 
-/// What a latent process is.
+/// The kind of a latent process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Process {
     /// A stationary process with this correlation function, carried in this kind of state.
     Stationary(Kernel, StateKind),
-    /// A process for time.
-    Piece(Piece),
-    /// The second state of the cycle in the column before, a quarter turn behind the first: no process of its own. An output
-    /// with a weight for each has the cycle with an amplitude and a phase of its own.
+    /// A component along time.
+    Component(Component),
+    /// The second state of the cycle in the preceding column, a quarter turn behind the first. With a weight for each, an output
+    /// has its own amplitude and phase of the cycle.
     QuarterTurn,
 }
 
@@ -32,39 +32,39 @@ impl Latent {
         Ok(Self { process: Process::Stationary(kernel, state), length_scale })
     }
 
-    /// A latent that is a piece for time.
-    pub fn piece(piece: Piece, length_scale: LengthScale) -> Self {
-        Self { process: Process::Piece(piece), length_scale }
+    /// A latent that is a component along time.
+    pub fn component(component: Component, length_scale: LengthScale) -> Self {
+        Self { process: Process::Component(component), length_scale }
     }
 
     /// The second state of a cycle, for the column after it; see [`Process::QuarterTurn`]. `None` of anything but a cycle.
     pub fn quarter_turn_of(cycle: &Self) -> Option<Self> {
-        let is_cycle = matches!(cycle.process, Process::Piece(Piece::Cycle { .. }));
+        let is_cycle = matches!(cycle.process, Process::Component(Component::Cycle { .. }));
         is_cycle.then_some(Self { process: Process::QuarterTurn, length_scale: cycle.length_scale })
     }
 
-    /// What it is.
+    /// The kind of process.
     pub fn process(&self) -> Process {
         self.process
     }
 
-    /// The correlation function; pieces for time have none that is a function of the distance over the length-scale.
+    /// The correlation function; `None` for components.
     pub fn kernel(&self) -> Option<Kernel> {
         match self.process {
             Process::Stationary(kernel, _) => Some(kernel),
-            Process::Piece(_) | Process::QuarterTurn => None,
+            Process::Component(_) | Process::QuarterTurn => None,
         }
     }
 
-    /// How it is carried along an edge; pieces for time, like derivatives, need a line.
+    /// The state that carries it along an edge; components need a line, like derivatives.
     pub fn state(&self) -> StateKind {
         match self.process {
             Process::Stationary(_, state) => state,
-            Process::Piece(_) | Process::QuarterTurn => StateKind::Derivative,
+            Process::Component(_) | Process::QuarterTurn => StateKind::Derivative,
         }
     }
 
-    /// Whether only a chain can carry it: where a structure branches, odd derivatives have no sign, and time no direction.
+    /// Whether it needs a chain: at a branching, odd derivatives have no sign and time has no direction.
     pub fn needs_a_line(&self) -> bool {
         self.state_dim() > 1 || self.kernel().is_none()
     }
@@ -79,22 +79,24 @@ impl Latent {
         Self { length_scale, ..self }
     }
 
-    /// What shapes it beside its length-scale; see [`Piece::shape`].
+    /// Its second parameter; see [`Component::shape`].
     pub fn shape(&self) -> Option<f64> {
         match self.process {
             Process::Stationary(..) | Process::QuarterTurn => None,
-            Process::Piece(piece) => piece.shape(),
+            Process::Component(component) => component.shape(),
         }
     }
 
-    /// The same latent in another shape; latents without one stay as they are.
+    /// The same latent with another shape; latents without one are unchanged.
     ///
     /// # Errors
     /// When the number is not positive and finite.
     pub fn with_shape(self, shape: f64) -> Result<Self, UnitError> {
         Ok(match self.process {
             Process::Stationary(..) | Process::QuarterTurn => self,
-            Process::Piece(piece) => Self { process: Process::Piece(piece.with_shape(shape)?), ..self },
+            Process::Component(component) => {
+                Self { process: Process::Component(component.with_shape(shape)?), ..self }
+            }
         })
     }
 
@@ -105,41 +107,41 @@ impl Latent {
     pub fn stretched(self, factor: f64) -> Result<Self, UnitError> {
         let stretched = self.with_length_scale(LengthScale::new(factor * self.length_scale.get())?);
         match self.process {
-            Process::Piece(Piece::Cycle { period }) => stretched.with_shape(factor * period.get()),
+            Process::Component(Component::Cycle { period }) => stretched.with_shape(factor * period.get()),
             _ => Ok(stretched),
         }
     }
 
-    /// Whether its variance is the same everywhere.
+    /// Whether its variance is constant.
     pub fn is_stationary(&self) -> bool {
         match self.process {
             Process::Stationary(..) | Process::QuarterTurn => true,
-            Process::Piece(piece) => piece.is_stationary(),
+            Process::Component(component) => component.is_stationary(),
         }
     }
 
-    /// The number of components of its own state; a quarter turn has none.
+    /// The size of its own state; 0 for a quarter turn.
     pub fn state_dim(&self) -> usize {
         match self.process {
             Process::Stationary(kernel, state) => kernel.state_dim(state).unwrap_or(1),
-            Process::Piece(piece) => piece.state_dim(),
+            Process::Component(component) => component.state_dim(),
             Process::QuarterTurn => 0,
         }
     }
 
-    /// Hands the dynamics of this latent to `visitor`.
+    /// Passes the dynamics of this latent to `visitor`.
     ///
     /// # Errors
-    /// Never for a latent that could be made; the kernel's own check is passed on.
+    /// Never for a latent that was built; the kernel's check is passed on.
     pub fn visit_dynamics<V: VisitDynamics>(&self, visitor: V) -> Result<V::Output, KernelError> {
         match self.process {
             Process::Stationary(kernel, state) => kernel.visit_dynamics(state, self.length_scale, visitor),
-            Process::Piece(piece) => Ok(piece.visit_dynamics(self.length_scale, visitor)),
+            Process::Component(component) => Ok(component.visit_dynamics(self.length_scale, visitor)),
             Process::QuarterTurn => Ok(visitor.visit(Stateless)),
         }
     }
 
-    /// The variance that its value gains over a distance, given all that was known of it before: Q₁₁.
+    /// The variance that its value gains over a distance, given its state before: Q₁₁.
     pub fn gained_variance(&self, distance: f64) -> f64 {
         struct Gained(f64);
 
@@ -155,13 +157,13 @@ impl Latent {
         self.visit_dynamics(Gained(distance)).unwrap_or(0.0)
     }
 
-    /// The correlation of two values a distance Δ apart: κ_l(Δ). `None` for pieces for time.
+    /// The correlation of two values a distance Δ apart: κ_l(Δ). `None` for components.
     pub fn correlation(&self, distance: f64) -> Option<f64> {
         self.kernel().map(|kernel| kernel.correlation(kernel.rate(self.length_scale) * distance))
     }
 }
 
-/// The dynamics of what has no state of its own.
+/// The dynamics of a latent without a state.
 #[derive(Clone, Copy)]
 struct Stateless;
 

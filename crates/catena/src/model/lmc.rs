@@ -2,7 +2,7 @@
 
 use super::{Latent, MixingMatrix, Process};
 use crate::index::{LatentIndex, OutputIndex};
-use crate::kernel::{KernelError, Piece};
+use crate::kernel::{Component, KernelError};
 use crate::units::{UnitError, Variance};
 use thiserror::Error;
 
@@ -97,7 +97,8 @@ impl Lmc {
         if noise.len() != mixing.n_outputs() {
             return Err(ModelError::NoiseCount { n_outputs: mixing.n_outputs(), found: noise.len() });
         }
-        let is_cycle = |latent: &Latent| matches!(latent.process(), Process::Piece(Piece::Cycle { .. }));
+        let is_cycle =
+            |latent: &Latent| matches!(latent.process(), Process::Component(Component::Cycle { .. }));
         for (at, latent) in latents.iter().enumerate() {
             let follows = at > 0 && at < mixing.n_shared() && is_cycle(&latents[at - 1]);
             if latent.process() == Process::QuarterTurn && !follows {
@@ -137,7 +138,7 @@ impl Lmc {
     pub fn readings(&self) -> impl Iterator<Item = (LatentIndex, usize)> + '_ {
         self.latents.iter().enumerate().map(|(at, latent)| match latent.process() {
             Process::QuarterTurn => (LatentIndex::new(at - 1), 1),
-            Process::Stationary(..) | Process::Piece(_) => (LatentIndex::new(at), 0),
+            Process::Stationary(..) | Process::Component(_) => (LatentIndex::new(at), 0),
         })
     }
 

@@ -1,4 +1,4 @@
-//! Several greedy chains that differ by chance: their posteriors, combined, see more of space than one chain does.
+//! Several random greedy chains, whose combined posteriors use more neighbors of each point than one chain.
 
 use super::kd_tree::{BUCKET, Candidate, KdTree, NO_ROW, Search, Width, with_width};
 use super::{StructureError, Tree};
@@ -8,14 +8,17 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-/// The nearest unvisited points among which a step chooses.
+/// The number of nearest unvisited points from which a step is drawn.
 const N_CANDIDATES: usize = 3;
 /// A candidate may be this much farther than the nearest, squared: 1.5².
 const SLACK_SQUARED: f64 = 2.25;
 
-/// `n_chains` chains, the k-th being [`random_greedy_chain`] with the stream k: more chains only add to fewer.
+/// `n_chains` random greedy chains. The k-th depends on the seed and k alone, not on the number of chains or threads.
 ///
-/// They are walked in parallel; the number of threads changes nothing but the time.
+/// A chain starts at a random row. Each step draws with equal probability from the three nearest unvisited points, of those
+/// at most half again as far as the nearest. Chains differ where several steps are about as short: everywhere in high
+/// dimension, at branchings in low dimension, never among duplicates of one point. The draws of chain k are the ChaCha8
+/// stream k of `seed`, the same on every machine.
 ///
 /// # Errors
 /// When a distance overflows.
@@ -23,19 +26,6 @@ pub fn chain_ensemble(inputs: &InputPoints, n_chains: usize, seed: u64) -> Resul
     let tree = KdTree::new(inputs);
     let chain = |stream: usize| walk(inputs, tree.clone(), seed, stream as u64);
     (0..n_chains).into_par_iter().map(chain).collect()
-}
-
-/// A chain from a random start that goes on to one of the three nearest unvisited points, drawn with equal chance from
-/// those at most half again as far as the nearest.
-///
-/// So a step is never much longer than the greedy one, and chains part ways where several steps are about as good:
-/// everywhere in high dimension, at branchings in low dimension, never among duplicates of one point alone. The draws
-/// are those of the ChaCha8 stream `stream` of `seed`, the same on every machine.
-///
-/// # Errors
-/// When a distance overflows.
-pub fn random_greedy_chain(inputs: &InputPoints, seed: u64, stream: u64) -> Result<Tree, StructureError> {
-    walk(inputs, KdTree::new(inputs), seed, stream)
 }
 
 fn walk(inputs: &InputPoints, unvisited: KdTree, seed: u64, stream: u64) -> Result<Tree, StructureError> {

@@ -38,8 +38,8 @@ const STEPS_BETWEEN_CHECKS: usize = 64;
 
 /// The chain that goes from each row on to the nearest unvisited one, equal distances by the lowest row.
 ///
-/// It is the chain of [`brute_force_greedy_chain`](super::brute_force_greedy_chain), bit for bit. Time is O(C log C)
-/// while the points vary in a few directions; where a kd-tree would look at most points anyway, all are looked at.
+/// Time is O(C log C) while the points vary in a few directions; where a kd-tree would visit most points anyway, all
+/// pairs are compared.
 ///
 /// # Errors
 /// When the start is not a row of the inputs, or a distance overflows.

@@ -5,7 +5,6 @@
 
 mod all_pairs;
 mod attach;
-mod brute_force;
 mod choice;
 mod ensemble;
 mod greedy_chain;
@@ -15,9 +14,8 @@ mod spanning_tree;
 mod tree;
 
 pub use attach::{AttachedTo, Attachment, Tie};
-pub use brute_force::brute_force_greedy_chain;
 pub use choice::{StructureChoice, StructureKind, automatic_structure};
-pub use ensemble::{chain_ensemble, random_greedy_chain};
+pub use ensemble::chain_ensemble;
 pub use greedy_chain::{NeighborSearch, Start, greedy_chain, greedy_chain_by};
 pub use kd_tree::{KdTree, Neighbor};
 pub use sorted::sorted_chain;

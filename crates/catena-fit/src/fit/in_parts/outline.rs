@@ -2,7 +2,7 @@
 
 use catena::data::Dataset;
 use catena::inference::Gradient;
-use catena::learning::{Evidence, Extent, Learned, OutputMoments, Progress, RaceError, race};
+use catena::learning::{Evidence, Extent, Learned, MultiStartError, OutputMoments, Progress, multi_start};
 use catena::model::Lmc;
 use thiserror::Error;
 
@@ -207,14 +207,14 @@ fn learn(
         noise_floor: options.noise_floor,
     };
     let (_, starts, parameters) = facts.starts(&course, || moments)?;
-    let limit = course.settings.ascent.max_iterations as f64;
+    let limit = course.settings.optimizer.max_iterations as f64;
     let watch = |progress: Progress| {
         let done = progress.iteration.iteration as f64 / limit;
         monitor(Event { stage: Stage::Learning, done, log_posterior: Some(progress.iteration.value) })
     };
     let make = || FromParts(evidence);
-    let learned = race(&make, &parameters, course.priors, &starts, course.settings, &watch)
-        .map_err(|error: RaceError<EvidenceFailure>| FitError::Learning(error.to_string()))?;
+    let learned = multi_start(&make, &parameters, course.priors, &starts, course.settings, &watch)
+        .map_err(|error: MultiStartError<EvidenceFailure>| FitError::Learning(error.to_string()))?;
     Ok((learned, Told { tried, decisions, held_out, on_hidden }))
 }
 
@@ -256,7 +256,7 @@ struct FromParts<'a>(&'a EvidenceOfParts<'a>);
 impl Evidence for FromParts<'_> {
     type Error = EvidenceFailure;
 
-    fn slopes(&mut self, model: &Lmc) -> Result<Gradient, EvidenceFailure> {
+    fn gradient(&mut self, model: &Lmc) -> Result<Gradient, EvidenceFailure> {
         (self.0)(model)
     }
 }

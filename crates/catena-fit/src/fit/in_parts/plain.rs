@@ -1,7 +1,7 @@
 //! A model as plain numbers and words, to be sent or kept.
 
 use catena::index::OutputIndex;
-use catena::kernel::{Kernel, Piece, StateKind};
+use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix, Process};
 use catena::units::{LengthScale, Variance};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ impl LatentKind {
         let (kernel, state) = match latent.process() {
             Process::Stationary(kernel, StateKind::Derivative) => (kernel.name(), "derivative"),
             Process::Stationary(kernel, StateKind::Value) => (kernel.name(), "value"),
-            Process::Piece(piece) => (piece.name(), "piece"),
+            Process::Component(piece) => (piece.name(), "piece"),
             Process::QuarterTurn => ("qp", "turn"),
         };
         Self { kernel: kernel.to_owned(), state: state.to_owned() }
@@ -32,7 +32,7 @@ impl LatentKind {
         let length_scale = LengthScale::new(length_scale).ok()?;
         let state = match self.state.as_str() {
             "turn" => return Latent::quarter_turn_of(before?),
-            "piece" => return Some(Latent::piece(Piece::named(&self.kernel, shape)?, length_scale)),
+            "piece" => return Some(Latent::component(Component::named(&self.kernel, shape)?, length_scale)),
             "derivative" => StateKind::Derivative,
             "value" => StateKind::Value,
             _ => return None,

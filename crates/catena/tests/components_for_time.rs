@@ -1,11 +1,11 @@
-//! Pieces for time obey the laws of dynamics, and are right to rounding against 80 digits (`pieces/make_pieces.py` makes them).
+//! Components along time obey the laws of dynamics and agree with 80-digit references (written by `components/make_components.py`).
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
-use catena::kernel::{Block, Dynamics, Piece, Step, VisitDynamics};
+use catena::kernel::{Block, Component, Dynamics, Step, VisitDynamics};
 use catena::units::{LengthScale, Quality};
 
-const FIXTURE: &str = include_str!("pieces/pieces.txt");
+const FIXTURE: &str = include_str!("components/components.txt");
 
 /// What kernels are allowed, too: about 50 units in the last place.
 const ROUNDING: f64 = 1e-14;
@@ -49,12 +49,12 @@ fn from_hex(text: &str) -> f64 {
     number as f64 * 2.0_f64.powi(exponent.parse::<i32>().unwrap() - 4 * fraction.len() as i32)
 }
 
-fn piece(name: &str, shape: f64) -> Piece {
+fn component(name: &str, shape: f64) -> Component {
     match name {
-        "sho" => Piece::Sho { quality: Quality::new(shape).unwrap() },
-        "qp" => Piece::Cycle { period: LengthScale::new(shape).unwrap() },
-        "rw" => Piece::RandomWalk,
-        _ => Piece::LocalLinearTrend,
+        "sho" => Component::Sho { quality: Quality::new(shape).unwrap() },
+        "qp" => Component::Cycle { period: LengthScale::new(shape).unwrap() },
+        "rw" => Component::RandomWalk,
+        _ => Component::LocalLinearTrend,
     }
 }
 
@@ -74,7 +74,7 @@ fn steps_and_slopes_are_right_to_rounding() {
         let [length, shape, distance] = [1, 2, 3].map(|at| from_hex(fields[at]));
         let exact: Vec<f64> = fields[4..].iter().map(|number| number.parse().unwrap()).collect();
         let length_scale = LengthScale::new(length).unwrap();
-        let written = piece(fields[0], shape).visit_dynamics(length_scale, At(distance));
+        let written = component(fields[0], shape).visit_dynamics(length_scale, At(distance));
         let (dim, count) = (written.dim, 2 * written.dim * written.dim);
         assert_eq!(exact.len(), 3 * count, "{line}");
         let noise = &exact[dim * dim..count];
@@ -109,11 +109,11 @@ fn product(dim: usize, a: &[f64], b: &[f64], transposed: bool) -> Vec<f64> {
 
 #[test]
 fn two_steps_are_one_and_stationary_pieces_stay_what_they_are() {
-    let pieces = [0.1, 0.5, 0.50001, 3.0, 40.0].map(|quality| piece("sho", quality));
-    let others = [piece("qp", 0.8), piece("qp", 24.0), piece("rw", 1.0), piece("llt", 1.0)];
-    for piece in pieces.into_iter().chain(others) {
+    let components = [0.1, 0.5, 0.50001, 3.0, 40.0].map(|quality| component("sho", quality));
+    let others = [component("qp", 0.8), component("qp", 24.0), component("rw", 1.0), component("llt", 1.0)];
+    for component in components.into_iter().chain(others) {
         let length_scale = LengthScale::new(1.7).unwrap();
-        let at = |distance: f64| piece.visit_dynamics(length_scale, At(distance));
+        let at = |distance: f64| component.visit_dynamics(length_scale, At(distance));
         for (s, t) in [(1e-9, 1e-7), (1e-4, 0.3), (0.7, 1.9), (2.6, 0.0), (5.0, 11.0)] {
             let (first, second, whole) = (at(s), at(t), at(s + t));
             let dim = whole.dim;
@@ -122,19 +122,22 @@ fn two_steps_are_one_and_stationary_pieces_stay_what_they_are() {
             let carried = product(dim, &second.step[..square], &first.step[square..], false);
             let carried = product(dim, &carried, &second.step[..square], true);
             for at in 0..square {
-                assert!((turned[at] - whole.step[at]).abs() < 1e-14 * (1.0 + s + t), "{piece:?} {s} {t}");
+                assert!((turned[at] - whole.step[at]).abs() < 1e-14 * (1.0 + s + t), "{component:?} {s} {t}");
                 let noise = carried[at] + second.step[square + at];
                 let size = whole.step[square + at].abs().max(1e-18);
                 let allowed =
                     1e-13 * whole.step[square..].iter().fold(size, |most, entry| most.max(entry.abs()));
-                assert!((noise - whole.step[square + at]).abs() <= allowed, "{piece:?} {s} {t} entry {at}");
+                assert!(
+                    (noise - whole.step[square + at]).abs() <= allowed,
+                    "{component:?} {s} {t} entry {at}"
+                );
             }
-            if piece.is_stationary() {
+            if component.is_stationary() {
                 let carried = product(dim, &whole.step[..square], &whole.root, false);
                 let carried = product(dim, &carried, &whole.step[..square], true);
                 for at in 0..square {
                     let sum = carried[at] + whole.step[square + at];
-                    assert!((sum - whole.root[at]).abs() < 1e-14, "{piece:?} {s} {t}: {sum}");
+                    assert!((sum - whole.root[at]).abs() < 1e-14, "{component:?} {s} {t}: {sum}");
                 }
             }
         }
@@ -142,14 +145,14 @@ fn two_steps_are_one_and_stationary_pieces_stay_what_they_are() {
         let identity = |at: usize| if at / nothing.dim == at % nothing.dim { 1.0 } else { 0.0 };
         let square = nothing.dim * nothing.dim;
         let expected: Vec<f64> = (0..square).map(identity).chain(vec![0.0; square]).collect();
-        assert_eq!(nothing.step, expected, "{piece:?} at 0");
+        assert_eq!(nothing.step, expected, "{component:?} at 0");
         for far in [1e9, 1e200, 1e308] {
             let written = at(far);
             let numbers = [written.step, written.slope, written.shape_slope].concat();
             // A level may have wandered beyond the range of numbers; an oscillator or a cycle is forgotten.
             assert!(
-                !piece.is_stationary() || numbers.iter().all(|number| number.is_finite()),
-                "{piece:?} at {far}"
+                !component.is_stationary() || numbers.iter().all(|number| number.is_finite()),
+                "{component:?} at {far}"
             );
         }
     }

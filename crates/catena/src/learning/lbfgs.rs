@@ -1,18 +1,18 @@
-//! Climbing a smooth function: L-BFGS with a line search that survives trials without a value. It knows no model.
+//! Maximization of a smooth function by L-BFGS, with a line search that tolerates trial points without a finite value.
 
 use super::line_search::{Probe, Search, search};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
-/// A function to climb.
+/// A function to maximize.
 pub trait Objective {
     /// The value at a point, with its gradient written to `gradient`.
     ///
-    /// Anything that is not finite says that there is no value here: the trial is taken back and a shorter one made.
+    /// A value or gradient that is not finite rejects the point: the line search tries a shorter step.
     fn evaluate(&mut self, point: &[f64], gradient: &mut [f64]) -> f64;
 
-    /// The lengths, entry by entry, over which the value changes by about as much, near a point. The climb measures its
-    /// steps in them; they cost iterations when they are wrong, never the result.
+    /// The lengths, entry by entry, over which the value changes by about as much near a point: a diagonal preconditioner.
+    /// Wrong lengths cost iterations and do not change the maximum.
     fn scales(&self, _point: &[f64], scales: &mut [f64]) {
         scales.fill(1.0);
     }
@@ -24,46 +24,46 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for F {
     }
 }
 
-/// When to stop, and how much to remember.
+/// Stopping rules and memory of [`Lbfgs`].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings {
+pub struct OptimizerSettings {
     /// At most this many iterations.
     pub max_iterations: usize,
-    /// Steps remembered for the curvature; with none, every step is straight uphill.
+    /// Steps kept for the curvature; 0 is steepest optimizer.
     pub memory: usize,
-    /// Converged when [`Settings::patience`] iterations together gain less than this, or the next one promises a thousandth
-    /// of it; in nats for a log evidence.
+    /// Converged when [`OptimizerSettings::patience`] iterations together gain less than this, or the predicted gain of the next is
+    /// below a thousandth of it; in nats for a log evidence.
     pub tolerance: f64,
-    /// See [`Settings::tolerance`].
+    /// See [`OptimizerSettings::tolerance`].
     pub patience: usize,
 }
 
-impl Default for Settings {
+impl Default for OptimizerSettings {
     fn default() -> Self {
         Self { max_iterations: 300, memory: 20, tolerance: 1e-2, patience: 10 }
     }
 }
 
-/// A step that promises less than this share of the tolerance is not made.
+/// A step whose predicted gain is below this share of the tolerance is not taken.
 const NEGLIGIBLE_SHARE: f64 = 1e-3;
 
-/// Why the climb ended.
+/// Why an optimization ended.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Stop {
-    /// Nothing more to gain: the gradient vanishes, a step promises next to nothing, or several iterations gained less than
-    /// the tolerance.
+pub enum StopReason {
+    /// The gradient vanishes, the predicted gain of a step is negligible, or several iterations gained less than the
+    /// tolerance.
     Converged,
-    /// No step along the last direction improves the value although the gradient does not vanish.
+    /// No step along the last direction improves the value, although the gradient does not vanish.
     Stalled,
     /// The limit on iterations was reached first.
     IterationLimit,
-    /// The caller asked to stop.
+    /// The monitor ended it.
     Interrupted,
-    /// There is no value at the start.
+    /// The value or gradient at the start is not finite.
     NoValue,
 }
 
-/// One finished iteration, as told to a monitor.
+/// A finished iteration, as passed to a monitor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Iteration {
     /// Iterations so far.
@@ -74,25 +74,25 @@ pub struct Iteration {
     pub value: f64,
 }
 
-/// A climb that can be halted and continued, with the best point so far at hand.
+/// A maximization that can be paused and continued, with the best point so far.
 #[derive(Clone, Debug)]
-pub struct Ascent {
-    settings: Settings,
+pub struct Lbfgs {
+    settings: OptimizerSettings,
     point: Vec<f64>,
     gradient: Vec<f64>,
     /// Squares of the objective's scales at the point.
     metric: Vec<f64>,
     value: f64,
-    /// Steps and changes of the (downhill) gradient, latest last, with 1/⟨step, change⟩.
+    /// Steps s and changes y of the negative gradient, latest last, with 1/⟨s, y⟩.
     curvature: VecDeque<(Vec<f64>, Vec<f64>, f64)>,
     path: Vec<f64>,
     evaluations: usize,
-    stop: Option<Stop>,
+    stop: Option<StopReason>,
 }
 
-impl Ascent {
-    /// A climb that has seen its start and not yet moved.
-    pub fn new(objective: &mut impl Objective, start: Vec<f64>, settings: Settings) -> Self {
+impl Lbfgs {
+    /// The optimization at its start, which is evaluated.
+    pub fn new(objective: &mut impl Objective, start: Vec<f64>, settings: OptimizerSettings) -> Self {
         let mut gradient = vec![0.0; start.len()];
         let value = objective.evaluate(&start, &mut gradient);
         let has_value = value.is_finite() && gradient.iter().all(|slope| slope.is_finite());
@@ -105,11 +105,11 @@ impl Ascent {
             curvature: VecDeque::new(),
             path: if has_value { vec![value] } else { vec![] },
             evaluations: 1,
-            stop: (!has_value).then_some(Stop::NoValue),
+            stop: (!has_value).then_some(StopReason::NoValue),
         }
     }
 
-    /// Climbs for at most `n_iterations` more, within the limit of the settings. The monitor can end the climb for good.
+    /// Runs at most `n_iterations` more iterations, within the limit of the settings. `Break` from the monitor ends it for good.
     pub fn run(
         &mut self,
         objective: &mut impl Objective,
@@ -121,31 +121,31 @@ impl Ascent {
                 return;
             }
             if self.n_iterations() >= self.settings.max_iterations {
-                self.stop = Some(Stop::IterationLimit);
+                self.stop = Some(StopReason::IterationLimit);
                 return;
             }
             self.stop = self.iterate(objective);
             let (iteration, evaluations, value) = (self.n_iterations(), self.evaluations, self.value);
             if monitor(Iteration { iteration, evaluations, value }).is_break() {
-                self.stop = Some(Stop::Interrupted);
+                self.stop = Some(StopReason::Interrupted);
             }
         }
     }
 
-    /// One step uphill. Says why there will be no other, if so.
-    fn iterate(&mut self, objective: &mut impl Objective) -> Option<Stop> {
+    /// One iteration; returns why it is the last, if it is.
+    fn iterate(&mut self, objective: &mut impl Objective) -> Option<StopReason> {
         if norm(&self.gradient) <= 1e-8 * self.value.abs().max(1.0) {
-            return Some(Stop::Converged);
+            return Some(StopReason::Converged);
         }
         loop {
             let direction = self.direction();
             let slope = dot(&direction, &self.gradient);
-            // A parabola of the remembered curvature peaks ½ slope above: searching for less would only find rounding.
+            // The quadratic model gains ½ slope; a smaller gain would drown in rounding.
             let negligible = 0.0..NEGLIGIBLE_SHARE * self.settings.tolerance;
             if !self.curvature.is_empty() && negligible.contains(&(0.5 * slope)) {
-                return Some(Stop::Converged);
+                return Some(StopReason::Converged);
             }
-            // Uphill for the first time: no further than one scale.
+            // The first step is no longer than one scale.
             let first = if self.curvature.is_empty() { 1.0 / slope.sqrt().max(1.0) } else { 1.0 };
             let start = Probe { length: 0.0, value: self.value, slope };
             let mut trial = (self.point.clone(), self.gradient.clone());
@@ -165,11 +165,11 @@ impl Ascent {
                 Search::Found(probe, (point, gradient)) => {
                     self.accept(probe.value, point, gradient);
                     self.metric = metric_at(objective, &self.point);
-                    return self.has_converged().then_some(Stop::Converged);
+                    return self.has_converged().then_some(StopReason::Converged);
                 }
-                // The remembered curvature may be to blame: try once more straight uphill.
+                // The curvature may be wrong: try once more along the gradient.
                 Search::NothingBetter if !self.curvature.is_empty() => self.curvature.clear(),
-                Search::NothingBetter => return Some(Stop::Stalled),
+                Search::NothingBetter => return Some(StopReason::Stalled),
             }
         }
     }
@@ -178,7 +178,7 @@ impl Ascent {
         let step: Vec<f64> = point.iter().zip(&self.point).map(|(new, old)| new - old).collect();
         let change: Vec<f64> = self.gradient.iter().zip(&gradient).map(|(old, new)| old - new).collect();
         let product = dot(&step, &change);
-        // A pair that does not curve downward would make the next direction point downhill.
+        // A pair without positive curvature could make the next direction a descent direction.
         if product > 1e-10 * norm(&step) * norm(&change) {
             self.curvature.push_back((step, change, product.recip()));
             if self.curvature.len() > self.settings.memory {
@@ -189,7 +189,7 @@ impl Ascent {
         self.path.push(value);
     }
 
-    /// The two-loop recursion: the inverse curvature times the gradient.
+    /// The two-loop recursion: the inverse Hessian approximation times the gradient.
     fn direction(&self) -> Vec<f64> {
         let mut direction = self.gradient.clone();
         let mut shares = Vec::with_capacity(self.curvature.len());
@@ -213,7 +213,7 @@ impl Ascent {
     }
 
     fn has_converged(&self) -> bool {
-        let Settings { patience, tolerance, .. } = self.settings;
+        let OptimizerSettings { patience, tolerance, .. } = self.settings;
         let Some(before) = self.path.len().checked_sub(patience + 1) else { return false };
         self.value - self.path[before] < tolerance
     }
@@ -248,8 +248,8 @@ impl Ascent {
         self.evaluations
     }
 
-    /// Why the climb has ended; `None` while it can go on.
-    pub fn stop(&self) -> Option<Stop> {
+    /// Why the optimization has ended; `None` while it can continue.
+    pub fn stop(&self) -> Option<StopReason> {
         self.stop
     }
 }
@@ -276,18 +276,22 @@ fn add_scaled(factor: f64, vector: &[f64], onto: &mut [f64]) {
 mod tests {
     use super::*;
 
-    fn climb(objective: impl FnMut(&[f64], &mut [f64]) -> f64, start: &[f64], settings: Settings) -> Ascent {
+    fn optimize(
+        objective: impl FnMut(&[f64], &mut [f64]) -> f64,
+        start: &[f64],
+        settings: OptimizerSettings,
+    ) -> Lbfgs {
         let mut objective = objective;
-        let mut ascent = Ascent::new(&mut objective, start.to_vec(), settings);
-        ascent.run(&mut objective, usize::MAX, &mut |_| ControlFlow::Continue(()));
-        ascent
+        let mut optimizer = Lbfgs::new(&mut objective, start.to_vec(), settings);
+        optimizer.run(&mut objective, usize::MAX, &mut |_| ControlFlow::Continue(()));
+        optimizer
     }
 
-    fn to_the_end() -> Settings {
-        Settings { max_iterations: 500, tolerance: 0.0, ..Settings::default() }
+    fn to_the_end() -> OptimizerSettings {
+        OptimizerSettings { max_iterations: 500, tolerance: 0.0, ..OptimizerSettings::default() }
     }
 
-    /// Rosenbrock's valley in many dimensions, upside down.
+    /// The negative Rosenbrock function in many dimensions.
     fn valley(point: &[f64], gradient: &mut [f64]) -> f64 {
         gradient.fill(0.0);
         let mut value = 0.0;
@@ -302,16 +306,20 @@ mod tests {
 
     #[test]
     fn a_curved_valley_is_followed_to_its_end() {
-        let ascent = climb(valley, &[-1.2; 12], to_the_end());
-        assert_eq!(ascent.stop(), Some(Stop::Converged));
-        assert!(ascent.point().iter().all(|entry| (entry - 1.0).abs() < 1e-6), "{:?}", ascent.point());
-        assert!(ascent.n_evaluations() < 2 * ascent.n_iterations(), "{} evaluations", ascent.n_evaluations());
-        assert!(ascent.path().is_sorted());
+        let optimizer = optimize(valley, &[-1.2; 12], to_the_end());
+        assert_eq!(optimizer.stop(), Some(StopReason::Converged));
+        assert!(optimizer.point().iter().all(|entry| (entry - 1.0).abs() < 1e-6), "{:?}", optimizer.point());
+        assert!(
+            optimizer.n_evaluations() < 2 * optimizer.n_iterations(),
+            "{} evaluations",
+            optimizer.n_evaluations()
+        );
+        assert!(optimizer.path().is_sorted());
     }
 
-    /// A bowl whose axes differ a thousandfold, with or without saying so.
+    /// A function whose axes differ a thousandfold, with or without scales.
     struct Bowl {
-        says_so: bool,
+        has_scales: bool,
     }
 
     impl Objective for Bowl {
@@ -328,7 +336,7 @@ mod tests {
 
         fn scales(&self, _point: &[f64], scales: &mut [f64]) {
             for (i, scale) in scales.iter_mut().enumerate() {
-                *scale = if self.says_so { 1e-3_f64.powf(i as f64 / 29.0) } else { 1.0 };
+                *scale = if self.has_scales { 1e-3_f64.powf(i as f64 / 29.0) } else { 1.0 };
             }
         }
     }
@@ -336,11 +344,11 @@ mod tests {
     #[test]
     fn known_scales_save_iterations() {
         // Iterations until nothing is left to gain; 500 if that is not enough.
-        let iterations = |says_so: bool| {
-            let mut bowl = Bowl { says_so };
-            let mut ascent = Ascent::new(&mut bowl, vec![1.0; 30], to_the_end());
-            ascent.run(&mut bowl, usize::MAX, &mut |_| ControlFlow::Continue(()));
-            ascent.path().iter().position(|value| *value > -1e-6).unwrap_or(500)
+        let iterations = |has_scales: bool| {
+            let mut bowl = Bowl { has_scales };
+            let mut optimizer = Lbfgs::new(&mut bowl, vec![1.0; 30], to_the_end());
+            optimizer.run(&mut bowl, usize::MAX, &mut |_| ControlFlow::Continue(()));
+            optimizer.path().iter().position(|value| *value > -1e-6).unwrap_or(500)
         };
         let (with, without) = (iterations(true), iterations(false));
         assert!(3 * with < without, "{with} with scales, {without} without");
@@ -353,35 +361,36 @@ mod tests {
             gradient[0] = 1.0 / point[0] - 1.0;
             if point[0] > 0.0 && point[0] < 1.5 { point[0].ln() - point[0] } else { f64::NAN }
         };
-        let ascent = climb(logarithm, &[1e-3], to_the_end());
-        assert_eq!(ascent.stop(), Some(Stop::Converged));
-        assert!((ascent.point()[0] - 1.0).abs() < 1e-6);
+        let optimizer = optimize(logarithm, &[1e-3], to_the_end());
+        assert_eq!(optimizer.stop(), Some(StopReason::Converged));
+        assert!((optimizer.point()[0] - 1.0).abs() < 1e-6);
     }
 
     #[test]
-    fn a_start_without_a_value_is_said() {
-        let ascent = climb(|_: &[f64], _: &mut [f64]| f64::INFINITY, &[0.0], Settings::default());
-        assert_eq!((ascent.stop(), ascent.n_iterations()), (Some(Stop::NoValue), 0));
+    fn a_start_without_a_value_is_reported() {
+        let optimizer =
+            optimize(|_: &[f64], _: &mut [f64]| f64::INFINITY, &[0.0], OptimizerSettings::default());
+        assert_eq!((optimizer.stop(), optimizer.n_iterations()), (Some(StopReason::NoValue), 0));
     }
 
     #[test]
-    fn no_more_is_remembered_than_was_asked_for() {
+    fn memory_is_bounded_by_the_settings() {
         for memory in [0, 1, 3] {
-            let settings = Settings { max_iterations: 20, memory, ..to_the_end() };
-            let ascent = climb(valley, &[-1.2; 12], settings);
-            assert!(ascent.curvature.len() <= memory, "{} of {memory}", ascent.curvature.len());
-            assert!(ascent.value() > ascent.path()[0]);
+            let settings = OptimizerSettings { max_iterations: 20, memory, ..to_the_end() };
+            let optimizer = optimize(valley, &[-1.2; 12], settings);
+            assert!(optimizer.curvature.len() <= memory, "{} of {memory}", optimizer.curvature.len());
+            assert!(optimizer.value() > optimizer.path()[0]);
         }
     }
 
     #[test]
-    fn a_gradient_that_lies_ends_in_a_stall_at_the_best_point() {
-        let lying = |point: &[f64], gradient: &mut [f64]| {
+    fn a_wrong_gradient_stalls_at_the_best_point() {
+        let wrong = |point: &[f64], gradient: &mut [f64]| {
             gradient[0] = 1.0;
             -point[0] * point[0]
         };
-        let ascent = climb(lying, &[0.0], to_the_end());
-        assert_eq!((ascent.stop(), ascent.point()[0]), (Some(Stop::Stalled), 0.0));
+        let optimizer = optimize(wrong, &[0.0], to_the_end());
+        assert_eq!((optimizer.stop(), optimizer.point()[0]), (Some(StopReason::Stalled), 0.0));
     }
 
     #[test]
@@ -396,17 +405,17 @@ mod tests {
             }
             (value * 1e7).round() * 1e-7
         };
-        let ascent = climb(rounded, &[2.0; 4], Settings::default());
-        assert_eq!(ascent.stop(), Some(Stop::Converged));
-        assert!(ascent.n_evaluations() < 20, "{} evaluations", ascent.n_evaluations());
+        let optimizer = optimize(rounded, &[2.0; 4], OptimizerSettings::default());
+        assert_eq!(optimizer.stop(), Some(StopReason::Converged));
+        assert!(optimizer.n_evaluations() < 20, "{} evaluations", optimizer.n_evaluations());
         // A hundredth of the tolerance below the top, at most.
-        assert!(ascent.value() > -1e-4);
+        assert!(optimizer.value() > -1e-4);
     }
 
     #[test]
-    fn halting_and_going_on_is_the_same_climb_to_the_bit() {
-        let whole = climb(valley, &[-1.2; 5], to_the_end());
-        let mut halted = Ascent::new(&mut valley, vec![-1.2; 5], to_the_end());
+    fn pausing_does_not_change_a_bit() {
+        let whole = optimize(valley, &[-1.2; 5], to_the_end());
+        let mut halted = Lbfgs::new(&mut valley, vec![-1.2; 5], to_the_end());
         while halted.stop().is_none() {
             halted.run(&mut valley, 3, &mut |_| ControlFlow::Continue(()));
         }
@@ -415,12 +424,12 @@ mod tests {
 
     #[test]
     fn an_interruption_keeps_the_best_so_far() {
-        let mut ascent = Ascent::new(&mut valley, vec![-1.2; 5], to_the_end());
-        ascent.run(&mut valley, 100, &mut |iteration| {
+        let mut optimizer = Lbfgs::new(&mut valley, vec![-1.2; 5], to_the_end());
+        optimizer.run(&mut valley, 100, &mut |iteration| {
             if iteration.iteration == 7 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        assert_eq!((ascent.stop(), ascent.n_iterations()), (Some(Stop::Interrupted), 7));
-        assert_eq!(ascent.value(), valley(ascent.point(), &mut [0.0; 5]));
-        assert_eq!(ascent.path().iter().copied().fold(f64::MIN, f64::max), ascent.value());
+        assert_eq!((optimizer.stop(), optimizer.n_iterations()), (Some(StopReason::Interrupted), 7));
+        assert_eq!(optimizer.value(), valley(optimizer.point(), &mut [0.0; 5]));
+        assert_eq!(optimizer.path().iter().copied().fold(f64::MIN, f64::max), optimizer.value());
     }
 }

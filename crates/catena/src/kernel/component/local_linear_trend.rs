@@ -12,13 +12,13 @@ use crate::units::LengthScale;
 ///
 /// Far ahead its deviation grows like `u^1.5`: a wrong trend ruins long forecasts, so it is used only when asked for.
 #[derive(Clone, Copy, Debug)]
-pub struct LocalLinearTrend {
+pub(crate) struct LocalLinearTrend {
     rate: f64,
 }
 
 impl LocalLinearTrend {
     /// The trend with this length-scale.
-    pub fn new(length_scale: LengthScale) -> Self {
+    pub(crate) fn new(length_scale: LengthScale) -> Self {
         Self { rate: length_scale.get().recip() }
     }
 }

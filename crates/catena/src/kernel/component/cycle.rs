@@ -12,7 +12,7 @@ use std::f64::consts::TAU;
 ///
 /// The season of one length-scale ago is remembered to a third: a shape that may change over the years, or from day to day.
 #[derive(Clone, Copy, Debug)]
-pub struct Cycle {
+pub(crate) struct Cycle {
     rate: f64,
     period: f64,
 }
@@ -23,7 +23,7 @@ const FORGOTTEN: f64 = 1e4;
 
 impl Cycle {
     /// The cycle with this length-scale and period.
-    pub fn new(length_scale: LengthScale, period: LengthScale) -> Self {
+    pub(crate) fn new(length_scale: LengthScale, period: LengthScale) -> Self {
         Self { rate: length_scale.get().recip(), period: period.get() }
     }
 

@@ -6,13 +6,13 @@ use crate::units::LengthScale;
 /// A random walk. Its length-scale is the time in which it moves by as much as was unknown of it at the root, so that one
 /// amplitude gives both: a walk started with a deviation of 10 moves by 1 in a hundredth of its length-scale.
 #[derive(Clone, Copy, Debug)]
-pub struct RandomWalk {
+pub(crate) struct RandomWalk {
     rate: f64,
 }
 
 impl RandomWalk {
     /// The walk with this length-scale.
-    pub fn new(length_scale: LengthScale) -> Self {
+    pub(crate) fn new(length_scale: LengthScale) -> Self {
         Self { rate: length_scale.get().recip() }
     }
 }

@@ -1,43 +1,43 @@
-//! Processes for time: what a [`Kernel`](super::Kernel) cannot say on a line of its own.
+//! Components of models along time: damped oscillator, cycle, random walk, local linear trend.
 //!
-//! A kernel is a correlation that falls with distance; forecasts under it return to the mean. These four do something
-//! else: swing, repeat, wander, and go on. They live on chains along a single input, in states of one or two numbers
-//! with transitions that are exact for any spacing. A latent of several pieces is several latents whose columns of the
-//! mixing matrix are proportional. To add a piece, add its file and its lines here.
+//! Forecasts under a [`Kernel`](super::Kernel) return to the mean. Components oscillate, repeat, keep a level or keep a slope
+//! instead. They need a chain along a single input. Their states have one or two numbers, with transitions that are exact for
+//! any spacing. A sum of components is several latents with proportional columns of the mixing matrix. A new component is one
+//! file and its lines here.
 
 mod cycle;
 mod local_linear_trend;
 mod random_walk;
 mod sho;
 
-pub use cycle::Cycle;
-pub use local_linear_trend::LocalLinearTrend;
-pub use random_walk::RandomWalk;
-pub use sho::Sho;
+use cycle::Cycle;
+use local_linear_trend::LocalLinearTrend;
+use random_walk::RandomWalk;
+use sho::Sho;
 
 use super::VisitDynamics;
 use crate::units::{LengthScale, Quality, UnitError};
 
-/// A process for time, of unit variance where it is stationary, and at the root where it is not.
+/// A component along time, of unit variance if it is stationary; otherwise its prior variance is set at the root.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Piece {
+pub enum Component {
     /// A damped oscillator; see [`struct@Sho`].
     Sho {
-        /// How slowly its swings die out.
+        /// Its quality factor: how slowly its oscillations decay.
         quality: Quality,
     },
-    /// One harmonic of a season that slowly changes; see [`struct@Cycle`].
+    /// One harmonic of a slowly changing season; see [`struct@Cycle`].
     Cycle {
-        /// The time after which it repeats.
+        /// Its period.
         period: LengthScale,
     },
-    /// A level without a mean to return to; see [`struct@RandomWalk`].
+    /// A level without mean reversion; see [`struct@RandomWalk`].
     RandomWalk,
-    /// A level with a slope that wanders; see [`struct@LocalLinearTrend`].
+    /// A level whose slope is a random walk; see [`struct@LocalLinearTrend`].
     LocalLinearTrend,
 }
 
-impl Piece {
+impl Component {
     /// The name used in specifications.
     pub fn name(self) -> &'static str {
         match self {
@@ -48,11 +48,11 @@ impl Piece {
         }
     }
 
-    /// The piece of this name and shape, if there is one; pieces without a shape ignore it.
+    /// The component with this name and shape, if it exists; components without a shape ignore it.
     pub fn named(name: &str, shape: f64) -> Option<Self> {
         let (quality, period) = (Quality::new(1.0).ok()?, LengthScale::new(1.0).ok()?);
         let all = [Self::Sho { quality }, Self::Cycle { period }, Self::RandomWalk, Self::LocalLinearTrend];
-        let found = all.into_iter().find(|piece| piece.name() == name)?;
+        let found = all.into_iter().find(|component| component.name() == name)?;
         found.with_shape(shape).ok()
     }
 
@@ -64,12 +64,12 @@ impl Piece {
         }
     }
 
-    /// Whether its variance is the same everywhere.
+    /// Whether its variance is constant.
     pub fn is_stationary(self) -> bool {
         matches!(self, Self::Sho { .. } | Self::Cycle { .. })
     }
 
-    /// What shapes it beside its length-scale: the quality of an oscillator, the period of a cycle.
+    /// The second parameter, beside the length-scale: the quality of an oscillator, the period of a cycle.
     pub fn shape(self) -> Option<f64> {
         match self {
             Self::Sho { quality } => Some(quality.get()),
@@ -78,7 +78,7 @@ impl Piece {
         }
     }
 
-    /// The same piece in another shape; pieces without one stay as they are.
+    /// The same component with another shape; components without one are unchanged.
     ///
     /// # Errors
     /// When the number is not positive and finite.
@@ -90,7 +90,7 @@ impl Piece {
         })
     }
 
-    /// Hands the dynamics of this piece to `visitor`, so that inner loops are compiled for each.
+    /// Passes the dynamics of this component to `visitor`, so that inner loops are compiled for each.
     pub fn visit_dynamics<V: VisitDynamics>(self, length_scale: LengthScale, visitor: V) -> V::Output {
         match self {
             Self::Sho { quality } => visitor.visit(Sho::new(length_scale, quality)),

@@ -1,10 +1,10 @@
-//! The paper's greedy nearest-neighbor chain, by looking at every unvisited point: O(C²), the reference.
+//! The paper's greedy nearest-neighbor chain by a search over all unvisited points: O(C²), the reference.
 
-use super::{StructureError, Tree};
-use crate::data::{InputPoints, squared_distance};
-use crate::index::RowIndex;
+use catena::data::{InputPoints, squared_distance};
+use catena::index::RowIndex;
+use catena::structure::{StructureError, Tree};
 
-/// Starts at `start` and goes on to the nearest unvisited row, equal distances by the lowest row.
+/// The chain that starts at `start` and continues at the nearest unvisited row; the lowest row breaks ties.
 ///
 /// # Errors
 /// When `start` is not a row of the inputs, or a distance overflows.

@@ -7,8 +7,8 @@ use catena::graph::{FactorGraph, GraphError};
 use catena::inference::Gradient;
 use catena::kernel::Kernel;
 use catena::learning::{
-    Evidence, Extent, Family, GraphEvidence, Learned, LearningError, OutputMoments, Parameters, Priors,
-    RaceError, RaceSettings, Settings, Stop, race,
+    Evidence, Extent, Family, GraphEvidence, Learned, LearningError, MultiStartError, MultiStartSettings,
+    OptimizerSettings, OutputMoments, Parameters, Priors, StopReason, multi_start,
 };
 use catena::model::Lmc;
 use catena::structure::{Tree, automatic_structure};
@@ -46,15 +46,15 @@ fn case(name: &str, n_rows: usize) -> Case {
     Case { tree, observations, priors: Priors::for_points(extent.spacing, extent.span), starts, parameters }
 }
 
-const SHORT: RaceSettings = RaceSettings {
-    heat: 15,
-    ascent: Settings { max_iterations: 40, memory: 20, tolerance: 0.0, patience: 10 },
+const SHORT: MultiStartSettings = MultiStartSettings {
+    trial_iterations: 15,
+    optimizer: OptimizerSettings { max_iterations: 40, memory: 20, tolerance: 0.0, patience: 10 },
 };
 
 fn run(case: &Case, starts: &[Lmc]) -> Learned {
     let graph = FactorGraph::new(&case.starts[0], &case.tree, &case.observations).unwrap();
     let make = || GraphEvidence::new(graph.clone());
-    race(&make, &case.parameters, &case.priors, starts, SHORT, &|_| ControlFlow::Continue(())).unwrap()
+    multi_start(&make, &case.parameters, &case.priors, starts, SHORT, &|_| ControlFlow::Continue(())).unwrap()
 }
 
 /// Every number of a result, as bits.
@@ -63,7 +63,7 @@ fn bits(learned: &Learned) -> Vec<u64> {
     let lengths = model.latents().iter().map(|latent| latent.length_scale().get());
     let noise = model.noise().iter().map(|noise| noise.get());
     let values = [learned.log_evidence, learned.log_posterior].into_iter();
-    let lists = learned.path.iter().chain(&learned.heats).copied();
+    let lists = learned.path.iter().chain(&learned.trial_values).copied();
     let numbers =
         model.mixing().to_dense().into_iter().chain(lengths).chain(noise).chain(values).chain(lists);
     let counts = [learned.start as u64, learned.n_evaluations as u64];
@@ -90,14 +90,14 @@ fn one_thread_and_two_give_the_same_bits() {
 fn a_race_tells_what_happened() {
     let case = case("mostly-missing", 400);
     let learned = run(&case, &case.starts);
-    let best = learned.heats.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    assert_eq!(learned.heats.len(), 4);
-    assert_eq!(learned.heats[learned.start], best);
-    assert_eq!(learned.path[SHORT.heat], best);
+    let best = learned.trial_values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    assert_eq!(learned.trial_values.len(), 4);
+    assert_eq!(learned.trial_values[learned.start], best);
+    assert_eq!(learned.path[SHORT.trial_iterations], best);
     assert_eq!(*learned.path.last().unwrap(), learned.log_posterior);
     assert!(learned.path.is_sorted());
-    assert_eq!(learned.stop, Stop::IterationLimit);
-    assert_eq!(learned.path.len(), SHORT.ascent.max_iterations + 1);
+    assert_eq!(learned.stop, StopReason::IterationLimit);
+    assert_eq!(learned.path.len(), SHORT.optimizer.max_iterations + 1);
     // The value told is that of the model told.
     let graph = FactorGraph::new(&learned.model, &case.tree, &case.observations).unwrap();
     let again = catena::inference::log_evidence(&graph).unwrap();
@@ -116,7 +116,7 @@ fn the_better_start_wins_wherever_it_stands_and_ties_go_to_the_earlier() {
     let best = case.starts[winner].clone();
     let twice = run(&case, &[best.clone(), best.clone(), best]);
     assert_eq!(twice.start, 0);
-    assert_eq!(twice.heats[0].to_bits(), twice.heats[2].to_bits());
+    assert_eq!(twice.trial_values[0].to_bits(), twice.trial_values[2].to_bits());
 }
 
 #[test]
@@ -130,10 +130,11 @@ fn the_best_so_far_comes_back_when_a_race_is_interrupted() {
             let so_far = told.fetch_add(1, Ordering::Relaxed);
             if so_far >= after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        let learned = race(&make, &case.parameters, &case.priors, &case.starts, SHORT, &monitor).unwrap();
-        assert_eq!(learned.stop, Stop::Interrupted, "after {after}");
+        let learned =
+            multi_start(&make, &case.parameters, &case.priors, &case.starts, SHORT, &monitor).unwrap();
+        assert_eq!(learned.stop, StopReason::Interrupted, "after {after}");
         assert_eq!(*learned.path.last().unwrap(), learned.log_posterior);
-        assert!(learned.heats.iter().all(|heat| *heat <= learned.log_posterior), "after {after}");
+        assert!(learned.trial_values.iter().all(|heat| *heat <= learned.log_posterior), "after {after}");
     }
 }
 
@@ -147,8 +148,8 @@ struct Picky<'a> {
 impl Evidence for Picky<'_> {
     type Error = LearningError;
 
-    fn slopes(&mut self, model: &Lmc) -> Result<Gradient, LearningError> {
-        let mut slopes = self.inner.slopes(model)?;
+    fn gradient(&mut self, model: &Lmc) -> Result<Gradient, LearningError> {
+        let mut slopes = self.inner.gradient(model)?;
         if model.noise()[0].get() <= self.bound {
             return Ok(slopes);
         }
@@ -164,12 +165,12 @@ fn a_race_without_a_result_says_why() {
     let refusal = LearningError::Graph(GraphError::OutputCountMismatch { model: 1, observations: 2 });
     let outcome = |bound: f64, refusal: Option<LearningError>, starts: &[Lmc]| {
         let make = || Picky { inner: GraphEvidence::new(graph.clone()), bound, refusal: refusal.clone() };
-        race(&make, &case.parameters, &case.priors, starts, SHORT, &|_| ControlFlow::Continue(()))
+        multi_start(&make, &case.parameters, &case.priors, starts, SHORT, &|_| ControlFlow::Continue(()))
     };
-    assert_eq!(outcome(1.0, None, &[]).unwrap_err(), RaceError::NoStart);
-    assert_eq!(outcome(0.0, None, &case.starts).unwrap_err(), RaceError::NotFinite);
+    assert_eq!(outcome(1.0, None, &[]).unwrap_err(), MultiStartError::NoStart);
+    assert_eq!(outcome(0.0, None, &case.starts).unwrap_err(), MultiStartError::NotFinite);
     let failed = outcome(0.0, Some(refusal.clone()), &case.starts).unwrap_err();
-    assert_eq!(failed, RaceError::NoEvidence(refusal.clone()));
+    assert_eq!(failed, MultiStartError::NoEvidence(refusal.clone()));
     // A start that fails does not spoil the race for the others.
     let noise_of = |start: &Lmc| start.noise()[0].get();
     let noises: Vec<f64> = case.starts.iter().map(noise_of).collect();
@@ -179,7 +180,7 @@ fn a_race_without_a_result_says_why() {
     for refusal in [None, Some(refusal)] {
         let learned = outcome(bound, refusal, &case.starts).unwrap();
         assert!(good.contains(&learned.start) && learned.log_posterior.is_finite());
-        assert!(bad.iter().all(|&at| !learned.heats[at].is_finite()));
+        assert!(bad.iter().all(|&at| !learned.trial_values[at].is_finite()));
         assert!(learned.model.noise()[0].get() <= bound);
     }
 }

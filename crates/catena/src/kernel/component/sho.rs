@@ -12,14 +12,14 @@ use crate::units::{LengthScale, Quality};
 ///
 /// Above critical damping w is imaginary, and the same functions are written with real exponentials.
 #[derive(Clone, Copy, Debug)]
-pub struct Sho {
+pub(crate) struct Sho {
     frequency: f64,
     damping: f64,
 }
 
 impl Sho {
     /// The oscillator with this length-scale and quality.
-    pub fn new(length_scale: LengthScale, quality: Quality) -> Self {
+    pub(crate) fn new(length_scale: LengthScale, quality: Quality) -> Self {
         Self { frequency: length_scale.get().recip(), damping: 0.5 / quality.get() }
     }
 

@@ -1,6 +1,6 @@
 """Makes the fixture of the pieces for time: exact steps and their slopes, from definitions evaluated in 80 digits.
 
-Usage: python3 make_pieces.py > pieces.txt        (needs mpmath; a few seconds)
+Usage: python3 make_components.py > components.txt        (needs mpmath; a few seconds)
 
 One line per case: piece, length-scale, shape, distance (hexadecimal f64, as an f64 program sees them), then A (row-major),
 Q (row-major), and the slopes of both in the logarithms of the length-scale and of the shape, with 20 digits. A is the
