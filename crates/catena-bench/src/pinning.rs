@@ -1,16 +1,16 @@
-//! Keeps the process on one core, where the system lets it.
+//! Pins the process to one core, where the system allows it.
 
-/// Whether, and where, the process was pinned.
+/// The core to which the process is pinned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Pinning {
     /// Pinned to this core.
     Core(usize),
-    /// Free to wander.
+    /// Not pinned.
     Unpinned,
 }
 
 impl Pinning {
-    /// For the head of a report.
+    /// A description for the report.
     pub(crate) fn describe(self) -> String {
         match self {
             Self::Core(core) => format!("pinned to core {core}"),
@@ -19,7 +19,7 @@ impl Pinning {
     }
 }
 
-/// Pins to the last core this process may use: the first one usually serves interrupts.
+/// Pins to the last core available to this process: the first one usually serves interrupts.
 #[cfg(target_os = "linux")]
 pub(crate) fn pin_to_one_core() -> Pinning {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};

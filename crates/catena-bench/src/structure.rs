@@ -1,18 +1,18 @@
-//! Structures: the kd-tree's chain and spanning tree beside those over all pairs, and how time grows to 10⁶ points.
+//! Time to build chains and spanning trees, by the kd-tree and over all pairs, up to 10⁶ points.
 //!
-//! Claims guarded: on 16 000 × 3 quantized inputs with duplicates the greedy chain is at least 12 times faster than a
-//! vectorized walk over all pairs; 10⁶ uniform points take at most 5 s (2-D) and 8 s (3-D) on one core, chain and
-//! spanning tree alike, with an exponent near 1 from 10⁴ to 10⁶.
+//! Claims: on 16 000 × 3 quantized inputs with duplicates the greedy chain is at least 12 times faster than a vectorized search
+//! over all pairs; 10⁶ uniform points take at most 5 s (2-D) and 8 s (3-D) on one core, for chain and spanning tree, with an
+//! exponent near 1 from 10⁴ to 10⁶.
 
 use catena::data::{InputPoints, InputScaling};
 use catena::structure::{NeighborSearch, Start, Tree, greedy_chain_by, spanning_tree_by};
-use std::error::Error;
-use std::fmt::Write as _;
-use std::hint::black_box;
-use std::io::Write as _;
-use std::time::Instant;
+use catena_testkit::random::SplitMix64;
+use serde_json::json;
 
-type Failure = Box<dyn Error>;
+use crate::report::Table;
+use crate::timing::{median, repeated, seconds};
+use crate::{Failure, Options};
+
 type Builder = fn(NeighborSearch, &InputPoints) -> Result<Tree, Failure>;
 
 const ROUNDS: usize = 7;
@@ -28,164 +28,88 @@ fn tree(search: NeighborSearch, inputs: &InputPoints) -> Result<Tree, Failure> {
     Ok(spanning_tree_by(search, inputs)?)
 }
 
-/// One line of the report.
-struct Line {
-    question: String,
-    /// Names and numbers; times in seconds.
-    numbers: Vec<(&'static str, f64)>,
-}
-
-/// Measures and prints, as lines of text or as one JSON array.
-pub(crate) fn run(json: bool) -> Result<(), Failure> {
-    let mut lines = vec![];
+/// Measures and prints.
+pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
+    let mut table = Table::new("structure growth", options.json, "seconds by the number of uniform points");
     for (name, build) in BUILDERS {
-        lines.push(against_all_pairs(name, build)?);
         for dim in [2, 3] {
-            lines.push(growth(name, build, dim)?);
+            growth(&mut table, name, build, dim)?;
         }
+    }
+    let note = format!("seconds of each neighbor search, medians of {ROUNDS} interleaved rounds");
+    let mut table = Table::new("structure", options.json, &note);
+    let loads = quantized_loads(16_000)?;
+    for (name, build) in BUILDERS {
+        compare(&mut table, &format!("{name}, quantized 16000 x 3"), build, &loads)?;
         for dim in [2, 4, 6, 8, 10, 12, 16] {
             for n_rows in [100, 200, 400, 1000, 4000] {
-                lines.push(changeover(name, build, n_rows, dim)?);
+                let label = format!("{name}, uniform {n_rows} x {dim}");
+                compare(&mut table, &label, build, &uniform(n_rows, dim)?)?;
             }
         }
     }
-    let text = if json { to_json(&lines) } else { to_text(&lines) };
-    writeln!(std::io::stdout(), "{text}")?;
     Ok(())
 }
 
-/// Loads of a transformer, by the hour: slow waves, quantized as meters do, then standardized.
-fn against_all_pairs(name: &str, build: Builder) -> Result<Line, Failure> {
-    let inputs = quantized_loads(16_000)?;
-    let [automatic, _, all_pairs] = race(build, &inputs)?;
-    let chain = greedy_chain_by(NeighborSearch::Automatic, &inputs, Start::FirstRow)?;
-    let n_duplicates = chain.steps()[1..].iter().filter(|&&step| step == 0.0).count();
-    Ok(Line {
-        question: format!("{name}, quantized 16000 x 3"),
-        numbers: vec![
-            ("duplicates", n_duplicates as f64 / inputs.n_rows() as f64),
-            ("automatic", automatic),
-            ("all pairs", all_pairs),
-            ("ratio", all_pairs / automatic),
-        ],
-    })
-}
-
-fn growth(name: &str, build: Builder, dim: usize) -> Result<Line, Failure> {
+fn growth(table: &mut Table, name: &str, build: Builder, dim: usize) -> Result<(), Failure> {
     let mut times = vec![];
     for (n_rows, rounds) in [(10_000, ROUNDS), (100_000, ROUNDS), (1_000_000, 3)] {
         let inputs = uniform(n_rows, dim)?;
-        let mut samples = vec![];
-        for _ in 0..rounds {
-            samples.push(seconds(|| build(NeighborSearch::Automatic, &inputs))?);
-        }
-        times.push(median(samples));
+        times.push(median(repeated(rounds, || build(NeighborSearch::Automatic, &inputs))?));
     }
-    Ok(Line {
-        question: format!("{name}, uniform in {dim}-D"),
-        numbers: vec![
-            ("1e4", times[0]),
-            ("1e5", times[1]),
-            ("1e6", times[2]),
-            ("exponent", (times[2] / times[0]).log10() / 2.0),
-        ],
-    })
+    table.row(&[
+        ("structure", json!(format!("{name}, uniform in {dim}-D"))),
+        ("1e4", json!(times[0])),
+        ("1e5", json!(times[1])),
+        ("1e6", json!(times[2])),
+        ("exponent", json!((times[2] / times[0]).log10() / 2.0)),
+    ]);
+    Ok(())
 }
 
-/// Where the two searches cost the same, and whether the automatic one follows the faster.
-fn changeover(name: &str, build: Builder, n_rows: usize, dim: usize) -> Result<Line, Failure> {
-    let [automatic, by_kd_tree, all_pairs] = race(build, &uniform(n_rows, dim)?)?;
-    Ok(Line {
-        question: format!("{name}, uniform {n_rows} x {dim}"),
-        numbers: vec![
-            ("automatic", automatic),
-            ("kd-tree", by_kd_tree),
-            ("all pairs", all_pairs),
-            ("all pairs / kd-tree", all_pairs / by_kd_tree),
-        ],
-    })
-}
-
-/// The median time of each search, interleaved, so that a slow moment of the machine hits all of them.
-fn race(build: Builder, inputs: &InputPoints) -> Result<[f64; 3], Failure> {
+/// Whether the automatic search is the faster of the two.
+fn compare(table: &mut Table, label: &str, build: Builder, inputs: &InputPoints) -> Result<(), Failure> {
     let mut samples = [vec![], vec![], vec![]];
     for _ in 0..ROUNDS {
         for (search, samples) in SEARCHES.into_iter().zip(&mut samples) {
             samples.push(seconds(|| build(search, inputs))?);
         }
     }
-    Ok(samples.map(median))
+    let [automatic, kd_tree, all_pairs] = samples.map(median);
+    let chain = greedy_chain_by(NeighborSearch::Automatic, inputs, Start::FirstRow)?;
+    let n_duplicates = chain.steps()[1..].iter().filter(|&&step| step == 0.0).count();
+    table.row(&[
+        ("structure", json!(label)),
+        ("duplicates", json!(n_duplicates as f64 / inputs.n_rows() as f64)),
+        ("automatic", json!(automatic)),
+        ("kd_tree", json!(kd_tree)),
+        ("all_pairs", json!(all_pairs)),
+        ("all_pairs_over_automatic", json!(all_pairs / automatic)),
+    ]);
+    Ok(())
 }
 
-fn seconds(work: impl FnOnce() -> Result<Tree, Failure>) -> Result<f64, Failure> {
-    let start = Instant::now();
-    black_box(work()?);
-    Ok(start.elapsed().as_secs_f64())
-}
-
-fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
-}
-
-/// Numbers in [0, 1) from a seed (SplitMix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Nearly normal, with variance 1.
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
-    }
-}
-
-/// Points in the unit cube.
+/// Uniform points in the unit cube.
 pub(crate) fn uniform(n_rows: usize, dim: usize) -> Result<InputPoints, Failure> {
-    let mut numbers = Numbers(n_rows as u64 + dim as u64);
-    Ok(InputPoints::new(n_rows, dim, (0..n_rows * dim).map(|_| numbers.unit()).collect())?)
+    let mut random = SplitMix64::new(n_rows as u64 + dim as u64);
+    Ok(InputPoints::new(n_rows, dim, (0..n_rows * dim).map(|_| random.unit()).collect())?)
 }
 
+/// Hourly loads of a transformer: slow waves, quantized like meter readings, then standardized.
 fn quantized_loads(n_rows: usize) -> Result<InputPoints, Failure> {
-    let mut numbers = Numbers(1);
+    let mut random = SplitMix64::new(1);
+    // A sum of twelve uniform numbers is nearly normal.
+    let mut normal = || (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
     let (mut common, mut own) = (0.0, [0.0; 3]);
     let mut values = Vec::with_capacity(n_rows * 3);
     for hour in 0..n_rows {
         let day = (std::f64::consts::TAU * hour as f64 / 24.0).sin();
-        common = 0.95 * common + 0.3 * numbers.normal();
+        common = 0.95 * common + 0.3 * normal();
         for (column, step) in [0.028, 0.028, 0.055].into_iter().enumerate() {
-            own[column] = 0.9 * own[column] + 0.12 * numbers.normal();
+            own[column] = 0.9 * own[column] + 0.12 * normal();
             values.push(((common + 0.7 * day + own[column]) / step).round() * step);
         }
     }
     let loads = InputPoints::new(n_rows, 3, values)?;
     Ok(InputScaling::standardizing(&loads).apply(&loads)?)
-}
-
-fn to_text(lines: &[Line]) -> String {
-    let mut text = String::new();
-    for line in lines {
-        let numbers: Vec<String> =
-            line.numbers.iter().map(|(name, value)| format!("{name} {value:.3e}")).collect();
-        let _ = writeln!(text, "{:<34} {}", line.question, numbers.join("  "));
-    }
-    text
-}
-
-fn to_json(lines: &[Line]) -> String {
-    let objects: Vec<String> = lines
-        .iter()
-        .map(|line| {
-            let numbers: String =
-                line.numbers.iter().map(|(name, value)| format!(",\"{name}\":{value:e}")).collect();
-            format!("{{\"question\":\"{}\"{numbers}}}", line.question)
-        })
-        .collect();
-    format!("[{}]", objects.join(","))
 }

@@ -1,13 +1,11 @@
 //! Both sides of the paper's bounds, by dense algebra: O((C·D)³) time, so for a few hundred points.
 
 use catena::data::{InputPoints, squared_distance};
-use catena::diagnostics::{
-    PairSampling, chain_start_factor, covariance_gap_bound, distortion, latent_gap_bound,
-};
+use catena::diagnostics::{PairSampling, covariance_gap_bound, distortion, latent_gap_bound};
 use catena::index::{LatentIndex, OutputIndex, Position};
 use catena::kernel::StateKind;
 use catena::model::{Latent, Lmc};
-use catena::structure::{Start, StructureError, Tree, greedy_chain};
+use catena::structure::Tree;
 use catena::units::Variance;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
@@ -38,9 +36,6 @@ pub enum BoundsError {
     /// The eigenvalue computation did not converge.
     #[error("the eigenvalues of a covariance did not converge; check that its entries are finite")]
     NoEigenvalues,
-    /// A chain could not be built.
-    #[error(transparent)]
-    Structure(#[from] StructureError),
 }
 
 /// The two sides of an inequality.
@@ -154,17 +149,6 @@ pub fn posterior_gap(
             right: bounds.covariance,
         },
     })
-}
-
-/// Proposition 1, with the factor of the theorem behind it (see [`chain_start_factor`]): the length of one greedy chain, and
-/// its bound from the length of another.
-///
-/// # Errors
-/// If a start is not a row, or a distance overflows.
-pub fn chain_start_gap(inputs: &InputPoints, start: Start, other: Start) -> Result<Sides, BoundsError> {
-    let left = greedy_chain(inputs, start)?.total_length();
-    let right = chain_start_factor(inputs.n_rows()) * greedy_chain(inputs, other)?.total_length();
-    Ok(Sides { left, right })
 }
 
 fn exact_distortion(inputs: &InputPoints, chain: &Tree) -> f64 {

@@ -53,11 +53,6 @@ impl Correlations {
         &self.first_equal
     }
 
-    /// The length-scale of a latent.
-    pub(crate) fn length_scale(&self, latent: usize) -> f64 {
-        self.length_scales[latent]
-    }
-
     /// The Euclidean distance in units of the distance scale.
     pub(crate) fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
         squared_distance(a, b).sqrt() / self.distance_scale

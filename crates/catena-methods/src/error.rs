@@ -88,16 +88,6 @@ pub enum DenseMethodError {
     /// At least one inducing point or cluster is needed.
     #[error("at least one inducing point is needed")]
     NoInducing,
-    /// Inducing points are given once for all latents, or once per latent.
-    #[error(
-        "{found} sets of inducing points given for {n_latents} latents; give one for all or one for each"
-    )]
-    InducingSets {
-        /// Latents of the model.
-        n_latents: usize,
-        /// Sets given.
-        found: usize,
-    },
     /// An arrangement of another table.
     #[error("the arrangement is of another table: its rows with an observation differ")]
     OtherArrangement,

@@ -6,7 +6,7 @@ use catena::prediction::Prediction;
 use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Svgp, SvgpOptions};
 use catena_methods::{Jitter, Problem};
 use catena_studies::sensor_study::sensor_study;
 use catena_studies::study::Study;
@@ -48,7 +48,7 @@ fn sparse(study: &Study, at: &InputPoints) -> Prediction {
     let centers = k_means(&study.pool_inputs().unwrap(), Start::Rows(&start), PAPER_ROUNDS).unwrap();
     let repair = |variance: &f64| Jitter::PAPER_INDUCING.of_correlation(*variance);
     let repairs: Vec<Jitter> = study.latent_variances.iter().map(repair).collect();
-    let inducing = Inducing::Shared(centers);
+    let inducing = centers;
     Svgp::fit_with_jitters(problem(study), &inducing, SvgpOptions::paper(), &repairs)
         .unwrap()
         .predict(at)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Approximation, Svgp, SvgpOptions};
 use catena_methods::{DenseMethodError, MemoryLimit, Problem};
 use support::full_scale_reference::full_scale_reference;
 use support::{Answer, Example, Shape, assert_prediction, example, full_scale, reference, shapes};
@@ -67,7 +67,7 @@ fn a_single_output_without_neighbors_is_the_sparse_method() {
     let example = without_duplicates(example(shape, 77));
     let found = full_scale(&example, 6, 0);
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let inducing = Inducing::Shared(found.arrangement().inducing().unwrap().clone());
+    let inducing = found.arrangement().inducing().unwrap().clone();
     let options = SvgpOptions { approximation: Approximation::Fitc, ..SvgpOptions::default() };
     let svgp = Svgp::fit(problem, &inducing, options).unwrap();
     let prediction = svgp.predict(&example.at).unwrap();

@@ -5,8 +5,7 @@
 mod support;
 
 use catena::data::InputPoints;
-use catena_methods::kmeans::{Start, k_means};
-use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Approximation, Svgp, SvgpOptions};
 use catena_methods::{DenseMethodError, MemoryLimit, Problem};
 use support::{assert_prediction, example, reference, shapes};
 
@@ -26,7 +25,7 @@ fn predictions_and_evidence() {
         let example = example(shape, 2000 + number as u64);
         let answer = reference(&example);
         let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-        let inducing = Inducing::Shared(distinct_places(example.dataset.inputs()));
+        let inducing = distinct_places(example.dataset.inputs());
         for approximation in BOTH {
             let options = SvgpOptions { approximation, ..SvgpOptions::default() };
             let svgp = Svgp::fit(problem, &inducing, options).unwrap();
@@ -50,7 +49,7 @@ fn the_collapsed_bound_is_a_bound_and_rises() {
     for count in [2, 5, 10, 20, 39] {
         // Nested sets: the first rows, without the duplicate.
         let nested = distinct_places(places).values()[..2 * count].to_vec();
-        let inducing = Inducing::Shared(InputPoints::new(count, 2, nested).unwrap());
+        let inducing = InputPoints::new(count, 2, nested).unwrap();
         let bound = Svgp::fit(problem, &inducing, SvgpOptions::default()).unwrap().log_evidence();
         assert!(before <= bound && bound <= evidence + 1e-9, "{count}: {before} {bound} {evidence}");
         before = bound;
@@ -58,25 +57,10 @@ fn the_collapsed_bound_is_a_bound_and_rises() {
 }
 
 #[test]
-fn each_latent_may_have_its_own_points() {
-    let example = example(support::Shape::default(), 5);
-    let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let all = distinct_places(example.dataset.inputs());
-    let few = k_means(&all, Start::PlusPlus { n_centers: 4, seed: 1 }, 20).unwrap();
-    let fit = |inducing| Svgp::fit(problem, &inducing, SvgpOptions::default());
-    let mixed = fit(Inducing::PerLatent(vec![all.clone(), few.clone()])).unwrap().log_evidence();
-    let least = fit(Inducing::Shared(few.clone())).unwrap().log_evidence();
-    let most = fit(Inducing::Shared(all)).unwrap().log_evidence();
-    assert!(least < mixed && mixed < most);
-    let refused = fit(Inducing::PerLatent(vec![few])).err();
-    assert_eq!(refused, Some(DenseMethodError::InducingSets { n_latents: 2, found: 1 }));
-}
-
-#[test]
 fn coinciding_inducing_points_and_memory_are_refused() {
     let example = example(support::Shape::default(), 6);
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let same = Inducing::Shared(InputPoints::new(3, 2, vec![1.0; 6]).unwrap());
+    let same = InputPoints::new(3, 2, vec![1.0; 6]).unwrap();
     let refused = Svgp::fit(problem, &same, SvgpOptions::default()).err();
     assert!(matches!(refused, Some(DenseMethodError::InducingNotPositiveDefinite { inducing: 1, .. })));
     // The paper's jitter makes it positive definite.

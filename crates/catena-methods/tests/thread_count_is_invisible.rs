@@ -8,7 +8,7 @@ use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_methods::kmeans::{Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Svgp, SvgpOptions};
 use catena_methods::{Gradient, MemoryLimit, Problem};
 use catena_testkit::random::SeededDraws;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn everything() -> Vec<(Prediction, Gradient)> {
     let exact = Exact::fit(problem, ExactOptions::default()).unwrap();
     let nngp = Nngp::fit(problem, NngpOptions::new(8)).unwrap();
     let centers = k_means(example.dataset.inputs(), Start::PlusPlus { n_centers: 30, seed: 2 }, 20).unwrap();
-    let svgp = Svgp::fit(problem, &Inducing::Shared(centers), SvgpOptions::default()).unwrap();
+    let svgp = Svgp::fit(problem, &centers, SvgpOptions::default()).unwrap();
     let arrangement = Arrangement::new(&example.dataset, FullScaleSize::new(20, 6), 1).unwrap();
     let full_scale = FullScale::fit(problem, Arc::new(arrangement), MemoryLimit::default()).unwrap();
     vec![

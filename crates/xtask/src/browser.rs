@@ -1,11 +1,11 @@
-//! The browser that the tests of the report page drive.
+//! The browser for the tests of the report page.
 
 use std::process::{Command, Stdio};
 
-/// Makes sure that a Chromium is there: installs Debian's if it can.
+/// Checks for Chromium and installs Debian's package if it is missing.
 ///
 /// # Errors
-/// A sentence that says what to install, when there is none and it cannot be installed from here.
+/// A message with the package to install, if the installation fails.
 pub(crate) fn ensure() -> Result<(), String> {
     if std::env::var_os("CATENA_CHROMIUM").is_some() || runs("chromium", &["--version"]) {
         return Ok(());
@@ -21,8 +21,8 @@ pub(crate) fn ensure() -> Result<(), String> {
     if installed && runs("chromium", &["--version"]) {
         return Ok(());
     }
-    Err("the tests of the report page need Chromium: install it (on Debian: `apt-get install chromium`), or name one in \
-         the variable CATENA_CHROMIUM"
+    Err("the tests of the report page need Chromium: install it (on Debian: `apt-get install chromium`), or set \
+         CATENA_CHROMIUM to its path"
         .to_owned())
 }
 

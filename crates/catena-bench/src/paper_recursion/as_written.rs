@@ -1,6 +1,6 @@
 //! The recursion line by line as the paper writes it: dense products of fixed size, nothing rearranged.
 //!
-//! Beside the tuned form it shows how much of a speed ratio is the method and how much is the care taken in coding.
+//! Compared with the tuned form it shows how much of a speed ratio is due to the implementation.
 
 use super::arithmetic::MultiplyAdd;
 use super::steps::latent_step;

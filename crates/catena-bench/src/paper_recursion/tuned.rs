@@ -10,7 +10,7 @@ const LANES: usize = 4;
 /// A state vector or matrix row: L values, then L derivatives, each half padded with zeros to H.
 type Row<const H: usize> = [[f64; H]; 2];
 
-/// What the forward pass leaves at a point for the backward pass.
+/// The results of the forward pass at a point that the backward pass needs.
 #[derive(Clone, Copy)]
 struct Step<const N: usize, const H: usize> {
     /// A, as the four diagonals of its blocks: value from value, value from derivative, and so on.
@@ -22,7 +22,7 @@ struct Step<const N: usize, const H: usize> {
 }
 
 impl<const N: usize, const H: usize> Step<N, H> {
-    /// What buffers hold before they are written.
+    /// The initial content of buffers.
     const ZERO: Self = Self {
         transition: [[0.0; H]; 4],
         predicted_mean: [[0.0; H]; 2],

@@ -13,7 +13,6 @@ use super::neighborhood::refill;
 use super::{CHUNK, CHUNKS_IN_FLIGHT, FullScale, chunks_of};
 use crate::channel::{Adjoint, Block, BlockDerivatives};
 use crate::cholesky::{Threads, product_with_transposed};
-use crate::inducing::ScaleDerivatives;
 use crate::{DenseMethodError, Gradient};
 
 /// Locations whose −A⁻¹b are computed at once: enough for a fast product, few enough to stay in the cache.
@@ -26,7 +25,7 @@ pub(super) struct Shares {
     pub(super) loadings: Vec<f64>,
     pub(super) values: Vec<f64>,
     pub(super) means: Vec<f64>,
-    pub(super) scales: ScaleDerivatives,
+    pub(super) length_scales: Vec<f64>,
     /// ū of each block's locations, column by column, for each latent with features.
     pub(super) features: Vec<Vec<f64>>,
 }
@@ -37,55 +36,33 @@ impl FullScale {
     /// # Errors
     /// If a neighborhood's covariance is not positive definite.
     pub fn gradient(&self) -> Result<Gradient, DenseMethodError> {
-        Ok(self.derivatives(0)?.0)
-    }
-
-    /// [`FullScale::gradient`], and the derivatives in the logarithm of a factor on each input. Order and neighbors are held
-    /// fixed; points and inducing points are scaled together.
-    ///
-    /// # Errors
-    /// If a neighborhood's covariance is not positive definite.
-    pub fn gradient_with_inputs(&self) -> Result<(Gradient, Vec<f64>), DenseMethodError> {
-        self.derivatives(self.channels.dim())
-    }
-
-    fn derivatives(&self, n_inputs: usize) -> Result<(Gradient, Vec<f64>), DenseMethodError> {
         let inverse = self.system.to_inverse(Threads::All);
         let mut adjoint = Adjoint::zero(&self.channels);
-        let mut scales = ScaleDerivatives::zero(self.model.n_latents(), n_inputs);
         // Latents of one kind share features, but each has a length-scale of its own.
         let mut in_features: Vec<Vec<f64>> =
             self.features.latents().map(|(_, basis, _)| vec![0.0; basis.at.len()]).collect();
         let counts: Vec<usize> = self.features.latents().map(|(_, basis, _)| basis.count()).collect();
         for chunks in chunks_of(self.channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
             let shares: Vec<Result<Shares, DenseMethodError>> =
-                chunks.par_iter().map(|chunk| self.shares((&inverse, n_inputs), chunk.clone())).collect();
+                chunks.par_iter().map(|chunk| self.shares(&inverse, chunk.clone())).collect();
             let shares = shares.into_iter().collect::<Result<Vec<_>, _>>()?;
-            for share in &shares {
-                share.add_to(&mut adjoint);
-                scales.add(&share.scales);
-            }
+            shares.iter().for_each(|share| share.add_to(&mut adjoint));
             in_features.par_iter_mut().enumerate().for_each(|(number, sums)| {
                 shares.iter().for_each(|share| share.add_features(number, counts[number], sums));
             });
         }
         for ((latent, basis, _), derivatives) in self.features.latents().zip(in_features) {
-            scales.add(&self.through_features((latent, n_inputs), basis, derivatives));
+            adjoint.length_scales[latent] += self.through_features(latent, basis, derivatives);
         }
-        adjoint.length_scales.copy_from_slice(&scales.length_scales);
-        Ok((adjoint.pull_back(&self.channels, &self.model, self.log_evidence), scales.inputs))
+        Ok(adjoint.pull_back(&self.channels, &self.model, self.log_evidence))
     }
 
     /// The derivatives contributed by a chunk of locations.
-    fn shares(
-        &self,
-        (inverse, n_inputs): (&[f64], usize),
-        chunk: Range<usize>,
-    ) -> Result<Shares, DenseMethodError> {
+    fn shares(&self, inverse: &[f64], chunk: Range<usize>) -> Result<Shares, DenseMethodError> {
         let total = self.features.total();
         let mut shares = Shares {
             features: self.features.latents().map(|_| vec![]).collect(),
-            scales: ScaleDerivatives::zero(self.model.n_latents(), n_inputs),
+            length_scales: vec![0.0; self.model.n_latents()],
             ..Shares::default()
         };
         let mut innovations: Vec<Innovation> = vec![Innovation::default(); TOGETHER.min(chunk.len())];
@@ -119,13 +96,8 @@ impl FullScale {
         Ok(shares)
     }
 
-    /// The derivatives through the features: correlations of inducing points with places and with each other.
-    fn through_features(
-        &self,
-        (latent, n_inputs): (usize, usize),
-        basis: &Basis,
-        mut derivatives: Vec<f64>,
-    ) -> ScaleDerivatives {
+    /// The part of ∂/∂ℓ_l through the features: correlations of inducing points with places and with each other.
+    fn through_features(&self, latent: usize, basis: &Basis, mut derivatives: Vec<f64>) -> f64 {
         let (count, of) = (basis.count(), (&self.correlations, latent));
         let chunks = || derivatives.par_chunks(count * CHUNK).zip(basis.at.par_chunks(count * CHUNK));
         let products: Vec<Vec<f64>> =
@@ -134,22 +106,21 @@ impl FullScale {
         for product in products {
             among.iter_mut().zip(product).for_each(|(sum, term)| *sum += term);
         }
-        let of_places: Vec<ScaleDerivatives> = derivatives
+        let of_places: Vec<f64> = derivatives
             .par_chunks_mut(count * CHUNK)
             .enumerate()
             .map(|(number, derivatives)| {
                 basis.set.factor.whiten_transposed(derivatives, Threads::One);
-                let mut sums = ScaleDerivatives::zero(self.model.n_latents(), n_inputs);
+                let mut sum = 0.0;
                 for (derivatives, place) in derivatives.chunks_exact(count).zip(number * CHUNK..) {
-                    basis.set.add_with_point(of, (derivatives, self.channels.point(place)), &mut sums);
+                    basis.set.add_with_point(of, (derivatives, self.channels.point(place)), &mut sum);
                 }
-                sums
+                sum
             })
             .collect();
-        let mut sums = ScaleDerivatives::zero(self.model.n_latents(), n_inputs);
-        of_places.iter().for_each(|part| sums.add(part));
-        basis.set.add_among(of, among, &mut sums);
-        sums
+        let mut sum = of_places.iter().sum();
+        basis.set.add_among(of, among, &mut sum);
+        sum
     }
 }
 
@@ -163,12 +134,12 @@ impl Shares {
                 loadings: &self.loadings[channel * n_latents..][..dim * n_latents],
                 values: &self.values[channel..][..dim],
                 means: &self.means[place * n_latents..][..count * n_latents],
-                // Summed in `scales`.
                 length_scales: &[],
             };
             adjoint.add(block, of_block);
             (channel, place) = (channel + dim, place + count);
         }
+        adjoint.length_scales.iter_mut().zip(&self.length_scales).for_each(|(sum, term)| *sum += term);
     }
 
     fn add_features(&self, number: usize, count: usize, sums: &mut [f64]) {

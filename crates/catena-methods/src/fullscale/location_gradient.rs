@@ -23,7 +23,6 @@ use super::gradient::Shares;
 use super::innovation::Innovation;
 use super::neighborhood::{Neighborhood, refill};
 use crate::cholesky::Threads;
-use crate::inducing::ScaleDerivatives;
 use crate::targets::dot;
 
 /// Memory reused from location to location.
@@ -89,7 +88,7 @@ impl FullScale {
                 &mut shares.loadings[first_loading..]
             });
             self.add_means(latent, innovation, scratch, &mut shares.means[first_mean..]);
-            self.add_scales(latent, innovation, scratch, &mut shares.scales);
+            self.add_length_scale(latent, innovation, scratch, &mut shares.length_scales[latent]);
             if let Some((basis, start, number)) = basis {
                 let columns = (start, &*derivatives, innovation.features.as_slice());
                 let features = &innovation.around.features[self.features.kind_of(latent)];
@@ -223,13 +222,13 @@ impl FullScale {
         }
     }
 
-    /// The derivatives through S̄_l; diagonal correlations are always 1.
-    fn add_scales(
+    /// Adds to ∂/∂ℓ_l the terms through S̄_l; diagonal correlations are always 1.
+    fn add_length_scale(
         &self,
         latent: usize,
         innovation: &Innovation,
         scratch: &Scratch,
-        scales: &mut ScaleDerivatives,
+        length_scale: &mut f64,
     ) {
         let Neighborhood { block, distances, .. } = &innovation.around;
         let (count, n_own) = (block.runs.len(), scratch.residuals.len());
@@ -240,9 +239,8 @@ impl FullScale {
                 for own in (0..n_own * count).step_by(count) {
                     derivative -= last[own + here] * rows[own + there] + rows[own + here] * last[own + there];
                 }
-                let points = [here, there].map(|place| self.channels.point(block.runs[place].location));
-                let distance = distances[here * count + there];
-                scales.add_pair((&self.correlations, latent), derivative, distance, points);
+                *length_scale +=
+                    derivative * self.correlations.derivative(latent, distances[here * count + there]);
             }
         }
     }

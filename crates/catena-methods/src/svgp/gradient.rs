@@ -19,7 +19,6 @@ use super::{Approximation, CHUNKS_IN_FLIGHT, Svgp, chunks_of};
 use crate::Gradient;
 use crate::channel::Adjoint;
 use crate::cholesky::{Threads, product_with_transposed};
-use crate::inducing::ScaleDerivatives;
 use crate::targets::dot;
 
 /// The derivatives contributed by a chunk of locations.
@@ -39,8 +38,7 @@ impl Svgp {
         let (features, n_latents) = (&self.features, self.features.n_latents());
         let second_moment = self.second_moment();
         let mut adjoint = Adjoint::zero(&self.channels);
-        let mut products: Vec<Vec<f64>> =
-            (0..n_latents).map(|latent| vec![0.0; features.count(latent).pow(2)]).collect();
+        let mut products: Vec<Vec<f64>> = vec![vec![0.0; features.count().pow(2)]; n_latents];
         for chunks in chunks_of(self.channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
             let shares: Vec<Share> =
                 chunks.par_iter().map(|chunk| self.share(&second_moment, chunk.clone())).collect();
@@ -57,9 +55,9 @@ impl Svgp {
             }
         }
         for (latent, product) in products.into_iter().enumerate() {
-            let mut sums = ScaleDerivatives::zero(n_latents, 0);
-            features.sets[latent].add_among((&features.correlations, latent), product, &mut sums);
-            adjoint.length_scales[latent] += sums.length_scales[latent];
+            let mut among = 0.0;
+            features.sets[latent].add_among((&features.correlations, latent), product, &mut among);
+            adjoint.length_scales[latent] += among;
         }
         adjoint.pull_back(&self.channels, &self.model, self.log_evidence)
     }
@@ -99,7 +97,7 @@ impl Svgp {
             share.products.push(product_with_transposed(
                 &derivatives,
                 &at.by_latent[latent],
-                self.features.count(latent),
+                self.features.count(),
             ));
             share.length_scales[latent] += self.derivative_with_points(latent, derivatives, &points);
         }
@@ -114,7 +112,7 @@ impl Svgp {
         let mut products = Vec::with_capacity(n_latents * n_latents);
         for pair in 0..n_latents * n_latents {
             let (latent, other) = (pair / n_latents, pair % n_latents);
-            let (rows, columns) = (features.count(latent), features.count(other));
+            let (rows, columns) = (features.count(), features.count());
             let block = whole.submatrix(features.start(latent), features.start(other), rows, columns);
             let mut product = vec![0.0; rows * n];
             matmul(
@@ -140,18 +138,18 @@ impl Svgp {
     ) {
         let n_latents = self.features.n_latents();
         let feature = |latent: usize| {
-            let count = self.features.count(latent);
+            let count = self.features.count();
             &at.by_latent[latent][number * count..][..count]
         };
         let mean: Vec<f64> = (0..n_latents)
             .map(|latent| {
                 let start = self.features.start(latent);
-                dot(feature(latent), &self.mean[start..][..self.features.count(latent)])
+                dot(feature(latent), &self.mean[start..][..self.features.count()])
             })
             .collect();
         let moment: Vec<f64> = (0..n_latents * n_latents)
             .map(|pair| {
-                let count = self.features.count(pair / n_latents);
+                let count = self.features.count();
                 dot(feature(pair / n_latents), &products[pair][number * count..][..count])
             })
             .collect();
@@ -186,7 +184,7 @@ impl Svgp {
         sums: &[LocationSums],
         in_squares: &[f64],
     ) -> Vec<f64> {
-        let (n_latents, count) = (self.features.n_latents(), self.features.count(latent));
+        let (n_latents, count) = (self.features.n_latents(), self.features.count());
         let mean = &self.mean[self.features.start(latent)..][..count];
         let mut derivatives = vec![0.0; count * sums.len()];
         for (number, (derivatives, sums)) in derivatives.chunks_exact_mut(count).zip(sums).enumerate() {
@@ -208,10 +206,10 @@ impl Svgp {
     fn derivative_with_points(&self, latent: usize, mut derivatives: Vec<f64>, points: &[&[f64]]) -> f64 {
         let set = &self.features.sets[latent];
         set.factor.whiten_transposed(&mut derivatives, Threads::One);
-        let mut sums = ScaleDerivatives::zero(self.features.n_latents(), 0);
+        let mut sum = 0.0;
         for (derivatives, point) in derivatives.chunks_exact(set.len()).zip(points) {
-            set.add_with_point((&self.features.correlations, latent), (derivatives, point), &mut sums);
+            set.add_with_point((&self.features.correlations, latent), (derivatives, point), &mut sum);
         }
-        sums.length_scales[latent]
+        sum
     }
 }

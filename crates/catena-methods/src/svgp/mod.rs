@@ -1,13 +1,13 @@
 //! Sparse inference through inducing values: the paper's SVGP-LMC and the collapsed variational bound.
 //!
-//! Latent l has m_l inducing points Z_l. With `K_l(Z, Z) = C_l C_lᵀ` every location has whitened features
+//! All latents share m inducing points Z. With `K_l(Z, Z) = C_l C_lᵀ` every location has whitened features
 //! `u_l = C_l⁻¹ k_l(Z, x)` and `1 − |u_l|²` of the variance of latent l is not explained by the inducing values. A channel
 //! (a cell of unit noise, loadings a) becomes `ỹ = Σ_l a_l u_lᵀ v_l + noise of variance λ`, v standard normal:
 //! - [`Approximation::Fitc`]: `λ = 1 + Σ_l a_l² (1 − |u_l|²)`, the paper's closed form;
 //! - [`Approximation::Collapsed`]: λ = 1, and `½ Σ_l a_l² (1 − |u_l|²)` is subtracted from the evidence, which makes it a
 //!   lower bound (Titsias).
 //!
-//! Everything follows from `A = I + Σ φφᵀ/λ` and `b = Σ φỹ/λ` with φ the stacked a_l u_l: O(C·(Σm)²) time, and memory
+//! Everything follows from `A = I + Σ φφᵀ/λ` and `b = Σ φỹ/λ` with φ the stacked a_l u_l: O(C·(mL)²) time, and memory
 //! that does not grow with C, since locations are processed in chunks.
 //!
 //! - `features`: the inducing points and the features of any point.
@@ -20,6 +20,7 @@ mod gradient;
 mod predict;
 mod sums;
 
+use catena::data::InputPoints;
 use catena::index::LatentIndex;
 use catena::model::Lmc;
 
@@ -31,7 +32,6 @@ use crate::problem::check_dim;
 use crate::targets::dot;
 use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
 use features::Features;
-pub use features::Inducing;
 
 /// How the variance that the inducing values do not explain enters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -91,7 +91,7 @@ impl Svgp {
     /// If the inducing points do not fit the problem or (nearly) coincide, or the memory limit is exceeded.
     pub fn fit(
         problem: Problem<'_>,
-        inducing: &Inducing,
+        inducing: &InputPoints,
         options: SvgpOptions,
     ) -> Result<Self, DenseMethodError> {
         let jitters = vec![options.inducing_jitter; problem.model().n_latents()];
@@ -105,14 +105,13 @@ impl Svgp {
     /// As [`Svgp::fit`].
     pub fn fit_with_jitters(
         problem: Problem<'_>,
-        inducing: &Inducing,
+        inducing: &InputPoints,
         options: SvgpOptions,
         jitters: &[Jitter],
     ) -> Result<Self, DenseMethodError> {
         let model = problem.model().clone();
         let correlations = Correlations::new(&model, problem.distance_scale())?;
-        let sets = inducing.by_latent(model.n_latents())?;
-        let total: usize = sets.iter().map(|points| points.n_rows()).sum();
+        let total = model.n_latents() * inducing.n_rows();
         let demand = Demand {
             method: "sparse inference",
             n_observed: problem.dataset().observations().n_observed(),
@@ -120,15 +119,13 @@ impl Svgp {
         };
         let numbers = (CHUNKS_IN_FLIGHT as u128 + 2) * (total as u128) * (total as u128 + CHUNK as u128);
         options.memory.check(demand, Bytes::of_numbers(numbers))?;
-        for points in &sets {
-            check_dim(problem.dataset().inputs().dim(), points)?;
-        }
+        check_dim(problem.dataset().inputs().dim(), inducing)?;
         let channels = Channels::new(problem, Jitter::NONE, CellReduction::AsObserved)?;
-        let features = Features::new(correlations, sets, jitters)?;
+        let features = Features::new(correlations, inducing, jitters)?;
         let sums = sums::add_up(&channels, &features, options.approximation);
         let system = Cholesky::new(total, sums.system, Threads::All).map_err(|pivot| {
-            let (latent, inducing) = features.locate(pivot);
-            DenseMethodError::InducingNotPositiveDefinite { latent: LatentIndex::new(latent), inducing }
+            let (latent, inducing) = (LatentIndex::new(pivot / features.count()), pivot % features.count());
+            DenseMethodError::InducingNotPositiveDefinite { latent, inducing }
         })?;
         let mut mean = sums.right;
         system.whiten(&mut mean, Threads::All);

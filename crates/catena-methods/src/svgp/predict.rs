@@ -41,7 +41,7 @@ impl Svgp {
                         Targets::Outputs(mixing) => mixing[target * n_latents + latent],
                     };
                     if weight != 0.0 {
-                        let size = self.features.count(latent);
+                        let size = self.features.count();
                         let features = &at.by_latent[latent][number * size..][..size];
                         let place = &mut column[self.features.start(latent)..][..size];
                         place.iter_mut().zip(features).for_each(|(entry, feature)| *entry = weight * feature);

@@ -61,8 +61,8 @@ fn of_chunk(
     let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence: 0.0 };
     let locations = location_sums(channels, &at, (approximation, chunk), &mut sums.evidence);
     for latent in 0..n_latents {
-        let rows = features.start(latent)..features.start(latent) + features.count(latent);
-        let columns = at.by_latent[latent].chunks_exact(features.count(latent));
+        let rows = features.start(latent)..features.start(latent) + features.count();
+        let columns = at.by_latent[latent].chunks_exact(features.count());
         for (column, location) in columns.zip(&locations) {
             for (sum, feature) in sums.right[rows.clone()].iter_mut().zip(column) {
                 *sum += feature * location.shift[latent];
@@ -90,7 +90,7 @@ fn add_block(
     if weights.iter().all(|&weight| weight == 0.0) {
         return;
     }
-    let (rows, columns, n) = (features.count(latent), features.count(other), locations.len());
+    let (rows, columns, n) = (features.count(), features.count(), locations.len());
     let mut scaled = at.by_latent[other].clone();
     for (column, weight) in scaled.chunks_exact_mut(columns).zip(&weights) {
         column.iter_mut().for_each(|feature| *feature *= weight);
