@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Filling gaps in station data
 #
-# Three airports of one city measure the same weather. Sensors fail at different times, so what one station misses its
-# neighbors still know. We hide a week of one sensor, fill it, and compare with what was hidden.
+# Three airports of one city measure the same weather. Sensors fail at different times, so the neighbors inform about the
+# values that one station misses. We remove a week of one sensor, fill it, and compare with the removed values.
 
 # %%
 from pathlib import Path
@@ -22,7 +22,7 @@ import pandas as pd
 import catena
 
 # %% [markdown]
-# From the file: hourly values of 2013, a time stamp and nine outputs. We take six weeks around the gap.
+# The file has hourly values of 2013: a time stamp and nine outputs. We take six weeks around the gap.
 
 # %%
 folder = next(parent for parent in [Path.cwd(), *Path.cwd().parents] if (parent / "data" / "demo").exists())
@@ -31,8 +31,7 @@ temperatures = weather.filter(like="temp").loc["2013-02-22":"2013-04-05"]
 print(temperatures.describe().loc[["count", "mean", "std"]].round(1))
 
 # %% [markdown]
-# La Guardia's thermometer is switched off for a week. Nothing else has to be said: the index is the input, the columns are the
-# outputs, NaN is a hole.
+# La Guardia's thermometer is removed for a week. The index is the input, the columns are the outputs, NaN is a missing value.
 
 # %%
 gap = slice("2013-03-15", "2013-03-21")
@@ -43,7 +42,7 @@ gp = catena.MultiOutputGP(budget="quick").fit(broken)
 print(gp)
 
 # %% [markdown]
-# The filled table is a frame like the one that was given; only its holes have changed.
+# The filled table is a frame like the one given; only missing values have changed.
 
 # %%
 filled, std = gp.impute(return_std=True)
@@ -59,7 +58,7 @@ assert (filled.notna()).all(axis=None)
 assert error < 0.5 * error_of_line
 
 # %% [markdown]
-# What it looks like: the band is narrow where neighbors know the answer.
+# The band is narrow where the neighbors are informative.
 
 # %%
 axes = gp.plot(hidden=temperatures.to_numpy())

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Forecasting related series
 #
-# One station reports late: its neighbors are already there for the next two days. A model of all of them together forecasts the
-# late one much better than its own past can.
+# One station reports late: the values of its neighbors for the next two days are already known. A joint model of all stations
+# forecasts the late one much better than a model of its own past.
 
 # %%
 from pathlib import Path
@@ -27,7 +27,7 @@ weather = pd.read_csv(folder / "data/demo/nyc_airport_weather_2013.csv", index_c
 temperatures = weather.filter(like="temp").loc["2013-05-01":"2013-05-30"].tz_localize("America/New_York")
 
 # %% [markdown]
-# Kennedy's values end on 29 May at midnight; the others go on for two days. The rows to come are rows with a hole.
+# Kennedy's values end on 29 May at midnight; the others continue for two days. In the later rows Kennedy is missing.
 
 # %%
 cut = pd.Timestamp("2013-05-29", tz="America/New_York")
@@ -37,8 +37,8 @@ together = catena.MultiOutputGP(budget="quick").fit(known)
 mean, std = together.predict(return_std=True)
 
 # %% [markdown]
-# The same from Kennedy's own past, with `forecast`: one step after the last row and on. A Matérn model would return to its
-# mean; `kernel="time"` has a level, an oscillator and the season of a day.
+# The same from Kennedy's own past, with `forecast`: it starts one step after the last row. A Matérn model would return to its
+# mean; `kernel="time"` has a level, an oscillator and a daily season.
 
 # %%
 past = temperatures.loc[: cut - pd.Timedelta("1h"), ["temp_JFK"]]
@@ -55,8 +55,8 @@ print(f"error with neighbors {error_together:.1f} °F, from its own past {error_
 assert error_together < error_alone
 
 # %% [markdown]
-# Both forecasts with their 95 % bands. Alone, the season goes on and the band is soon as wide as the weather: its own past
-# cannot know of the heat wave that its neighbors already see.
+# Both forecasts with their 95 % bands. The forecast from its own past continues the season, and its band soon covers the whole
+# range of the weather: it cannot foresee the heat wave that the neighbors already report.
 
 # %%
 figure, ax = plt.subplots(figsize=(9, 4), layout="constrained")

@@ -9,8 +9,8 @@
 # %% [markdown]
 # # Emulating a function of two inputs
 #
-# A slow simulation has two knobs and two results, and some runs crashed for one of them. An emulator learns from the runs there
-# are, answers at once, and says where it is unsure.
+# A slow simulation has two parameters and two results, and some runs crashed for one of them. An emulator learns from the runs
+# that exist, predicts at once, and gives the uncertainty of each prediction.
 
 # %%
 import tempfile
@@ -45,8 +45,8 @@ gp = catena.MultiOutputGP(budget="quick").fit(runs[:, :2], runs[:, 2:])
 print(gp)
 
 # %% [markdown]
-# Knobs that nobody tried, against the truth. With 200 runs exact inference fits the budget, so it is taken outright;
-# `print(gp)` says so. `method="catena"` passes messages along a tree, which is an approximation here and the fastest for many
+# Predictions at new parameters, compared with the true values. With 200 runs exact inference fits the budget and is used;
+# `print(gp)` shows it. `method="catena"` passes messages along a tree, which is an approximation here and the fastest for many
 # rows.
 
 # %%
@@ -63,7 +63,7 @@ for name, emulator in {"chosen": gp, "tree": tree}.items():
     assert (share < 0.2).all()
 
 # %% [markdown]
-# The emulated surface, how sure it is, and the tree that the messages travel on.
+# The emulated surface, its standard deviation, and the tree of the messages.
 
 # %%
 grid = np.stack(np.meshgrid(np.linspace(0, 3, 60), np.linspace(0, 3, 60)), axis=-1)

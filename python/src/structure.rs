@@ -43,7 +43,7 @@ impl Structure {
         let structure = match parts.structure {
             StructureOption::Auto => {
                 let choice = StructureChoice::for_dim(inputs.dim());
-                Self::new(choice.build(&inputs), choice.kind().name())
+                Self::new(choice.build(&inputs), choice.name())
             }
             StructureOption::Tree => Self::new(catena::structure::spanning_tree(&inputs), "spanning tree"),
             StructureOption::Chain if inputs.dim() == 1 => {

@@ -13,7 +13,7 @@ use catena::data::{Observations, OutputScaling};
 use catena::graph::FactorGraph;
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::{
-    Extent, Family, GraphEvidence, Lbfgs, LogPosterior, OptimizerSettings, OutputMoments, Priors,
+    Extent, Family, GraphEvidence, MultiStartSettings, OptimizerSettings, OutputMoments, Priors, multi_start,
 };
 use catena::structure::{Tree, sorted_chain};
 use catena_studies::gap_table::{GapTable, ett_over_time};
@@ -102,18 +102,19 @@ fn optimize(
     let start = family.start(&OutputMoments::of(observations), extent, 1.0)?;
     let parameters = family.parameters(start.clone(), NOISE_FLOOR);
     let priors = Priors::for_points(extent.spacing, extent.span);
-    let evidence = GraphEvidence::new(FactorGraph::new(&start, tree, observations)?);
-    let mut objective = LogPosterior::new(evidence, &parameters, &priors);
+    let graph = FactorGraph::new(&start, tree, observations)?;
     // With a tolerance of zero only a vanishing gradient can stop it early.
-    let settings =
+    let optimizer =
         OptimizerSettings { max_iterations: ITERATIONS, tolerance: 0.0, ..OptimizerSettings::default() };
-    let mut ascent = Lbfgs::new(&mut objective, parameters.vector_of(&start), settings);
-    ascent.run(&mut objective, usize::MAX, &mut |_| ControlFlow::Continue(()));
-    black_box(ascent.point());
+    let settings = MultiStartSettings { trial_iterations: ITERATIONS, optimizer };
+    let evidence = || GraphEvidence::new(graph.clone());
+    let starts = std::slice::from_ref(&start);
+    let go_on = |_| ControlFlow::Continue(());
+    let learned = black_box(multi_start(&evidence, &parameters, &priors, starts, settings, &go_on)?);
     Ok(Run {
         seconds: before.elapsed().as_secs_f64(),
-        iterations: ascent.n_iterations(),
-        evaluations: ascent.n_evaluations(),
-        value: ascent.value(),
+        iterations: learned.path.len() - 1,
+        evaluations: learned.n_evaluations,
+        value: learned.log_posterior,
     })
 }

@@ -1,7 +1,7 @@
 //! Both sides of the paper's bounds, by dense algebra: O((C·D)³) time, so for a few hundred points.
 
 use catena::data::{InputPoints, squared_distance};
-use catena::diagnostics::{PairSampling, covariance_gap_bound, distortion, latent_gap_bound};
+use catena::diagnostics::{Distortion, PairSampling, covariance_gap_bound, latent_gap_bound};
 use catena::index::{LatentIndex, OutputIndex, Position};
 use catena::kernel::StateKind;
 use catena::model::{Latent, Lmc};
@@ -153,7 +153,7 @@ pub fn posterior_gap(
 
 fn exact_distortion(inputs: &InputPoints, chain: &Tree) -> f64 {
     let all_pairs = PairSampling { most_points_for_all_pairs: chain.len(), ..PairSampling::default() };
-    distortion(inputs, chain, all_pairs).upper_bound()
+    Distortion::of(inputs, chain, all_pairs).upper_bound()
 }
 
 /// κ_l at a distance; NaN for time components, which the bounds do not cover.

@@ -141,7 +141,7 @@ fn structure(fit: &Fit) -> Option<Structure> {
     let (name, tree): (&str, Tree) = match parts.structure {
         StructureOption::Auto => {
             let choice = StructureChoice::for_dim(inputs.dim());
-            (choice.kind().name(), choice.build(&inputs).ok()?)
+            (choice.name(), choice.build(&inputs).ok()?)
         }
         StructureOption::Tree => ("spanning tree", spanning_tree(&inputs).ok()?),
         StructureOption::Chain => ("greedy chain", greedy_chain(&inputs, Start::FirstRow).ok()?),

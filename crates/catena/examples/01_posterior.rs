@@ -1,22 +1,14 @@
-//! Fills the holes of a small table: three thermometers of one valley, read at irregular hours, each silent for a while.
+//! Fills the gaps of a small table: three thermometers of one valley, read at irregular hours, each with an outage.
 //!
-//! Dataset → structure → graph → posterior → prediction, with given parameters. Example 03 shows the slopes that
-//! learning them needs. The readings are made up, so that what was hidden is known.
+//! Dataset → structure → graph → posterior → prediction, with given parameters. Example 03 shows the gradient that
+//! learning them needs. The readings are simulated, so the missing values are known.
 
-#![allow(clippy::print_stdout, reason = "an example is there to be read")]
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
 
-use catena::data::{Dataset, InputPoints, Observations, OutputScaling};
-use catena::graph::FactorGraph;
-use catena::index::{OutputIndex, RowIndex};
-use catena::kernel::{Kernel, StateKind};
-use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::posterior::Posterior;
-use catena::prediction::Prediction;
-use catena::structure::sorted_chain;
-use catena::units::{LengthScale, Variance};
+use catena::prelude::*;
 use catena_methods::simple_rules::LinearInterpolation;
 
-/// Not observed. `NaN` says so only here, at the border.
+/// A missing reading.
 const GAP: f64 = f64::NAN;
 
 const STATIONS: [&str; 3] = ["meadow", "slope", "ridge"];
@@ -34,7 +26,7 @@ const READINGS: [[f64; 4]; 30] = [
     [59.5, 11.5,  8.8,  0.4], [61.0, 12.5, 10.3,  1.0],
 ];
 
-/// What the thermometers would have shown in the holes: row, station, degrees.
+/// The readings that are missing from the table: row, station, degrees.
 const HIDDEN: [(usize, usize, f64); 20] = [
     (2, 1, 8.3),
     (4, 0, 17.8),
@@ -72,7 +64,7 @@ fn main() -> Outcome<()> {
     let prediction = scaling.undo(posterior.prediction().clone().with_noise(model.noise()))?;
 
     let straight = LinearInterpolation::fit(&dataset)?.predict(dataset.inputs())?;
-    print_holes(&dataset, &prediction, &straight);
+    print_missing(&dataset, &prediction, &straight);
     println!(
         "\nlog evidence of the {} observed cells: {:.3}",
         observations.n_observed(),
@@ -81,7 +73,7 @@ fn main() -> Outcome<()> {
     Ok(())
 }
 
-/// The readings as a table with holes.
+/// The readings as a table with missing cells.
 fn table() -> Outcome<Dataset> {
     let hours = READINGS.iter().map(|reading| reading[0]).collect();
     let degrees: Vec<f64> = READINGS.iter().flat_map(|reading| reading[1..].to_vec()).collect();
@@ -89,8 +81,8 @@ fn table() -> Outcome<Dataset> {
     Ok(Dataset::new(InputPoints::from_column(hours)?, observations)?)
 }
 
-/// Two shared latents, the weather of the valley and what sets the ridge apart, and a private one per station for what
-/// only it knows. Weights and noise are in units of each station's standard deviation, length-scales in hours.
+/// Two shared latents, for the valley and for the difference of the ridge, and one private latent per station. Weights and
+/// noise are in units of each station's standard deviation, length-scales in hours.
 fn model() -> Outcome<Lmc> {
     let latent = |hours| -> Outcome<Latent> {
         Ok(Latent::new(Kernel::Matern32, StateKind::Derivative, LengthScale::new(hours)?)?)
@@ -102,7 +94,7 @@ fn model() -> Outcome<Lmc> {
     Ok(Lmc::new(latents, mixing, vec![Variance::new(0.004)?; 3])?)
 }
 
-fn print_holes(dataset: &Dataset, prediction: &Prediction, straight: &Prediction) {
+fn print_missing(dataset: &Dataset, prediction: &Prediction, straight: &Prediction) {
     println!(
         "Three thermometers, {} of {} readings missing.\n",
         HIDDEN.len(),

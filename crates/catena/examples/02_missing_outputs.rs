@@ -1,21 +1,14 @@
 //! A map with missing outputs: two pollutants at stations scattered in the plane, joined by a spanning tree.
 //!
-//! Above one input dimension a derivative has no direction to live in, so latents travel as values along the tree's
-//! edges. New places hang on their nearest station, each on its own. The readings are made up.
+//! With more than one input, derivative states have no direction, so latents have value states along the tree's edges.
+//! Each new place is attached to its nearest station. The readings are simulated.
 
-#![allow(clippy::print_stdout, reason = "an example is there to be read")]
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
 
-use catena::data::{InputPoints, Observations, OutputScaling};
-use catena::graph::FactorGraph;
-use catena::index::{OutputIndex, RowIndex};
-use catena::kernel::{Kernel, StateKind};
-use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::posterior::Posterior;
-use catena::prediction::Prediction;
-use catena::structure::{Attachment, Tree, spanning_tree};
-use catena::units::{LengthScale, Variance};
+use catena::prelude::*;
+use catena::structure::Attachment;
 
-/// Not observed.
+/// A missing reading.
 const GAP: f64 = f64::NAN;
 
 /// Kilometers east and north, then nitrogen dioxide and ozone in µg/m³; most stations measure one of the two.
@@ -27,7 +20,7 @@ const STATIONS: [[f64; 4]; 16] = [
     [0.8, 3.4, 24.0,  GAP], [1.8, 3.3,  GAP, 54.0], [2.7, 3.4, 33.0, 52.0], [3.5, 3.3,  GAP,  GAP],
 ];
 
-/// Places nobody measures at; the last one is far away.
+/// Places without a station; the last one is far away.
 const PLACES: [(&str, [f64; 2]); 3] =
     [("the market", [2.0, 2.0]), ("the school", [0.5, 1.0]), ("the coast", [12.0, 9.0])];
 

@@ -1,24 +1,19 @@
-//! Climbs the log evidence by its exact gradient: weights, length-scale and noise of two related series.
+//! Maximizes the log evidence along its exact gradient: weights, length-scale and noise of two related series.
 //!
 //! Plain gradient ascent with a step that shrinks when it overshoots, to show what one call returns. Positive
 //! parameters are moved on a logarithmic scale, so that they stay positive: d/d(log θ) = θ·d/dθ.
 
-#![allow(clippy::print_stdout, reason = "an example is there to be read")]
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
 
-use catena::data::{InputPoints, Observations};
-use catena::graph::FactorGraph;
 use catena::inference::{Gradient, Workspace};
-use catena::kernel::{Kernel, StateKind};
-use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::sorted_chain;
-use catena::units::{LengthScale, Variance};
+use catena::prelude::*;
 
 const N_ROWS: usize = 80;
 const N_STEPS: usize = 320;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 
-/// Where the climb stands: two weights, then the logarithms of one length-scale and two noise variances.
+/// The current point: two weights, then the logarithms of one length-scale and two noise variances.
 type Parameters = [f64; 5];
 
 fn main() -> Outcome<()> {

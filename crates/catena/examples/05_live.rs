@@ -2,16 +2,9 @@
 //!
 //! Every edit is local: the messages it changes are counted, and their number does not grow with the table.
 
-#![allow(clippy::print_stdout, reason = "an example is there to be read")]
+#![allow(clippy::print_stdout, reason = "an example prints its result")]
 
-use catena::data::{InputPoints, Observations};
-use catena::graph::FactorGraph;
-use catena::index::{OutputIndex, RowIndex};
-use catena::kernel::{Kernel, StateKind};
-use catena::live::LivePosterior;
-use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::sorted_chain;
-use catena::units::{LengthScale, Variance};
+use catena::prelude::*;
 
 const N_ROWS: usize = 100_000;
 

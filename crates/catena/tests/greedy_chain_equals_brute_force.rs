@@ -4,17 +4,15 @@ mod clouds;
 
 use catena::data::InputPoints;
 use catena::index::RowIndex;
-use catena::structure::{NeighborSearch, Start, StructureError, Tree, greedy_chain, greedy_chain_by};
+use catena::structure::{Start, StructureError, Tree, greedy_chain};
 use catena_studies::brute_force_chain::brute_force_greedy_chain;
 use clouds::{KINDS, Kind, any_cloud, cloud};
 use proptest::prelude::*;
 
 fn check(inputs: &InputPoints, start: RowIndex) {
     let expected = brute_force_greedy_chain(inputs, start);
-    for search in [NeighborSearch::Automatic, NeighborSearch::KdTree, NeighborSearch::AllPairs] {
-        let found = greedy_chain_by(search, inputs, Start::Row(start));
-        assert!(found == expected, "{search:?}, {} × {}", inputs.n_rows(), inputs.dim());
-    }
+    let found = greedy_chain(inputs, Start::Row(start));
+    assert!(found == expected, "{} × {}", inputs.n_rows(), inputs.dim());
 }
 
 proptest! {

@@ -2,12 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
+mod source;
+
+use source::{cycles, imports, module_path, names};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The table of ARCHITECTURE.md, lowest layer first. A module imports from lower layers only, never sideways.
 const LAYERS: &[&[&str]] = &[
-    &["index", "units"],
+    &["index", "units", "threads"],
     &["linalg"],
     &["data", "kernel"],
     &["prediction", "structure", "model"],
@@ -15,12 +18,16 @@ const LAYERS: &[&[&str]] = &[
     &["inference"],
     &["posterior", "live", "likelihood"],
     &["learning", "diagnostics"],
+    &["error", "prelude"],
 ];
 
 /// What a module may not import although it lies lower: diagnostics judge structures, not sweeps.
 const FORBIDDEN: &[(&str, &[&str])] = &[("diagnostics", &["graph", "inference", "posterior", "linalg"])];
 
 const MOST_LINES: usize = 500;
+
+/// The public names of the library; the prelude repeats some of them.
+const MOST_NAMES: usize = 124;
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -155,6 +162,39 @@ fn the_layer_table_of_the_document_is_the_one_tested() {
     }
 }
 
+/// Folders whose files may still import one another in a circle.
+const WITH_CYCLES: &[&str] = &["inference", "linalg", "live"];
+
+#[test]
+fn files_do_not_import_one_another_in_a_circle() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files: Vec<(Vec<String>, String)> = rust_files(&source)
+        .iter()
+        .map(|file| (module_path(file.strip_prefix(&source).unwrap()), fs::read_to_string(file).unwrap()))
+        .collect();
+    let cycles = cycles(&imports(&files));
+    let is_new = |cycle: &&Vec<String>| !WITH_CYCLES.iter().any(|folder| cycle[0].starts_with(folder));
+    let found: Vec<String> = cycles.iter().filter(is_new).map(|cycle| cycle.join(" → ")).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn cycles_are_found_through_re_exports() {
+    let file = |path: &[&str], text: &str| -> (Vec<String>, String) {
+        (path.iter().map(|&part| part.to_owned()).collect(), text.to_owned())
+    };
+    let files = |c: &str| {
+        vec![
+            file(&["a"], "mod b;\nmod c;\npub use b::B;\npub use c::C;"),
+            file(&["a", "b"], "use super::C;\npub struct B(C);"),
+            file(&["a", "c"], c),
+        ]
+    };
+    assert_eq!(cycles(&imports(&files("pub struct C;"))), Vec::<Vec<String>>::new());
+    assert_eq!(cycles(&imports(&files("pub struct C;\nfn f(_: crate::a::B) {}"))), [["a::b", "a::c"]]);
+    assert!(cycles(&imports(&files("pub struct C;\n#[cfg(test)]\nuse super::B;"))).is_empty());
+}
+
 #[test]
 fn every_file_begins_with_its_purpose_and_stays_short() {
     for file in rust_files(&workspace().join("crates")) {
@@ -164,4 +204,13 @@ fn every_file_begins_with_its_purpose_and_stays_short() {
         let n_lines = text.lines().count();
         assert!(is_test || n_lines <= MOST_LINES, "{} has {n_lines} lines", file.display());
     }
+}
+
+#[test]
+fn the_library_has_few_public_names() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let names = names(&source);
+    assert!(names.iter().any(|name| name == "kernel::Kernel"), "names are no longer found");
+    assert!(names.iter().any(|name| name == "index::RowIndex"), "names are no longer found");
+    assert!(names.len() <= MOST_NAMES, "{} public names: {}", names.len(), names.join(", "));
 }

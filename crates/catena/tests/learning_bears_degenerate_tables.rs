@@ -12,7 +12,7 @@ use catena::learning::{
 };
 use catena::model::Lmc;
 use catena::posterior::Posterior;
-use catena::structure::automatic_structure;
+use catena::structure::StructureChoice;
 use catena_testkit::random::SeededDraws;
 use std::ops::ControlFlow;
 
@@ -50,7 +50,8 @@ fn learn_from(name: &str, case: &Case) -> Learned {
     let n_rows = case.inputs.n_rows();
     let observations = Observations::from_dense(n_rows, N_OUTPUTS, &case.values).unwrap();
     let observations = OutputScaling::standardizing(&observations).unwrap().apply(&observations).unwrap();
-    let (tree, choice) = automatic_structure(&case.inputs).unwrap();
+    let choice = StructureChoice::for_dim(case.inputs.dim());
+    let tree = choice.build(&case.inputs).unwrap();
     let family = Family {
         n_shared: 2,
         shared_kernel: Kernel::Matern32,

@@ -10,7 +10,7 @@ use catena::learning::{
     Extent, Family, GraphEvidence, Learned, MultiStartSettings, OutputMoments, Priors, multi_start,
 };
 use catena::model::Lmc;
-use catena::structure::automatic_structure;
+use catena::structure::StructureChoice;
 use catena_studies::gap_table::GapTable;
 use catena_testkit::learning_tables::recipe;
 use catena_testkit::station_table::station_table;
@@ -25,7 +25,8 @@ fn lead_of_random_starts(table: &GapTable, n_shared: usize, kernels: (Kernel, Ke
     let data = table.dataset().unwrap();
     let scaling = OutputScaling::standardizing(data.observations()).unwrap();
     let observations = scaling.apply(data.observations()).unwrap();
-    let (tree, choice) = automatic_structure(data.inputs()).unwrap();
+    let choice = StructureChoice::for_dim(data.inputs().dim());
+    let tree = choice.build(data.inputs()).unwrap();
     let extent = Extent::of(data.inputs(), &tree);
     let family = Family {
         n_shared,

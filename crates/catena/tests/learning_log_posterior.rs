@@ -5,8 +5,7 @@
 use catena::graph::FactorGraph;
 use catena::index::{LatentIndex, OutputIndex};
 use catena::learning::{
-    GraphEvidence, LogNormal, LogPosterior, Objective, Parameters, Priors, ShortScalePenalty,
-    SmallNoisePenalty,
+    GraphEvidence, LogNormal, LogPosterior, Parameters, Priors, ShortScalePenalty, SmallNoisePenalty,
 };
 use catena::model::Lmc;
 use catena_testkit::compare::{Tolerance, assert_close};

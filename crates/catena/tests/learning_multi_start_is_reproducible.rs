@@ -11,7 +11,7 @@ use catena::learning::{
     OptimizerSettings, OutputMoments, Parameters, Priors, StopReason, multi_start,
 };
 use catena::model::Lmc;
-use catena::structure::{Tree, automatic_structure};
+use catena::structure::{StructureChoice, Tree};
 use catena_testkit::learning_tables::recipe;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,8 @@ fn case(name: &str, n_rows: usize) -> Case {
     let data = recipe.draw().table.dataset().unwrap();
     let observations =
         OutputScaling::standardizing(data.observations()).unwrap().apply(data.observations()).unwrap();
-    let (tree, choice) = automatic_structure(data.inputs()).unwrap();
+    let choice = StructureChoice::for_dim(data.inputs().dim());
+    let tree = choice.build(data.inputs()).unwrap();
     let family = Family {
         n_shared: 2,
         shared_kernel: Kernel::Matern32,

@@ -6,7 +6,9 @@
 use catena::data::{InputPoints, Observations};
 use catena::index::RowIndex;
 use catena::kernel::{Kernel, StateKind};
-use catena::likelihood::{Approximation, Gaussian, LikelihoodError, Settings, Stop, StudentT, approximate};
+use catena::likelihood::{
+    Approximation, ApproximationSettings, ApproximationStop, Gaussian, LikelihoodError, StudentT, approximate,
+};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, UnitError, Variance};
@@ -188,7 +190,7 @@ fn divergence(factor: &[f64], noise: &[f64], judged: &Judged, cells: &[Cell]) ->
     0.5 * sum
 }
 
-fn student(scenario: &Scenario, degrees: f64, settings: Settings) -> Approximation<'_> {
+fn student(scenario: &Scenario, degrees: f64, settings: ApproximationSettings) -> Approximation<'_> {
     let likelihood = StudentT::new(degrees).unwrap();
     approximate(&scenario.model, &scenario.tree, &scenario.observations, &likelihood, settings).unwrap()
 }
@@ -203,7 +205,7 @@ fn assert_never_falls(label: &str, found: &Approximation<'_>, n_observed: usize)
 
 #[test]
 fn sweeps_find_what_plain_matrices_find() {
-    let settings = Settings { max_rounds: 25, tolerance: 1e-9 };
+    let settings = ApproximationSettings { max_rounds: 25, tolerance: 1e-9 };
     let mut n_with_own_noise = 0;
     let mut n_with_holes = 0;
     for shape in [Shape::Chain, Shape::Tree, Shape::Line] {
@@ -216,7 +218,7 @@ fn sweeps_find_what_plain_matrices_find() {
                 let found = student(&scenario, degrees, settings);
                 let expected = judge.rounds(degrees, found.n_rounds());
                 let named = |what: &str| format!("{what}, ν = {degrees}, {}", scenario.label);
-                assert!(!matches!(found.stop, Stop::Fell { .. }), "{}", named("stop"));
+                assert!(!matches!(found.stop, ApproximationStop::Fell { .. }), "{}", named("stop"));
                 assert_never_falls(&named("bound"), &found, n_observed);
                 // The library keeps ten digits in each sweep, and rounds that converge add up to a few of them.
                 let tolerance = Tolerance::relative(1e-9);
@@ -279,7 +281,7 @@ fn log_evidence_by_quadrature(judge: &Judge, degrees: f64) -> f64 {
 fn the_bound_lies_below_the_evidence_by_what_theory_says() {
     let (model, tree, observations) = three_cells();
     let judge = Judge::new(&model, &tree, &observations);
-    let settings = Settings { max_rounds: 500, tolerance: 1e-13 };
+    let settings = ApproximationSettings { max_rounds: 500, tolerance: 1e-13 };
     let mut last_gap = f64::INFINITY;
     for degrees in [1.0, 4.0, 30.0, 1e4] {
         let likelihood = StudentT::new(degrees).unwrap();
@@ -311,7 +313,7 @@ fn with_many_degrees_it_is_gaussian_noise() {
             let judge = Judge::new(&scenario.model, &scenario.tree, &scenario.observations);
             let n_outputs = scenario.model.n_outputs();
             for degrees in [1e2, 1e4, 1e8, 1e15, 1e300] {
-                let found = student(&scenario, degrees, Settings::default());
+                let found = student(&scenario, degrees, ApproximationSettings::default());
                 // A cell's term is at least log N − (q + ½)/2ν and at most log N + q²/4ν, because log Γ(x + ½) − log Γ(x) lies
                 // between ½log x − 1/8x and ½log x, and log(1 + x) between x − x²/2 and x. The Gaussian posterior makes
                 // the first a bound from below, the one found makes the second a bound from above.
@@ -324,7 +326,7 @@ fn with_many_degrees_it_is_gaussian_noise() {
                 let allowed = -below - rounding..=above + rounding;
                 assert!(allowed.contains(&difference), "{difference:e}, {allowed:?}, {}", scenario.label);
             }
-            let found = student(&scenario, 1e15, Settings::default());
+            let found = student(&scenario, 1e15, ApproximationSettings::default());
             let tolerance = Tolerance::relative(1e-9);
             assert_close(&scenario.label, n_outputs, found.prediction.means(), &dense.means(), tolerance);
         }
@@ -358,12 +360,12 @@ fn a_value_fifty_deviations_off_moves_the_mean_little() {
 
     let student = StudentT::new(degrees).unwrap();
     let forgiving = |table: &Observations| {
-        let found = approximate(&model, &tree, table, &student, Settings::default()).unwrap();
-        assert_eq!(found.stop, Stop::Converged);
+        let found = approximate(&model, &tree, table, &student, ApproximationSettings::default()).unwrap();
+        assert_eq!(found.stop, ApproximationStop::Converged);
         found.prediction
     };
     let strict = |table: &Observations| {
-        approximate(&model, &tree, table, &Gaussian, Settings::default()).unwrap().prediction
+        approximate(&model, &tree, table, &Gaussian, ApproximationSettings::default()).unwrap().prediction
     };
     let (left_out, strict_left_out) = (forgiving(&without), strict(&without));
     let forgiven: Vec<f64> =
@@ -398,7 +400,7 @@ fn a_cell_alone_settles_where_its_own_equation_does() {
     let (model, tree, _) = wave(1, 0.04);
     let (prior, noise, degrees, value) = (1.0, 0.04, 3.0, 10.0);
     let table = Observations::from_dense(1, 1, &[value]).unwrap();
-    let settings = Settings { max_rounds: 1000, tolerance: 0.0 };
+    let settings = ApproximationSettings { max_rounds: 1000, tolerance: 0.0 };
     let found = approximate(&model, &tree, &table, &StudentT::new(degrees).unwrap(), settings).unwrap();
     let mut r = noise;
     for _ in 0..1000 {
@@ -416,8 +418,8 @@ fn a_cell_alone_settles_where_its_own_equation_does() {
 fn the_same_table_gives_the_same_bits() {
     for shape in [Shape::Chain, Shape::Tree] {
         let scenario = Scenario::draw(shape, Limits::MODERATE, 3202);
-        let once = student(&scenario, 3.0, Settings::default());
-        let again = student(&scenario, 3.0, Settings::default());
+        let once = student(&scenario, 3.0, ApproximationSettings::default());
+        let again = student(&scenario, 3.0, ApproximationSettings::default());
         assert_eq!(
             (&once.prediction, &once.bounds, once.stop),
             (&again.prediction, &again.bounds, again.stop)
@@ -435,13 +437,13 @@ fn bad_degrees_and_numbers_that_overflow_are_errors() {
     let (model, tree, _) = wave(3, 0.04);
     let student = StudentT::new(4.0).unwrap();
     let table = Observations::from_dense(3, 1, &[0.0, 1e200, 0.0]).unwrap();
-    let error = approximate(&model, &tree, &table, &student, Settings::default()).unwrap_err();
+    let error = approximate(&model, &tree, &table, &student, ApproximationSettings::default()).unwrap_err();
     assert!(matches!(error, LikelihoodError::Inference(_) | LikelihoodError::Density { .. }), "{error:?}");
     // So few degrees that their own ratio overflows, and as many as there are: a number or an error, no panic.
     let table = Observations::from_dense(3, 1, &[0.0, 1.0, f64::NAN]).unwrap();
     for degrees in [f64::MIN_POSITIVE, 1e-300, 1e-9, 1e300, f64::MAX] {
         let extreme = StudentT::new(degrees).unwrap();
-        match approximate(&model, &tree, &table, &extreme, Settings::default()) {
+        match approximate(&model, &tree, &table, &extreme, ApproximationSettings::default()) {
             Ok(found) => assert!(found.lower_bound.is_finite(), "{degrees:e}"),
             Err(error) => assert!(matches!(error, LikelihoodError::Density { .. }), "{degrees:e}: {error:?}"),
         }

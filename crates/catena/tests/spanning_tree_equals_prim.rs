@@ -5,7 +5,7 @@ mod clouds;
 
 use catena::data::InputPoints;
 use catena::index::RowIndex;
-use catena::structure::{NeighborSearch, Tree, spanning_tree, spanning_tree_by};
+use catena::structure::{Tree, spanning_tree};
 use clouds::{KINDS, Kind, any_cloud, cloud};
 use proptest::prelude::*;
 
@@ -53,14 +53,12 @@ fn edges_of(tree: &Tree) -> Vec<Edge> {
 
 fn check(inputs: &InputPoints) {
     let expected = prim(inputs);
-    for search in [NeighborSearch::Automatic, NeighborSearch::KdTree, NeighborSearch::AllPairs] {
-        let tree = spanning_tree_by(search, inputs).unwrap();
-        assert!(edges_of(&tree) == expected, "{search:?}, {} × {}", inputs.n_rows(), inputs.dim());
-        let distance = |&(a, b): &Edge| inputs.squared_distance(RowIndex::new(a), RowIndex::new(b)).sqrt();
-        let weight: f64 = expected.iter().map(distance).sum();
-        if weight.is_finite() && weight > 1e-100 {
-            assert!((tree.total_length() - weight).abs() <= 1e-12 * weight);
-        }
+    let tree = spanning_tree(inputs).unwrap();
+    assert!(edges_of(&tree) == expected, "{} × {}", inputs.n_rows(), inputs.dim());
+    let distance = |&(a, b): &Edge| inputs.squared_distance(RowIndex::new(a), RowIndex::new(b)).sqrt();
+    let weight: f64 = expected.iter().map(distance).sum();
+    if weight.is_finite() && weight > 1e-100 {
+        assert!((tree.total_length() - weight).abs() <= 1e-12 * weight);
     }
 }
 

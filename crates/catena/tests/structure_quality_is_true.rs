@@ -4,15 +4,11 @@
 mod clouds;
 
 use catena::data::InputPoints;
-use catena::diagnostics::{
-    Distortion, GapStatistics, PairSampling, StructureQuality, chain_start_factor, distortion,
-};
+use catena::diagnostics::{Distortion, GapStatistics, PairSampling, StructureQuality, chain_start_factor};
 use catena::index::RowIndex;
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::structure::{
-    Start, StructureKind, Tree, automatic_structure, greedy_chain, sorted_chain, spanning_tree,
-};
+use catena::structure::{Start, StructureChoice, Tree, greedy_chain, sorted_chain, spanning_tree};
 use catena::units::{DistanceScale, LengthScale, Variance};
 use clouds::{Kind, any_cloud, cloud};
 use proptest::prelude::*;
@@ -56,13 +52,13 @@ fn check(inputs: &InputPoints, tree: &Tree) {
     let n_pairs = (inputs.n_rows() * (inputs.n_rows() - 1)).max(1) as f64;
     // Paths are sums of up to C edges in another order.
     let rounding = 1e-14 * inputs.n_rows() as f64 * longest;
-    let Distortion::Exact { largest, mean } = distortion(inputs, tree, PairSampling::default()) else {
+    let Distortion::Exact { largest, mean } = Distortion::of(inputs, tree, PairSampling::default()) else {
         unreachable!("so few points are all looked at")
     };
     assert!((largest - expected).abs() <= rounding, "{largest} and {expected}");
     assert!((mean - sum / n_pairs).abs() <= rounding, "{mean} and {}", sum / n_pairs);
     let few = PairSampling { most_points_for_all_pairs: 0, n_sampled: 5, seed: 3 };
-    if let Distortion::Sampled { at_least, at_most, .. } = distortion(inputs, tree, few) {
+    if let Distortion::Sampled { at_least, at_most, .. } = Distortion::of(inputs, tree, few) {
         assert!(at_least <= expected + rounding && expected <= at_most + rounding);
         assert!((at_most - longest).abs() <= rounding);
     } else {
@@ -86,14 +82,15 @@ proptest! {
 fn the_sampled_mean_is_within_its_error() {
     let inputs = cloud(Kind::Random, 1500, 2, 4);
     for tree in [greedy_chain(&inputs, Start::FirstRow).unwrap(), spanning_tree(&inputs).unwrap()] {
-        let Distortion::Exact { mean: expected, .. } = distortion(&inputs, &tree, PairSampling::default())
+        let Distortion::Exact { mean: expected, .. } =
+            Distortion::of(&inputs, &tree, PairSampling::default())
         else {
             unreachable!("so few points are all looked at")
         };
         let mut n_within = 0;
         for seed in 0..100 {
             let few = PairSampling { most_points_for_all_pairs: 0, n_sampled: 60, seed };
-            let Distortion::Sampled { mean, mean_standard_error, .. } = distortion(&inputs, &tree, few)
+            let Distortion::Sampled { mean, mean_standard_error, .. } = Distortion::of(&inputs, &tree, few)
             else {
                 unreachable!("60 of 1500 points are a sample")
             };
@@ -117,7 +114,7 @@ fn a_sorted_line_is_not_distorted() {
     let inputs = InputPoints::from_column(vec![0.5, -2.0, 8.0, 0.5, 1.0]).unwrap();
     let chain = sorted_chain(&inputs).unwrap();
     assert_eq!(
-        distortion(&inputs, &chain, PairSampling::default()),
+        Distortion::of(&inputs, &chain, PairSampling::default()),
         Distortion::Exact { largest: 0.0, mean: 0.0 }
     );
 }
@@ -159,22 +156,22 @@ fn the_report_reads_as_text() {
 
 #[test]
 fn the_automatic_choice_follows_the_number_of_inputs() {
-    for (dim, kind, state) in [
-        (1, StructureKind::SortedChain, StateKind::Derivative),
-        (2, StructureKind::SpanningTree, StateKind::Value),
-        (4, StructureKind::SpanningTree, StateKind::Value),
-        (5, StructureKind::GreedyChain, StateKind::Value),
-        (32, StructureKind::GreedyChain, StateKind::Value),
+    for (dim, name, state) in [
+        (1, "sorted chain", StateKind::Derivative),
+        (2, "spanning tree", StateKind::Value),
+        (4, "spanning tree", StateKind::Value),
+        (5, "greedy chain", StateKind::Value),
+        (32, "greedy chain", StateKind::Value),
     ] {
         let inputs = cloud(Kind::Random, 50, dim, 1);
-        let (tree, choice) = automatic_structure(&inputs).unwrap();
-        assert_eq!((choice.kind(), choice.state()), (kind, state));
-        assert!(choice.to_string().starts_with(kind.name()), "{choice}");
-        let expected = match kind {
-            StructureKind::SortedChain => sorted_chain(&inputs),
-            StructureKind::SpanningTree => spanning_tree(&inputs),
-            StructureKind::GreedyChain => greedy_chain(&inputs, Start::FirstRow),
+        let choice = StructureChoice::for_dim(dim);
+        assert_eq!((choice.name(), choice.state()), (name, state));
+        assert!(choice.to_string().starts_with(name), "{choice}");
+        let expected = match name {
+            "sorted chain" => sorted_chain(&inputs),
+            "spanning tree" => spanning_tree(&inputs),
+            _ => greedy_chain(&inputs, Start::FirstRow),
         };
-        assert_eq!(tree, expected.unwrap());
+        assert_eq!(choice.build(&inputs).unwrap(), expected.unwrap());
     }
 }

@@ -91,7 +91,7 @@ fn build(structure: StructureOption, inputs: &InputPoints) -> Result<(&'static s
     match structure {
         StructureOption::Auto => {
             let choice = StructureChoice::for_dim(inputs.dim());
-            Ok((choice.kind().name(), choice.build(inputs)?))
+            Ok((choice.name(), choice.build(inputs)?))
         }
         StructureOption::Tree => Ok(("spanning tree", spanning_tree(inputs)?)),
         // An ensemble is refused where words are read.

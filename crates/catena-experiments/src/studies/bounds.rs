@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use catena::diagnostics::{PairSampling, covariance_gap_bound, distortion};
+use catena::diagnostics::{Distortion, PairSampling, covariance_gap_bound};
 use catena::kernel::{Kernel, StateKind};
 use catena::structure::{Start, greedy_chain};
 use catena::units::Variance;
@@ -105,7 +105,7 @@ fn both_sides(study: &Study) -> Result<Record, ExperimentError> {
     let sides = posterior_gap(inputs, &chain, &study.model, Variance::new(NOISE)?, &values)?;
     put(&mut record, "lemma2-mean", sides.mean);
     put(&mut record, "lemma2-covariance", sides.covariance);
-    record.put("distortion", distortion(inputs, &chain, PairSampling::default()).upper_bound());
+    record.put("distortion", Distortion::of(inputs, &chain, PairSampling::default()).upper_bound());
     Ok(record)
 }
 
@@ -115,7 +115,7 @@ fn growth(dim: usize, seed: u32, extent: Extent) -> Result<Record, ExperimentErr
     for &n_points in growth_sizes(extent) {
         let study = sensor_study_of(dim, n_points, seed)?;
         let chain = greedy_chain(study.dataset.inputs(), Start::FirstRow)?;
-        let distortion = distortion(study.dataset.inputs(), &chain, PairSampling::default());
+        let distortion = Distortion::of(study.dataset.inputs(), &chain, PairSampling::default());
         record.put(format!("C{n_points}.distortion"), distortion.upper_bound());
     }
     Ok(record)
@@ -137,7 +137,7 @@ fn learned(study: &Study) -> Result<Record, ExperimentError> {
     // A model of kernels has parameters to give.
     let Some(parameters) = fitted.parameters() else { return Ok(Record::default()) };
     let (inputs, chain) = (study.dataset.inputs(), study.scaled_chain()?);
-    let distortion = distortion(inputs, &chain, PairSampling::default()).upper_bound();
+    let distortion = Distortion::of(inputs, &chain, PairSampling::default()).upper_bound();
     let fixed_bound = covariance_gap_bound(&study.model, chain.len(), distortion);
     // Length-scales come in units of the inputs, the study's in median gaps.
     let unit = study.distance_scale.get();

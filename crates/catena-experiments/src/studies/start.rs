@@ -1,7 +1,7 @@
 //! `start`: how much it matters where the chain begins (Fig. chain_start, Proposition 1).
 
 use catena::data::InputPoints;
-use catena::diagnostics::{PairSampling, chain_start_factor, distortion};
+use catena::diagnostics::{Distortion, PairSampling, chain_start_factor};
 use catena::index::RowIndex;
 use catena::structure::{Start, greedy_chain};
 use catena_methods::exact::ExactOptions;
@@ -180,7 +180,7 @@ fn run(problem: Problem, study: &Study, n_starts: usize) -> Result<Record, Exper
             if scheme == SCHEMES[0] {
                 let all_pairs =
                     PairSampling { most_points_for_all_pairs: moved.chain.len(), ..PairSampling::default() };
-                let distortion = distortion(moved.dataset.inputs(), &moved.chain, all_pairs);
+                let distortion = Distortion::of(moved.dataset.inputs(), &moved.chain, all_pairs);
                 record.put(key("distortion"), distortion.upper_bound());
             }
         }

@@ -47,8 +47,8 @@ pub(super) fn learn(
 ) -> Result<Learned, FitError> {
     let limit = course.settings.optimizer.max_iterations as f64;
     let watch = |progress: Progress| {
-        let done = progress.iteration.iteration as f64 / limit;
-        let log_posterior = Some(progress.iteration.value);
+        let done = progress.iteration as f64 / limit;
+        let log_posterior = Some(progress.value);
         monitor(Event { stage: Stage::Learning, done, log_posterior })
     };
     let Some(mut method) = rival(options.method, options.seed, options.memory) else {

@@ -390,8 +390,8 @@ fn climb(bench: &Bench<'_>, start: Start, priors: &Priors, iterations: usize) ->
     let optimizer = OptimizerSettings { max_iterations: iterations, ..OptimizerSettings::default() };
     let settings = MultiStartSettings { trial_iterations: iterations, optimizer };
     let watch = |progress: Progress| -> ControlFlow<()> {
-        let done = progress.iteration.iteration as f64 / iterations as f64;
-        let log_posterior = Some(progress.iteration.value);
+        let done = progress.iteration as f64 / iterations as f64;
+        let log_posterior = Some(progress.value);
         let asked = (bench.monitor)(Event { stage: Stage::Learning, done, log_posterior });
         if bench.is_over() { ControlFlow::Break(()) } else { asked }
     };

@@ -3,7 +3,7 @@
 use catena::graph::FactorGraph;
 use catena::index::{OutputIndex, RowIndex};
 use catena::live::{LivePosterior, PointMarginals};
-use catena::structure::{automatic_structure, spanning_tree};
+use catena::structure::{StructureChoice, spanning_tree};
 use catena::units::Variance;
 
 use super::small::{model, table};
@@ -18,8 +18,11 @@ pub(super) fn run(bytes: &[u8]) {
     let (inputs, observations) = (dataset.inputs(), dataset.observations());
     let is_line = inputs.dim() == 1;
     let Some(model) = model(&mut supply, observations.n_outputs(), is_line) else { return };
-    let tree =
-        if supply.flag() { spanning_tree(inputs) } else { automatic_structure(inputs).map(|(tree, _)| tree) };
+    let tree = if supply.flag() {
+        spanning_tree(inputs)
+    } else {
+        StructureChoice::for_dim(inputs.dim()).build(inputs)
+    };
     let Ok(tree) = tree else { return };
     let Ok(graph) = FactorGraph::new(&model, &tree, observations) else { return };
     let Ok(mut live) = LivePosterior::new(&graph, inputs, observations) else { return };

@@ -3,9 +3,9 @@
 use crate::data::InputPoints;
 use crate::index::Position;
 use crate::structure::Tree;
+use crate::threads::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use rayon::prelude::*;
 
 /// The lengths of a structure's edges, in units of its distance scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,9 +57,9 @@ pub enum Distortion {
     },
     /// Over all pairs with one end in a random sample of the points.
     Sampled {
-        /// The largest in the sample: ε_π is not below it.
+        /// The largest in the sample, a lower bound of ε_π.
         at_least: f64,
-        /// The longest path of the structure: ε_π is not above it.
+        /// The longest path of the structure, an upper bound of ε_π.
         at_most: f64,
         /// With 95 % confidence, no more than this share of the points is an end of a pair distorted by more than
         /// `at_least`.
@@ -68,13 +68,44 @@ pub enum Distortion {
         mean: f64,
         /// The standard error of that mean.
         mean_standard_error: f64,
-        /// How many points were sampled.
+        /// The number of sampled points.
         n_sampled: usize,
     },
 }
 
 impl Distortion {
-    /// A number that ε_π does not exceed: ε_π itself where it is known.
+    /// The distortion of a structure over these inputs. O(C²·M) for all pairs, O(C·M) for each sampled point.
+    ///
+    /// # Panics
+    /// When the structure is over another number of rows.
+    pub fn of(inputs: &InputPoints, tree: &Tree, sampling: PairSampling) -> Self {
+        assert_eq!(inputs.n_rows(), tree.len(), "a structure over these inputs");
+        let n_points = tree.len();
+        let coordinates = tree.coordinates();
+        let n_sampled = sampling.n_sampled.max(2);
+        if n_points <= sampling.most_points_for_all_pairs.max(n_sampled) {
+            let sources = (0..n_points).collect();
+            let seen = distortions_from(inputs, tree, &coordinates, sources);
+            let mean = seen.iter().map(|&(_, mean)| mean).sum::<f64>() / n_points as f64;
+            return Self::Exact { largest: largest_of(&seen), mean };
+        }
+        let sources = draw_without_repetition(n_points, n_sampled, sampling.seed);
+        let seen = distortions_from(inputs, tree, &coordinates, sources);
+        let count = n_sampled as f64;
+        let mean = seen.iter().map(|&(_, mean)| mean).sum::<f64>() / count;
+        let squares: f64 = seen.iter().map(|&(_, own)| (own - mean).powi(2)).sum();
+        let share_sampled = count / n_points as f64;
+        Self::Sampled {
+            at_least: largest_of(&seen),
+            at_most: longest_path(tree),
+            share_beyond: 1.0 - 0.05_f64.powf(1.0 / count),
+            mean,
+            mean_standard_error: (squares / (count - 1.0) / count * (1.0 - share_sampled)).sqrt(),
+            n_sampled,
+        }
+    }
+
+    /// An upper bound of ε_π: ε_π itself if it is exact.
     pub fn upper_bound(self) -> f64 {
         match self {
             Self::Exact { largest, .. } => largest,
@@ -83,14 +114,14 @@ impl Distortion {
     }
 }
 
-/// How many pairs to look at.
+/// The pairs over which the distortion is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PairSampling {
-    /// Up to this many points all pairs are looked at.
+    /// Up to this many points, all pairs.
     pub most_points_for_all_pairs: usize,
-    /// Above, this many points, each paired with all others.
+    /// Above, this many sampled points, each paired with all others.
     pub n_sampled: usize,
-    /// What the sample is drawn from.
+    /// The seed of the sample.
     pub seed: u64,
 }
 
@@ -98,37 +129,6 @@ impl Default for PairSampling {
     /// All pairs up to 4096 points, 256 sampled points above: seconds at a million points.
     fn default() -> Self {
         Self { most_points_for_all_pairs: 4096, n_sampled: 256, seed: 0 }
-    }
-}
-
-/// The distortion of a structure over these inputs. O(C²·M) for all pairs, O(C·M) for each sampled point.
-///
-/// # Panics
-/// When the structure is over another number of rows.
-pub fn distortion(inputs: &InputPoints, tree: &Tree, sampling: PairSampling) -> Distortion {
-    assert_eq!(inputs.n_rows(), tree.len(), "a structure over these inputs");
-    let n_points = tree.len();
-    let coordinates = tree.coordinates();
-    let n_sampled = sampling.n_sampled.max(2);
-    if n_points <= sampling.most_points_for_all_pairs.max(n_sampled) {
-        let sources = (0..n_points).collect();
-        let seen = distortions_from(inputs, tree, &coordinates, sources);
-        let mean = seen.iter().map(|&(_, mean)| mean).sum::<f64>() / n_points as f64;
-        return Distortion::Exact { largest: largest_of(&seen), mean };
-    }
-    let sources = draw_without_repetition(n_points, n_sampled, sampling.seed);
-    let seen = distortions_from(inputs, tree, &coordinates, sources);
-    let count = n_sampled as f64;
-    let mean = seen.iter().map(|&(_, mean)| mean).sum::<f64>() / count;
-    let squares: f64 = seen.iter().map(|&(_, own)| (own - mean).powi(2)).sum();
-    let share_sampled = count / n_points as f64;
-    Distortion::Sampled {
-        at_least: largest_of(&seen),
-        at_most: longest_path(tree),
-        share_beyond: 1.0 - 0.05_f64.powf(1.0 / count),
-        mean,
-        mean_standard_error: (squares / (count - 1.0) / count * (1.0 - share_sampled)).sqrt(),
-        n_sampled,
     }
 }
 
@@ -168,11 +168,11 @@ fn path_lengths(tree: &Tree, coordinates: &[f64], source: usize) -> Vec<f64> {
     let mut is_above = vec![false; tree.len()];
     let mut lengths = vec![0.0; tree.len()];
     let mut above = Some(Position::new(source));
-    let mut climbed = 0.0;
+    let mut length = 0.0;
     while let Some(position) = above {
         is_above[position.get()] = true;
-        lengths[position.get()] = climbed;
-        climbed += tree.step_into(position);
+        lengths[position.get()] = length;
+        length += tree.step_into(position);
         above = tree.parent(position);
     }
     for position in tree.positions().filter(|position| !is_above[position.get()]) {

@@ -1,14 +1,13 @@
-//! The truth about a structure: how long its edges are, how much it distorts distances, and what the paper's bounds
-//! make of that.
+//! The quality of a structure: edge lengths, distortion of distances, and the paper's error bounds.
 //!
-//! [`StructureQuality`] is the report. Its parts: gaps ([`GapStatistics`]), the distortion ε_π ([`Distortion`]), and the
-//! right-hand sides of Lemma 1, Lemma 2, Theorem 1 and Proposition 1. Their left-hand sides need dense algebra and are
-//! evaluated by `catena-methods`.
+//! [`StructureQuality`] is the report. It contains the gaps ([`GapStatistics`]), the distortion ε_π ([`Distortion`]), and the
+//! right-hand sides of Theorem 1 and Proposition 1. The left-hand sides need dense algebra and are computed by
+//! `catena-methods`.
 
 mod bounds;
 mod distortion;
 mod quality;
 
 pub use bounds::{chain_start_factor, covariance_gap_bound, latent_gap_bound};
-pub use distortion::{Distortion, GapStatistics, PairSampling, distortion};
+pub use distortion::{Distortion, GapStatistics, PairSampling};
 pub use quality::StructureQuality;

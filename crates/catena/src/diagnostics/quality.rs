@@ -1,13 +1,13 @@
 //! The report on a structure.
 
-use super::{Distortion, GapStatistics, PairSampling, chain_start_factor, covariance_gap_bound, distortion};
+use super::{Distortion, GapStatistics, PairSampling, chain_start_factor, covariance_gap_bound};
 use crate::data::InputPoints;
 use crate::kernel::StateKind;
 use crate::model::{Latent, Lmc};
 use crate::structure::Tree;
 use std::fmt;
 
-/// What can be said about a structure without a posterior.
+/// Properties of a structure that need no posterior.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureQuality {
     /// The number of points, C.
@@ -22,9 +22,8 @@ pub struct StructureQuality {
     pub gaps: GapStatistics,
     /// How much distances along the structure differ from those in space.
     pub distortion: Distortion,
-    /// Theorem 1's bound on ‖K − K_π‖₂ for a model, where one was given, the structure is a chain and every latent carries
-    /// derivatives: only then is the structure's covariance the kernel at distances along the chain, of which the
-    /// theorem speaks. It is that of the upper end of the distortion.
+    /// Theorem 1's bound on ‖K − K_π‖₂ for a model, at the upper bound of the distortion. Only on chains whose latents all have
+    /// derivative states: there the structure's covariance is the kernel at distances along the chain, as the theorem assumes.
     pub covariance_gap_bound: Option<f64>,
     /// The factor between the lengths of greedy chains from different starts, for chains: Proposition 1's, corrected
     /// (see [`chain_start_factor`]).
@@ -32,14 +31,14 @@ pub struct StructureQuality {
 }
 
 impl StructureQuality {
-    /// Judges a structure; with a model, its bound on the covariance too.
+    /// The quality of a structure; with a model, also its bound on the covariance.
     ///
     /// # Panics
     /// When the structure is over another number of rows.
     pub fn new(inputs: &InputPoints, tree: &Tree, model: Option<&Lmc>, sampling: PairSampling) -> Self {
-        let distortion = distortion(inputs, tree, sampling);
+        let distortion = Distortion::of(inputs, tree, sampling);
         let bound = |model| covariance_gap_bound(model, tree.len(), distortion.upper_bound());
-        let is_spoken_of = |model: &&Lmc| {
+        let is_covered = |model: &&Lmc| {
             let carries_derivative =
                 |latent: &Latent| latent.kernel().is_some() && latent.state() == StateKind::Derivative;
             tree.is_chain() && model.latents().iter().all(carries_derivative)
@@ -51,7 +50,7 @@ impl StructureQuality {
             distance_scale: tree.distance_scale().get(),
             gaps: GapStatistics::new(tree),
             distortion,
-            covariance_gap_bound: model.filter(is_spoken_of).map(bound),
+            covariance_gap_bound: model.filter(is_covered).map(bound),
             chain_start_factor: tree.is_chain().then(|| chain_start_factor(tree.len())),
         }
     }

@@ -4,7 +4,7 @@ use super::step_lanes::{FillAll, Law, Rates};
 use crate::kernel::{Dynamics, Step, VisitDynamics};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, dispatch_machine};
 use crate::model::Lmc;
-use rayon::prelude::*;
+use crate::threads::*;
 
 /// A transition and a process noise per step, by slices of one number per slot.
 ///

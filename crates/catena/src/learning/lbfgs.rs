@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// A function to maximize.
-pub trait Objective {
+pub(super) trait Objective {
     /// The value at a point, with its gradient written to `gradient`.
     ///
     /// A value or gradient that is not finite rejects the point: the line search tries a shorter step.
@@ -65,7 +65,9 @@ pub enum StopReason {
 
 /// A finished iteration, as passed to a monitor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Iteration {
+pub struct Progress {
+    /// The number of the start.
+    pub start: usize,
     /// Iterations so far.
     pub iteration: usize,
     /// Evaluations of the objective so far.
@@ -76,7 +78,7 @@ pub struct Iteration {
 
 /// A maximization that can be paused and continued, with the best point so far.
 #[derive(Clone, Debug)]
-pub struct Lbfgs {
+pub(super) struct Lbfgs {
     settings: OptimizerSettings,
     point: Vec<f64>,
     gradient: Vec<f64>,
@@ -92,7 +94,7 @@ pub struct Lbfgs {
 
 impl Lbfgs {
     /// The optimization at its start, which is evaluated.
-    pub fn new(objective: &mut impl Objective, start: Vec<f64>, settings: OptimizerSettings) -> Self {
+    pub(super) fn new(objective: &mut impl Objective, start: Vec<f64>, settings: OptimizerSettings) -> Self {
         let mut gradient = vec![0.0; start.len()];
         let value = objective.evaluate(&start, &mut gradient);
         let has_value = value.is_finite() && gradient.iter().all(|slope| slope.is_finite());
@@ -110,11 +112,11 @@ impl Lbfgs {
     }
 
     /// Runs at most `n_iterations` more iterations, within the limit of the settings. `Break` from the monitor ends it for good.
-    pub fn run(
+    pub(super) fn run(
         &mut self,
         objective: &mut impl Objective,
         n_iterations: usize,
-        monitor: &mut impl FnMut(Iteration) -> ControlFlow<()>,
+        monitor: &mut impl FnMut(Progress) -> ControlFlow<()>,
     ) {
         for _ in 0..n_iterations {
             if self.stop.is_some() {
@@ -126,7 +128,7 @@ impl Lbfgs {
             }
             self.stop = self.iterate(objective);
             let (iteration, evaluations, value) = (self.n_iterations(), self.evaluations, self.value);
-            if monitor(Iteration { iteration, evaluations, value }).is_break() {
+            if monitor(Progress { start: 0, iteration, evaluations, value }).is_break() {
                 self.stop = Some(StopReason::Interrupted);
             }
         }
@@ -219,37 +221,32 @@ impl Lbfgs {
     }
 
     /// The best point so far.
-    pub fn point(&self) -> &[f64] {
+    pub(super) fn point(&self) -> &[f64] {
         &self.point
     }
 
     /// The value there.
-    pub fn value(&self) -> f64 {
+    pub(super) fn value(&self) -> f64 {
         self.value
     }
 
-    /// The gradient there.
-    pub fn gradient(&self) -> &[f64] {
-        &self.gradient
-    }
-
     /// The value at the start and after every iteration.
-    pub fn path(&self) -> &[f64] {
+    pub(super) fn path(&self) -> &[f64] {
         &self.path
     }
 
     /// Iterations so far.
-    pub fn n_iterations(&self) -> usize {
+    pub(super) fn n_iterations(&self) -> usize {
         self.path.len().saturating_sub(1)
     }
 
     /// Evaluations of the objective so far.
-    pub fn n_evaluations(&self) -> usize {
+    pub(super) fn n_evaluations(&self) -> usize {
         self.evaluations
     }
 
     /// Why the optimization has ended; `None` while it can continue.
-    pub fn stop(&self) -> Option<StopReason> {
+    pub(super) fn stop(&self) -> Option<StopReason> {
         self.stop
     }
 }

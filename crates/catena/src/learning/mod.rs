@@ -2,7 +2,7 @@
 //!
 //! The log evidence is the log marginal likelihood of the observed cells. Learning is a loop around the pipeline. In reading
 //! order: [`Family`] (the models and where to start), [`Parameters`] (their free numbers as one vector), [`Priors`],
-//! [`LogPosterior`] (the objective), [`Lbfgs`] (the optimizer, which knows no model), [`multi_start`] (several starts),
+//! [`LogPosterior`] (the objective), `lbfgs.rs` (the optimizer, which knows no model), [`multi_start`] (several starts),
 //! [`learn_relevance`] (a factor on every input). Whatever implements [`Evidence`] can be learned: a chain, a tree, another
 //! method's likelihood.
 
@@ -17,9 +17,9 @@ mod priors;
 mod relevance;
 
 pub use family::Family;
-pub use lbfgs::{Iteration, Lbfgs, Objective, OptimizerSettings, StopReason};
+pub use lbfgs::{OptimizerSettings, Progress, StopReason};
 pub use moments::{Extent, OutputMoments};
-pub use multi_start::{Learned, Monitor, MultiStartError, MultiStartSettings, Progress, multi_start};
+pub use multi_start::{Learned, Monitor, MultiStartError, MultiStartSettings, multi_start};
 pub use objective::{Evidence, GraphEvidence, LogPosterior};
 pub use parameters::Parameters;
 pub use priors::{LogNormal, Priors, ShortScalePenalty, SmallNoisePenalty};

@@ -1,11 +1,11 @@
 //! Several starts: each is optimized for a few iterations, and the best is optimized to the end.
 
-use super::lbfgs::{Iteration, Lbfgs, OptimizerSettings, StopReason};
+use super::lbfgs::{Lbfgs, OptimizerSettings, Progress, StopReason};
 use super::objective::{Evidence, LogPosterior};
 use super::parameters::Parameters;
 use super::priors::Priors;
 use crate::model::Lmc;
-use rayon::prelude::*;
+use crate::threads::*;
 use std::ops::ControlFlow;
 use thiserror::Error;
 
@@ -22,15 +22,6 @@ impl Default for MultiStartSettings {
     fn default() -> Self {
         Self { trial_iterations: 60, optimizer: OptimizerSettings::default() }
     }
-}
-
-/// A finished iteration of one start, as passed to a [`Monitor`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// The number of the start.
-    pub start: usize,
-    /// Its iteration.
-    pub iteration: Iteration,
 }
 
 /// Called after every iteration, from several threads at once; `Break` ends the optimization.
@@ -94,7 +85,7 @@ where
         let mut optimizer = Lbfgs::new(&mut objective, parameters.vector_of(model), settings.optimizer);
         let failure = objective.take_failure();
         let n_iterations = if starts.len() == 1 { usize::MAX } else { settings.trial_iterations };
-        optimizer.run(&mut objective, n_iterations, &mut |iteration| monitor(Progress { start, iteration }));
+        optimizer.run(&mut objective, n_iterations, &mut |progress| monitor(Progress { start, ..progress }));
         (optimizer, failure, objective)
     };
     let trials: Vec<_> = starts.par_iter().enumerate().map(optimize).collect();
@@ -117,7 +108,7 @@ where
         });
     };
     n_evaluations -= optimizer.n_evaluations();
-    optimizer.run(&mut objective, usize::MAX, &mut |iteration| monitor(Progress { start, iteration }));
+    optimizer.run(&mut objective, usize::MAX, &mut |progress| monitor(Progress { start, ..progress }));
     n_evaluations += optimizer.n_evaluations();
     let model = parameters.model_at(optimizer.point()).map_err(|_| MultiStartError::NotFinite)?;
     let log_posterior = optimizer.value();

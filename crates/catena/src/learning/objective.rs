@@ -76,14 +76,9 @@ impl<'a, E: Evidence> LogPosterior<'a, E> {
         Self { evidence, parameters, priors, failure: None }
     }
 
-    /// The error of the latest evaluation, if it failed.
-    pub fn take_failure(&mut self) -> Option<E::Error> {
-        self.failure.take()
-    }
-}
-
-impl<E: Evidence> Objective for LogPosterior<'_, E> {
-    fn evaluate(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
+    /// The value at a vector of free parameters, with its gradient written to `gradient`; not finite where the model or its
+    /// evidence cannot be computed.
+    pub fn evaluate(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
         self.failure = None;
         // A vector outside the range of the parameters is rejected like a value that overflows.
         let Ok(model) = self.parameters.model_at(point) else { return f64::NAN };
@@ -98,6 +93,17 @@ impl<E: Evidence> Objective for LogPosterior<'_, E> {
                 f64::NAN
             }
         }
+    }
+
+    /// The error of the latest evaluation, if it failed.
+    pub(super) fn take_failure(&mut self) -> Option<E::Error> {
+        self.failure.take()
+    }
+}
+
+impl<E: Evidence> Objective for LogPosterior<'_, E> {
+    fn evaluate(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
+        Self::evaluate(self, point, gradient)
     }
 
     fn scales(&self, point: &[f64], scales: &mut [f64]) {

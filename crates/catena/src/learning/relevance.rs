@@ -5,7 +5,7 @@
 //! one optimization the edges are fixed and their lengths follow the factors; between optimizations the structure is rebuilt.
 
 use super::LearningError;
-use super::lbfgs::{Iteration, Lbfgs, Objective, OptimizerSettings, StopReason};
+use super::lbfgs::{Lbfgs, Objective, OptimizerSettings, Progress, StopReason};
 use super::objective::workspace_for;
 use super::parameters::Parameters;
 use super::priors::{LogNormal, Priors};
@@ -128,7 +128,7 @@ pub fn learn_relevance(
     start: &Lmc,
     (parameters, priors): (&Parameters, &Priors),
     settings: RelevanceSettings,
-    monitor: &mut dyn FnMut(Iteration) -> ControlFlow<()>,
+    monitor: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Relevance, LearningError> {
     let mut best: Option<Relevance> = None;
     for round in 1..=settings.max_rounds.max(1) {
@@ -146,7 +146,7 @@ pub fn learn_relevance(
         if optimizer.stop() == Some(StopReason::NoValue) {
             return Err(objective.failure.take().unwrap_or(LearningError::NoValue));
         }
-        optimizer.run(&mut objective, usize::MAX, &mut |iteration| monitor(iteration));
+        optimizer.run(&mut objective, usize::MAX, &mut |progress| monitor(progress));
         let (of_model, logs) = optimizer.point().split_at(parameters.n_free());
         let found = Relevance {
             factors: logs.iter().map(|log| log.exp()).collect(),

@@ -1,6 +1,6 @@
-//! Student-t noise, which forgives outliers: Gaussian noise whose precision in each cell is itself unknown.
+//! Student-t noise, robust to outliers: Gaussian noise with an unknown precision in each cell.
 //!
-//! With ν degrees of freedom and squared scale s², a cell draws a weight and then its value:
+//! With ν degrees of freedom and squared scale s², a cell has a random weight:
 //!
 //! ```text
 //! w ~ Gamma(shape ν/2, rate ν/2),    y | f, w ~ N(f, s²/w),    so that y | f ~ t_ν(f, s).
@@ -8,38 +8,38 @@
 //!
 //! # The bound
 //!
-//! For beliefs q(f) and q(w) that know nothing of one another (mean field), a cell's term of the bound is
-//! `E_q[log N(y; f, s²/w)] − KL(q(w) ‖ p(w))`. Of f it sees only the expected square e = E_q[(y − f)²]. The best q(w) is
+//! For independent q(f) and q(w) (mean field), a cell's term of the bound is
+//! `E_q[log N(y; f, s²/w)] − KL(q(w) ‖ p(w))`. It depends on f through e = E_q[(y − f)²] alone. The best q(w) is
 //! proportional to p(w)·√w·exp(−w e/2s²), which is Gamma(a, b) with
 //!
 //! ```text
 //! a = (ν + 1)/2,    b = (ν + e/s²)/2,    E[w] = a/b = (ν + 1)/(ν + e/s²).
 //! ```
 //!
-//! As a function of f its exponent is −E[w](y − f)²/2s² and a constant: to the sweep the cell is Gaussian with variance
-//! `s²/E[w] = (ν s² + e)/(ν + 1)`, which is the stand-in. At the best q(w) the term is the logarithm of what normalizes it,
+//! As a function of f its exponent is −E[w](y − f)²/2s² plus a constant: the pseudo-observation has the variance
+//! `s²/E[w] = (ν s² + e)/(ν + 1)`. At the best q(w) the term is the logarithm of its normalizer,
 //!
 //! ```text
 //! log ∫ p(w) √(w/2πs²) exp(−w e/2s²) dw = log Γ(a) − log Γ(ν/2) − ½ log πνs² − a·log(1 + e/νs²),
 //! ```
 //!
-//! the log density of Student's t at a residual of √e. It is convex in e, and the stand-in is its tangent: both laws of
-//! [`CellLikelihood`] hold, and no digamma function is left. Each round is one step of coordinate ascent, q(f) and then q(w), and
-//! the bound is taken after both.
+//! the log density of Student's t at a residual of √e. It is convex in e, and the pseudo-observation is its tangent: both
+//! laws of [`CellLikelihood`] hold, and no digamma function is needed. Each round is one step of coordinate ascent, q(f) and then
+//! q(w), and the bound is evaluated after both.
 
-use super::{CellBelief, CellLikelihood, ObservedCell, StandIn};
+use super::cell::{CellLikelihood, CellMarginal, PseudoObservation};
 use crate::units::{UnitError, is_positive};
 use std::f64::consts::TAU;
 
 /// Student's t with given degrees of freedom about the function.
 ///
 /// Its squared scale is the model's noise variance of the output, or the cell's own where it is known. The fewer the degrees, the
-/// more is forgiven; from about 30 on it is hardly told from a Gaussian. Up to two degrees the noise has no variance.
+/// heavier the tails; above about 30 it is close to a Gaussian. Up to two degrees the noise has no variance.
 ///
 /// ```
 /// use catena::{data::*, kernel::*, likelihood::*, model::*, structure::sorted_chain, units::*};
 ///
-/// // A wave, one of whose values is wrong by 5.
+/// // A wave with one outlier.
 /// let times: Vec<f64> = (0..30).map(f64::from).collect();
 /// let mut values: Vec<f64> = times.iter().map(|t| (t / 6.0).sin()).collect();
 /// values[12] += 5.0;
@@ -50,8 +50,8 @@ use std::f64::consts::TAU;
 /// let table = Observations::from_dense(30, 1, &values)?;
 ///
 /// let error = |found: Approximation<'_>| (found.prediction.means()[12] - 2.0_f64.sin()).abs();
-/// let gaussian = approximate(&model, &chain, &table, &Gaussian, Settings::default())?;
-/// let student = approximate(&model, &chain, &table, &StudentT::new(4.0)?, Settings::default())?;
+/// let gaussian = approximate(&model, &chain, &table, &Gaussian, ApproximationSettings::default())?;
+/// let student = approximate(&model, &chain, &table, &StudentT::new(4.0)?, ApproximationSettings::default())?;
 /// assert!(student.lower_bound > gaussian.lower_bound);
 /// assert!(error(gaussian) > 1.0 && error(student) < 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -65,7 +65,7 @@ impl StudentT {
     /// Student's t with these degrees of freedom, ν.
     ///
     /// # Errors
-    /// When they are zero, negative or not finite.
+    /// When `degrees` is zero, negative or not finite.
     pub fn new(degrees: f64) -> Result<Self, UnitError> {
         if is_positive(degrees) { Ok(Self { degrees }) } else { Err(UnitError::DegreesOfFreedom(degrees)) }
     }
@@ -77,29 +77,28 @@ impl StudentT {
 }
 
 impl CellLikelihood for StudentT {
-    fn stand_in(&self, cell: &ObservedCell, belief: CellBelief) -> StandIn {
-        let square = belief.square_about(cell.value);
+    fn pseudo_observation(&self, value: f64, noise: f64, marginal: CellMarginal) -> PseudoObservation {
+        let square = marginal.square_about(value);
         // Divided before it is added: the product of large degrees and a large scale would overflow.
-        let variance = cell.noise * (self.degrees / (self.degrees + 1.0)) + square / (self.degrees + 1.0);
-        StandIn { value: cell.value, variance }
+        let variance = noise * (self.degrees / (self.degrees + 1.0)) + square / (self.degrees + 1.0);
+        PseudoObservation { value, variance }
     }
 
-    fn expected_log_density(&self, cell: &ObservedCell, belief: CellBelief) -> f64 {
-        let square = belief.square_about(cell.value) / cell.noise;
+    fn expected_log_density(&self, value: f64, noise: f64, marginal: CellMarginal) -> f64 {
+        let square = marginal.square_about(value) / noise;
         gamma_step(0.5 * self.degrees)
-            - 0.5 * (TAU.ln() + cell.noise.ln() + (self.degrees + 1.0) * (square / self.degrees).ln_1p())
+            - 0.5 * (TAU.ln() + noise.ln() + (self.degrees + 1.0) * (square / self.degrees).ln_1p())
     }
 }
 
-/// From here on five terms of the series in [`gamma_step`] reach rounding.
+/// From here on five terms of the series in [`gamma_step`] are exact to rounding.
 const ENOUGH_FOR_SERIES: f64 = 16.0;
 
-/// `log Γ(x + ½) − log Γ(x) − ½ log x` for positive x: small and negative for large x, where the difference of the first two
-/// would keep no digit of it.
+/// `log Γ(x + ½) − log Γ(x) − ½ log x` for positive x, without cancellation for large x.
 fn gamma_step(mut x: f64) -> f64 {
     let mut sum = 0.0;
     while x < ENOUGH_FOR_SERIES {
-        // By Γ(x + 1) = x Γ(x), what is asked for at x and at x + 1 differs by this.
+        // From Γ(x + 1) = x Γ(x): the difference between the results at x and x + 1.
         sum += 0.5 * (x * (x + 1.0) / (x + 0.5).powi(2)).ln();
         x += 1.0;
     }
@@ -144,10 +143,8 @@ mod tests {
     #[test]
     fn with_one_degree_of_freedom_it_is_cauchy() {
         let cauchy = StudentT::new(1.0).unwrap();
-        let (row, output) = (crate::index::RowIndex::new(0), crate::index::OutputIndex::new(0));
-        let cell = ObservedCell { row, output, value: 3.0, noise: 4.0 };
-        // A belief without variance: the log density itself, at a residual of one scale.
-        let found = cauchy.expected_log_density(&cell, CellBelief { mean: 1.0, variance: 0.0 });
+        // Without variance: the log density itself, at a residual of one scale.
+        let found = cauchy.expected_log_density(3.0, 4.0, CellMarginal { mean: 1.0, variance: 0.0 });
         assert!((found + (4.0 * PI).ln()).abs() < 1e-14, "{found}");
     }
 }

@@ -7,7 +7,7 @@ use super::query::{Segment, Sides};
 use crate::index::RowIndex;
 use crate::inference::{Element, InformationRows, SquareRootModel, StepAt};
 use crate::model::Lmc;
-use rayon::prelude::*;
+use crate::threads::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

@@ -6,7 +6,7 @@ use crate::inference::{InferenceError, Marginals, Workspace};
 use crate::model::Lmc;
 use crate::prediction::Prediction;
 use crate::structure::Tree;
-use rayon::prelude::*;
+use crate::threads::*;
 use thiserror::Error;
 
 /// An ensemble that cannot be evaluated.

@@ -1,4 +1,4 @@
-//! The structure that suits the number of inputs, and why.
+//! The default structure for a number of inputs.
 
 use super::{Start, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree};
 use crate::data::InputPoints;
@@ -8,29 +8,15 @@ use std::fmt;
 /// Up to this many inputs a spanning tree was more accurate than a greedy chain, at the same cost.
 const MOST_INPUTS_OF_A_TREE: usize = 4;
 
-/// A kind of structure.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum StructureKind {
-    /// The rows in the order of their only input.
+#[derive(Clone, Copy)]
+enum Kind {
     SortedChain,
-    /// The minimum spanning tree.
     SpanningTree,
-    /// The paper's greedy nearest-neighbor chain.
     GreedyChain,
 }
 
-impl StructureKind {
-    /// The name used in reports, such as `spanning tree`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::SortedChain => "sorted chain",
-            Self::SpanningTree => "spanning tree",
-            Self::GreedyChain => "greedy chain",
-        }
-    }
-}
-
-/// What was chosen for a number of inputs. Its text says why.
+/// The default structure for points with a number of inputs: a sorted chain for one, a spanning tree for up to four, a
+/// greedy chain above. Its text gives the reason.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct StructureChoice {
     dim: usize,
@@ -42,16 +28,24 @@ impl StructureChoice {
         Self { dim }
     }
 
-    /// The structure.
-    pub fn kind(self) -> StructureKind {
+    fn kind(self) -> Kind {
         match self.dim {
-            1 => StructureKind::SortedChain,
-            dim if dim <= MOST_INPUTS_OF_A_TREE => StructureKind::SpanningTree,
-            _ => StructureKind::GreedyChain,
+            1 => Kind::SortedChain,
+            dim if dim <= MOST_INPUTS_OF_A_TREE => Kind::SpanningTree,
+            _ => Kind::GreedyChain,
         }
     }
 
-    /// The state that latents should carry along it.
+    /// The name of the structure, such as `spanning tree`.
+    pub fn name(self) -> &'static str {
+        match self.kind() {
+            Kind::SortedChain => "sorted chain",
+            Kind::SpanningTree => "spanning tree",
+            Kind::GreedyChain => "greedy chain",
+        }
+    }
+
+    /// The state of the latents along it.
     pub fn state(self) -> StateKind {
         if self.dim == 1 { StateKind::Derivative } else { StateKind::Value }
     }
@@ -62,9 +56,9 @@ impl StructureChoice {
     /// When a distance overflows, or the choice was made for a single input and there are more.
     pub fn build(self, inputs: &InputPoints) -> Result<Tree, StructureError> {
         match self.kind() {
-            StructureKind::SortedChain => sorted_chain(inputs),
-            StructureKind::SpanningTree => spanning_tree(inputs),
-            StructureKind::GreedyChain => greedy_chain(inputs, Start::FirstRow),
+            Kind::SortedChain => sorted_chain(inputs),
+            Kind::SpanningTree => spanning_tree(inputs),
+            Kind::GreedyChain => greedy_chain(inputs, Start::FirstRow),
         }
     }
 }
@@ -73,28 +67,19 @@ impl fmt::Display for StructureChoice {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let dim = self.dim;
         match self.kind() {
-            StructureKind::SortedChain => {
+            Kind::SortedChain => {
                 write!(formatter, "sorted chain with derivative states: along a single input it is exact")
             }
-            StructureKind::SpanningTree => write!(
+            Kind::SpanningTree => write!(
                 formatter,
                 "spanning tree with value states: with {dim} inputs it keeps more near points together than a chain, \
                  at the same cost"
             ),
-            StructureKind::GreedyChain => write!(
+            Kind::GreedyChain => write!(
                 formatter,
                 "greedy chain with value states: with {dim} inputs, more than {MOST_INPUTS_OF_A_TREE}, chains predict \
                  better than trees"
             ),
         }
     }
-}
-
-/// The structure that suits these inputs, and what was chosen.
-///
-/// # Errors
-/// When a distance overflows.
-pub fn automatic_structure(inputs: &InputPoints) -> Result<(Tree, StructureChoice), StructureError> {
-    let choice = StructureChoice::for_dim(inputs.dim());
-    Ok((choice.build(inputs)?, choice))
 }

@@ -4,9 +4,9 @@ use super::kd_tree::{BUCKET, Candidate, KdTree, NO_ROW, Search, Width, with_widt
 use super::{StructureError, Tree};
 use crate::data::InputPoints;
 use crate::index::RowIndex;
+use crate::threads::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-use rayon::prelude::*;
 
 /// The number of nearest unvisited points from which a step is drawn.
 const N_CANDIDATES: usize = 3;

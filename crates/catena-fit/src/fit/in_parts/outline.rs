@@ -209,8 +209,8 @@ fn learn(
     let (_, starts, parameters) = facts.starts(&course, || moments)?;
     let limit = course.settings.optimizer.max_iterations as f64;
     let watch = |progress: Progress| {
-        let done = progress.iteration.iteration as f64 / limit;
-        monitor(Event { stage: Stage::Learning, done, log_posterior: Some(progress.iteration.value) })
+        let done = progress.iteration as f64 / limit;
+        monitor(Event { stage: Stage::Learning, done, log_posterior: Some(progress.value) })
     };
     let make = || FromParts(evidence);
     let learned = multi_start(&make, &parameters, course.priors, &starts, course.settings, &watch)

@@ -6,7 +6,7 @@ use super::Segments;
 use crate::index::RowIndex;
 use crate::linalg::Layout;
 use crate::structure::Tree;
-use rayon::prelude::*;
+use crate::threads::*;
 use std::ops::Range;
 
 /// The way back of the covariance form, for predictions in row order. Segments whose rows are not in a row by themselves

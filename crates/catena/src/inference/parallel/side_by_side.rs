@@ -6,7 +6,7 @@ use super::super::predictions::SmootherObserver;
 use super::Segment;
 use super::merge::Merge;
 use crate::linalg::{Layout, Shape};
-use rayon::prelude::*;
+use crate::threads::*;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
 //! Building the tree: split at the median of the widest column until a leaf's worth is left.
 
-use super::{BUCKET, KdTree, NO_ROW, Width, with_width};
+use super::nodes::{BUCKET, KdTree, NO_ROW, Width, with_width};
 use crate::data::InputPoints;
 
 /// A balanced tree over these rows.

@@ -1,6 +1,6 @@
 //! Removal: boxes shrink from the leaf upward until one does not change.
 
-use super::{BUCKET, KdTree, NO_ROW, Width};
+use super::nodes::{BUCKET, KdTree, NO_ROW, Width};
 
 impl KdTree {
     /// Empties a slot that holds a point.
@@ -21,7 +21,7 @@ impl KdTree {
         }
     }
 
-    /// Encloses what is left in a leaf; says whether that changed anything.
+    /// Shrinks the box of a leaf to its points; returns whether it changed.
     #[inline(always)]
     fn shrink_leaf<W: Width>(&mut self, width: W, leaf: usize) -> bool {
         let (dim, node) = (width.get(), self.n_leaves + leaf);
@@ -45,7 +45,7 @@ impl KdTree {
         has_changed
     }
 
-    /// Encloses a node's two children; says whether that changed anything.
+    /// Shrinks the box of a node to its children; returns whether it changed.
     #[inline(always)]
     fn shrink<W: Width>(&mut self, width: W, node: usize) -> bool {
         let dim = width.get();

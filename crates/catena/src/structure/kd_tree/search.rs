@@ -1,9 +1,9 @@
-//! Searching the tree: down from the root for a foreign point, up from its leaf for a point of the tree.
+//! Searches of the tree: from the root for any point, from its leaf for a point of the tree.
 
-use super::{BUCKET, KdTree, NO_ROW, Neighbor, Width};
+use super::nodes::{BUCKET, KdTree, NO_ROW, Neighbor, Width};
 use crate::index::RowIndex;
 
-/// A point that a search has come across.
+/// A point found by a search.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::structure) struct Candidate {
     pub(in crate::structure) squared_distance: f64,
@@ -23,22 +23,22 @@ impl Candidate {
     }
 }
 
-/// What is looked for.
+/// The rule of a search.
 pub(in crate::structure) trait Search {
-    /// Only candidates below this (squared distance, row) are still of interest.
+    /// Only candidates below this (squared distance, row) are passed to [`Search::meet`].
     fn limit(&self) -> (f64, usize);
 
-    /// Whether a node holds nothing of interest, however near it is.
+    /// Whether a node can be skipped, however near it is.
     fn passes_over(&self, node: usize, lowest_row: usize) -> bool;
 
-    /// Takes note that the points of one more leaf are looked at.
+    /// Called before the points of a leaf are compared.
     fn enter_leaf(&mut self) {}
 
-    /// Takes note of a candidate below the limit.
+    /// Called with a candidate below the limit.
     fn meet(&mut self, candidate: Candidate);
 }
 
-/// Whether something at this distance, whose row is this or a higher one, can be below the limit.
+/// Whether a point at this distance, with this row or a higher one, can be below the limit.
 #[inline(always)]
 fn is_below(squared_distance: f64, row: usize, limit: (f64, usize)) -> bool {
     squared_distance < limit.0 || (squared_distance == limit.0 && row < limit.1)
@@ -56,8 +56,7 @@ impl KdTree {
         self.descend_if_near(width, point, 1, search);
     }
 
-    /// Searches the whole tree beginning at a leaf, each time going on to the other half of the node above: most of
-    /// what is near a point is near it in the tree.
+    /// Searches the whole tree, first the leaf, then the sibling of each node above it: near points are mostly near in the tree.
     #[inline(always)]
     pub(in crate::structure) fn search_from_leaf<W: Width>(
         &self,
@@ -128,7 +127,7 @@ impl KdTree {
         sum
     }
 
-    /// Looks at every point of a leaf.
+    /// Compares every point of a leaf.
     #[inline(always)]
     fn scan<W: Width>(&self, width: W, point: &[f64], leaf: usize, search: &mut impl Search) {
         search.enter_leaf();
@@ -154,7 +153,7 @@ impl KdTree {
     }
 }
 
-/// The nearest point of all.
+/// The nearest point.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::structure) struct Nearest {
     best: Candidate,
@@ -173,7 +172,7 @@ impl Nearest {
         (self.best.row != NO_ROW).then_some(self.best)
     }
 
-    /// The work that was done.
+    /// The number of leaves searched.
     pub(in crate::structure) fn n_leaves_searched(self) -> usize {
         self.n_leaves
     }
@@ -201,7 +200,7 @@ impl Search for Nearest {
     }
 }
 
-/// Which rows count.
+/// The rows to search.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rows {
     All,

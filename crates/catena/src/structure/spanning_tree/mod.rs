@@ -1,21 +1,20 @@
-//! The Euclidean minimum spanning tree: the shortest way to connect all points.
+//! The Euclidean minimum spanning tree.
 //!
-//! Edges are compared by (squared distance, lower row, higher row). No two are equal, so there is exactly one tree,
-//! whichever way it is found.
+//! Edges are compared by (squared distance, lower row, higher row). No two are equal, so the tree is unique, whatever the
+//! algorithm.
 
 mod boruvka;
 mod prim;
 mod rooting;
 
-use super::greedy_chain::NeighborSearch;
 use super::kd_tree::with_width;
 use super::{StructureError, Tree};
 use crate::data::InputPoints;
 
-/// Up to this many points, a kd-tree and its rounds take longer than looking at all pairs.
+/// Up to this many points, all pairs are faster than a kd-tree.
 const FEW_POINTS: usize = 400;
 
-/// An edge under the order that leaves no ties.
+/// An edge, ordered without ties.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 struct Edge {
     squared_distance: f64,
@@ -33,28 +32,54 @@ impl Edge {
 ///
 /// Time is O(C log C) while the points vary in a few directions, and O(C²·M) where a kd-tree does not help.
 ///
-/// Rooted at such an end, a tree that happens to be a path is a chain. Whatever the root, the visiting order is a
-/// pre-order: most children stand right behind their parents.
+/// With this root a tree that is a path becomes a chain. The visiting order is a pre-order, so most children follow their
+/// parents directly.
 ///
 /// # Errors
 /// When a distance overflows.
 pub fn spanning_tree(inputs: &InputPoints) -> Result<Tree, StructureError> {
-    spanning_tree_by(NeighborSearch::Automatic, inputs)
+    let by_kd_tree = || with_width!(inputs.dim(), width => boruvka::edges(width, inputs, true));
+    let edges = (inputs.n_rows() > FEW_POINTS).then(by_kd_tree).flatten();
+    from_edges(inputs, &edges.unwrap_or_else(|| prim::edges(inputs)))
 }
 
-/// [`spanning_tree`] with the search of one's choice.
-///
-/// # Errors
-/// As [`spanning_tree`].
-pub fn spanning_tree_by(search: NeighborSearch, inputs: &InputPoints) -> Result<Tree, StructureError> {
-    let by_kd_tree =
-        |gives_up: bool| with_width!(inputs.dim(), width => boruvka::edges(width, inputs, gives_up));
-    let edges = match search {
-        NeighborSearch::AllPairs => None,
-        NeighborSearch::Automatic if inputs.n_rows() <= FEW_POINTS => None,
-        NeighborSearch::Automatic => by_kd_tree(true),
-        NeighborSearch::KdTree => by_kd_tree(false),
-    };
-    let edges = edges.unwrap_or_else(|| prim::edges(inputs));
-    Tree::from_parents(inputs, &rooting::parents(inputs.n_rows(), &edges))
+fn from_edges(inputs: &InputPoints, edges: &[Edge]) -> Result<Tree, StructureError> {
+    Tree::from_parents(inputs, &rooting::parents(inputs.n_rows(), edges))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structure::clouds::{KINDS, Kind, any_cloud, cloud};
+    use proptest::prelude::*;
+
+    fn check(inputs: &InputPoints) {
+        let expected = spanning_tree(inputs).unwrap();
+        let by_kd_tree = with_width!(inputs.dim(), width => boruvka::edges(width, inputs, false)).unwrap();
+        for edges in [by_kd_tree, prim::edges(inputs)] {
+            assert!(
+                from_edges(inputs, &edges).unwrap() == expected,
+                "{} × {}",
+                inputs.n_rows(),
+                inputs.dim()
+            );
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn kd_tree_and_all_pairs_give_the_same_tree(inputs in any_cloud(300)) {
+            check(&inputs);
+        }
+    }
+
+    #[test]
+    fn kd_tree_and_all_pairs_give_the_same_tree_on_larger_clouds() {
+        for (kind, dim) in KINDS.into_iter().flat_map(|kind| (1..=8).map(move |dim| (kind, dim))) {
+            check(&cloud(kind, 1500, dim, dim as u64));
+        }
+        check(&cloud(Kind::Random, 1000, 24, 5));
+        check(&cloud(Kind::Lattice, 1000, 24, 5));
+    }
 }
