@@ -1,10 +1,10 @@
-"""catena: multi-output Gaussian processes by exact message passing.
+"""Multi-output Gaussian process regression by exact message passing.
 
 >>> import numpy as np, catena
 >>> hours = np.arange(48.0)[:, None]
 >>> sun = np.sin(hours[:, 0] / 24 * 2 * np.pi)
 >>> Y = np.column_stack([sun, 2 * sun + 1])
->>> Y[10:20, 1] = np.nan                                  # nobody read the second gauge
+>>> Y[10:20, 1] = np.nan                                  # the second output has a gap
 >>> gp = catena.MultiOutputGP(budget="quick").fit(hours, Y)
 >>> filled = gp.impute()
 >>> bool(np.abs(filled[10:20, 1] - (2 * sun[10:20] + 1)).max() < 0.1)

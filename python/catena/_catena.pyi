@@ -1,4 +1,4 @@
-"""The Rust half, as Python sees it."""
+"""Types of the Rust extension."""
 
 from collections.abc import Callable
 from os import PathLike
@@ -87,7 +87,7 @@ class Outline:
         inputs: _Floats,
         values: _Floats,
         census: str,
-        asked: dict[str, Any],
+        options: dict[str, Any],
         notes: dict[str, Any],
         progress: Callable[[str, float], None] | None,
     ) -> tuple[Outline, bool]: ...
@@ -104,12 +104,12 @@ class Outline:
 def census(inputs: _Floats, values: _Floats) -> str: ...
 def merged_census(parts: list[str]) -> str: ...
 def chain_order(inputs: _Floats, first: int, preparation: str) -> _Whole: ...
-def rows_to_compare(n_rows: int, n_inputs: int, n_outputs: int, asked: dict[str, Any]) -> int: ...
+def rows_to_compare(n_rows: int, n_inputs: int, n_outputs: int, options: dict[str, Any]) -> int: ...
 def surroundings(summaries: list[bytes]) -> tuple[float, list[_Around]]: ...
 def fit(
     inputs: _Floats,
     values: _Floats,
-    asked: dict[str, Any],
+    options: dict[str, Any],
     notes: dict[str, Any],
     progress: Callable[[str, float], None] | None,
 ) -> tuple[Model, bool]: ...

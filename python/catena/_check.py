@@ -1,4 +1,4 @@
-"""Arrays as the Rust half wants them, or a sentence that says what is wrong with them."""
+"""Checks arrays and converts them for the Rust extension."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .errors import InputError
 
 
 def table(given, name):
-    """A table of numbers, rows by columns, as C-contiguous float64; no copy where it is one already."""
+    """A two-dimensional table as C-contiguous float64, without a copy if it is one already."""
     array = _numbers(given, name)
     if array.ndim == 1:
         raise InputError(
@@ -14,7 +14,7 @@ def table(given, name):
             f"{name}.reshape(-1, 1) if it has a single column or {name}.reshape(1, -1) if it is a single row."
         )
     if array.ndim != 2:
-        raise InputError(f"{name} needs rows and columns, but has {array.ndim} dimensions: {array.shape}.")
+        raise InputError(f"{name} needs two dimensions (rows, columns), but has shape {array.shape}.")
     if array.shape[0] == 0:
         raise InputError(
             f"{name}: Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required."
@@ -27,12 +27,12 @@ def table(given, name):
 
 
 def outputs(given, name="Y"):
-    """Values of outputs, rows by outputs, NaN where nothing was observed; and whether they came as a vector."""
+    """Values (n, D) of outputs, NaN where missing, and whether they were a vector."""
     array = _numbers(given, name)
     if array.ndim == 0:
         raise InputError(f"{name} is a single number; give one value per row.")
     if array.ndim > 2:
-        raise InputError(f"{name} needs rows and outputs, but has {array.ndim} dimensions: {array.shape}.")
+        raise InputError(f"{name} needs two dimensions (rows, outputs), but has shape {array.shape}.")
     if array.ndim == 2 and array.shape[1] == 0:
         raise InputError(f"{name} has no columns; give at least one output.")
     is_vector = array.ndim == 1
@@ -40,7 +40,7 @@ def outputs(given, name="Y"):
 
 
 def vector(given, name, length):
-    """One positive number per entry; a single one stands for all."""
+    """A vector of positive numbers; a single number is repeated."""
     array = _numbers(given, name)
     if array.ndim == 0:
         array = np.full(length, float(array))
@@ -53,7 +53,7 @@ def vector(given, name, length):
 
 
 def column(given, name, length):
-    """Values of one output, NaN where nothing was observed; a single one for a single row."""
+    """Values of one output, NaN where missing; a single number for a single row."""
     array = _numbers(given, f"output {name!r}")
     if array.ndim == 0 and length == 1:
         return array
@@ -63,7 +63,7 @@ def column(given, name, length):
 
 
 def complete(array, name, columns):
-    """Checks that every number is finite: a row without a place cannot be ordered."""
+    """Checks that every input is finite."""
     if np.isfinite(array).all():
         return array
     row, column = np.argwhere(~np.isfinite(array))[0]
@@ -92,10 +92,10 @@ def observed(array, columns):
 
 
 def same_rows(first, second, names=("X", "Y")):
-    """Checks that two tables have as many rows."""
+    """Checks that two tables have the same number of rows."""
     if len(first) != len(second):
         raise InputError(
-            f"{names[0]} has {len(first)} rows but {names[1]} has {len(second)}; they must be of the same rows."
+            f"{names[0]} has {len(first)} rows but {names[1]} has {len(second)}; they must have the same rows."
         )
 
 
@@ -103,7 +103,7 @@ def _numbers(given, name):
     if given is None:
         raise InputError(f"{name} is None; give an array or a frame.")
     if hasattr(given, "toarray") and hasattr(given, "nnz"):
-        raise TypeError(f"{name} is sparse, which catena does not read; give {name}.toarray().")
+        raise TypeError(f"{name} is sparse, which is not supported; give {name}.toarray().")
     if isinstance(given, np.ma.MaskedArray):
         if not np.issubdtype(given.dtype, np.number):
             raise InputError(f"{name} is a masked array of {given.dtype}; give numbers.")
@@ -132,22 +132,22 @@ def _numbers(given, name):
 
 
 def laid_out(array):
-    """An array as the Rust half reads it, row by row from an aligned address; what came out of a message may begin anywhere."""
+    """An aligned C-contiguous array; arrays received from another process may be unaligned."""
     return np.require(array, requirements=("C", "A"))
 
 
 class _NoNumberError(InputError, TypeError):
-    """An object among numbers; for numpy that is a TypeError."""
+    """An object that is not a number; numpy raises TypeError for it."""
 
 
 def _no_number(array, name, error):
-    """The exception for the first object that is no number, with its place."""
+    """The exception for the first object that is not a number, with its position."""
     for place, value in np.ndenumerate(array):
         try:
             float(value if value is not None else "nan")
         except (TypeError, ValueError):
             where = f" at row {place[0]}" if place else ""
             where += f", column {place[1]}" if len(place) > 1 else ""
-            text = f"{name} holds {value!r}{where}, which is no number ({error}); give numbers, and NaN for a missing one."
+            text = f"{name} holds {value!r}{where}, which is not a number ({error}); give numbers, and NaN for missing values."
             return _NoNumberError(text)
-    return _NoNumberError(f"{name} holds something that is no number: {error}.")
+    return _NoNumberError(f"{name} holds an object that is not a number: {error}.")

@@ -1,7 +1,7 @@
-"""scikit-learn's contract for estimators, kept without importing scikit-learn.
+"""scikit-learn's estimator interface, without importing scikit-learn.
 
-Parameters are what ``__init__`` names and stores; what is learned ends in an underscore. scikit-learn asks for tags when it
-meets an estimator, so then it is there to be imported.
+Parameters are the arguments of ``__init__``; learned attributes end in an underscore. Only the method that returns tags imports
+scikit-learn, which calls it.
 """
 
 import inspect
@@ -15,7 +15,7 @@ from .errors import InputError
 class Estimator:
     """Parameters, tags and feature names."""
 
-    #: For versions of scikit-learn that ask for it instead of tags.
+    #: For versions of scikit-learn without tags.
     _estimator_type = "regressor"
 
     @classmethod
@@ -23,11 +23,11 @@ class Estimator:
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
     def get_params(self, deep=True):
-        """The parameters this model was made with, by name."""
+        """The parameters of this estimator, by name."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
     def set_params(self, **params):
-        """Changes parameters; they take effect at the next ``fit``."""
+        """Sets parameters; they take effect at the next ``fit``."""
         known = self._parameter_names()
         for name, value in params.items():
             if name not in known:
@@ -38,7 +38,7 @@ class Estimator:
         return self
 
     def _changed_params(self):
-        """Parameters that differ from their defaults, as they would be written."""
+        """Parameters that differ from their defaults, as in a call."""
         defaults = inspect.signature(type(self).__init__).parameters
         written = []
         for name, parameter in defaults.items():
@@ -71,7 +71,7 @@ class Estimator:
             del self.feature_names_in_
 
     def _check_features(self, points):
-        """Refuses other inputs than those of the fit, and warns of names that come or go."""
+        """Refuses inputs that differ from those of the fit, and warns if only one of the two has names."""
         name, found = type(self).__name__, points.values.shape[1]
         if found != self.n_features_in_:
             raise InputError(
@@ -96,7 +96,7 @@ class Estimator:
         raise InputError(message)
 
     def _refuse_outputs(self, points, fitted):
-        """Refuses an output as an input, which a single column or an unnamed fit would let pass."""
+        """Refuses an output of the model given as an input."""
         known = [] if fitted is None else list(fitted)
         taken = [name for name in points.names if name in self.output_names_ and name not in known]
         if points.has_names and taken:

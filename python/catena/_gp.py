@@ -12,7 +12,7 @@ from ._contract import Estimator
 from ._horizon import points_ahead
 from ._keeping import about, kept
 from ._learned import Learned
-from ._options import asked
+from ._options import fit_options
 from ._outputs import r2, read_outputs
 from ._progress import watcher
 from ._random import seed_of
@@ -31,75 +31,73 @@ if TYPE_CHECKING:
 class MultiOutputGP(Learned, Streaming, Estimator):
     """Multi-output Gaussian process regression by exact message passing.
 
-    Several outputs that move together, holes anywhere: a NaN in ``Y`` is a value nobody observed and costs nothing. Time and
-    memory grow linearly with the rows.
+    Models several related outputs; NaN in ``Y`` marks a missing value. Time and memory are linear in the number of rows.
 
     Parameters
     ----------
     latents : "auto" or int
-        How many latent processes the outputs share.
+        Number of latent processes shared by the outputs.
     kernel : str
         ``"matern12"``, ``"matern32"``, ``"matern52"`` or ``"se"`` (squared exponential), or two of them for shared and private
         latents, such as ``"matern32/matern12"``.
-        Along a single input also a sum of pieces for time, such as ``"sho+rw+qp(24h)"``: oscillator, level and season in every
-        latent, for forecasts; ``"time"`` chooses the pieces. Periods are durations along a time, else numbers.
+        With a single input also a sum of time components, such as ``"sho+rw+qp(24h)"`` (oscillator, random walk and season in
+        every latent), or ``"time"`` to select the components. Periods are durations if the input is a time, else numbers.
     structure : str
-        What the messages travel on: ``"auto"``, ``"chain"``, ``"tree"`` or ``"ensemble:K"``.
+        Structure over the rows: ``"auto"``, ``"chain"``, ``"tree"`` or ``"ensemble:K"``.
     method : str
-        ``"auto"``, ``"catena"`` (message passing), ``"exact"``, ``"fullscale"`` or ``"fullscale:M,K"`` (M inducing points,
-        and K neighbors for what they leave), or a rival: ``"svgp:M"`` (M inducing points), ``"nngp:K"`` (K neighbors).
-        ``"auto"`` is message passing along one input; above it exact inference where its work fits the budget, else what
-        predicts hidden cells best; the summary says what was compared.
+        Inference method: ``"auto"``, ``"catena"`` (message passing), ``"exact"``, ``"fullscale"`` or ``"fullscale:M,K"`` (M
+        inducing points, and K neighbors for the residual), ``"svgp:M"`` (M inducing points) or ``"nngp:K"`` (K neighbors).
+        With one input, ``"auto"`` is message passing. With several, it is exact inference if its cost fits the budget, else the
+        method with the best held-out log score; the summary lists the comparison.
     private : "auto" or bool
-        Whether each output has a latent process of its own beside the shared ones.
+        Whether each output also has a private latent process.
     periods : str, float, timedelta or a list of them, optional
-        Seasons of a model for time, such as ``["24h", "7d"]``; with ``kernel="time"`` and none given they are looked for.
+        Seasonal periods of a time model, such as ``["24h", "7d"]``; detected if ``kernel="time"`` and none is given.
     mean : str
-        What outputs return to where nothing else is known: ``"constant"``, ``"linear"`` (in the inputs) or ``"auto"``: constant
-        along one input, above it linear if that predicts hidden cells better.
+        Prior mean of the outputs: ``"constant"``, ``"linear"`` (in the inputs) or ``"auto"``: constant with one input, with
+        several linear if that predicts held-out cells better.
     budget : str
-        What may be spent on choosing and learning: ``"quick"``, ``"default"`` or ``"thorough"``.
+        Computing budget for model selection and learning: ``"quick"``, ``"default"`` or ``"thorough"``.
     learn : bool
-        With False, ``parameters``, or ``mixing``, ``length_scales``, ``noise`` and ``kernel``, are taken as given.
+        If False, use the given ``parameters``, or the given ``mixing``, ``length_scales``, ``noise`` and ``kernel``.
     parameters : dict or path, optional
-        All parameters at once, as :attr:`parameters_` holds them or as a JSON file of them, which the command line writes too
-        (``catena fit --parameters-out``). The only way to give those of a model for time.
+        All parameters as a dict like :attr:`parameters_`, or the path of a JSON file with them as written by
+        ``catena fit --parameters-out``. Parameters of a time model can only be given this way.
     mixing : array-like of shape (D, L), optional
-        The weight of each latent process in each output, in units of the outputs.
+        Weight of each latent process in each output, in units of the outputs.
     length_scales : array-like of shape (L,) or float, optional
-        In units of the input; in seconds along a time.
+        In units of the input; in seconds if the input is a time.
     noise : array-like of shape (D,) or float, optional
         Noise variances of the outputs.
     standardize : bool
-        Whether outputs are brought to mean 0 and variance 1, and inputs to scale, before they are modelled. Answers are in
-        the caller's units either way.
+        Whether outputs are standardized and inputs scaled internally. Results are always in the caller's units.
     transforms : bool
-        Whether logarithms of skewed positive outputs, and linear trends over several inputs, may be chosen.
+        Whether a log transformation of skewed positive outputs, and linear trends over several inputs, may be selected.
     random_state : int, numpy Generator or RandomState, or None
-        The seed of everything random.
+        Random seed.
     progress : "auto" or bool
-        Whether long fits show how far they are.
+        Whether long fits show their progress.
 
     Attributes
     ----------
     n_features_in_, n_outputs_ : int
-        Inputs and outputs.
+        Numbers of inputs and outputs.
     feature_names_in_ : ndarray
-        Names of the inputs, if they had any.
+        Names of the inputs, if they were given.
     output_names_ : list of str
         Names of the outputs.
     mixing_, length_scales_, noise_, kernel_ :
-        What was learned, in the form it can be given; of a model for time, the columns that its pieces have.
+        Learned parameters; see each attribute. A time model has one column per component.
     parameters_ : dict
-        What was learned as a whole, in units of inputs and outputs.
+        All learned parameters, in units of inputs and outputs.
     summary_ : dict
-        What was chosen and tried, and why.
+        The selected model, the candidates and the decisions.
     warnings_ : list of str
-        What one should know before trusting the fit.
+        Warnings about the fit.
 
     Examples
     --------
-    Two outputs follow one hidden process; the second was not read at time 1.
+    Two outputs share one latent process; the second output is missing at time 1.
 
     >>> import numpy as np, catena
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
@@ -160,18 +158,18 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     # Fitting
 
     def fit(self, X: Any, Y: Any = None, candidates: Any = None) -> MultiOutputGP:
-        """Chooses, learns and conditions a model on a table.
+        """Selects a model, learns its parameters and conditions it on a table.
 
         Parameters
         ----------
         X : array-like of shape (n, M), a frame, an index or a column of times
-            Inputs. A frame without ``Y`` holds both. The input is its index if that has a name, times or fractions (whole
-            numbers without a name are row numbers), else its first column of times, else its first column; its other columns
-            of numbers are the outputs, and :attr:`summary_` names those that were left out.
+            Inputs. A frame without ``Y`` holds inputs and outputs. The input is its index if that has a name, times or
+            fractions (an unnamed integer index counts as row numbers), else its first column of times, else its first column.
+            Its other numeric columns are the outputs; :attr:`summary_` lists the columns that are ignored.
         Y : array-like of shape (n, D) or (n,), or a frame
-            Values, NaN where nothing was observed; true and false are 1 and 0.
+            Values, NaN where missing; true and false are 1 and 0.
         candidates : array-like of shape (k, M), optional
-            Points that are part of the structure without being observed, as the paper's test points are.
+            Unobserved points to include in the structure, like the test points of the paper.
 
         Returns
         -------
@@ -181,9 +179,9 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         _check.observed(values, names)
         if self.learn and len(points) < 2:
             raise InputError(
-                "n_samples = 1: one row is too few to learn from; give more, or parameters with learn=False."
+                "n_samples = 1: learning needs at least two rows; add rows, or give parameters with learn=False."
             )
-        wanted = asked(self, values.shape[1], points.clocks[0] if len(points.clocks) == 1 else None)
+        wanted = fit_options(self, values.shape[1], points.clocks[0] if len(points.clocks) == 1 else None)
         if candidates is not None:
             together = points.names if notes["together"] else None
             others = _frames.read_points(candidates, together, points.clocks, notes, "candidates")
@@ -204,25 +202,25 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     def predict(
         self, X: Any = None, return_std: bool = False, return_cov: bool = False, *, include_noise: bool = True
     ) -> Any:
-        """Means, and on request how sure they are.
+        """Posterior means, and on request standard deviations or covariances.
 
         Parameters
         ----------
         X : array-like of shape (n, M), a frame or an index; None for the rows of the fit
-            Where. The answer at a point does not depend on which other points are asked for.
+            Points. The prediction at a point does not depend on the other points.
         return_std : bool
             Also return standard deviations, in the shape of the means.
         return_cov : bool
             Also return the covariances of the outputs at each point: an array of shape (n, D, D); (n,) for a vector ``y``.
         include_noise : bool
-            Whether it is about a new observation, as by default, or about the function itself.
+            Whether to predict a new observation (the default) or the latent function.
 
         Returns
         -------
         mean, or (mean, std), or (mean, cov) : of shape (n, D), a vector for a vector ``y``, a frame for a frame
         """
         if return_std and return_cov:
-            raise InputError("ask for return_std or return_cov, not both.")
+            raise InputError("return_std and return_cov cannot be combined; choose one.")
         model = self._model_or_raise()
         points = self._points if X is None else self._read(X)
         mean, std = model.predict(None if X is None else points.values, include_noise)
@@ -231,74 +229,63 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             return self._answer(mean, points), (
                 covariances[:, 0, 0] if self._notes["vector"] else covariances
             )
-        return (
-            (self._answer(mean, points), self._answer(std, points))
-            if return_std
-            else self._answer(mean, points)
-        )
+        return self._answers(mean, std, points, return_std)
 
     def interval(self, X: Any = None, level: float = 0.95, *, include_noise: bool = True) -> tuple[Any, Any]:
-        """Lower and upper ends of the central intervals that hold a value with probability ``level``."""
+        """Lower and upper ends of the central prediction intervals of probability ``level``."""
         if not 0 < level < 1:
-            raise InputError(f"level={level!r} is no probability; give a number between 0 and 1.")
+            raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
         model = self._model_or_raise()
         points = self._points if X is None else self._read(X)
         ends = model.interval(None if X is None else points.values, level, include_noise)
         return tuple(self._answer(end, points) for end in ends)
 
     def impute(self, return_std: bool = False) -> Any:
-        """The table of the fit with its holes filled; what was observed stays as it was.
+        """The table of the fit with its missing values filled; observed values are unchanged.
 
-        With ``return_std`` also how sure each filled value is, NaN where a value was observed.
+        With ``return_std`` also the standard deviation of each filled value, NaN where a value was observed.
         """
         model = self._model_or_raise()
         values = model.values()
         mean, std = model.predict(None, True)
-        holes = np.isnan(values)
+        missing = np.isnan(values)
         whole = _frames.filled(
-            self._original, np.where(holes, mean, values), self.output_names_, self._points, self._notes
+            self._original, np.where(missing, mean, values), self.output_names_, self._points, self._notes
         )
         if not return_std:
             return whole
-        return whole, self._answer(np.where(holes, std, np.nan), self._points)
+        return whole, self._answer(np.where(missing, std, np.nan), self._points)
 
     def forecast(
         self, horizon: Any, step: Any = None, return_std: bool = False, *, include_noise: bool = True
     ) -> Any:
-        """Predictions one step after the last row and on, along a single input.
+        """Predictions at regular steps after the last row, for a single input.
 
         Parameters
         ----------
         horizon : int, str or timedelta
-            A number of steps, or along a time a duration such as ``"48h"``; a length along an input of numbers.
+            A number of steps, a duration such as ``"48h"`` if the input is a time, or a length if it is numeric.
         step : float, str or timedelta, optional
-            The distance of two rows; the median gap by default.
+            The spacing of the rows; by default the median spacing of the table.
         return_std : bool
             Also return standard deviations.
         """
         self._model_or_raise()
         points = self._ahead(horizon, step)
         points.integer = self._points.integer
-        mean, std = self._moments(points, include_noise)
-        return (
-            (self._answer(mean, points), self._answer(std, points))
-            if return_std
-            else self._answer(mean, points)
-        )
+        return self._answers(*self._moments(points, include_noise), points, return_std)
 
     def sample_y(
         self, X: Any = None, n_samples: int = 1, random_state: Any = 0, *, include_noise: bool = True
     ) -> np.ndarray:
-        """Joint draws at all points at once; each marginal is what :meth:`predict` says.
+        """Joint samples at all points; their marginals are those of :meth:`predict`.
 
         Returns
         -------
         ndarray of shape (n, D, n_samples); (n, n_samples) for a vector ``y``
         """
         if not (isinstance(n_samples, (int, np.integer)) and n_samples >= 1):
-            raise InputError(
-                f"n_samples={n_samples!r} is no number of draws; give a whole number of at least 1."
-            )
+            raise InputError(f"n_samples={n_samples!r} is not a positive integer; give at least 1.")
         model = self._model_or_raise()
         points = self._points if X is None else self._read(X)
         draws = model.draws(points.values, int(n_samples), seed_of(random_state), include_noise)
@@ -306,7 +293,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         return draws[:, 0] if self._notes["vector"] else draws
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The coefficient of determination R², the mean over the outputs; holes in ``y`` do not count."""
+        """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored."""
         self._model_or_raise()
         if y is None:
             points, values = read_rows(self, X, None)
@@ -317,15 +304,15 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         return float(np.mean([r2(values[:, at], mean[:, at]) for at in range(values.shape[1])]))
 
     def log_marginal_likelihood(self) -> float:
-        """The log density of the observed values under the model, in the caller's units."""
+        """The log evidence: the log density of the observed values under the model, in the caller's units."""
         return self._model_or_raise().log_evidence()
 
     # Looking
 
     def report(self, title: str = "catena", hidden: Any = None) -> Report:
-        """The fit as one page: data, bands, what was learned and tried; shown by notebooks, or saved to a file.
+        """The fit as a self-contained page with data, intervals, model and candidates, for notebooks and files.
 
-        ``hidden`` are true values that were hidden from the fit, in the shape of ``Y``, to be drawn beside the predictions.
+        ``hidden`` are true values that were held out of the fit, in the shape of ``Y``; they are drawn beside the predictions.
         """
         model = self._model_or_raise()
         held_out = None if hidden is None else read_outputs(hidden, self.output_names_)
@@ -334,7 +321,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         return Report(model.page(title, held_out))
 
     def plot(self, X: Any = None, *, hidden: Any = None, level: float = 0.95, axes: Any = None) -> np.ndarray:
-        """Each output along the first input with its bands, observed values, and hidden truth; needs matplotlib.
+        """Plots each output along the first input: intervals, observed values and held-out values; needs matplotlib.
 
         Returns the array of axes.
         """
@@ -343,13 +330,13 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         return plot(self, X, hidden, level, axes)
 
     def plot_structure(self, ax: Any = None) -> Any:
-        """The chain or tree over the first two inputs; needs matplotlib."""
+        """Plots the chain or tree over the first two inputs; needs matplotlib."""
         from ._plots import plot_structure
 
         return plot_structure(self, ax)
 
     def plot_mixing(self, ax: Any = None) -> Any:
-        """The weights of the latent processes in each output, in standard deviations; needs matplotlib."""
+        """Plots the weights of the latent processes in units of output standard deviations; needs matplotlib."""
         from ._plots import plot_mixing
 
         return plot_mixing(self, ax)
@@ -371,7 +358,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     # Keeping
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the fitted model to one file, which :func:`catena.load` and the command line open."""
+        """Writes the fitted model to a file, for :func:`catena.load` and the command line."""
         self._model_or_raise().save(path)
 
     def __getstate__(self):
@@ -405,14 +392,14 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             raise not_fitted(type(self).__name__)
 
     def _model_or_raise(self):
-        """The model of all rows, those that waited included."""
+        """The model of all rows, including rows that only the live posterior has."""
         self._fitted_or_raise()
         if self._later:
             self._fold()
         return self._model
 
     def _watched(self, learn, *arguments):
-        """The model that is learned, with progress; after Ctrl-C, the best until then and a warning."""
+        """Runs ``learn`` with progress; after Ctrl-C, the best model so far with a warning."""
         progress = watcher(self.progress)
         try:
             model, interrupted = learn(*arguments, progress)
@@ -420,7 +407,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             if progress is not None:
                 progress.close()
         if interrupted:
-            message = "the fit was interrupted; this is the best model that was found until then"
+            message = "the fit was interrupted; this is the best model so far"
             warnings.warn(message, FitInterruptedWarning, stacklevel=3)
         return model
 
@@ -430,7 +417,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         self._notes = notes
         self.output_names_ = list(model.notes()[2])
         self.n_outputs_ = len(self.output_names_)
-        #: A live posterior of all rows, once one was asked for; and rows that only it knows of yet.
+        #: The live posterior of all rows, built on first use, and the rows that only it has.
         self._live = None
         self._later = []
 
@@ -445,6 +432,11 @@ class MultiOutputGP(Learned, Streaming, Estimator):
 
     def _answer(self, values, points):
         return _frames.answer(values, self.output_names_, points, self._notes)
+
+    def _answers(self, mean, std, points, return_std):
+        """Means, or means and standard deviations, in the form of the caller's table."""
+        mean = self._answer(mean, points)
+        return (mean, self._answer(std, points)) if return_std else mean
 
     def _read(self, X):
         together = self._points.names if self._notes["together"] else None

@@ -1,14 +1,14 @@
-"""Models in files and pickles: what Python notes beside the numbers, and how a model finds it again."""
+"""Names, clocks and notes that Python stores in model files and pickles."""
 
 from ._frames import Clock, Points
 from ._options import plain
 
-#: The notes of a model that the command line made.
+#: Notes of a model written by the command line.
 PLAIN = {"kind": "numpy", "together": False, "vector": False}
 
 
 def about(gp, points, output_names, notes):
-    """Names and clocks of a table, and the notes, as the Rust half keeps them."""
+    """Names, clocks and notes of a table in the form of the Rust extension."""
     import json
 
     units = (
@@ -25,7 +25,7 @@ def about(gp, points, output_names, notes):
 
 
 def kept(model, index=None):
-    """The points, notes and parameters of a model that was kept; no parameters if Python did not make it."""
+    """Points, notes and parameters of a stored model; parameters are None if Python did not write it."""
     import json
 
     names, clocks, _, caller = model.notes()
@@ -36,7 +36,7 @@ def kept(model, index=None):
         for clock, unit in zip(clocks, units, strict=True)
     ]
     notes, params = noted.get("notes") or PLAIN, noted.get("params")
-    # Files of the command line have names; older ones of Python do not say.
+    # Files of the command line have names; older Python files lack the flag.
     is_named = noted.get("named", notes["kind"] != "numpy" or not params)
     points = Points(model.inputs(), names, clocks, index, "integer" in units, is_named)
     return points, notes, params

@@ -1,4 +1,4 @@
-"""What a fitted model has learned, as attributes."""
+"""Learned parameters of a fitted model, as attributes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Learned:
-    """Attributes of a fitted model; they are read from it when they are asked for."""
+    """Attributes of a fitted model, computed on access."""
 
     def _learned(self, name):
         return self._model_or_raise().parameters()[name]
 
     @property
     def mixing_(self) -> np.ndarray:
-        """Weights (D, L) in units of the outputs: shared latents first, then, if there are any, one private to each output."""
+        """Weights (D, L) in units of the outputs: shared latents first, then private latents, if any, one per output."""
         return self._learned("mixing")
 
     @property
     def length_scales_(self) -> np.ndarray:
-        """Length-scales (L,) in units of the input."""
+        """Length-scales in units of the inputs: shape (L,) for one input, (L, M) for M inputs."""
         return self._learned("length_scales")
 
     @property
@@ -40,30 +40,30 @@ class Learned:
 
     @property
     def parameters_(self) -> dict[str, Any]:
-        """All parameters, to be given as ``parameters`` or kept as JSON; lengths along a time are durations."""
+        """All parameters as a dict, for ``parameters`` or a JSON file; lengths of a time input are durations."""
         import json
 
         return json.loads(self._model_or_raise().written_parameters())
 
     @property
     def summary_(self) -> dict[str, Any]:
-        """What was chosen and tried, and why."""
+        """The selected model, the candidates and the decisions."""
         import json
 
         summary = json.loads(self._model_or_raise().summary_json())
         return {**summary, "decisions": [*summary["decisions"], *self._remarks()]}
 
     def _remarks(self):
-        """What Python decided before the fit."""
+        """Decisions made before the fit."""
         left_out = ", ".join(map(repr, self._notes.get("left_out", [])))
-        return [f"left out, since they hold no numbers: {left_out}"] if left_out else []
+        return [f"ignored columns, which are not numeric: {left_out}"] if left_out else []
 
     @property
     def warnings_(self) -> list[str]:
-        """What one should know before trusting the fit."""
+        """Warnings about the fit."""
         return self.summary_["warnings"]
 
     @property
     def structure_(self) -> Structure | None:
-        """The chain or tree over rows and candidates, in the model's units; None for methods without one."""
+        """The chain or tree over rows and candidates, in model units; None for methods without one."""
         return self._model_or_raise().structure()

@@ -1,4 +1,4 @@
-"""A live posterior: observations are set, replaced and removed one by one, and every question is answered at once."""
+"""A live posterior, updated as single observations are added, replaced and removed."""
 
 from __future__ import annotations
 
@@ -16,23 +16,22 @@ if TYPE_CHECKING:
 
 
 class Recomputed(NamedTuple):
-    """How many messages a question sent anew."""
+    """Number of messages recomputed by a query."""
 
-    #: Points whose step and cells were folded again.
+    #: Positions whose step and cells were recomputed.
     positions: int
-    #: Pairs of stretches that were joined again.
+    #: Pairs of segments that were joined again.
     pairs: int
 
 
 class LiveGP:
-    """A fitted model that takes observations one by one, made by :meth:`MultiOutputGP.live`.
+    """A fitted model that takes single observations, created by :meth:`MultiOutputGP.live`.
 
-    An observation and a question cost O(log n) in the number of rows: a fraction of a millisecond at a million. Answers are
-    exact: along one input they are those of a model with the edited table. Above one input a new place hangs on its nearest
-    row, and :meth:`to_gp` builds the structure anew. Parameters and units stay those of the model it began with, which itself
-    stays as it is.
+    An observation and a query cost O(log n) in the number of rows: a fraction of a millisecond at a million rows. With one
+    input, results equal those of a model of the edited table. With several inputs a new point is attached to its nearest
+    row, and :meth:`to_gp` rebuilds the structure. Parameters and units stay those of the original model, which does not change.
 
-    Places are what :meth:`MultiOutputGP.predict` takes, or a single one: a number or a time, or one number per input.
+    Points are given as for :meth:`MultiOutputGP.predict`, or as a single point: a number, a time, or one number per input.
 
     Examples
     --------
@@ -41,9 +40,9 @@ class LiveGP:
     ...     learn=False, standardize=False, kernel="matern32", mixing=[[1.0], [0.5]], length_scales=2.0, noise=0.01
     ... ).fit([[0.0], [1.0]], [[0.1, 0.0], [0.9, np.nan]])
     >>> live = gp.live()
-    >>> live.observe(2.0, {"y0": 1.4})                      # one output at one place
+    >>> live.observe(2.0, {"y0": 1.4})                      # one output at one point
     >>> live.observe([2.0, 3.0], [[1.5, np.nan], [np.nan, 0.3]])   # replaces one, and adds another
-    >>> mean, std = live.posterior_at(2.5)
+    >>> mean, std = live.posterior_at(2.5, return_std=True)
     >>> mean.round(3), std.round(3)
     (array([[1.143, 0.572]]), array([[0.227, 0.143]]))
     >>> live.remove(3.0, "y1")
@@ -55,20 +54,20 @@ class LiveGP:
     def __init__(self, gp: MultiOutputGP) -> None:
         self._live = gp._model_or_raise().live()
         self._gp = gp._apart()
-        #: Index and kind of numbers of rows that came later.
+        #: Index and integer flag of added rows.
         self._added = []
 
     def observe(self, x: Any, y: Any = None) -> None:
-        """Observes values at one place or several, all of them or none.
+        """Observes values at one or more points; either all rows are applied or none.
 
-        Where a row has exactly these inputs its values are replaced (of several such rows, in the last); elsewhere a row is
-        added. Numbers too large to be calculated with show at the next question; observing the cell again mends it.
+        If a row with the same inputs exists, its values are replaced (the last such row if there are several); otherwise a row
+        is added. Values that overflow are reported by the next query; observing the cell again repairs it.
 
         Parameters
         ----------
-        x : one place or several
+        x : one or more points
         y : a number for a single output, one value per output, an array of shape (n, D), a frame, or a dict by output
-            NaN and outputs that a dict does not name stay as they are. None if ``x`` is a frame that holds both.
+            Outputs that are NaN or not in the dict stay unchanged. None if ``x`` is a frame with inputs and outputs.
         """
         points, values = read_rows(self._gp, x, y)
         added = self._live.observe(points.values, values)
@@ -77,40 +76,38 @@ class LiveGP:
             self._added.append((index, points.integer))
 
     def remove(self, x: Any, output: int | str) -> int:
-        """Makes an output missing at one place or several (of several rows at a place, in the last).
+        """Removes the value of an output at one or more points (from the last of several rows with the same inputs).
 
-        ``output`` is a name or a number. Returns how many values were there and are not any more.
+        ``output`` is a name or an index. Returns the number of removed values.
         """
         return self._live.remove(read_places(self._gp, x).values, self._output(output))
 
-    def posterior_at(self, x: Any, return_std: bool = True, include_noise: bool = True) -> Any:
-        """Means and standard deviations of all outputs at one place or several, given all that is observed now.
+    def posterior_at(self, x: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
+        """Means, and with ``return_std`` standard deviations, of all outputs at one or more points.
 
-        With ``return_std=False`` means only; with ``include_noise=False`` about the function itself. The form is that of
-        :meth:`MultiOutputGP.predict`: a single place is a table of one row.
+        Arguments and results are those of :meth:`MultiOutputGP.posterior_at`; a single point gives a table of one row.
         """
         points = read_places(self._gp, x)
         mean, std = self._live.posterior(points.values, include_noise)
-        mean = self._gp._answer(mean, points)
-        return (mean, self._gp._answer(std, points)) if return_std else mean
+        return self._gp._answers(mean, std, points, return_std)
 
     def log_evidence(self) -> float:
-        """The log density of the observed values under the model, in the caller's units."""
+        """The log evidence: the log density of the observed values under the model, in the caller's units."""
         return self._live.log_evidence()
 
     @property
     def recomputed(self) -> Recomputed:
-        """How many messages the last question sent anew, after what was observed since the one before."""
+        """Number of messages recomputed by the last query."""
         return Recomputed(*self._live.recomputed())
 
     @property
     def n_rows(self) -> int:
-        """The number of rows, those that came later included."""
+        """Number of rows, including added rows."""
         return self._live.size()[0]
 
     @property
     def n_observed(self) -> int:
-        """The number of observed values."""
+        """Number of observed values."""
         return self._live.size()[1]
 
     @property
@@ -119,7 +116,7 @@ class LiveGP:
         return self._gp.output_names_
 
     def to_gp(self) -> MultiOutputGP:
-        """A model with the table as it is now and the same parameters; the live posterior goes on by itself."""
+        """A model of the current table with the same parameters, independent of this live posterior."""
         gp = self._gp._apart()
         model = self._live.to_model(self._gp._model)
         indexes, integer = [index for index, _ in self._added], all(integer for _, integer in self._added)
@@ -136,7 +133,9 @@ class LiveGP:
         return self.__copy__()
 
     def __reduce__(self):
-        raise TypeError("a live posterior is not pickled; pickle live.to_gp(), and go on with its live().")
+        raise TypeError(
+            "a live posterior cannot be pickled; pickle live.to_gp() and call live() on it again."
+        )
 
     def __repr__(self):
         n_rows, n_observed = self._live.size()
@@ -148,4 +147,4 @@ class LiveGP:
             return names.index(given)
         if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and 0 <= given < len(names):
             return int(given)
-        raise InputError(f"there is no output {given!r}; the model has {', '.join(map(repr, names))}.")
+        raise InputError(f"the model has no output {given!r}; its outputs are {', '.join(map(repr, names))}.")

@@ -1,4 +1,4 @@
-"""Models from files."""
+"""Loads models from files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def load(path: str | PathLike[str]) -> MultiOutputGP:
-    """Opens a model file of :meth:`MultiOutputGP.save` or of the command line.
+    """Loads a model file written by :meth:`MultiOutputGP.save` or by the command line.
 
     >>> import catena, os, tempfile
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""The parameters of a model as the Rust half wants them, or a sentence that says which one is wrong."""
+"""Checks the parameters of an estimator and converts them for the Rust extension."""
 
 import json
 from os import PathLike
@@ -13,8 +13,8 @@ from ._sweep import mixing_of
 from .errors import InputError
 
 
-def asked(gp, n_outputs, clock=None):
-    """What is asked of a fit; None is decided from the data. The clock is that of a single input which is a time."""
+def fit_options(gp, n_outputs, clock=None):
+    """Options of a fit; None is decided from the data. `clock` is that of a single time input."""
     words = {
         "structure": gp.structure,
         "method": gp.method,
@@ -25,14 +25,17 @@ def asked(gp, n_outputs, clock=None):
     for name, word in words.items():
         if not isinstance(word, str):
             raise InputError(
-                f"{name}={word!r} is no word; the documentation of MultiOutputGP has the choices."
+                f"{name}={word!r} must be a string; see the documentation of MultiOutputGP for the choices."
             )
     latents = _unless_auto(gp.latents)
     if latents is not None and not (_is_whole(latents) and latents >= 0):
-        raise InputError(f"latents={latents!r} is no number of latents; write 'auto' or a whole number.")
+        raise InputError(f"latents={latents!r} is invalid; give 'auto' or a whole number.")
     private = _unless_auto(gp.private)
     if private not in (None, True, False):
         raise InputError(f"private={private!r} is unknown; write 'auto', True or False.")
+    for name in ("standardize", "transforms"):
+        if not isinstance(getattr(gp, name), (bool, np.bool_)):
+            raise InputError(f"{name}={getattr(gp, name)!r} is unknown; write True or False.")
     periods = gp.periods if isinstance(gp.periods, (list, tuple)) else [gp.periods]
     return {
         **words,
@@ -51,7 +54,7 @@ def asked(gp, n_outputs, clock=None):
 
 
 def plain(gp):
-    """The parameters that a model file can keep, for `catena.load`."""
+    """The estimator parameters that a model file stores, for `catena.load`."""
     kept = {}
     for name, value in gp.get_params().items():
         if isinstance(value, np.ndarray):
@@ -85,11 +88,13 @@ def _written(gp):
     if gp.learn:
         raise InputError("parameters are given, but learn=True would replace them; set learn=False.")
     if named:
-        raise InputError(f"parameters hold everything; leave out {', '.join(named)}.")
+        raise InputError(f"parameters contain all of these; leave out {', '.join(named)}.")
     if isinstance(gp.parameters, dict):
         return json.dumps(gp.parameters)
     if not isinstance(gp.parameters, (str, PathLike)):
-        raise InputError("parameters are neither a dict nor the path of a file; give what parameters_ holds.")
+        raise InputError(
+            "parameters are neither a dict nor the path of a file; give a dict like parameters_."
+        )
     try:
         return Path(gp.parameters).read_text(encoding="utf-8")
     except OSError as error:
@@ -107,7 +112,7 @@ def _given(gp, n_outputs, private):
     if _unless_auto(gp.kernel) is None:
         missing.append("kernel")
     if missing:
-        raise InputError(f"learn=False needs {', '.join(missing)}; or parameters, as parameters_ holds them.")
+        raise InputError(f"learn=False needs {', '.join(missing)}; or parameters, a dict like parameters_.")
     weights = mixing_of(gp.mixing, n_outputs)
     return {
         "mixing": weights.tolist(),

@@ -1,4 +1,4 @@
-"""Values of outputs for a model that is there already."""
+"""Reads values of outputs for a fitted model."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from .errors import InputError
 
 
 def read_outputs(given, wanted):
-    """Values of the outputs `wanted`, from an array in their order or from a frame that names them."""
+    """Values of the outputs `wanted`, from an array in their order or from a frame with their names."""
     values, names = _frames.read_outputs(given)
     if values.shape[1] != len(wanted):
         raise InputError(f"Y has {values.shape[1]} outputs, but the model has {len(wanted)}.")
@@ -15,7 +15,7 @@ def read_outputs(given, wanted):
 
 
 def in_order(values, names, wanted):
-    """Columns by the names of the model's outputs."""
+    """The columns in the order of the model's outputs."""
     missing = [name for name in wanted if name not in names]
     if missing:
         raise InputError(f"the frame has no column {missing[0]!r}, which is an output of the model.")
@@ -23,7 +23,7 @@ def in_order(values, names, wanted):
 
 
 def r2(truth, mean):
-    """The coefficient of determination of one output, holes left out."""
+    """The coefficient of determination of one output, ignoring missing values."""
     known = ~np.isnan(truth)
     if known.sum() < 2:
         return float("nan")

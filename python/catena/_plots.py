@@ -1,13 +1,13 @@
-"""Pictures of a fit, with matplotlib."""
+"""Plots of a fit, with matplotlib."""
 
 import numpy as np
 
-from . import _check, _frames
+from . import _frames
 from .errors import InputError
 
-#: Points a smooth line along one input is drawn through, at least.
+#: Minimum number of points of a smooth line.
 SMOOTH = 400
-#: The colors of predictions, observations and hidden truth; they differ in lightness too.
+#: Colors of predictions, observations and held-out values; they also differ in lightness.
 BLUE, INK, ORANGE = "#3366aa", "#222222", "#dd7722"
 
 
@@ -15,12 +15,12 @@ def _matplotlib():
     try:
         import matplotlib.pyplot as pyplot
     except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install matplotlib") from error
+        raise ImportError("plots need matplotlib; install it with `pip install matplotlib`.") from error
     return pyplot
 
 
 def plot(gp, X, hidden, level, axes):
-    """Each output with its bands, the observed values, and the truth that was hidden."""
+    """Plots each output with its intervals, observed values and held-out values."""
     pyplot = _matplotlib()
     model, rows = gp._model_or_raise(), gp._points
     values = model.values()
@@ -33,7 +33,9 @@ def plot(gp, X, hidden, level, axes):
         )
     axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
     if len(axes) < n_outputs:
-        raise InputError(f"{len(axes)} axes were given for {n_outputs} outputs.")
+        raise InputError(
+            f"{len(axes)} axes were given, but there are {n_outputs} outputs; give one per output."
+        )
     points = gp._read(X) if X is not None else _line(gp)
     order = np.argsort(points.values[:, 0], kind="stable")
     mean, _ = model.predict(points.values, True)
@@ -67,7 +69,7 @@ def plot(gp, X, hidden, level, axes):
             )
         ax.plot(at, values[:, output], ".", color=INK, markersize=3, label="observed")
         if truth is not None:
-            ax.plot(at, truth[:, output], "x", color=ORANGE, markersize=4, label="hidden from the fit")
+            ax.plot(at, truth[:, output], "x", color=ORANGE, markersize=4, label="held out")
         ax.set_ylabel(name)
         ax.margins(x=0.01)
     axes[n_outputs - 1].set_xlabel(rows.names[0])
@@ -76,16 +78,16 @@ def plot(gp, X, hidden, level, axes):
 
 
 def plot_structure(gp, ax):
-    """The edges of the structure over the first two inputs, rows as dots."""
+    """Plots the edges of the structure over the first two inputs, with rows as dots."""
     pyplot = _matplotlib()
     structure = gp.structure_
     if structure is None:
         raise InputError(
-            "this method has no single structure to draw; use method='catena' without an ensemble."
+            "this method has no single structure to plot; use method='catena' without an ensemble."
         )
     ax = ax if ax is not None else pyplot.subplots(figsize=(6, 5), layout="constrained")[1]
     places = gp._model_or_raise().inputs()
-    # Candidates follow the rows; only edges between rows have both ends here.
+    # Candidates follow the rows; only edges between rows are drawn.
     inside = np.arange(len(places))
     parents = structure.parents[: len(places)]
     is_edge = (parents >= 0) & (parents < len(places))
@@ -103,7 +105,7 @@ def plot_structure(gp, ax):
 
 
 def plot_mixing(gp, ax):
-    """Weights of shared and private latents as a colored table."""
+    """Plots the weights of shared and private latents as a colored table."""
     pyplot = _matplotlib()
     model = gp._model_or_raise()
     weights = model.parameters()["mixing"] / model.output_scales()[:, np.newaxis]
@@ -123,12 +125,12 @@ def plot_mixing(gp, ax):
         ax.text(column, row, f"{weight:.2f}", ha="center", va="center", color="white" if dark else INK)
     ax.set_xticks(range(weights.shape[1]), names)
     ax.set_yticks(range(n_outputs), gp.output_names_)
-    ax.set_title("weights, in standard deviations", fontsize="medium")
+    ax.set_title("weights in standard deviations", fontsize="medium")
     return ax
 
 
 def _line(gp):
-    """The rows, and between them enough points for a smooth line along a single input."""
+    """The rows, with points between them for a smooth line if there is one input."""
     rows = gp._points
     if rows.values.shape[1] > 1:
         return rows
@@ -145,6 +147,5 @@ def _hidden(hidden, values):
     truth = np.asarray(hidden, dtype=np.float64)
     truth = truth[:, np.newaxis] if truth.ndim == 1 else truth
     if truth.shape != values.shape:
-        raise InputError(f"hidden has shape {truth.shape}, but the fit has {values.shape}.")
-    _check.same_rows(truth, values, ("hidden", "the fit"))
+        raise InputError(f"hidden has shape {truth.shape}, but the fitted values have shape {values.shape}.")
     return np.where(np.isnan(values), truth, np.nan)

@@ -1,14 +1,14 @@
-"""Progress of a fit on one line, in a terminal or a notebook; nothing where nobody looks."""
+"""Shows the progress of a fit on one line, in a terminal or a notebook."""
 
 import sys
 import time
 
-#: A fit that is done before this many seconds shows nothing.
+#: Seconds before progress is shown.
 PATIENCE = 1.5
 
 
 def watcher(wanted):
-    """What is told of progress; None for silence."""
+    """The progress callback; None if nothing is shown."""
     if wanted not in ("auto", True, False):
         from .errors import InputError
 
@@ -24,7 +24,7 @@ def watcher(wanted):
 
 
 class _Line:
-    """One line that is written over."""
+    """One line that is overwritten."""
 
     def __init__(self, place):
         self.place = place
@@ -35,7 +35,7 @@ class _Line:
         elapsed = time.monotonic() - self.begin
         if elapsed < PATIENCE:
             return
-        text = f"catena: {stage} {100 * done:3.0f} %, {elapsed:.0f} s (Ctrl-C keeps the best so far)"
+        text = f"catena: {stage} {100 * done:3.0f} %, {elapsed:.0f} s (Ctrl-C keeps the best model so far)"
         if text != self.shown:
             self.place.show(text)
             self.shown = text
@@ -72,7 +72,7 @@ class _Notebook:
 
 
 def _notebook_display():
-    """IPython's display, if this runs in a notebook; IPython is not imported for it."""
+    """IPython's display if this runs in a notebook; otherwise IPython is not imported."""
     if "ipykernel" not in sys.modules:
         return None
     from IPython.display import display

@@ -1,4 +1,4 @@
-"""Seeds from whatever scikit-learn calls a random state."""
+"""Seeds from scikit-learn's random states."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .errors import InputError
 
 
 def seed_of(random_state):
-    """A whole number that is not negative."""
+    """A nonnegative integer seed."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
     if isinstance(random_state, np.random.Generator):
@@ -15,4 +15,6 @@ def seed_of(random_state):
         return int(random_state.randint(0, 2**31 - 1))
     if isinstance(random_state, (int, np.integer)) and random_state >= 0:
         return int(random_state)
-    raise InputError(f"random_state={random_state!r} is no seed; give a whole number, a generator or None.")
+    raise InputError(
+        f"random_state={random_state!r} is not a seed; give a nonnegative integer, a generator or None."
+    )

@@ -1,4 +1,4 @@
-"""A fit as one self-contained page, in a notebook or in a file."""
+"""A fit as a self-contained page, for notebooks and files."""
 
 import os
 
@@ -17,7 +17,7 @@ class Report:
         return os.fspath(path)
 
     def _repr_html_(self):
-        # In a frame of its own, so that its styles and scripts stay apart from the notebook's.
+        # An iframe keeps styles and scripts separate from those of the notebook.
         import html
 
         page = html.escape(self.html, quote=True)

@@ -1,4 +1,4 @@
-"""Rows for a model that is there already: whole tables, or a single place and what was read there."""
+"""Reads rows for a fitted model: whole tables, or a single point and its values."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,12 +12,12 @@ from .errors import InputError
 
 
 def read_places(gp, x):
-    """Places: what ``predict`` takes, and a single one as a number, a time, or one number per input."""
+    """Points as for ``predict``, or a single point: a number, a time, or one number per input."""
     return gp._read(_as_table(x, gp.n_features_in_))
 
 
 def read_rows(gp, X, Y):
-    """Places and values, NaN where nothing was observed. Without `Y` a frame holds both."""
+    """Points and values, NaN where missing. Without `Y`, `X` is a frame with both."""
     names = gp.output_names_
     if Y is None:
         points, values = _frames.read_both(X, gp._points.names, names, gp._points.clocks, gp._notes)
@@ -29,14 +29,14 @@ def read_rows(gp, X, Y):
 
 
 def longer(points, values, indexes, integer):
-    """Points that go on: the inputs of all rows, the indexes of those that came later, and whether these are whole numbers."""
+    """Points after rows were added: `values` of all rows, `indexes` of the added rows, and whether these are integers."""
     return Points(
         values, points.names, points.clocks, _joined(points.index, indexes), points.integer and integer
     )
 
 
 def _joined(first, more):
-    """The index of rows one after the other; None unless all have one, of times or not alike."""
+    """The concatenated index; None unless all parts have one, and all or none hold times."""
     indexes = [first, *more]
     if any(index is None for index in indexes) or len({index.dtype.kind == "M" for index in indexes}) > 1:
         return None
@@ -55,24 +55,28 @@ def _as_table(x, n_inputs):
     if not _is_number(x):
         return x
     if n_inputs > 1:
-        raise InputError(f"X is a single number, but the model has {n_inputs} inputs; give {n_inputs}.")
+        raise InputError(
+            f"X is a single number, but the model has {n_inputs} inputs; give {n_inputs} numbers."
+        )
     return np.reshape(x, (1, 1))
 
 
 def _read_values(given, n_rows, names):
-    """Values of all outputs by row, from what :func:`read_outputs` takes, one row as a vector, a number, or by name."""
+    """Values (n, D), given as for :func:`read_outputs`, as a vector for one row, as a number, or as a dict by output."""
     if isinstance(given, Mapping):
         values = np.full((n_rows, len(names)), np.nan)
         for name, column in given.items():
             if name not in names:
-                raise InputError(f"there is no output {name!r}; the model has {', '.join(map(repr, names))}.")
+                raise InputError(
+                    f"the model has no output {name!r}; its outputs are {', '.join(map(repr, names))}."
+                )
             values[:, names.index(name)] = _check.column(column, name, n_rows)
         return _check.finite(values, "Y", names)
     if _is_number(given) and n_rows == 1:
         if len(names) > 1:
             raise InputError(
-                f"Y is a single number, but the model has {len(names)} outputs; give one value for each, NaN for those that "
-                "were not observed, or a dict by name."
+                f"Y is a single number, but the model has {len(names)} outputs; give one value per output, "
+                "NaN where missing, or a dict by name."
             )
         given = np.reshape(given, (1, 1))
     elif _is_vector(given) and n_rows == 1 and len(given) == len(names):
@@ -87,7 +91,7 @@ def _is_number(given):
 
 
 def _is_vector(given):
-    """Whether this is a plain vector of numbers, None among them."""
+    """Whether this is a vector of numbers or None."""
     if isinstance(given, np.ndarray):
         return given.ndim == 1 and given.dtype.kind in "fiuO" and all(map(_is_cell, given[:1]))
     return isinstance(given, (list, tuple)) and len(given) > 0 and all(map(_is_cell, given))

@@ -1,4 +1,4 @@
-"""Rows that come later: added to a fitted model, and asked about at once."""
+"""Adds rows to a fitted model and predicts while rows arrive."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ if TYPE_CHECKING:
 
     from ._gp import MultiOutputGP
 
-#: Two threads that ask one model must not both bring its later rows into the table.
+#: Two threads must not both add the waiting rows to the table.
 _FOLDING = allocate_lock()
 
 
 class Streaming:
     """A fitted model that takes rows.
 
-    Once :meth:`posterior_at` has built a live posterior, later rows go to it and wait in ``_later``; they are brought into the
-    table, and the model made anew, when something needs the whole of it.
+    Once :meth:`posterior_at` has built a live posterior, new rows go to it and wait in ``_later``. They are added to the table,
+    and the model is rebuilt, when a method needs the whole table.
     """
 
     def update(self, X: Any, Y: Any = None, *, relearn: bool = False) -> MultiOutputGP:
-        """Adds rows, also where there are some already: a further measurement replaces nothing.
+        """Adds rows; rows with the same inputs as earlier ones are further measurements and replace nothing.
 
-        The parameters stay as they are, and so does what was learned before; :attr:`warnings_` tells when new values are out of
-        proportion. With ``relearn`` the kind of model stays, and its means, scales and parameters are learned again from where
-        they stand, on old and new rows together, within ``budget``.
+        The parameters stay fixed; :attr:`warnings_` reports values outside the range the model was learned on. With ``relearn``
+        the kernels and latents stay, and means, scales and parameters are learned again from their current values on old and
+        new rows together, within ``budget``.
 
-        Along one input, after a first :meth:`posterior_at`, a row costs next to nothing however long the table is. Such rows
-        are brought into the table together when something needs the whole of it, and warnings judge them together.
+        With one input, after a first :meth:`posterior_at`, adding a row takes a fraction of a millisecond for any length of the
+        table. The rows are added to the table together when a method needs the whole table, with one set of warnings.
 
         Parameters
         ----------
-        X : what :meth:`predict` takes, or a single place: a number or a time, or one number per input
+        X : as for :meth:`predict`, or a single point: a number, a time, or one number per input
         Y : array-like of shape (n, D) or (n,), a frame, a dict of values by output
-            Values, NaN where nothing was observed; for a single place also one value per output. None if ``X`` is a frame that
-            holds both.
+            Values, NaN where missing; for a single point also one value per output. None if ``X`` is a frame with inputs and
+            outputs.
         relearn : bool
-            Whether parameters are learned again.
+            Whether to learn the parameters again.
 
         Returns
         -------
@@ -64,29 +64,29 @@ class Streaming:
         return self
 
     def partial_fit(self, X: Any, Y: Any = None) -> MultiOutputGP:
-        """:meth:`fit` the first time, :meth:`update` after it."""
+        """:meth:`fit` on the first call, :meth:`update` afterwards."""
         return self.update(X, Y) if self.__sklearn_is_fitted__() else self.fit(X, Y)
 
     def posterior_at(self, x: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """What :meth:`predict` says at a few places, quickly while rows are coming in.
+        """Predictions at a few points, fast while rows arrive; the values are those of :meth:`predict`.
 
-        The first call builds a live posterior, which is kept: along one input :meth:`update` and the next question then take a
-        fraction of a millisecond at a million rows. It has a memory of 3N² + 2N bytes per row, where N is the size of the joint
-        state of the latents. Above one input the structure changes with the rows, so that :meth:`update` and the next question
-        take the time of a sweep; :meth:`live` is quick there too. Methods without one chain or tree, and models that know the
-        noise of every cell, answer as :meth:`predict` does. For many places at once :meth:`predict` is the quicker one.
+        The first call builds a live posterior. With one input, :meth:`update` and the next query then take a fraction of a
+        millisecond at a million rows; the live posterior takes 3N² + 2N bytes per row, where N is the size of the joint state
+        of the latents. With several inputs new rows change the structure, so :meth:`update` and the next query take the time
+        of a sweep; :meth:`live` is fast there too. Methods without a single chain or tree, and models with known noise per
+        cell, use :meth:`predict`. For many points, :meth:`predict` is faster.
 
         Parameters
         ----------
-        x : what :meth:`predict` takes, or a single place: a number or a time, or one number per input
+        x : as for :meth:`predict`, or a single point: a number, a time, or one number per input
         return_std : bool
             Also return standard deviations.
         include_noise : bool
-            Whether it is about a new observation, as by default, or about the function itself.
+            Whether to predict a new observation (the default) or the latent function.
 
         Returns
         -------
-        mean, or (mean, std) : as of :meth:`predict`; a single place is a table of one row
+        mean, or (mean, std) : as from :meth:`predict`; a single point gives a table of one row
 
         Examples
         --------
@@ -106,20 +106,19 @@ class Streaming:
             mean, std = self._model_or_raise().predict(points.values, include_noise)
         else:
             mean, std = live.posterior(points.values, include_noise)
-        mean = self._answer(mean, points)
-        return (mean, self._answer(std, points)) if return_std else mean
+        return self._answers(mean, std, points, return_std)
 
     def live(self) -> LiveGP:
-        """A live posterior of its own, to observe, replace and remove values one by one; this model stays as it is.
+        """A separate live posterior that observes, replaces and removes single values; this model does not change.
 
-        Methods without one chain or tree, and models that know the noise of every cell, refuse.
+        Not available for methods without a single chain or tree, and for models with known noise per cell.
         """
         return LiveGP(self)
 
     # Inside
 
     def _live_or_none(self):
-        """The live posterior, built once; None if the model cannot have one."""
+        """The live posterior, built once; None if the model does not support one."""
         if self._live is None:
             try:
                 self._live = self._model_or_raise().live()
@@ -128,24 +127,24 @@ class Streaming:
         return self._live
 
     def _goes_live(self, points, values):
-        """Whether rows are taken by a live posterior that is kept, and wait to be brought into the table."""
+        """Adds rows to the live posterior if there is one; returns whether it took them."""
         live = self._live
-        # Elsewhere than along a line a fresh fit has another structure, and other answers.
+        # With several inputs a new fit has another structure and other results.
         if live is None or not live.is_line():
             return False
         try:
             live.add(points.values, values)
         except NumericalError:
-            # The rows are in it; the whole table will tell what is wrong.
+            # The live posterior has the rows; the sweep over the whole table will name the error.
             self._live = None
             return False
-        # The caller may use its arrays again.
+        # The caller may overwrite its arrays.
         kept = Points(points.values.copy(), points.names, points.clocks, points.index, points.integer)
         self._later.append((kept, values.copy()))
         return True
 
     def _fold(self):
-        """Brings the rows that wait into the table."""
+        """Adds the waiting rows to the table."""
         with _FOLDING:
             if self._later:
                 live = self._live
@@ -153,19 +152,19 @@ class Streaming:
                 self._live = live
 
     def _append(self, rows):
-        """Makes the model anew with more rows."""
+        """Rebuilds the model with more rows."""
         inputs = np.concatenate([points.values for points, _ in rows])
         values = np.concatenate([values for _, values in rows])
         self._adopt_longer(self._model.with_more_rows(inputs, values), [points for points, _ in rows])
 
     def _adopt_longer(self, model, more):
-        """Adopts a model whose table has these points more."""
+        """Adopts a model whose table has these additional points."""
         self._original = None
         indexes, integer = [points.index for points in more], all(points.integer for points in more)
         self._adopt(model, longer(self._points, model.inputs(), indexes, integer), self._notes)
 
     def _apart(self):
-        """The same fitted model, which later calls of this one do not touch."""
+        """A copy of the fitted model that later calls do not change."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._live, other._later = None, []

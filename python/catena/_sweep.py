@@ -1,4 +1,4 @@
-"""One sweep with given parameters, for people who bring their own learning."""
+"""One sweep with given parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Gradient(NamedTuple):
-    """Derivatives of the log evidence in mixing (D, L), length-scales (L,) and noise variances (D,)."""
+    """Gradient of the log evidence: mixing (D, L), length-scales (L,) and noise variances (D,)."""
 
     mixing: np.ndarray
     length_scales: np.ndarray
@@ -24,12 +24,17 @@ class Gradient(NamedTuple):
 
 
 class Sweep(NamedTuple):
-    """What one sweep tells: log evidence, its gradient, and mean and variance (n, D) of the function at the rows."""
+    """Result of a sweep: log evidence, its gradient, and mean and variance (n, D) of the latent function at the rows."""
 
     log_evidence: float
     gradient: Gradient | None
     mean: np.ndarray
     variance: np.ndarray
+
+    @property
+    def std(self) -> np.ndarray:
+        """Standard deviations (n, D) of the latent function at the rows."""
+        return np.sqrt(self.variance)
 
 
 def sweep(
@@ -43,18 +48,18 @@ def sweep(
     structure: Structure | None = None,
     gradient: bool = True,
 ) -> Sweep:
-    """One exact pass of messages over a table, with parameters as they are given.
+    """One exact sweep (forward and backward pass) over a table with given parameters.
 
-    Nothing is standardized: outputs are taken to have mean zero, and length-scales are distances of the inputs.
+    Nothing is standardized: outputs have prior mean zero, and length-scales are in units of the inputs.
 
     Parameters
     ----------
     X : array-like of shape (n, M)
         Inputs.
     Y : array-like of shape (n, D) or (n,)
-        Values, NaN where nothing was observed.
+        Values, NaN where missing.
     mixing : array-like of shape (D, L)
-        The weight of each latent process in each output.
+        Weight of each latent process in each output.
     length_scales : array-like of shape (L,), or a number
         Length-scales of the latent processes.
     noise : array-like of shape (D,), or a number
@@ -62,9 +67,9 @@ def sweep(
     kernel : str
         ``"matern12"``, ``"matern32"``, ``"matern52"`` or ``"se"`` (squared exponential).
     structure : Structure, optional
-        One of :mod:`catena.structures`; without it, what suits the number of inputs.
+        One of :mod:`catena.structures`; by default selected by the number of inputs.
     gradient : bool
-        Whether derivatives are wanted.
+        Whether to compute the gradient.
 
     Examples
     --------
@@ -87,21 +92,19 @@ def sweep(
     lengths = _check.vector(length_scales, "length_scales", weights.shape[1])
     variances = _check.vector(noise, "noise", values.shape[1])
     if structure is not None and len(structure) != len(inputs):
-        raise InputError(f"the structure is over {len(structure)} rows, but X has {len(inputs)}.")
+        raise InputError(f"the structure has {len(structure)} rows, but X has {len(inputs)}.")
     found = _catena.sweep(
         inputs, values, weights, lengths.tolist(), variances.tolist(), kernel, structure, gradient
     )
-    slopes = Gradient(found["mixing"], found["length_scales"], found["noise"]) if gradient else None
-    return Sweep(found["log_evidence"], slopes, found["mean"], found["variance"])
+    derivatives = Gradient(found["mixing"], found["length_scales"], found["noise"]) if gradient else None
+    return Sweep(found["log_evidence"], derivatives, found["mean"], found["variance"])
 
 
 def mixing_of(given, n_outputs):
     """The mixing matrix, one row per output; a vector is a single column."""
     weights, _ = _check.outputs(given, "mixing")
     if weights.shape[0] != n_outputs:
-        raise InputError(
-            f"mixing has {weights.shape[0]} rows, but there are {n_outputs} outputs: one row each."
-        )
+        raise InputError(f"mixing has {weights.shape[0]} rows, but needs {n_outputs}, one per output.")
     if not np.isfinite(weights).all():
         raise InputError("mixing must be finite.")
     return weights

@@ -1,37 +1,37 @@
-"""Everything that can go wrong, in one hierarchy.
+"""Exceptions and warnings.
 
-Every exception is also one of Python's own, so that ``except ValueError`` keeps working.
+Every exception is also a built-in exception, so that ``except ValueError`` works.
 """
 
 import sys
 
 
 class CatenaError(Exception):
-    """Base of every exception that catena raises on purpose."""
+    """Base class of all exceptions of catena."""
 
 
 class InputError(CatenaError, ValueError):
-    """A table, a shape or an option that cannot be used; the message says which and what to do."""
+    """An invalid table, shape or option; the message names it and states what to do."""
 
 
 class NumericalError(CatenaError, ArithmeticError):
-    """Numbers overflowed or a matrix lost its definiteness; the message names the row."""
+    """Numbers overflowed or a matrix is not positive definite; the message names the row."""
 
 
 class ModelFileError(CatenaError, ValueError):
-    """A model file that is missing, damaged, or from a newer version."""
+    """A model file is missing, damaged, or from a newer version."""
 
 
 class NotFittedError(CatenaError, ValueError, AttributeError):
-    """A model was asked before it was fitted."""
+    """A method was called before ``fit``."""
 
 
 class FitInterruptedWarning(UserWarning):
-    """A fit was stopped by Ctrl-C; the model is the best that was found until then."""
+    """A fit was stopped by Ctrl-C; the model is the best one so far."""
 
 
 def not_fitted(name):
-    """The exception for a model that was asked too early; scikit-learn's as well, where that is loaded."""
+    """The exception for a model that is not fitted; also scikit-learn's, if that is loaded."""
     message = f"This {name} is not fitted yet; call fit first."
     exceptions = sys.modules.get("sklearn.exceptions")
     if exceptions is None:

@@ -1,4 +1,4 @@
-"""Scores that ignore holes: a NaN in the truth is a cell nobody knows, and it counts for nothing.
+"""Scores that ignore missing values: cells whose true value is NaN do not count.
 
 >>> import numpy as np
 >>> from catena import metrics
@@ -30,35 +30,35 @@ __all__ = ["coverage", "crps", "mnll", "rmse"]
 
 
 def rmse(truth: ArrayLike, mean: ArrayLike, *, by_output: bool = False) -> Any:
-    """The root of the mean squared error over the cells whose truth is known.
+    """Root mean squared error over the cells with a true value.
 
     Parameters
     ----------
     truth, mean : array-like of shape (n, D) or (n,)
-        True values, NaN where unknown, and predictions.
+        True values, NaN where missing, and predictions.
     by_output : bool
-        One score per output instead of one over all cells.
+        Return one score per output instead of one over all cells.
     """
     known, predicted = _aligned(truth, mean)
     return np.sqrt(_average((known - predicted) ** 2, by_output))
 
 
 def mnll(truth: ArrayLike, mean: ArrayLike, std: ArrayLike, *, by_output: bool = False) -> Any:
-    """The mean negative log density of the truth under normal distributions, in nats per cell; smaller is better."""
+    """Mean negative log density under normal distributions, in nats per cell; smaller is better."""
     return _of_cells(truth, mean, std, 0.95, by_output, 0)
 
 
 def crps(truth: ArrayLike, mean: ArrayLike, std: ArrayLike, *, by_output: bool = False) -> Any:
-    """The mean continuous ranked probability score, in units of the outputs; smaller is better."""
+    """Mean continuous ranked probability score, in units of the outputs; smaller is better."""
     return _of_cells(truth, mean, std, 0.95, by_output, 1)
 
 
 def coverage(
     truth: ArrayLike, mean: ArrayLike, std: ArrayLike, level: float = 0.95, *, by_output: bool = False
 ) -> Any:
-    """The share of true values inside central intervals of probability ``level``; it should be near ``level``."""
+    """Fraction of true values inside central intervals of probability ``level``; ideally ``level``."""
     if not 0 < level < 1:
-        raise InputError(f"level={level!r} is no probability; give a number between 0 and 1.")
+        raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
     return _of_cells(truth, mean, std, level, by_output, 2)
 
 
@@ -66,7 +66,7 @@ def _of_cells(truth, mean, std, level, by_output, which):
     truth, mean, std = _aligned(truth, mean, std)
     known = ~np.isnan(truth)
     if not np.all(std[known] > 0):
-        raise InputError("std must be positive wherever the truth is known.")
+        raise InputError("std must be positive wherever the true value is known.")
     scores = np.full(truth.shape, np.nan)
     scores[known] = _catena.cell_scores(truth[known], mean[known], std[known], level)[which]
     return _average(scores, by_output)
@@ -78,7 +78,7 @@ def _aligned(truth, *others):
         shapes = ", ".join(str(array.shape) for array in arrays)
         raise InputError(f"truth and predictions have different shapes: {shapes}.")
     if np.isnan(arrays[0]).all():
-        raise InputError("no true value is known, so there is nothing to score.")
+        raise InputError("all true values are NaN, so there is nothing to score.")
     return arrays
 
 

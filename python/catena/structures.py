@@ -1,4 +1,4 @@
-"""Chains and trees over the points of a table: what messages travel along.
+"""Chains and trees over the points of a table.
 
 >>> import numpy as np
 >>> from catena import structures
@@ -31,12 +31,12 @@ __all__ = ["Structure", "chain", "greedy_chain", "random_chains", "sorted_chain"
 
 
 def sorted_chain(X: ArrayLike) -> Structure:
-    """The chain along a single input column, shape (n, 1): exact for one input."""
+    """The chain of a single input column of shape (n, 1) in ascending order; exact for one input."""
     return _catena.sorted_chain(_points(X))
 
 
 def chain(X: ArrayLike, order: ArrayLike) -> Structure:
-    """The chain that visits the rows in this order.
+    """The chain that visits the rows in the given order.
 
     >>> chain(np.array([[0.0, 0.0], [3.0, 0.0], [1.0, 0.0]]), [1, 2, 0]).total_length
     3.0
@@ -48,12 +48,12 @@ def chain(X: ArrayLike, order: ArrayLike) -> Structure:
         or rows.dtype.kind not in "iu"
         or (np.sort(rows) != np.arange(len(points))).any()
     ):
-        raise InputError(f"order must name each of the {len(points)} rows once.")
+        raise InputError(f"order must contain each of the {len(points)} rows once.")
     return _catena.chain(points, rows.tolist())
 
 
 def greedy_chain(X: ArrayLike, start: int = 0) -> Structure:
-    """The chain that goes to the nearest row it has not visited, beginning at row ``start``; ties to the lowest row."""
+    """The chain that always moves to the nearest unvisited row, from row ``start``; ties go to the lowest row."""
     points = _points(X)
     if not 0 <= start < len(points):
         raise InputError(f"start={start} is not one of the {len(points)} rows.")
@@ -61,14 +61,14 @@ def greedy_chain(X: ArrayLike, start: int = 0) -> Structure:
 
 
 def spanning_tree(X: ArrayLike) -> Structure:
-    """The tree of least total length that joins all rows."""
+    """The minimum spanning tree over all rows."""
     return _catena.spanning_tree(_points(X))
 
 
 def random_chains(X: ArrayLike, n_chains: int, random_state: Any = 0) -> list[Structure]:
-    """Greedy chains with random starts and choices, for ensembles."""
+    """Greedy chains with random starts and random choices, for ensembles."""
     if n_chains < 1:
-        raise InputError(f"n_chains={n_chains} is too few; ask for at least 1.")
+        raise InputError(f"n_chains={n_chains} is too few; give at least 1.")
     return _catena.random_chains(_points(X), n_chains, seed_of(random_state))
 
 

@@ -1,4 +1,4 @@
-//! Names and clocks of a table, from Python and back.
+//! Converts names and clocks of a table from and to Python.
 
 use catena_io::select::Input;
 use catena_io::table::NumberStyle;
@@ -9,25 +9,25 @@ use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// What Python says of a table beside its numbers.
+/// Names, clocks and notes of a table.
 #[derive(FromPyObject)]
 pub(crate) struct TableNotes {
     /// Names of the inputs.
     #[pyo3(item)]
     inputs: Vec<String>,
-    /// For each input that is a time, where its numbers are zero and its zone; `None` for numbers.
+    /// Origin in Unix seconds and zone of each time input; `None` for numbers.
     #[pyo3(item)]
     clocks: Vec<Option<(i64, Option<String>)>>,
     /// Names of the outputs.
     #[pyo3(item)]
     outputs: Vec<String>,
-    /// What Python wants to find again, as JSON.
+    /// Notes of the Python package, as JSON.
     #[pyo3(item)]
     caller: String,
 }
 
 impl TableNotes {
-    /// The notes as a model file keeps them.
+    /// The notes in the form of a model file.
     pub(crate) fn into_about(self) -> Result<About, Failure> {
         let input = |(name, clock): (String, Option<(i64, Option<String>)>)| {
             let axis = |(origin_seconds, zone): (i64, Option<String>)| TimeAxis {

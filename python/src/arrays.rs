@@ -1,4 +1,4 @@
-//! Numpy arrays in and out. A table that a model keeps is copied once, on the way in; results are handed over as they are.
+//! Converts numpy arrays. A table is copied once, when it is read; results are not copied.
 
 use catena::data::{Dataset, InputPoints, Observations};
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -17,13 +17,13 @@ pub(crate) fn to_rows(array: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
     }
 }
 
-/// Places of rows, n×M.
+/// Inputs, n×M.
 pub(crate) fn points(array: &PyReadonlyArray2<'_, f64>) -> Result<InputPoints, Failure> {
     let (n_rows, dim) = (array.shape()[0], array.shape()[1]);
     Ok(InputPoints::new(n_rows, dim, to_rows(array))?)
 }
 
-/// A table of n×M inputs and n×D values, NaN where nothing was observed.
+/// A table of n×M inputs and n×D values, NaN where missing.
 pub(crate) fn dataset(
     inputs: &PyReadonlyArray2<'_, f64>,
     values: &PyReadonlyArray2<'_, f64>,
@@ -36,7 +36,7 @@ pub(crate) fn dataset(
     Ok(Dataset::new(points(inputs)?, observations)?)
 }
 
-/// Numbers as a table with so many columns.
+/// Numbers as a table of `columns` columns.
 pub(crate) fn table(py: Python<'_>, numbers: Vec<f64>, columns: usize) -> PyResult<Table<'_>> {
     let rows = numbers.len() / columns.max(1);
     numbers.into_pyarray(py).reshape([rows, columns])

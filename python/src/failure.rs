@@ -1,4 +1,4 @@
-//! Errors as Python exceptions of the one hierarchy in `catena.errors`.
+//! Converts errors to the exceptions of `catena.errors`.
 
 use catena::data::DataError;
 use catena_fit::fit::FitError;
@@ -8,25 +8,25 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
-/// What went wrong, by whose mistake.
+/// An error by kind of exception.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The table or an option cannot be used.
+    /// Invalid table or option.
     #[error("{0}")]
     Input(String),
-    /// Numbers failed.
+    /// Numerical failure.
     #[error("{0}")]
     Numerical(String),
-    /// A model file cannot be used.
+    /// Invalid model file.
     #[error("{0}")]
     File(String),
-    /// A thread ended without its result.
-    #[error("a calculation ended without its result; please report this as a bug")]
+    /// A thread panicked.
+    #[error("a worker thread failed; please report this as a bug")]
     Lost,
 }
 
 impl Failure {
-    /// A mistake in what was given.
+    /// An invalid argument.
     pub(crate) fn input(error: impl std::fmt::Display) -> Self {
         Self::Input(error.to_string())
     }

@@ -1,4 +1,4 @@
-//! A fit on other threads, while Python's thread shows progress and listens for Ctrl-C.
+//! Runs a fit on other threads while Python's thread shows progress and handles Ctrl-C.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,33 +15,33 @@ use crate::about::TableNotes;
 use crate::arrays;
 use crate::failure::Failure;
 use crate::model::Model;
-use crate::options::Asked;
+use crate::options::RequestedOptions;
 use crate::threads::on_pool;
 
-/// How often Python's thread looks for Ctrl-C and shows progress.
+/// Interval at which Python's thread handles Ctrl-C and shows progress.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Fits a model to a table. `progress(stage, done)` is called now and then. Ctrl-C ends learning, and the best model so far is
+/// Fits a model to a table. `progress(stage, done)` is called at intervals. Ctrl-C ends learning; the best model so far is then
 /// returned with `True`.
 #[pyfunction]
 pub(crate) fn fit(
     py: Python<'_>,
     inputs: PyReadonlyArray2<'_, f64>,
     values: PyReadonlyArray2<'_, f64>,
-    asked: Asked<'_>,
+    options: RequestedOptions<'_>,
     notes: TableNotes,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Model, bool)> {
     let table = arrays::dataset(&inputs, &values)?;
     let about = notes.into_about()?;
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
-    let options = asked.into_options(&names, &about.outputs)?;
+    let options = options.into_options(&names, &about.outputs)?;
     let job = |monitor: &FitMonitor<'_>| catena_fit::fit::fit(&table, &options, monitor);
     let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
     Ok((Model::new(fit, about), interrupted))
 }
 
-/// The same kind of model with more rows, its parameters learned again; progress and Ctrl-C as in `fit`.
+/// Adds rows to a model and learns its parameters again; progress and Ctrl-C as in `fit`.
 #[pyfunction]
 pub(crate) fn relearn(
     py: Python<'_>,
@@ -64,7 +64,7 @@ pub(crate) fn relearn(
     Ok((Model::new(fit, about.clone()), interrupted))
 }
 
-/// What a fit has found when it ended, and whether it was interrupted.
+/// The result of a fit, and whether it was interrupted.
 pub(crate) fn concluded<T>(
     py: Python<'_>,
     (found, interruption): (Result<T, Failure>, Option<PyErr>),
@@ -77,32 +77,32 @@ pub(crate) fn concluded<T>(
     }
 }
 
-/// What the fitting threads and Python's thread tell one another.
+/// Messages between the fitting threads and Python's thread.
 #[derive(Default)]
-struct Talk {
+struct Channel {
     is_to_stop: AtomicBool,
     /// The latest event, and whether the fit has ended.
-    news: Mutex<(Option<Event>, bool)>,
+    latest: Mutex<(Option<Event>, bool)>,
     has_ended: Condvar,
 }
 
-/// The fit, and what Python said meanwhile: Ctrl-C, or an exception of the progress callback.
+/// Runs a fit; the second value is an exception raised meanwhile: Ctrl-C, or an error of the progress callback.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     job: impl FnOnce(&FitMonitor<'_>) -> Result<T, FitError> + Send,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> (Result<T, Failure>, Option<PyErr>) {
-    let talk = Talk::default();
+    let channel = Channel::default();
     let progress = progress.map(|progress| progress.clone().unbind());
     py.detach(|| {
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| {
-                let fitted = on_pool(|| run(job, &talk));
-                talk.news.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
-                talk.has_ended.notify_all();
+                let fitted = on_pool(|| run(job, &channel));
+                channel.latest.lock().unwrap_or_else(PoisonError::into_inner).1 = true;
+                channel.has_ended.notify_all();
                 fitted
             });
-            let interruption = attend(&talk, progress.as_ref());
+            let interruption = attend(&channel, progress.as_ref());
             let fitted = match worker.join() {
                 Ok(Ok(fitted)) => fitted.map_err(Failure::from),
                 Ok(Err(failure)) => Err(failure),
@@ -113,10 +113,13 @@ pub(crate) fn watched<T: Send>(
     })
 }
 
-fn run<T>(job: impl FnOnce(&FitMonitor<'_>) -> Result<T, FitError>, talk: &Talk) -> Result<T, FitError> {
+fn run<T>(
+    job: impl FnOnce(&FitMonitor<'_>) -> Result<T, FitError>,
+    channel: &Channel,
+) -> Result<T, FitError> {
     let monitor = |event: Event| {
-        talk.news.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(event);
-        if talk.is_to_stop.load(Ordering::Relaxed) {
+        channel.latest.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(event);
+        if channel.is_to_stop.load(Ordering::Relaxed) {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -125,30 +128,30 @@ fn run<T>(job: impl FnOnce(&FitMonitor<'_>) -> Result<T, FitError>, talk: &Talk)
     job(&monitor)
 }
 
-/// Waits for the end of a fit; the first exception asks it to stop and is kept.
-fn attend(talk: &Talk, progress: Option<&Py<PyAny>>) -> Option<PyErr> {
+/// Waits for the end of a fit; the first exception stops it and is returned.
+fn attend(channel: &Channel, progress: Option<&Py<PyAny>>) -> Option<PyErr> {
     let mut interruption = None;
-    let mut news = talk.news.lock().unwrap_or_else(PoisonError::into_inner);
-    while !news.1 {
-        news = talk.has_ended.wait_timeout(news, LOOK).unwrap_or_else(PoisonError::into_inner).0;
-        let latest = news.0;
-        drop(news);
+    let mut state = channel.latest.lock().unwrap_or_else(PoisonError::into_inner);
+    while !state.1 {
+        state = channel.has_ended.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        let event = state.0;
+        drop(state);
         if interruption.is_none() {
-            let said = Python::attach(|py| {
+            let outcome = Python::attach(|py| {
                 py.check_signals()?;
-                match (progress, latest) {
+                match (progress, event) {
                     (Some(progress), Some(event)) => {
                         progress.call1(py, (stage_name(event.stage), event.done.clamp(0.0, 1.0))).map(|_| ())
                     }
                     _ => Ok(()),
                 }
             });
-            if let Err(error) = said {
-                talk.is_to_stop.store(true, Ordering::Relaxed);
+            if let Err(error) = outcome {
+                channel.is_to_stop.store(true, Ordering::Relaxed);
                 interruption = Some(error);
             }
         }
-        news = talk.news.lock().unwrap_or_else(PoisonError::into_inner);
+        state = channel.latest.lock().unwrap_or_else(PoisonError::into_inner);
     }
     interruption
 }
@@ -159,6 +162,6 @@ fn stage_name(stage: Stage) -> &'static str {
         Stage::Candidates => "comparing models",
         Stage::Structure => "building the structure",
         Stage::Learning => "learning",
-        Stage::Posterior => "filling in",
+        Stage::Posterior => "computing the posterior",
     }
 }

@@ -1,11 +1,11 @@
-//! The Rust half of the Python package: it converts, calls, and converts back. No mathematics and no defaults of its own.
+//! The Rust extension of the Python package: converts arguments and results. It has no mathematics and no defaults of its own.
 //!
 //! - `model`: a fit as a Python object; `fitting`: making one, with progress and Ctrl-C.
-//! - `live`: a fit that takes observations one by one.
+//! - `live`: a fit that takes single observations.
 //! - `options`: keyword arguments as options of a fit; `about`: names and clocks of a table.
-//! - `parts`: tables in parts, one process each.
-//! - `structure`, `sweep`, `scores`: pieces for people who build on catena.
-//! - `times`: instants as the numbers a model works with.
+//! - `parts`: partitioned tables, one process per partition.
+//! - `structure`, `sweep`, `scores`: building blocks.
+//! - `times`: times as numbers.
 //! - `arrays`, `failure`, `threads`: numpy arrays, exceptions, and a thread pool that survives a fork.
 
 mod about;
@@ -25,12 +25,12 @@ mod times;
 use mimalloc::MiMalloc;
 use pyo3::prelude::*;
 
-/// The system's allocator gives a sweep's memory back after every call, and the next call pays for fresh pages: half of the time
-/// of a posterior of 17 420 rows.
+/// The system allocator returns the memory of a sweep after every call, and fresh pages take half of the time of a posterior of
+/// 17 420 rows.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// The Rust half of catena. Everything public is in the package `catena`.
+/// Extension module; the public interface is the package `catena`.
 #[pymodule]
 mod _catena {
     #[pymodule_export]

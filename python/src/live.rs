@@ -12,14 +12,14 @@ use crate::failure::Failure;
 use crate::model::{Model, quantity};
 use crate::threads::on_pool;
 
-/// From so many edited rows on, what they made stale is found on all threads. Fewer cannot fill the threads of a pool, and handing
-/// work over would take longer than doing it; every row makes at most three blocks stale.
+/// From this many edited rows on, stale messages are recomputed on all threads. Every row makes at most three blocks stale, so fewer
+/// rows cannot use the pool.
 const MANY_ROWS: usize = 16;
 
-/// A fitted model that takes observations one by one. `catena.LiveGP` is the way to use it.
+/// A fitted model that takes single observations; the public class is `catena.LiveGP`.
 #[pyclass(frozen, module = "catena._catena")]
 pub(crate) struct Live {
-    /// Locked only while no lock of Python's is held.
+    /// Locked only while Python's interpreter lock is not held.
     state: Mutex<State>,
     outputs: Vec<String>,
 }
@@ -27,14 +27,14 @@ pub(crate) struct Live {
 #[derive(Clone)]
 struct State {
     fit: LiveFit,
-    /// Rows edited since the last question.
+    /// Rows edited since the last query.
     n_edited: usize,
-    /// Positions and pairs whose messages the last question sent anew.
+    /// Positions and pairs recomputed by the last query.
     sent: (usize, usize),
 }
 
 impl State {
-    /// Begins a question: sends stale messages where they are many.
+    /// Starts a query: recomputes stale messages in parallel if there are many.
     fn settle(&mut self) -> Result<(), Failure> {
         self.sent = (0, 0);
         if self.n_edited >= MANY_ROWS {
@@ -45,7 +45,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds what was sent just now to what the question has sent.
+    /// Adds the last recomputation to the counts of the query.
     fn count(&mut self) {
         let recomputed = self.fit.recomputed();
         self.sent = (self.sent.0 + recomputed.positions, self.sent.1 + recomputed.pairs);
@@ -69,7 +69,7 @@ impl Live {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A refusal in the words of Python's users.
+    /// An error with names and options as in Python.
     fn refused(&self, error: LiveFitError) -> Failure {
         match error {
             LiveFitError::AtRow { row, cause } => match *cause {
@@ -77,21 +77,22 @@ impl Live {
                     let name = &self.outputs[output.get()];
                     Failure::Input(format!("output {name:?} at row {row}: the value {value} is {what}"))
                 }
-                other => with_words(&other, &format!("row {row}: ")),
+                other => in_python_terms(&other, &format!("row {row}: ")),
             },
-            other => with_words(&other, ""),
+            other => in_python_terms(&other, ""),
         }
     }
 }
 
-fn with_words(error: &LiveFitError, before: &str) -> Failure {
+fn in_python_terms(error: &LiveFitError, before: &str) -> Failure {
     let text = match error {
         LiveFitError::NotOneStructure { method } => format!(
-            "a model by {method} takes no observations one by one; fit with method=\"catena\" and structure=\"auto\", \
+            "method {method} does not support streaming; fit with method=\"catena\" and structure=\"auto\", \
              \"chain\" or \"tree\", or use update"
         ),
         LiveFitError::CellNoise => {
-            "the model knows the noise of every cell, which a single observation does not tell".to_owned()
+            "the model has known noise per cell, so it does not support single observations; use update"
+                .to_owned()
         }
         other => format!("{before}{other}"),
     };
@@ -100,13 +101,13 @@ fn with_words(error: &LiveFitError, before: &str) -> Failure {
 
 impl From<LiveFitError> for Failure {
     fn from(error: LiveFitError) -> Self {
-        with_words(&error, "")
+        in_python_terms(&error, "")
     }
 }
 
 #[pymethods]
 impl Live {
-    /// Sets cells, n×D with NaN for those that stay as they are; says of each row whether it was added.
+    /// Sets cells, n×D with NaN for unchanged ones; returns for each row whether it was added.
     fn observe(
         &self,
         py: Python<'_>,
@@ -122,7 +123,7 @@ impl Live {
         Ok(taken.map_err(|error| self.refused(error))?)
     }
 
-    /// Adds rows, n×D with NaN where nothing was observed. Where numbers fail the rows are in it nevertheless.
+    /// Adds rows, n×D with NaN where missing. After a numerical error the rows are added nevertheless.
     fn add(
         &self,
         py: Python<'_>,
@@ -139,7 +140,7 @@ impl Live {
         })?)
     }
 
-    /// Makes the cells of an output missing; how many of them were observed.
+    /// Removes cells of an output; returns how many were observed.
     fn remove(&self, py: Python<'_>, inputs: PyReadonlyArray2<'_, f64>, output: usize) -> PyResult<usize> {
         let places = arrays::points(&inputs)?;
         let output = OutputIndex::new(output);
@@ -184,7 +185,7 @@ impl Live {
         Ok(py.detach(|| self.lock().log_evidence())?)
     }
 
-    /// Positions and pairs whose messages the last question sent anew.
+    /// Positions and pairs recomputed by the last query.
     fn recomputed(&self, py: Python<'_>) -> (usize, usize) {
         py.detach(|| self.lock().sent)
     }
@@ -197,12 +198,12 @@ impl Live {
         })
     }
 
-    /// Whether the structure is the one that a fresh fit would build.
+    /// Whether the structure is the one that a new fit would build.
     fn is_line(&self, py: Python<'_>) -> bool {
         py.detach(|| self.lock().fit.is_line())
     }
 
-    /// The model it began with, with the table as it is now.
+    /// The original model with the current table.
     fn to_model(&self, py: Python<'_>, began_with: &Model) -> PyResult<Model> {
         let (fit, about) = began_with.parts();
         let fit = py.detach(|| {
@@ -212,7 +213,7 @@ impl Live {
         Ok(Model::new(fit?.map_err(Failure::from)?, about.clone()))
     }
 
-    /// The same, apart.
+    /// An independent copy.
     fn copy(&self, py: Python<'_>) -> Self {
         let state = py.detach(|| self.lock().clone());
         Self { state: Mutex::new(state), outputs: self.outputs.clone() }

@@ -19,7 +19,7 @@ use crate::parts::written;
 use crate::structure::Structure;
 use crate::threads::on_pool;
 
-/// A fitted model with the names of its table. `catena.MultiOutputGP` is the way to use it.
+/// A fitted model with the names of its table; the public class is `catena.MultiOutputGP`.
 #[pyclass(frozen, module = "catena._catena")]
 pub(crate) struct Model {
     fit: Fit,
@@ -60,7 +60,7 @@ impl Model {
     }
 }
 
-/// What is asked for.
+/// The predicted quantity.
 pub(crate) fn quantity(include_noise: bool) -> Quantity {
     if include_noise { Quantity::Observation } else { Quantity::Function }
 }
@@ -79,7 +79,7 @@ impl Model {
         Ok((table(py, means, self.n_outputs())?, table(py, deviations, self.n_outputs())?))
     }
 
-    /// The central interval that holds a value with probability `level`: lower and upper ends, n×D each.
+    /// Lower and upper ends of the central interval of probability `level`, n×D each.
     fn interval<'py>(
         &self,
         py: Python<'py>,
@@ -108,7 +108,7 @@ impl Model {
         vector(py, numbers).reshape([at.n_rows(), n_outputs, n_outputs])
     }
 
-    /// Joint draws, n_draws×n×D.
+    /// Joint samples, n_draws×n×D.
     fn draws<'py>(
         &self,
         py: Python<'py>,
@@ -123,9 +123,8 @@ impl Model {
         vector(py, numbers).reshape([n_draws, at.n_rows(), self.n_outputs()])
     }
 
-    /// The log density of the observed cells under the model.
+    /// The log evidence; some methods compute it only here.
     fn log_evidence(&self, py: Python<'_>) -> PyResult<f64> {
-        // Rivals find it only now, on many threads.
         Ok(py.detach(|| on_pool(|| self.fit.log_evidence()))?.map_err(Failure::from)?)
     }
 
@@ -141,7 +140,7 @@ impl Model {
         Ok(Self { fit, about: self.about.clone() })
     }
 
-    /// A live posterior that begins with this model.
+    /// A live posterior of this model.
     fn live(&self, py: Python<'_>) -> PyResult<Live> {
         let fit = py.detach(|| on_pool(|| LiveFit::new(&self.fit)))?.map_err(Failure::from)?;
         Ok(Live::new(fit, self.about.outputs.clone()))
@@ -153,60 +152,68 @@ impl Model {
         table(py, inputs.values().to_vec(), inputs.dim())
     }
 
-    /// The values of the table, n×D, NaN where nothing was observed.
+    /// The values of the table, n×D, NaN where missing.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Table<'py>> {
         let observations = self.fit.table().observations();
         table(py, observations.to_dense(), observations.n_outputs())
     }
 
-    /// Mixing, length-scales, noise and kernels in the user's units.
+    /// Mixing, length-scales (L, or L×M for several inputs), noise and kernels in the user's units.
     fn parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let Summary { latents, outputs, mixing, .. } = self.fit.summary();
-        let length_scales: Vec<f64> = latents.iter().map(|latent| latent.length_scales[0]).collect();
+        let length_scales: Vec<f64> =
+            latents.iter().flat_map(|latent| latent.length_scales.iter().copied()).collect();
+        let dim = self.about.inputs.len();
         let noise = outputs.iter().map(|output| output.noise_deviation.powi(2)).collect();
         let kernel = match self.fit.kernels() {
             Some(kernel) => format!("{}/{}", kernel.shared.name(), kernel.private.name()),
-            // The pieces of each latent, in the order of the columns.
+            // The components of each latent, in the order of the columns.
             None => latents.iter().map(|latent| latent.kernel.as_str()).collect::<Vec<_>>().join(","),
         };
         let parameters = PyDict::new(py);
-        parameters.set_item("mixing", table(py, mixing.clone(), length_scales.len())?)?;
-        parameters.set_item("length_scales", vector(py, length_scales))?;
+        parameters.set_item("mixing", table(py, mixing.clone(), latents.len())?)?;
+        if dim == 1 {
+            parameters.set_item("length_scales", vector(py, length_scales))?;
+        } else {
+            parameters.set_item("length_scales", table(py, length_scales, dim)?)?;
+        }
         parameters.set_item("noise", vector(py, noise))?;
         parameters.set_item("kernel", kernel)?;
         parameters.set_item("has_private", self.fit.parts().model.mixing().has_private())?;
         Ok(parameters)
     }
 
-    /// All parameters in the user's units as a JSON text that a fit can be given.
+    /// All parameters in the user's units as JSON, to be given to a fit.
     fn written_parameters(&self) -> PyResult<String> {
         let parameters = Parameters::of(&self.fit).ok_or_else(|| {
-            Failure::Input("this model cannot be said in parameters; save it instead".to_owned())
+            Failure::Input(
+                "the parameters of this model cannot be written as JSON; save the model instead".to_owned(),
+            )
         })?;
         Ok(parameters.to_text(self.about.is_time()))
     }
 
-    /// The scale of each output: what errors are counted in where outputs are compared.
+    /// The scale of each output, in which errors of several outputs are compared.
     fn output_scales<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         vector(py, self.fit.parts().preparation.outputs.iter().map(|output| output.scale).collect())
     }
 
-    /// What was learned and how, as JSON.
+    /// The summary of the fit as JSON.
     fn summary_json(&self) -> String {
         serde_json::to_string(self.fit.summary()).unwrap_or_default()
     }
 
-    /// What was learned and how, for a person.
+    /// The summary of the fit as text.
     fn summary_text(&self) -> String {
         self.fit.summary().to_text(&|length| length_text(self.about.is_time(), length))
     }
 
-    /// The structure the messages travel on; `None` for methods without one.
+    /// The structure of the fit; `None` for methods without one.
     fn structure(&self, py: Python<'_>) -> PyResult<Option<Structure>> {
         Ok(py.detach(|| on_pool(|| Structure::of_fit(&self.fit)))??)
     }
 
-    /// The page of this fit; `held_out` are true values that were hidden from it, n×D.
+    /// The report page; `held_out` are true values of held-out cells, n×D.
     fn page(
         &self,
         py: Python<'_>,
@@ -218,7 +225,7 @@ impl Model {
         Ok(page.map_err(Failure::from)?)
     }
 
-    /// Names of inputs and outputs, clocks of the inputs, and what Python noted, as JSON.
+    /// Names of inputs and outputs, clocks of the inputs, and the notes of the Python package as JSON.
     #[expect(clippy::type_complexity, reason = "a tuple for Python to unpack")]
     fn notes(&self) -> (Vec<String>, Vec<Option<(i64, Option<String>)>>, Vec<String>, Option<String>) {
         let About { inputs, outputs, caller, .. } = &self.about;
@@ -226,19 +233,19 @@ impl Model {
         (names, clocks(&self.about), outputs.clone(), caller.as_ref().map(ToString::to_string))
     }
 
-    /// The method, structure and seed this model was made with.
+    /// The method, structure and seed of the fit.
     fn made_with(&self) -> (String, String, u64) {
         let parts = self.fit.parts();
         (parts.method.to_string(), parts.structure.to_string(), parts.seed)
     }
 
-    /// The parameters and the change of units, each as JSON: what parts of a table need to know.
+    /// The parameters and the change of units, each as JSON, for partitions of a table.
     fn plain(&self) -> PyResult<(String, String)> {
         let parts = self.fit.parts();
         Ok((written(&PlainModel::of(&parts.model))?, written(&parts.preparation)?))
     }
 
-    /// Whether the model lies on a chain by message passing.
+    /// Whether the model uses message passing on a chain.
     fn is_chain(&self) -> bool {
         let parts = self.fit.parts();
         let is_own = matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena);
@@ -258,20 +265,20 @@ impl Model {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// The model in the bytes of a model file.
+    /// The model from the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let opened = py.detach(|| on_pool(|| catena_store::from_bytes(bytes)))?.map_err(Failure::from)?;
         Ok(Self { fit: opened.fit, about: opened.about })
     }
 
-    /// Writes a model file, at once or not at all.
+    /// Writes a model file atomically.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let saved = py.detach(|| on_pool(|| catena_store::save(&self.fit, &self.about, &path)))?;
         Ok(saved.map_err(Failure::from)?)
     }
 
-    /// Opens a model file.
+    /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let opened = py.detach(|| on_pool(|| catena_store::load(&path)))?.map_err(Failure::from)?;

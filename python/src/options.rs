@@ -1,4 +1,4 @@
-//! Keyword arguments as options of a fit.
+//! Converts keyword arguments to the options of a fit.
 
 use catena::data::InputPoints;
 use catena_fit::fit::{
@@ -13,16 +13,16 @@ use pyo3::prelude::*;
 use crate::arrays;
 use crate::failure::Failure;
 
-/// What Python asks for; `None` is decided from the data.
+/// Options from Python; `None` is decided from the data.
 #[derive(FromPyObject)]
-pub(crate) struct Asked<'py> {
+pub(crate) struct RequestedOptions<'py> {
     #[pyo3(item)]
     latents: Option<usize>,
     #[pyo3(item)]
     private: Option<bool>,
     #[pyo3(item)]
     kernel: Option<String>,
-    /// Seasons, in units of the input.
+    /// Seasonal periods in units of the input.
     #[pyo3(item)]
     periods: Vec<f64>,
     /// Whether the input is a time, in seconds.
@@ -42,10 +42,10 @@ pub(crate) struct Asked<'py> {
     standardize: bool,
     #[pyo3(item)]
     transforms: bool,
-    /// Mixing, length-scales and noise if they are given.
+    /// Given mixing, length-scales and noise.
     #[pyo3(item)]
     parameters: Option<Given>,
-    /// All parameters as a JSON text, if they are given so.
+    /// All parameters as JSON.
     #[pyo3(item)]
     written: Option<String>,
     #[pyo3(item)]
@@ -66,8 +66,8 @@ struct Given {
     has_private: bool,
 }
 
-impl Asked<'_> {
-    /// The options, with what inputs and outputs are called.
+impl RequestedOptions<'_> {
+    /// The options, with the names of inputs and outputs.
     pub(crate) fn into_options(self, inputs: &[String], outputs: &[String]) -> Result<FitOptions, Failure> {
         let word = |name: &str, text: &str, error: UnknownWord| {
             Failure::Input(format!("{name}={text:?} is unknown; {error}"))
@@ -116,8 +116,8 @@ impl Asked<'_> {
     }
 }
 
-impl Asked<'_> {
-    /// The model along time, if one is asked for: by its pieces, by `time`, or by seasons.
+impl RequestedOptions<'_> {
+    /// The time model, if one is requested by its components, by `time`, or by seasonal periods.
     fn time(&self) -> Result<Option<TimeOptions>, Failure> {
         let spec = match self.kernel.as_deref() {
             Some(text) if TimeSpec::is_meant_by(text) => {
@@ -128,7 +128,9 @@ impl Asked<'_> {
                             .map(Duration::seconds)
                             .map_err(|error| error.to_string());
                     }
-                    text.parse().map_err(|_| format!("{text:?} is not a number, but the input holds numbers"))
+                    text.parse().map_err(|_| {
+                        format!("{text:?} is not a number, but the input holds numbers, not times")
+                    })
                 };
                 Some(TimeSpec::parse(text, &period).map_err(Failure::input)?)
             }
@@ -143,9 +145,7 @@ impl Asked<'_> {
 impl Given {
     fn into_parameters(self, kernel: Option<KernelPair>) -> Result<GivenParameters, Failure> {
         let kernel = kernel.ok_or_else(|| {
-            Failure::Input(
-                "given parameters need their kernel; write for example kernel=\"matern32\"".to_owned(),
-            )
+            Failure::Input("given parameters need a kernel, for example kernel=\"matern32\"".to_owned())
         })?;
         let Self { mixing, length_scales, noise, has_private } = self;
         Ok(GivenParameters { kernel, mixing, has_private, length_scales, noise })

@@ -1,7 +1,6 @@
-//! Tables in parts: what a part computes where it lies, and what is decided and learned from the few numbers that parts send.
+//! Partitioned tables: computations within a partition, and learning from the summaries of all partitions.
 //!
-//! Everything that travels is text or bytes: a census, units and parameters as JSON, summaries, pasts and futures as the core
-//! writes them.
+//! Messages between processes are JSON (census, units, parameters) or bytes (segment summaries and messages).
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -27,28 +26,28 @@ use crate::arrays::{self, Table, table, vector};
 use crate::failure::Failure;
 use crate::fitting::{concluded, watched};
 use crate::model::Model;
-use crate::options::Asked;
+use crate::options::RequestedOptions;
 
-/// Something as JSON.
+/// A value as JSON.
 pub(crate) fn written(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string(value)
-        .map_err(|error| Failure::Numerical(format!("a number is not finite: {error}")))
+        .map_err(|error| Failure::Numerical(format!("a value is not finite: {error}")))
 }
 
-/// Something from its JSON.
+/// A value from JSON.
 fn read<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::Input(format!("this is not {what}: {error}")))
 }
 
 fn read_model(text: &str) -> Result<Lmc, Failure> {
     let plain: PlainModel = read(text, "a model")?;
-    plain.model().ok_or_else(|| Failure::Input("these numbers make no model".to_owned()))
+    plain.model().ok_or_else(|| Failure::Input("invalid model parameters".to_owned()))
 }
 
 fn read_rows(rows: &PyReadonlyArray1<'_, i64>) -> Result<Vec<RowIndex>, Failure> {
     let row = |&row: &i64| usize::try_from(row).map(RowIndex::new);
     let rows: Result<Vec<RowIndex>, _> = rows.as_array().iter().map(row).collect();
-    rows.map_err(|_| Failure::Input("a row has a negative number".to_owned()))
+    rows.map_err(|_| Failure::Input("a row index is negative".to_owned()))
 }
 
 /// Counts, ranges and moments of some rows, as JSON.
@@ -62,7 +61,7 @@ pub(crate) fn census(
     Ok(written(&py.detach(|| Census::of(&rows)).map_err(Failure::from)?)?)
 }
 
-/// The census of all parts together.
+/// The census of all partitions together.
 #[pyfunction]
 pub(crate) fn merged_census(parts: Vec<String>) -> PyResult<String> {
     let mut whole: Option<Census> = None;
@@ -73,11 +72,11 @@ pub(crate) fn merged_census(parts: Vec<String>) -> PyResult<String> {
             Some(whole) => whole.merge(&part).map_err(Failure::from)?,
         });
     }
-    let whole = whole.ok_or_else(|| Failure::Input("there are no parts".to_owned()))?;
+    let whole = whole.ok_or_else(|| Failure::Input("there are no partitions".to_owned()))?;
     Ok(written(&whole)?)
 }
 
-/// The order in which a chain visits rows, from row `first`; along a single input, their ascending order.
+/// The order in which a chain from row `first` visits the rows; ascending for a single input.
 #[pyfunction]
 pub(crate) fn chain_order<'py>(
     py: Python<'py>,
@@ -91,7 +90,7 @@ pub(crate) fn chain_order<'py>(
     Ok(numpy::IntoPyArray::into_pyarray(rows, py))
 }
 
-/// The log evidence of a chain in segments, and of each segment what lies before and after it, from their summaries.
+/// The log evidence of a chain, and the messages into each segment from both sides, from the summaries of all segments.
 #[pyfunction]
 #[expect(clippy::type_complexity, reason = "a tuple for Python to unpack")]
 pub(crate) fn surroundings<'py>(
@@ -114,7 +113,7 @@ pub(crate) fn surroundings<'py>(
     Ok((log_evidence, around.iter().map(of_one).collect()))
 }
 
-/// Rows of a table that lie together on a chain.
+/// A segment of a chain with its rows.
 #[pyclass(frozen, module = "catena._catena")]
 pub(crate) struct Segment {
     part: Part,
@@ -135,7 +134,7 @@ fn counted(distinct: bool) -> Counted {
 
 #[pymethods]
 impl Segment {
-    /// Lays rows on a chain in this order; `before` is the point to which it is joined.
+    /// Builds a segment over rows in this order; `before` is the point to which it is joined.
     #[new]
     #[pyo3(signature = (inputs, values, order, before, preparation))]
     fn new(
@@ -152,12 +151,12 @@ impl Segment {
         Ok(Self { part: part.map_err(Failure::from)? })
     }
 
-    /// The length of the edge to each position, in the model's units.
+    /// The length of the edge into each position, in model units.
     fn steps<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         vector(py, self.part.steps().to_vec())
     }
 
-    /// What is added to the log evidence for the density of the cells as they were given.
+    /// The term that converts the log evidence to the caller's units.
     fn log_volume(&self) -> f64 {
         self.part.log_volume()
     }
@@ -169,14 +168,14 @@ impl Segment {
         Ok((table(py, sums.to_vec(), n_outputs)?, table(py, counts.to_vec(), n_outputs)?))
     }
 
-    /// What the rest of the chain needs to know of these rows under a model; without copies of cells if only `distinct` ones count.
+    /// The summary of the segment under a model; `distinct` ignores exact copies of cells.
     fn summary<'py>(&self, py: Python<'py>, model: &str, distinct: bool) -> PyResult<Bound<'py, PyBytes>> {
         let model = read_model(model)?;
         let bytes = py.detach(|| Ok(self.part.summary(&model, counted(distinct))?.to_bytes()));
         Ok(PyBytes::new(py, &bytes.map_err(|error: catena_fit::fit::FitError| Failure::from(error))?))
     }
 
-    /// The share of the log evidence and of its slopes: the log evidence, then mixing, length-scales, shapes and noise.
+    /// The segment's contribution to the log evidence and its gradient: log evidence, mixing, length-scales, shapes, noise.
     fn gradient<'py>(
         &self,
         py: Python<'py>,
@@ -217,54 +216,54 @@ impl Segment {
     }
 }
 
-/// The kind of model for a table in parts.
+/// The model family for a partitioned table.
 #[pyclass(frozen, module = "catena._catena")]
 pub(crate) struct Outline {
     draft: Draft,
     about: About,
 }
 
-/// On how many rows of a table of this size models are compared.
+/// The number of rows on which candidates are compared.
 #[pyfunction]
 pub(crate) fn rows_to_compare(
     n_rows: usize,
     n_inputs: usize,
     n_outputs: usize,
-    asked: Asked<'_>,
+    options: RequestedOptions<'_>,
 ) -> PyResult<usize> {
-    Ok(in_parts::rows_to_compare(n_rows, n_inputs, n_outputs, &asked.into_options(&[], &[])?))
+    Ok(in_parts::rows_to_compare(n_rows, n_inputs, n_outputs, &options.into_options(&[], &[])?))
 }
 
 #[pymethods]
 impl Outline {
-    /// Chooses by a sample of the table what is not asked for; with `True` if Ctrl-C cut it short.
+    /// Selects the options that are not given, on a sample of the table; returns `True` if Ctrl-C interrupted it.
     #[staticmethod]
     fn chosen(
         py: Python<'_>,
         inputs: PyReadonlyArray2<'_, f64>,
         values: PyReadonlyArray2<'_, f64>,
         census: &str,
-        asked: Asked<'_>,
+        options: RequestedOptions<'_>,
         notes: TableNotes,
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<(Self, bool)> {
         let (sample, census) = (arrays::dataset(&inputs, &values)?, read::<Census>(census, "a census")?);
         let about = notes.into_about()?;
         let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
-        let options = asked.into_options(&names, &about.outputs)?;
+        let options = options.into_options(&names, &about.outputs)?;
         let job = |monitor: &FitMonitor<'_>| Draft::new(&sample, &census, &options, monitor);
         let (draft, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
         Ok((Self { draft, about }, interrupted))
     }
 
-    /// The units of the whole table as JSON; `gap` is its median gap along a single input.
+    /// The units of the whole table as JSON; `gap` is the median spacing of a single input.
     fn preparation(&self, census: &str, gap: Option<f64>) -> PyResult<String> {
         let census: Census = read(census, "a census")?;
         Ok(written(&self.draft.preparation(&census, gap).map_err(Failure::from)?)?)
     }
 
-    /// Learns by `evidence(model)`, which returns the numbers of `Segment.gradient` for the whole table, or takes given
-    /// parameters. The fitted model keeps the sample. `gathered` is census, units, spacing, sums, counts and remarks.
+    /// Learns the parameters with `evidence(model)`, which returns the numbers of `Segment.gradient` for the whole table, or uses
+    /// given parameters. The fitted model keeps the sample. `gathered` has census, units, spacing, sums, counts and remarks.
     fn learn(
         &self,
         py: Python<'_>,
@@ -280,14 +279,14 @@ impl Outline {
         let is_lost = || trouble.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         let ask = |model: &Lmc| {
             if is_lost() {
-                return Err(EvidenceFailure("an evaluation before this one has failed".to_owned()));
+                return Err(EvidenceFailure("an earlier evaluation failed".to_owned()));
             }
-            asked_of(&evidence, model).map_err(|error| {
+            evaluated(&evidence, model).map_err(|error| {
                 if is_numerical(&error) {
                     return EvidenceFailure(error.to_string());
                 }
                 trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                EvidenceFailure("an evaluation has failed".to_owned())
+                EvidenceFailure("an evaluation failed".to_owned())
             })
         };
         let job = |monitor: &FitMonitor<'_>| {
@@ -303,7 +302,7 @@ impl Outline {
     }
 }
 
-/// What Python gathered from all parts.
+/// Statistics of all partitions.
 #[derive(FromPyObject)]
 struct GatheredNotes<'py> {
     #[pyo3(item)]
@@ -332,14 +331,16 @@ impl GatheredNotes<'_> {
     }
 }
 
-/// Asks Python for the evidence of a model and its slopes.
-fn asked_of(evidence: &Py<PyAny>, model: &Lmc) -> PyResult<Gradient> {
+/// Calls Python for the log evidence of a model and its gradient.
+fn evaluated(evidence: &Py<PyAny>, model: &Lmc) -> PyResult<Gradient> {
     let text = written(&PlainModel::of(model))?;
     let mut numbers: Vec<f64> = Python::attach(|py| evidence.call1(py, (text,))?.extract(py))?;
     let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
     let sizes = [1, n_outputs * n_latents, n_latents, n_latents, n_outputs];
     if numbers.len() != sizes.iter().sum::<usize>() {
-        return Err(Failure::Input(format!("an evidence came with {} numbers", numbers.len())).into());
+        return Err(
+            Failure::Input(format!("the evidence callback returned {} numbers", numbers.len())).into()
+        );
     }
     let mut lists = sizes.map(|size| {
         let rest = numbers.split_off(size);
@@ -350,7 +351,7 @@ fn asked_of(evidence: &Py<PyAny>, model: &Lmc) -> PyResult<Gradient> {
     Ok(Gradient { log_evidence, mixing: next(1), length_scales: next(2), shapes: next(3), noise: next(4) })
 }
 
-/// Whether numbers failed at these parameters: a trial too far, not the end of the fit.
+/// Whether this is a numerical failure, which ends a line search step but not the fit.
 fn is_numerical(error: &PyErr) -> bool {
     Python::attach(|py| {
         let class = py.import("catena.errors").and_then(|module| module.getattr("NumericalError"));

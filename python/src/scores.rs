@@ -1,4 +1,4 @@
-//! Scores of single cells; what is averaged over is Python's business.
+//! Scores of single cells; Python averages them.
 
 use catena_fit::normal::{log_density, quantile};
 use catena_fit::scores::normal_crps;
@@ -9,8 +9,8 @@ use crate::failure::Failure;
 
 type Scores<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>);
 
-/// For each cell its negative log density, its continuous ranked probability score, and whether it is inside the central
-/// interval of probability `level`, under normal distributions.
+/// For each cell under a normal distribution: negative log density, continuous ranked probability score, and whether it is inside
+/// the central interval of probability `level`.
 #[pyfunction]
 pub(crate) fn cell_scores<'py>(
     py: Python<'py>,
@@ -21,7 +21,9 @@ pub(crate) fn cell_scores<'py>(
 ) -> PyResult<Scores<'py>> {
     let (truth, mean, deviation) = (truth.as_array(), mean.as_array(), deviation.as_array());
     if truth.len() != mean.len() || truth.len() != deviation.len() {
-        return Err(Failure::Input("truth, mean and std need the same number of cells".to_owned()).into());
+        return Err(
+            Failure::Input("truth, mean and std must have the same number of cells".to_owned()).into()
+        );
     }
     let reach = quantile(0.5 + 0.5 * level);
     let (mut negative_log, mut crps, mut inside) = (vec![], vec![], vec![]);

@@ -25,7 +25,7 @@ impl Structure {
         Arc::clone(&self.tree)
     }
 
-    /// The structure under a fit, over its rows and candidates, built again.
+    /// The structure of a fit over its rows and candidates, rebuilt.
     pub(crate) fn of_fit(fit: &Fit) -> Result<Option<Self>, Failure> {
         let parts = fit.parts();
         if !matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena) {
@@ -62,7 +62,7 @@ impl Structure {
         Ok(Self { tree, kind })
     }
 
-    /// A number for every row.
+    /// A value for every row.
     fn by_row<T: Clone>(&self, of_position: impl Fn(catena::index::Position) -> T) -> Vec<T> {
         (0..self.tree.len()).map(|row| of_position(self.tree.position_of(RowIndex::new(row)))).collect()
     }
@@ -70,13 +70,13 @@ impl Structure {
 
 #[pymethods]
 impl Structure {
-    /// What it is called, such as ``"greedy chain"``.
+    /// The kind, such as ``"greedy chain"``.
     #[getter]
     fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// Rows in the order they are visited, the root first.
+    /// Rows in visiting order, the root first.
     #[getter]
     fn order<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let rows: Vec<i64> = self.tree.positions().map(|at| self.tree.row_at(at).get() as i64).collect();
@@ -91,13 +91,13 @@ impl Structure {
         self.by_row(parent).into_pyarray(py)
     }
 
-    /// The distance of each row to its parent; 0 for the root.
+    /// The distance from each row to its parent; 0 for the root.
     #[getter]
     fn edge_lengths<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.by_row(|position| self.tree.step_into(position)).into_pyarray(py)
     }
 
-    /// Whether there is no branch.
+    /// Whether the tree has no branches.
     #[getter]
     fn is_chain(&self) -> bool {
         self.tree.is_chain()
@@ -128,7 +128,7 @@ fn built(
     Ok(Structure::new(py.detach(|| on_pool(|| build(&inputs)))?, kind)?)
 }
 
-/// The chain along a single input column.
+/// The chain of a single input column in ascending order.
 #[pyfunction]
 pub(crate) fn sorted_chain(py: Python<'_>, inputs: PyReadonlyArray2<'_, f64>) -> PyResult<Structure> {
     built(py, inputs, "sorted chain", catena::structure::sorted_chain)
@@ -145,7 +145,7 @@ pub(crate) fn chain(
     built(py, inputs, "chain", |inputs| Tree::chain(inputs, order.clone()))
 }
 
-/// The chain that goes to the nearest row it has not visited, from row `start`.
+/// The chain that always moves to the nearest unvisited row, from row `start`.
 #[pyfunction]
 pub(crate) fn greedy_chain(
     py: Python<'_>,
@@ -162,7 +162,7 @@ pub(crate) fn spanning_tree(py: Python<'_>, inputs: PyReadonlyArray2<'_, f64>) -
     built(py, inputs, "spanning tree", catena::structure::spanning_tree)
 }
 
-/// Greedy chains with random starts and choices.
+/// Greedy chains with random starts and random choices.
 #[pyfunction]
 pub(crate) fn random_chains(
     py: Python<'_>,

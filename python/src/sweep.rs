@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::structure::Structure;
 use crate::threads::on_pool;
 
-/// Posterior means and variances of the function, log evidence, and its derivatives in mixing, length-scales and noise.
+/// Posterior means and variances of the latent function, log evidence and its gradient.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "a model, a table and a structure, as Python has them")]
 pub(crate) fn sweep<'py>(
@@ -65,7 +65,7 @@ fn model(
     noise: &[f64],
     kernel: KernelPair,
 ) -> Result<Lmc, Failure> {
-    // The state is suited to the structure later; every kernel has a value state.
+    // The method replaces the state kind by the one that suits the structure.
     let latent = |length: &f64| -> Result<Latent, ModelError> {
         Ok(Latent::new(kernel.shared, StateKind::Value, LengthScale::new(*length)?)?)
     };

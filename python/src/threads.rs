@@ -1,4 +1,4 @@
-//! The threads that calculations run on: one pool per process, made anew after a fork.
+//! The thread pool of the process, rebuilt after a fork.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,11 +6,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::failure::Failure;
 
-/// The process that made the pool, and the pool. A forked child inherits the memory of a pool but none of its threads, and
-/// would wait for them forever.
+/// The process that created the pool, and the pool. A forked child inherits the pool's memory without its threads and would wait for
+/// them forever.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Runs a calculation on this process's threads.
+/// Runs a computation on the pool of this process.
 pub(crate) fn on_pool<T: Send>(calculation: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     Ok(pool()?.install(calculation))
 }
@@ -25,7 +25,7 @@ fn pool() -> Result<Arc<ThreadPool>, Failure> {
     }
     let pool = Arc::new(ThreadPoolBuilder::new().build().map_err(|_| Failure::Lost)?);
     if let Some(inherited) = slot.replace((process, Arc::clone(&pool))) {
-        // Dropping it would wait for threads that are not here.
+        // Dropping it would wait for threads that do not exist.
         std::mem::forget(inherited);
     }
     Ok(pool)

@@ -1,4 +1,4 @@
-//! Instants as the numbers a model works with, and back; durations as people write them.
+//! Converts times and durations to numbers and back.
 
 use catena_io::time::{Instant, TimeAxis, TimeStyle};
 use catena_io::units::Duration;
@@ -12,7 +12,7 @@ fn axis(origin_seconds: i64) -> TimeAxis {
     TimeAxis { origin_seconds, style: TimeStyle::default() }
 }
 
-/// Nanoseconds since 1970 as seconds after `origin`, or after the earliest whole second of them; with the origin.
+/// Nanoseconds since 1970 as seconds after `origin` (by default their earliest whole second), and the origin.
 #[pyfunction]
 #[pyo3(signature = (nanoseconds, origin=None))]
 pub(crate) fn numbers_of<'py>(
@@ -39,7 +39,9 @@ pub(crate) fn instants_of<'py>(
     let nanoseconds = |number: &f64| {
         let instant = axis.instant_of(*number).and_then(|instant| i64::try_from(instant.nanoseconds()).ok());
         instant.ok_or_else(|| {
-            Failure::input(format!("{number} seconds after the first row is outside the calendar"))
+            Failure::input(format!(
+                "{number} seconds after the first row is outside the supported range of times"
+            ))
         })
     };
     let instants: Vec<i64> = numbers.as_array().iter().map(nanoseconds).collect::<Result<_, _>>()?;
@@ -58,7 +60,7 @@ pub(crate) fn seconds_text(seconds: f64) -> String {
     length_text(true, seconds)
 }
 
-/// The median distance of neighbors along a line that differ; `None` if all places are the same.
+/// The median positive difference of neighboring inputs; `None` if all inputs are equal.
 #[pyfunction]
 pub(crate) fn median_gap(places: PyReadonlyArray1<'_, f64>) -> Option<f64> {
     let places: Vec<f64> = places.as_array().iter().copied().collect();

@@ -15,19 +15,19 @@ MODEL = {
 GIVEN = {"learn": False, "standardize": False, **MODEL}
 
 
-def line(n_rows=25, n_outputs=3, holes=0.3, seed=0):
-    """Unordered places along one input, outputs that move together, and holes."""
+def line(n_rows=25, n_outputs=3, missing=0.3, seed=0):
+    """Unordered places along one input, outputs that move together, and missing values."""
     generator = np.random.default_rng(seed)
     X = generator.uniform(0, 10, (n_rows, 1))
     wave = np.column_stack([np.sin(X[:, 0]), np.cos(0.6 * X[:, 0])])
     Y = wave @ generator.normal(size=(2, n_outputs)) + 0.1 * generator.normal(size=(n_rows, n_outputs))
-    Y[generator.uniform(size=Y.shape) < holes] = np.nan
+    Y[generator.uniform(size=Y.shape) < missing] = np.nan
     Y[0] = generator.normal(size=n_outputs)
     return X, Y
 
 
 def plane(n_rows=40, n_outputs=2, dim=2, seed=0):
-    """Places in a plane, smooth outputs and holes."""
+    """Places in a plane, smooth outputs and missing values."""
     generator = np.random.default_rng(seed)
     X = generator.uniform(0, 3, (n_rows, dim))
     Y = np.column_stack([np.sin(X.sum(1) + output) for output in range(n_outputs)])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracle import DenseGP, diagonal_blocks
+from dense import DenseGP, diagonal_blocks
 from tables import GIVEN, MODEL, line
 
 import catena
@@ -10,11 +10,11 @@ import catena
 
 @pytest.fixture(params=["matern12", "matern32", "matern52"])
 def pair(request):
-    """A fit and its judge, on one table along a line."""
+    """A fit and its reference, on one table along a line."""
     X, Y = line()
     options = {**GIVEN, "kernel": request.param}
-    judge = DenseGP(X, Y, **{**MODEL, "kernel": request.param})
-    return catena.MultiOutputGP(**options).fit(X, Y), judge
+    reference = DenseGP(X, Y, **{**MODEL, "kernel": request.param})
+    return catena.MultiOutputGP(**options).fit(X, Y), reference
 
 
 ELSEWHERE = np.array([[-1.5], [0.3], [4.4], [4.41], [9.0], [13.0]])
@@ -22,24 +22,24 @@ ELSEWHERE = np.array([[-1.5], [0.3], [4.4], [4.41], [9.0], [13.0]])
 
 @pytest.mark.parametrize("include_noise", [True, False])
 def test_means_and_deviations(pair, include_noise):
-    gp, judge = pair
-    for X in (judge.X, ELSEWHERE):
+    gp, reference = pair
+    for X in (reference.X, ELSEWHERE):
         mean, std = gp.predict(X, return_std=True, include_noise=include_noise)
-        expected, joint = judge.predict(X, include_noise)
+        expected, joint = reference.predict(X, include_noise)
         np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-10)
         np.testing.assert_allclose(std**2, np.diag(joint).reshape(mean.shape), rtol=0, atol=1e-10)
 
 
 def test_rows_of_the_fit_are_predicted_without_being_named(pair):
-    gp, judge = pair
-    np.testing.assert_allclose(gp.predict(), judge.predict(judge.X)[0], rtol=0, atol=1e-10)
+    gp, reference = pair
+    np.testing.assert_allclose(gp.predict(), reference.predict(reference.X)[0], rtol=0, atol=1e-10)
 
 
 @pytest.mark.parametrize("include_noise", [True, False])
 def test_covariances_of_outputs(pair, include_noise):
-    gp, judge = pair
+    gp, reference = pair
     mean, cov = gp.predict(ELSEWHERE, return_cov=True, include_noise=include_noise)
-    expected = diagonal_blocks(judge.predict(ELSEWHERE, include_noise)[1], 3)
+    expected = diagonal_blocks(reference.predict(ELSEWHERE, include_noise)[1], 3)
     assert cov.shape == (6, 3, 3) and mean.shape == (6, 3)
     np.testing.assert_allclose(cov, expected, rtol=0, atol=1e-10)
     _, std = gp.predict(ELSEWHERE, return_std=True, include_noise=include_noise)
@@ -47,16 +47,16 @@ def test_covariances_of_outputs(pair, include_noise):
 
 
 def test_log_marginal_likelihood(pair):
-    gp, judge = pair
-    assert gp.log_marginal_likelihood() == pytest.approx(judge.log_evidence(), rel=1e-12)
+    gp, reference = pair
+    assert gp.log_marginal_likelihood() == pytest.approx(reference.log_evidence(), rel=1e-12)
 
 
 def test_draws_are_joint(pair):
-    gp, judge = pair
+    gp, reference = pair
     n_samples = 20_000
     draws = gp.sample_y(ELSEWHERE, n_samples, random_state=1, include_noise=False)
     assert draws.shape == (6, 3, n_samples)
-    expected, joint = judge.predict(ELSEWHERE, include_noise=False)
+    expected, joint = reference.predict(ELSEWHERE, include_noise=False)
     flat = draws.reshape(-1, n_samples)
     deviation = np.sqrt(np.diag(joint))
     # Five standard errors of a mean, and of a covariance of normal numbers.
@@ -66,10 +66,10 @@ def test_draws_are_joint(pair):
 
 
 def test_draws_of_observations_have_the_noise(pair):
-    gp, judge = pair
+    gp, reference = pair
     function = gp.sample_y(ELSEWHERE, 4000, random_state=3, include_noise=False)
     noise = gp.sample_y(ELSEWHERE, 4000, random_state=3) - function
-    np.testing.assert_allclose(noise.var(axis=(0, 2)), judge.noise, rtol=5 * np.sqrt(2 / (6 * 4000)))
+    np.testing.assert_allclose(noise.var(axis=(0, 2)), reference.noise, rtol=5 * np.sqrt(2 / (6 * 4000)))
 
 
 def test_draws_at_one_place_asked_twice_are_one_function(pair):
@@ -85,9 +85,11 @@ def test_standardized_outputs_have_their_mean_taken_off():
     Y = Y + np.array([100.0, -50.0, 3.0])
     mean = np.nanmean(Y, axis=0)
     gp = catena.MultiOutputGP(**{**GIVEN, "standardize": True}).fit(X, Y)
-    judge = DenseGP(X, Y - mean, **MODEL)
-    np.testing.assert_allclose(gp.predict(ELSEWHERE), judge.predict(ELSEWHERE)[0] + mean, rtol=0, atol=1e-9)
-    assert gp.log_marginal_likelihood() == pytest.approx(judge.log_evidence(), rel=1e-10)
+    reference = DenseGP(X, Y - mean, **MODEL)
+    np.testing.assert_allclose(
+        gp.predict(ELSEWHERE), reference.predict(ELSEWHERE)[0] + mean, rtol=0, atol=1e-9
+    )
+    assert gp.log_marginal_likelihood() == pytest.approx(reference.log_evidence(), rel=1e-10)
 
 
 def test_private_latents_touch_one_output():

@@ -1,4 +1,4 @@
-"""Frames in, the same frames out: type, names, index, time zone; holes filled, everything else untouched."""
+"""Frames in, the same frames out: type, names, index, time zone; missing values filled, everything else untouched."""
 
 import datetime
 
@@ -23,7 +23,7 @@ NUMBERS = {**GIVEN, "length_scales": 4.0}
 
 
 def values():
-    """Two outputs over thirty hours, with holes."""
+    """Two outputs over thirty hours, with missing values."""
     hours = np.arange(HOURS)
     table = np.column_stack([np.sin(hours / 4), 0.5 * np.sin(hours / 4) + 3])
     table[5:8, 0] = np.nan
@@ -61,7 +61,7 @@ def test_pandas_index_of_times(zone, unit):
     np.testing.assert_array_equal(ahead.to_numpy(), expected([30, 31, 32]))
 
 
-def test_pandas_fills_holes_and_leaves_the_rest():
+def test_pandas_fills_missing_values_and_leaves_the_rest():
     frame = pd.DataFrame(
         {
             "station": ["x"] * HOURS,
@@ -223,7 +223,7 @@ def test_other_clocks_are_refused(asked, sentence):
 @pytest.mark.parametrize(
     ("frame", "sentence"),
     [
-        (pd.DataFrame({"t": [1.0, 2.0], "name": ["a", "b"]}), "no column of numbers"),
+        (pd.DataFrame({"t": [1.0, 2.0], "name": ["a", "b"]}), "no numeric column"),
         (pd.DataFrame([[1.0, 2.0, 3.0]] * 2, columns=["t", "a", "a"]), "twice"),
         (pl.DataFrame(), "no columns"),
         (pl.Series([1.0, 2.0]), "single column"),
@@ -269,7 +269,7 @@ def test_labels_that_are_no_text_are_found_as_columns():
     assert gp.score(frame) == catena.MultiOutputGP(**NUMBERS).fit(far()).score(far())
     assert gp.update(frame[:2]).predict().iloc[-2:, 0].tolist() == [100.0, 101.0]
     twice = far(("1", 1, "b"))
-    with pytest.raises(ValueError, match="'1' is there twice"):
+    with pytest.raises(ValueError, match="'1' occurs twice"):
         catena.MultiOutputGP(**NUMBERS).fit(twice)
 
 
@@ -298,7 +298,7 @@ def test_an_index_is_the_input_of_a_model_that_was_fitted_to_one():
     expected = gp.predict().to_numpy()[:3]
     for same in (frame[:3], far()[:3], frame[:3].rename_axis(None)):
         np.testing.assert_allclose(gp.predict(same)[["a", "b"]], expected, rtol=1e-9)
-    with pytest.raises(ValueError, match=r"the index 't'.*only numbers its rows.*rename_axis"):
+    with pytest.raises(ValueError, match=r"the index 't'.*holds only row numbers.*rename_axis"):
         gp.predict(far()[["a", "b"]])
     with pytest.raises(ValueError, match=r"the index 't'.*its index is 'depth'"):
         gp.predict(frame.rename_axis("depth"))
@@ -394,19 +394,21 @@ def test_xarray_rows_along_another_dimension_are_refused():
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "UInt8", "int32[pyarrow]"])
-def test_holes_among_whole_numbers_are_filled_with_fractions(dtype):
+def test_missing_values_among_whole_numbers_are_filled_with_fractions(dtype):
     counts = pd.Series(np.round(10 + 5 * values()[:, 0])).astype(dtype)
     frame = pd.DataFrame({"t": np.arange(float(HOURS)), "n": counts, "b": values()[:, 1]})
     gp = catena.MultiOutputGP(**NUMBERS).fit(frame)
     whole = gp.impute()
-    holes = frame["n"].isna()
-    assert holes.any() and not whole["n"].isna().any() and whole["n"].dtype.kind == "f"
-    assert (whole["n"][~holes] == frame["n"][~holes]).all()
-    np.testing.assert_array_equal(whole["n"][holes].to_numpy(float), gp.predict()["n"][holes].to_numpy())
+    missing = frame["n"].isna()
+    assert missing.any() and not whole["n"].isna().any() and whole["n"].dtype.kind == "f"
+    assert (whole["n"][~missing] == frame["n"][~missing]).all()
+    np.testing.assert_array_equal(whole["n"][missing].to_numpy(float), gp.predict()["n"][missing].to_numpy())
     one = catena.MultiOutputGP(**{**NUMBERS, "mixing": [1.0]}).fit(frame[["t"]], frame["n"])
     assert one.impute().notna().all()
     series = pl.Series(
-        "n", [None if hole else int(count) for count, hole in zip(counts, holes, strict=True)], dtype=pl.Int64
+        "n",
+        [None if is_missing else int(count) for count, is_missing in zip(counts, missing, strict=True)],
+        dtype=pl.Int64,
     )
     filled = (
         catena.MultiOutputGP(**{**NUMBERS, "mixing": [1.0]}).fit(frame[["t"]].to_numpy(), series).impute()
@@ -430,11 +432,11 @@ def test_columns_that_are_left_out_are_named(library, tmp_path):
     columns = {"t": np.arange(float(HOURS)), "a": values()[:, 0], "place": ["x"] * HOURS, "b": values()[:, 1]}
     gp = catena.MultiOutputGP(**NUMBERS).fit(library({**columns, "on": values()[:, 1] > 3}))
     assert gp.output_names_ == ["a", "b"]
-    sentence = "left out, since they hold no numbers: 'place', 'on'"
+    sentence = "ignored columns, which are not numeric: 'place', 'on'"
     gp.save(tmp_path / "model.catena")
     for again in (gp, catena.load(tmp_path / "model.catena")):
         assert sentence in again.summary_["decisions"] and sentence in str(again)
-    assert "left out, since" not in str(catena.MultiOutputGP(**NUMBERS).fit(far()))
+    assert "ignored columns" not in str(catena.MultiOutputGP(**NUMBERS).fit(far()))
 
 
 @pytest.mark.parametrize(

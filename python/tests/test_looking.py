@@ -26,7 +26,7 @@ def test_plot_shows_what_was_observed_predicted_and_hidden():
     assert len(axes) == 3 and [ax.get_ylabel() for ax in axes] == gp.output_names_
     lines = {drawn.get_label(): drawn for drawn in axes[1].lines}
     np.testing.assert_array_equal(lines["observed"].get_ydata(), Y[:, 1])
-    hidden = lines["hidden from the fit"].get_ydata()
+    hidden = lines["held out"].get_ydata()
     np.testing.assert_array_equal(hidden, np.where(np.isnan(Y[:, 1]), truth[:, 1], np.nan))
     along, mean = lines["mean"].get_data()
     np.testing.assert_allclose(mean, gp.predict(along[:, np.newaxis])[:, 1], atol=1e-12)

@@ -16,7 +16,7 @@ TIMES = pd.date_range("2024-03-30 12:00", periods=40, freq="h", tz="Europe/Berli
 
 
 def station():
-    """A frame of times in a zone, with holes."""
+    """A frame of times in a zone, with missing values."""
     hours = np.arange(40)
     frame = pd.DataFrame({"sea": np.sin(hours / 5), "lake": np.cos(hours / 7)}, index=TIMES)
     frame.iloc[8:14, 0] = np.nan

@@ -1,11 +1,12 @@
 """What people who build on catena use: sweeps, structures and scores."""
 
+import inspect
 import math
 
 import numpy as np
 import pytest
-from oracle import DenseGP
-from tables import MODEL, line, plane
+from dense import DenseGP
+from tables import GIVEN, MODEL, line, plane
 
 import catena
 from catena import metrics, structures
@@ -15,11 +16,12 @@ from catena import metrics, structures
 def test_a_sweep_equals_dense_algebra(kernel):
     X, Y = line()
     model = {**MODEL, "kernel": kernel}
-    swept, judge = catena.sweep(X, Y, **model), DenseGP(X, Y, **model)
-    mean, joint = judge.predict(X, include_noise=False)
-    assert swept.log_evidence == pytest.approx(judge.log_evidence(), rel=1e-12)
+    swept, reference = catena.sweep(X, Y, **model), DenseGP(X, Y, **model)
+    mean, joint = reference.predict(X, include_noise=False)
+    assert swept.log_evidence == pytest.approx(reference.log_evidence(), rel=1e-12)
     np.testing.assert_allclose(swept.mean, mean, atol=1e-10)
     np.testing.assert_allclose(swept.variance.ravel(), np.diag(joint), atol=1e-10)
+    np.testing.assert_array_equal(swept.std, np.sqrt(swept.variance))
 
 
 def test_the_gradient_is_that_of_dense_algebra():
@@ -75,7 +77,7 @@ def test_structures_are_what_they_say():
     assert repr(chain).startswith("<greedy chain over 60 rows")
 
 
-def test_scores_by_hand_and_without_holes():
+def test_scores_by_hand_and_without_missing_values():
     truth = np.array([[1.0, 10.0], [2.0, np.nan], [np.nan, 12.0]])
     mean = np.array([[1.5, 10.0], [2.0, 3.0], [7.0, 15.0]])
     std = np.array([[1.0, 2.0], [0.5, 1.0], [1.0, 1.0]])
@@ -94,3 +96,24 @@ def test_scores_by_hand_and_without_holes():
         [math.sqrt(0.125), math.sqrt(4.5)]
     )
     assert metrics.rmse(truth[:, 0], mean[:, 0]) == pytest.approx(math.sqrt(0.125))
+
+
+def test_length_scales_of_every_input():
+    X, Y = plane(n_outputs=3)
+    for options in (GIVEN, {**GIVEN, "standardize": True}):
+        gp = catena.MultiOutputGP(**options).fit(X * [1.0, 10.0], Y)
+        assert gp.length_scales_.shape == (2, 2)
+        scales = [latent["length_scales"] for latent in gp.summary_["latents"]]
+        np.testing.assert_array_equal(gp.length_scales_, scales)
+    X, Y = line()
+    np.testing.assert_allclose(catena.MultiOutputGP(**GIVEN).fit(X, Y).length_scales_, MODEL["length_scales"])
+
+
+def test_both_posteriors_at_a_point_have_the_same_signature():
+    X, Y = line()
+    gp = catena.MultiOutputGP(**GIVEN).fit(X, Y)
+    live = gp.live()
+    np.testing.assert_allclose(live.posterior_at(1.5), gp.posterior_at(1.5), atol=1e-10)
+    for found, expected in zip(live.posterior_at(1.5, True), gp.posterior_at(1.5, True), strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+    assert inspect.signature(live.posterior_at) == inspect.signature(gp.posterior_at)

@@ -68,7 +68,7 @@ def test_other_python_threads_run_during_a_sweep():
     end = time.monotonic()
     is_done.set()
     other.join()
-    # With the lock held there would be a hole as long as the sweep.
+    # With the lock held there would be a gap as long as the sweep.
     inside = [begin, *(at for at in ticks if begin < at < end), end]
     assert end - begin > 0.05 and max(np.diff(inside)) < 0.5 * (end - begin)
 
@@ -192,11 +192,11 @@ def test_progress_in_a_notebook_is_one_display_that_changes(monkeypatch):
     line = _progress.watcher("auto")
     line("learning", 0.5)
     line("learning", 0.5)
-    line("filling in", 1.0)
+    line("computing the posterior", 1.0)
     line.close()
     assert [text.split(",")[0] for text in shown] == [
         "catena: learning  50 %",
-        "catena: filling in 100 %",
+        "catena: computing the posterior 100 %",
         "",
     ]
     assert _progress.watcher(False) is None

@@ -50,7 +50,7 @@ def test_pickle_predicts_to_the_bit():
 
 
 def test_pipeline_and_grid_search():
-    X, Y = line(60, holes=0.0)
+    X, Y = line(60, missing=0.0)
     search = GridSearchCV(catena.MultiOutputGP(**GIVEN), {"kernel": ["matern12", "matern52"]}, cv=3).fit(X, Y)
     assert set(search.best_params_) == {"kernel"}
     pipeline = make_pipeline(StandardScaler(), catena.MultiOutputGP(**GIVEN)).fit(X, Y)
@@ -65,7 +65,7 @@ def test_pipeline_and_grid_search():
     assert targets.predict(X[:5]).shape == (5, 3)
 
 
-def test_holes_may_stay_in_the_targets_and_scores_ignore_them():
+def test_missing_values_may_stay_in_the_targets_and_scores_ignore_them():
     X, Y = line(40)
     gp = catena.MultiOutputGP(**GIVEN).fit(X, Y)
     by_hand = []

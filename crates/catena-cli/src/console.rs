@@ -1,4 +1,4 @@
-//! What is said on standard error: sentences always, a progress bar only to a person at a terminal.
+//! Messages on standard error, and progress bars if it is a terminal.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
@@ -8,31 +8,30 @@ use std::time::Duration;
 use catena_fit::fit::{Event, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// An error, as the one sentence a user sees.
+/// Prints an error as one line.
 pub(crate) fn complain(error: &dyn Display) {
     let sentence = error.to_string().replace('\n', " ");
-    // Without standard error there is no one to tell.
     let _ = writeln!(io::stderr(), "catena: {sentence}");
 }
 
-/// A number of things in words: `1 hole`, `2 holes`.
+/// A count with its noun: `1 block`, `2 blocks`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Speaks to the user while a command runs.
+/// Writes messages and progress to standard error.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Console {
     is_quiet: bool,
 }
 
 impl Console {
-    /// `is_quiet` silences everything but errors.
+    /// `is_quiet` suppresses everything but errors.
     pub(crate) fn new(is_quiet: bool) -> Self {
         Self { is_quiet }
     }
 
-    /// Says something worth knowing.
+    /// Prints a message.
     pub(crate) fn say(self, text: impl Display) {
         if !self.is_quiet {
             let _ = writeln!(io::stderr(), "{text}");
@@ -55,7 +54,7 @@ impl Console {
         self.bar(0, "reading {bar:30} {bytes}/{total_bytes} {eta} left")
     }
 
-    /// A bar for a long row of computations, in thousandths of the work.
+    /// A bar for a series of computations, in thousandths of the work.
     pub(crate) fn computing(self) -> ProgressBar {
         self.bar(1000, "{bar:30} {elapsed}, {eta} left  {msg}")
     }
@@ -67,14 +66,14 @@ impl Console {
     }
 }
 
-/// Shows how far a fit is; told from several threads.
+/// Progress of a fit, updated from several threads.
 pub(crate) struct FitBar {
     bar: ProgressBar,
     state: Mutex<(Option<Stage>, f64)>,
 }
 
 impl FitBar {
-    /// Takes note of progress.
+    /// Shows an event.
     pub(crate) fn show(&self, event: Event) {
         if self.bar.is_hidden() {
             return;

@@ -1,4 +1,4 @@
-//! Everything that can go wrong, as one sentence, and the exit code that belongs to it.
+//! Errors of the program: one sentence each, with an exit code.
 
 use std::process::ExitCode;
 
@@ -13,7 +13,7 @@ use catena_io::{FileName, Place};
 use catena_store::StoreError;
 use thiserror::Error;
 
-/// Why a command ends without its result.
+/// Reason why a command failed.
 #[derive(Debug, Error)]
 pub(crate) enum CliError {
     #[error(transparent)]
@@ -31,87 +31,87 @@ pub(crate) enum CliError {
     #[error("{file}: {place}, column {column}: {what}")]
     Cell { file: FileName, place: Place, column: String, what: &'static str },
     #[error(
-        "{file}: numbers overflow at {place}; check the values around it, or weights and noise if they are given"
+        "{file}: numeric overflow at {place}; check the values near it, and the weights and noise if they were given"
     )]
     Overflow { file: FileName, place: Place },
     #[error(
-        "{file}: has one row only; learning needs at least two, so add rows or use --no-learn --parameters"
+        "{file}: has one row, but learning needs at least two; add rows, or use --no-learn --parameters FILE.json"
     )]
     OneRow { file: FileName },
-    #[error(
-        "--no-learn needs the parameters: give --parameters FILE.json, which `catena fit --parameters-out` writes"
-    )]
+    #[error("--no-learn needs --parameters FILE.json, a file written by `catena fit --parameters-out`")]
     NoParameters,
     #[error("{file}: {what}")]
     Parameters { file: FileName, what: String },
-    #[error("--json and another result cannot both go to standard output; give the other a file with -o")]
+    #[error("--json and the result cannot both go to standard output; write the result to a file with -o")]
     TwoOutputs,
     #[error(
-        "{file}: there is already a column {name:?}; rename it, or leave out the option that adds another (--std, --interval, --quantiles, --paths)"
+        "{file}: column {name:?} already exists; rename it, or drop the option that would add it (--std, --interval, --quantiles, --paths)"
     )]
     NameTaken { file: FileName, name: String },
     #[error(
-        "{file}: column {column} holds true and false, which cannot be filled; leave it out of --outputs, or write 1 and 0"
+        "{file}: column {column} holds true and false and cannot be filled; exclude it from --outputs, or encode it as 1 and 0"
     )]
     NotFillable { file: FileName, column: String },
-    #[error("{file}: is read by this command, so it cannot be written by it; give another path")]
+    #[error("{file}: is read by this command and cannot also be written by it; give another path")]
     SamePath { file: FileName },
-    #[error("{file}: two results cannot be written to one path; give another for one of them")]
+    #[error("{file}: two results cannot be written to the same path; give another path for one of them")]
     TwoAtOnePath { file: FileName },
     #[error(
-        "{file}: has observations that only the model beside it can read, so that model cannot be replaced; fold them into another first: catena watch MODEL --apply -o NEW_MODEL"
+        "{file}: contains observations for the model beside it, so that model cannot be overwritten; merge them into a new model first: catena watch MODEL --apply -o NEW_MODEL"
     )]
     JournalWouldBeLost { file: FileName },
-    #[error("{what} cannot go to standard output; give it a file")]
+    #[error("{what} cannot be written to standard output; give a file")]
     NeedsFile { what: &'static str },
-    #[error("{file}: the input {column} holds numbers, not times; give the horizon as a number of steps")]
+    #[error("{file}: input {column} holds numbers, not times; give the horizon as a number of steps")]
     HorizonNeedsTime { file: FileName, column: String },
     #[error(
-        "{file}: the step {step} needs a time input, but {column} holds numbers; give the step as a number"
+        "{file}: --step {step} is not a positive number, but input {column} holds numbers, not times; give the step as a number"
     )]
     StepNeedsTime { file: FileName, column: String, step: String },
-    #[error("{file}: a forecast or a block needs one input, but {found} were chosen; name one with --inputs")]
+    #[error(
+        "{file}: forecasts, blocks and time models need one input, but {found} were selected; select one with --inputs"
+    )]
     SeveralInputs { file: FileName, found: usize },
     #[error("{0}")]
     Period(String),
     #[error(
-        "--period needs a sum of pieces, which a kernel such as matern32 is not; leave out --kernel, or write --kernel time"
+        "--period needs a time model, but --kernel names a single kernel; drop --kernel, or use --kernel time"
     )]
     PeriodWithKernel,
-    #[error("this model has more parameters than a file of them can hold; keep the model file instead")]
+    #[error("the parameters of this model cannot be written as JSON; use the model file instead")]
     NoParametersToWrite,
     #[error(
-        "{file}: rolling scores need rows after the last one of the model; give a table that goes on from it"
+        "{file}: rolling scores need rows after the last row of the model; give a table that continues it"
     )]
     NothingLater { file: FileName },
-    #[error("{file}: all rows have the same {column}, so there is no step to go on with; give --step")]
+    #[error("{file}: all rows have the same {column}, so the step cannot be inferred; give --step")]
     NoStep { file: FileName, column: String },
     #[error(
-        "the horizon {horizon} is shorter than one step of {step}; give a longer one or a smaller --step"
+        "the horizon {horizon} is shorter than one step of {step}; give a longer horizon or a smaller --step"
     )]
     ShortHorizon { horizon: String, step: String },
     #[error(
-        "the horizon {horizon} has {n_steps} steps of {step}, more than {limit}; give a shorter one or a larger --step"
+        "the horizon {horizon} has {n_steps} steps of {step}, more than {limit}; give a shorter horizon or a larger --step"
     )]
     LongHorizon { horizon: String, step: String, n_steps: f64, limit: usize },
-    #[error("{file}: has no value of any output of the model, so there is nothing to do")]
+    #[error("{file}: has no observed value of any output of the model; give a table with values")]
     NoValues { file: FileName },
     #[error(
-        "{file}: column {column} has no series of the model, but {name:?}; its series are {known}, so fit a new model for others"
+        "{file}: column {column} has series {name:?}, which is not in the model ({known}); fit a new model for other series"
     )]
     NewSeries { file: FileName, column: String, name: String, known: String },
     #[error(
-        "{file}: too few observed cells to hide some and learn from the rest; compare needs at least 20, and 5 of one output"
+        "{file}: too few observed cells to hold some out; compare needs at least 20, and 5 in one output"
     )]
     TooFewCells { file: FileName },
     #[error(
-        "the fit needs about {needed} of memory, more than {limit}; raise --max-memory or use fewer rows or outputs"
+        "the fit needs about {needed} of memory, more than {limit}; raise --max-memory, or use fewer rows or outputs"
     )]
     Memory { needed: String, limit: String },
-    #[error("blocks need about {needed} of memory at the least, more than {limit}; raise --max-memory")]
+    #[error("filling in blocks needs at least {needed} of memory, more than {limit}; raise --max-memory")]
     BlockMemory { needed: String, limit: String },
     #[error(
-        "{file}: {place}, column {column}: this row comes before the one above it, but blocks need rows in ascending order; sort the table, or leave out --max-memory"
+        "{file}: {place}, column {column}: rows are not in ascending order, which filling in blocks requires; sort the table, or drop --max-memory"
     )]
     NotSorted { file: FileName, place: Place, column: String },
     #[error("{file}: {what}")]
@@ -120,7 +120,7 @@ pub(crate) enum CliError {
     Experiment(#[from] ExperimentError),
     #[error("{misses} of {judged} numbers miss the paper's; {file} says which and by how much")]
     Missed { misses: usize, judged: usize, file: FileName },
-    #[error("standard output cannot be written ({0})")]
+    #[error("cannot write to standard output ({0})")]
     Output(#[from] std::io::Error),
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -128,28 +128,30 @@ pub(crate) enum CliError {
     Live { file: FileName, cause: LiveFitError },
     #[error("{file}: cannot be read ({cause})")]
     Stream { file: FileName, cause: std::io::Error },
-    #[error("{file}: the header cannot be used: {what}")]
+    #[error("{file}: invalid header: {what}")]
     StreamHeader { file: FileName, what: String },
     #[error("{file}: line {line}: {what}")]
     Line { file: FileName, line: u64, what: String },
-    #[error("{file}: a line is longer than {} MiB", crate::watch::LONGEST_LINE >> 20)]
+    #[error("{file}: a line is longer than {} MiB; check the line breaks", crate::watch::LONGEST_LINE >> 20)]
     LongLine { file: FileName },
     #[error(
-        "{file}: has fewer than the {at} bytes that were read from it; give the file that the journal was written from"
+        "{file}: has fewer than the {at} bytes already read from it; give the file from which the journal was written"
     )]
     StreamIsShort { file: FileName, at: u64 },
     #[error("the model has no output {name:?}{}", nearest.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default())]
     UnknownOutput { name: String, nearest: Option<String> },
-    #[error("{file}: --apply writes another model; give -o another path")]
+    #[error("{file}: --apply cannot overwrite its own model; give another path with -o")]
     SameModel { file: FileName },
-    #[error("{file}: there is a journal already; give -o another path, or remove it if it is not needed")]
+    #[error(
+        "{file}: the journal already exists; give another path with -o, or remove the journal if it is not needed"
+    )]
     JournalExists { file: FileName },
-    #[error("--threads {0} cannot be used; give a number from 1 to 1024")]
+    #[error("--threads {0} is out of range; give a number from 1 to 1024")]
     Threads(usize),
 }
 
 impl CliError {
-    /// 2 for bad input or usage, 3 for numbers that failed.
+    /// 2 for bad input or usage, 3 for a numerical failure.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Overflow { .. } | Self::Missed { .. } => 3,
@@ -162,7 +164,7 @@ impl CliError {
         }
     }
 
-    /// Whether only the reader of a pipe has gone.
+    /// Whether the reader closed the pipe.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         match self {
             Self::Write(WriteError::PipeClosed { .. }) => true,
@@ -172,19 +174,18 @@ impl CliError {
     }
 }
 
-/// Prints what clap has to say: help as it is, a mistake as one sentence.
+/// Prints help, or a usage error as one sentence, and returns the exit code.
 pub(crate) fn usage_exit(error: &clap::Error) -> ExitCode {
     match usage_sentence(error) {
         Some(sentence) => crate::console::complain(&sentence),
         None => {
-            // Nothing can be done if help cannot be printed.
             let _ = error.print();
         }
     }
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
-/// What clap has to say of a mistake, as one sentence; `None` if it is help.
+/// A usage error as one sentence; `None` for help.
 pub(crate) fn usage_sentence(error: &clap::Error) -> Option<String> {
     let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_help || !error.use_stderr() {
@@ -194,7 +195,7 @@ pub(crate) fn usage_sentence(error: &clap::Error) -> Option<String> {
     let lines = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
     let sentence: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = sentence.join(" ").replace(" tip:", ";").replace("error: ", "");
-    // Where a verb is known its own help tells more.
+    // The help of the verb is more specific where the verb is known.
     let usage = text.lines().find_map(|line| line.strip_prefix("Usage: catena "));
     let verb =
         usage.and_then(|usage| usage.split(' ').next()).filter(|word| word.starts_with(char::is_alphabetic));

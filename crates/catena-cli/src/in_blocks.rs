@@ -1,7 +1,7 @@
-//! A table larger than memory, filled in blocks of rows by a kept model.
+//! Fills a table larger than memory in blocks of rows, with a saved model.
 //!
-//! Forward over the file, and of each block only its beginning is kept; backward over the blocks, last to first, and what fills
-//! their holes goes to a file beside the target; then once more forward, copying the text with its holes filled.
+//! The forward pass keeps only the message at the beginning of each block. The backward pass reads the blocks last to first and
+//! writes the predictions to a scratch file beside the target. A third pass copies the text with its missing values filled.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use catena_store::About;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use crate::arguments::{Bytes, Speech};
+use crate::arguments::{Bytes, Printing, is_standard_stream};
 use crate::console::counted;
 use crate::error::CliError;
 use crate::model_table::{Empty, read_options, rows_of};
@@ -24,19 +24,19 @@ use crate::predictions::Added;
 use crate::scoreboard::print_json;
 use crate::source::{Source, Text};
 
-/// What is to be filled, and how.
-pub(crate) struct InBlocksOf<'a> {
+/// A table to fill in blocks.
+pub(crate) struct BlockFilling<'a> {
     pub(crate) data: &'a Path,
     pub(crate) model: &'a Path,
     pub(crate) format: Option<Format>,
     pub(crate) limit: Bytes,
     pub(crate) quantity: Quantity,
-    /// What is added for every output.
+    /// Columns added for every output.
     pub(crate) added: &'a [Added],
-    pub(crate) speech: Speech,
+    pub(crate) printing: Printing,
 }
 
-/// Where a block is, and what comes before it.
+/// A block of rows in the file; `before` is the input of the row before it.
 struct Placed {
     start: BlockStart,
     first_row: u64,
@@ -44,33 +44,33 @@ struct Placed {
     before: Option<f64>,
 }
 
-/// What the program needs beside the blocks.
+/// Memory for everything but the blocks, in bytes.
 const BESIDE_BLOCKS: f64 = 24e6;
-/// Fewer rows are not worth a block.
+/// Smallest number of rows in a block.
 const FEWEST_ROWS: usize = 1024;
-/// The sweep rounds alike for blocks whose lengths are multiples of this.
+/// Block lengths are multiples of this, so that a sweep in blocks rounds like the whole sweep.
 const MULTIPLE: usize = 8;
 
-impl InBlocksOf<'_> {
-    /// Fills the holes.
+impl BlockFilling<'_> {
+    /// Fills the missing values.
     pub(crate) fn fill(&self, parts: &FitParts, about: &About, target: &Target) -> Result<(), CliError> {
         let blocks = self.open(about)?;
         self.check(&blocks, about, target)?;
         let most = self.rows_per_block(parts, &blocks)?;
-        let console = self.speech.console();
+        let console = self.printing.console();
         let bar = console.reading();
         bar.set_length(3 * blocks.n_bytes());
         let mut sweep = InBlocks::new(parts).map_err(|cause| self.failed(cause))?;
         let placed = self.forward(&mut sweep, &blocks, about, most, &bar)?;
         let width = about.outputs.len() * (1 + self.added.len());
         let mut rows = ScratchRows::beside(target, width)?;
-        let mut n_holes = 0;
+        let mut n_missing = 0;
         for block in placed.iter().rev() {
             let (source, inputs) = self.read(&blocks, block, about)?;
             let predictive =
                 sweep.backward(&inputs, self.quantity).map_err(|error| source.in_user_terms(error))?;
             rows.write(block.first_row, &self.numbers(&predictive, &inputs.values, about.outputs.len()))?;
-            n_holes += inputs.values.iter().filter(|value| value.is_nan()).count();
+            n_missing += inputs.values.iter().filter(|value| value.is_nan()).count();
             bar.set_position(2 * blocks.n_bytes() - block.start.byte());
         }
         if !sweep.variances_are_accurate() {
@@ -86,37 +86,37 @@ impl InBlocksOf<'_> {
         bar.finish_and_clear();
         let n_blocks = placed.len();
         console.say(format!(
-            "filled {} in {}, in {} of at most {} rows",
-            counted(n_holes, "hole"),
+            "filled {} in {}, using {} of at most {} rows",
+            counted(n_missing, "missing value"),
             counted(about.outputs.len(), "output"),
             counted(n_blocks, "block"),
             most + 1
         ));
-        if self.speech.json {
+        if self.printing.json {
             return print_json(&json!({
-                "rows": n_rows, "holes": n_holes, "blocks": n_blocks, "rows_per_block": most,
+                "rows": n_rows, "holes": n_missing, "blocks": n_blocks, "rows_per_block": most,
                 "log_evidence": sweep.log_evidence(),
             }));
         }
         Ok(())
     }
 
-    /// Says in how many blocks the holes would be filled.
+    /// Prints the number of blocks.
     pub(crate) fn plan(&self, parts: &FitParts, about: &About) -> Result<(), CliError> {
         let blocks = self.open(about)?;
         let most = self.rows_per_block(parts, &blocks)?;
         InBlocks::new(parts).map_err(|cause| self.failed(cause))?;
         let (table, next) = blocks.read(blocks.first(), most)?;
-        let n_rows = rows_of(table, about, Empty::Fine, self.speech.console())?.frame.n_rows();
+        let n_rows = rows_of(table, about, Empty::Fine, self.printing.console())?.frame.n_rows();
         let first = blocks.first().byte();
         let bytes = next.map_or(blocks.n_bytes(), BlockStart::byte) - first;
         let n_blocks = (blocks.n_bytes() - first).div_ceil(bytes.max(1));
-        if self.speech.json {
+        if self.printing.json {
             return print_json(&json!({"verb": "impute", "blocks": n_blocks, "rows_per_block": most}));
         }
-        let console = self.speech.console();
+        let console = self.printing.console();
         console.say(format!(
-            "impute: about {n_blocks} blocks of {n_rows} rows, in at most {} of memory",
+            "impute: about {n_blocks} blocks of {n_rows} rows, using at most {} of memory",
             self.limit
         ));
         console.say("dry run: nothing was written");
@@ -124,11 +124,11 @@ impl InBlocksOf<'_> {
     }
 
     fn open(&self, about: &About) -> Result<CsvBlocks, CliError> {
-        if self.data == Path::new("-") {
+        if is_standard_stream(self.data) {
             return Err(ReadError::NotInBlocks { file: FileName::StandardInput }.into());
         }
         if about.long.is_some() {
-            let what = "a long table cannot be filled in blocks; leave out --max-memory, or make it wide";
+            let what = "a table in long format cannot be filled in blocks; drop --max-memory, or convert the table to wide format";
             return Err(CliError::Blocks { file: FileName::from(self.data), what });
         }
         let options = read_options(self.data, about, self.format, Text::Gone);
@@ -137,7 +137,7 @@ impl InBlocksOf<'_> {
 
     fn check(&self, blocks: &CsvBlocks, about: &About, target: &Target) -> Result<(), CliError> {
         if matches!(target.format(), Format::Parquet | Format::Arrow) {
-            let what = "a table that is filled in blocks is written as text; give it the suffix .csv or .tsv";
+            let what = "a table filled in blocks is written as text; use the suffix .csv or .tsv";
             return Err(CliError::Blocks { file: target.file().clone(), what });
         }
         match self.added_names(about).into_iter().find(|name| blocks.names().contains(name)) {
@@ -146,10 +146,10 @@ impl InBlocksOf<'_> {
         }
     }
 
-    /// So many rows fit into memory.
+    /// The number of rows per block within the memory limit.
     fn rows_per_block(&self, parts: &FitParts, blocks: &CsvBlocks) -> Result<usize, CliError> {
         let own = 8.0 * 4.0 * (parts.table.n_rows() * (parts.model.n_outputs() + 1)) as f64;
-        // A column is kept in memory that grows by doubling.
+        // Columns grow by doubling.
         let per_row = (8 * InBlocks::numbers_per_row(parts) + 24 * blocks.names().len()) as f64;
         let left = 0.9 * self.limit.0 - BESIDE_BLOCKS - own;
         let rows = (left / per_row).max(0.0) as usize / MULTIPLE * MULTIPLE;
@@ -160,7 +160,7 @@ impl InBlocksOf<'_> {
         Ok(rows)
     }
 
-    /// The first pass.
+    /// The forward pass.
     fn forward(
         &self,
         sweep: &mut InBlocks,
@@ -173,14 +173,14 @@ impl InBlocksOf<'_> {
         let (mut next, mut first_row, mut before) = (Some(blocks.first()), 0, None);
         let mut has_values = false;
         while let Some(start) = next {
-            // The first block has a row more, so that all others begin where the whole chain rounds.
+            // The first block has one more row, so that all others begin at the rounding boundaries of the whole sweep.
             let n_rows = if placed.is_empty() { most + 1 } else { most };
             let (table, after) = blocks.read(start, n_rows)?;
             next = after;
             if table.n_rows() == 0 {
                 break;
             }
-            let source = rows_of(table, about, Empty::Fine, self.speech.console())?;
+            let source = rows_of(table, about, Empty::Fine, self.printing.console())?;
             check_order(&source, before)?;
             let block = Placed { start, first_row, n_rows: source.frame.n_rows(), before };
             let inputs = inputs_of(&source, before);
@@ -202,12 +202,12 @@ impl InBlocksOf<'_> {
     /// Reads a block again.
     fn read(&self, blocks: &CsvBlocks, block: &Placed, about: &About) -> Result<(Source, Block), CliError> {
         let (table, _) = blocks.read(block.start, block.n_rows)?;
-        let source = rows_of(table, about, Empty::Fine, self.speech.console())?;
+        let source = rows_of(table, about, Empty::Fine, self.printing.console())?;
         let inputs = inputs_of(&source, block.before);
         Ok((source, inputs))
     }
 
-    /// By row: what fills the holes of each output, and then what is added for each.
+    /// By row: the mean of every output, then the added numbers of every output.
     fn numbers(&self, predictive: &Predictive, values: &[f64], n_outputs: usize) -> Vec<f64> {
         let mut numbers = Vec::with_capacity(values.len() * (1 + self.added.len()));
         for (row, cells) in values.chunks_exact(n_outputs).enumerate() {
@@ -224,7 +224,7 @@ impl InBlocksOf<'_> {
         numbers
     }
 
-    /// Names of the columns that are added, kind by kind.
+    /// Names of the added columns, by kind and output.
     fn added_names(&self, about: &About) -> Vec<String> {
         self.added.iter().flat_map(|added| about.outputs.iter().map(|name| added.name(name))).collect()
     }
@@ -234,7 +234,7 @@ impl InBlocksOf<'_> {
     }
 }
 
-/// The numbers of a block.
+/// A block for the sweep.
 fn inputs_of(source: &Source, before: Option<f64>) -> Block {
     let frame = &source.frame;
     let variances =
@@ -247,7 +247,7 @@ fn inputs_of(source: &Source, before: Option<f64>) -> Block {
     }
 }
 
-/// Rows must not go back.
+/// Refuses rows that are not in ascending order.
 fn check_order(source: &Source, before: Option<f64>) -> Result<(), CliError> {
     let Some(input) = source.frame.inputs.first() else { return Ok(()) };
     let mut last = before.unwrap_or(f64::NEG_INFINITY);

@@ -1,4 +1,4 @@
-//! A fit of the chosen columns, with progress, and Ctrl-C to stop with the best so far.
+//! Runs a fit with progress; Ctrl-C stops it and keeps the best model so far.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use catena_io::units::Duration;
 use catena_methods::MemoryLimit;
 use catena_store::length_text;
 
-use crate::arguments::{KernelWord, ModelOptions};
+use crate::arguments::{KernelOption, ModelOptions, positive};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Learning;
@@ -19,7 +19,7 @@ use crate::parameters;
 use crate::plan;
 use crate::source::Source;
 
-/// Limits the threads of everything that follows.
+/// Sets the number of threads of the process.
 pub(crate) fn use_threads(threads: Option<usize>) -> Result<(), CliError> {
     let Some(threads) = threads else { return Ok(()) };
     if !(1..=1024).contains(&threads) {
@@ -31,19 +31,18 @@ pub(crate) fn use_threads(threads: Option<usize>) -> Result<(), CliError> {
         .map_err(|_| CliError::Threads(threads))
 }
 
-/// What is asked of a fit, parameters read from their file. A wrong option must not wait for a large table to be read, so
-/// this comes first; names and units follow with the table.
-pub(crate) struct Asked {
+/// Options of a fit, checked before the table is read; [`FitRequest::prepared`] adds what depends on the table.
+pub(crate) struct FitRequest {
     pub(crate) options: FitOptions,
-    /// The file of parameters and the first entry in it that is a duration.
+    /// The parameter file and its first entry that is a duration.
     duration: Option<(FileName, String)>,
 }
 
-impl Asked {
-    /// Checks everything that needs no table.
+impl FitRequest {
+    /// Checks the options that do not depend on the table, and reads the parameter file.
     pub(crate) fn new(asked: &ModelOptions) -> Result<Self, CliError> {
         use_threads(asked.threads)?;
-        if matches!(asked.kernel.given(), Some(KernelWord::Pair(_))) && !asked.period.is_empty() {
+        if matches!(asked.kernel.given(), Some(KernelOption::Pair(_))) && !asked.period.is_empty() {
             return Err(CliError::PeriodWithKernel);
         }
         let mut options = FitOptions {
@@ -55,8 +54,8 @@ impl Asked {
             mean: asked.mean,
             relevance: asked.ard.given(),
             kernel: match asked.kernel.given() {
-                Some(KernelWord::Pair(pair)) => Some(pair),
-                Some(KernelWord::Sum(_) | KernelWord::Time) | None => None,
+                Some(KernelOption::Pair(pair)) => Some(pair),
+                Some(KernelOption::Sum(_) | KernelOption::Time) | None => None,
             },
             budget: asked.budget,
             seed: asked.seed,
@@ -75,7 +74,7 @@ impl Asked {
         Ok(Self { options, duration })
     }
 
-    /// The same for the columns of a table: lengths in units of its input, its names, and no more memory than allowed.
+    /// The options for a table: its names, lengths in units of its input, and the memory limit.
     pub(crate) fn prepared(&self, frame: &Frame, limits: &ModelOptions) -> Result<FitOptions, CliError> {
         let options = &self.options;
         if !options.has_parameters() && frame.n_rows() < 2 {
@@ -85,7 +84,7 @@ impl Asked {
         if let Some((file, key)) = self.duration.as_ref().filter(|_| !is_time) {
             let names: Vec<&str> = frame.inputs.iter().map(|input| input.name.as_str()).collect();
             let what = format!(
-                "`{key}` is a duration, but {} of {} is no time; give a number",
+                "`{key}` is a duration, but input {} of {} holds numbers, not times; give a number",
                 names.join(", "),
                 frame.file
             );
@@ -97,17 +96,17 @@ impl Asked {
             length_text: if is_time { |length| length_text(true, length) } else { options.length_text },
             input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             output_names: frame.outputs.clone(),
-            // The plan's estimate was within it; the dense methods count what they take.
+            // The estimate was within the limit; dense methods also check their own allocations.
             memory: limits.max_memory.map_or(options.memory, |limit| MemoryLimit::bytes(limit.0 as u64)),
             ..options
         })
     }
 }
 
-/// Fits the chosen columns.
+/// Fits the selected columns.
 pub(crate) fn learn(
     source: &Source,
-    asked: &Asked,
+    asked: &FitRequest,
     limits: &ModelOptions,
     console: Console,
 ) -> Result<Fit, CliError> {
@@ -115,15 +114,15 @@ pub(crate) fn learn(
     fit_watched(&source.dataset()?, &options, console).map_err(|error| source.in_user_terms(error))
 }
 
-/// The sum and the seasons that were asked for, in units of the table's input; as in `options` if none were.
+/// The requested time model in units of the table's input; that of `options` if none was requested.
 fn time_options(
     frame: &Frame,
     options: &FitOptions,
     asked: &ModelOptions,
 ) -> Result<Option<TimeOptions>, CliError> {
     let sum = match asked.kernel.given() {
-        Some(KernelWord::Sum(text)) => Some(text),
-        Some(KernelWord::Pair(_) | KernelWord::Time) | None => None,
+        Some(KernelOption::Sum(text)) => Some(text),
+        Some(KernelOption::Pair(_) | KernelOption::Time) | None => None,
     };
     if !asked.asks_for_time() {
         return Ok(options.time.clone());
@@ -136,8 +135,9 @@ fn time_options(
             let duration = text.parse::<Duration>().map_err(|error| error.to_string())?;
             return Ok(duration.seconds());
         }
-        let number = text.trim().parse().ok().filter(|period: &f64| *period > 0.0 && period.is_finite());
-        number.ok_or_else(|| format!("{text:?} is not a number, but {} holds numbers, not times", input.name))
+        positive(text).ok_or_else(|| {
+            format!("{text:?} is not a positive number, but input {} holds numbers, not times", input.name)
+        })
     };
     let spec = sum.map(|text| TimeSpec::parse(&text, &period)).transpose();
     let spec = spec.map_err(|error| CliError::Period(error.to_string()))?;
@@ -147,13 +147,13 @@ fn time_options(
     Ok(Some(TimeOptions { spec, periods, parameters }))
 }
 
-/// Fits a table with a progress bar; the first Ctrl-C keeps the best so far.
+/// Fits a table with a progress bar; the first Ctrl-C keeps the best model so far.
 pub(crate) fn fit_watched(table: &Dataset, options: &FitOptions, console: Console) -> Result<Fit, FitError> {
     let n_cells = (!options.has_parameters()).then(|| table.observations().n_observed());
     watched(n_cells, console, |monitor| fit(table, options, monitor))
 }
 
-/// Learns, from so many cells if anything is to be learned, with a progress bar; the first Ctrl-C keeps the best so far.
+/// Runs `learn` with a progress bar; `n_cells` is the number of cells to report, if anything is learned.
 pub(crate) fn watched(
     n_cells: Option<usize>,
     console: Console,
@@ -173,7 +173,7 @@ pub(crate) fn watched(
     fit
 }
 
-/// Says what the user should know before trusting a fit.
+/// Prints the warnings of a fit.
 pub(crate) fn warn(fit: &Fit, console: Console) {
     for warning in &fit.summary().warnings {
         console.say(format!("warning: {warning}"));

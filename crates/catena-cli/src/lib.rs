@@ -1,9 +1,8 @@
-//! `catena`: from a table full of holes to answers and a page to show, on the command line.
+//! The command-line program `catena`: fills, predicts, forecasts and reports on tables with missing values.
 //!
-//! In reading order: `arguments` (what a user may say), `source` (tables in), `learning` (a fit with progress),
-//! `predictions` (tables out), `watch` (lines in and out), then `verbs`, one file each. Data goes to standard output, everything
-//! else to standard error. Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed, 130
-//! interrupted.
+//! In reading order: `arguments` (options), `source` (reads tables), `learning` (a fit with progress), `predictions` (writes
+//! tables), `watch` (streams), then `verbs`, one file each. Data goes to standard output, everything else to standard error.
+//! Exit codes: 0 success, 2 bad input or usage, 3 numerical failure, 130 interrupted.
 
 mod arguments;
 mod console;
@@ -27,15 +26,15 @@ use clap::Parser;
 
 use crate::arguments::Command;
 
-/// Whether these words, the program's name first, are a command; nothing is done.
+/// Parses command-line words, the program's name first, without running the command.
 ///
 /// # Errors
-/// What the user would be told: what is wrong, as one sentence, or `None` for help.
+/// The message that the user would see, or `None` if help was requested.
 pub fn check_words(words: impl IntoIterator<Item = OsString>) -> Result<(), Option<String>> {
     Command::try_parse_from(words).map(drop).map_err(|error| error::usage_sentence(&error))
 }
 
-/// The program: reads the command line, does what it says, and reports how that went.
+/// Parses the command line, runs the command and returns its exit code.
 pub fn run() -> ExitCode {
     interrupt::install();
     let command = match Command::try_parse() {
@@ -44,7 +43,7 @@ pub fn run() -> ExitCode {
     };
     match verbs::run(command) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the pipe has enough, as in `catena predict ... | head`.
+        // The reader closed the pipe, as in `catena predict ... | head`.
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             console::complain(&error);

@@ -1,4 +1,4 @@
-//! The program `catena`; everything it does is in the library beside it.
+//! The program `catena`, a thin wrapper around the library.
 
 use std::process::ExitCode;
 

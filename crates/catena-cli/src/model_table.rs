@@ -1,4 +1,4 @@
-//! A new table read for a kept model: same inputs, same outputs, same clock, or a clear refusal.
+//! Reads a new table for a saved model and checks that inputs, outputs and time axes agree.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn selection(about: &About) -> Selection {
     }
 }
 
-/// A model of numbers cannot place times.
+/// Refuses times where the model has numbers.
 fn check_kinds(frame: &Frame, about: &About) -> Result<(), CliError> {
     for (found, known) in frame.inputs.iter().zip(&about.inputs) {
         if found.time.is_some() && known.time.is_none() {
@@ -42,7 +42,7 @@ fn check_kinds(frame: &Frame, about: &About) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Reads points to predict at; all columns but the inputs of the model are ignored.
+/// Reads points to predict at; only the inputs of the model are read.
 pub(crate) fn read_points(
     path: &Path,
     about: &About,
@@ -56,7 +56,7 @@ pub(crate) fn read_points(
     Ok(frame)
 }
 
-/// Reads rows with values of the model's outputs, in the order of the model. An output may have no value in them.
+/// Reads rows with the model's outputs, in the order of the model. An output may have no value.
 pub(crate) fn read_rows(
     path: &Path,
     about: &About,
@@ -67,14 +67,14 @@ pub(crate) fn read_rows(
     rows_of(table, about, Empty::Refused, console)
 }
 
-/// Whether rows without any value are of use.
+/// Whether a table without any observed value is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Empty {
     Refused,
     Fine,
 }
 
-/// The rows of a table with values of the model's outputs, in the order of the model.
+/// The rows of a table with the model's outputs, in the order of the model.
 pub(crate) fn rows_of(
     table: Table,
     about: &About,
@@ -100,8 +100,8 @@ pub(crate) fn rows_of(
     Ok(Source { table, frame })
 }
 
-/// The series of a long table that the model knows, in its order; says which others there are. `None` without such a column,
-/// which is refused where it is looked for.
+/// The series of a long table that are in the model, in its order; prints the others. `None` if the column does not exist, which
+/// the selection reports.
 fn known_series(
     table: &Table,
     about: &About,
@@ -122,14 +122,14 @@ fn known_series(
             known: about.outputs.join(", "),
         }),
         (_, Some(_)) => {
-            console.say(format!("ignored: {} (series that the model does not know)", unknown.join(", ")));
+            console.say(format!("ignored: {} (series that are not in the model)", unknown.join(", ")));
             Ok(Some(known))
         }
         (_, None) => Ok(Some(known)),
     }
 }
 
-/// The same frame with the outputs of the model; those it does not have are holes.
+/// The frame with all outputs of the model; outputs that it lacks have missing values.
 fn in_order_of(frame: Frame, about: &About) -> Result<Frame, CliError> {
     let place = |name: &String| about.outputs.iter().position(|output| output == name);
     let places: Vec<usize> = frame.outputs.iter().filter_map(place).collect();
@@ -139,15 +139,15 @@ fn in_order_of(frame: Frame, about: &About) -> Result<Frame, CliError> {
         return Err(CliError::NewSeries { file: frame.file.clone(), column, name, known });
     }
     let (n_rows, n_found, n_outputs) = (frame.n_rows(), frame.n_outputs(), about.outputs.len());
-    let spread = |cells: &[f64]| {
-        let mut spread = vec![f64::NAN; n_rows * n_outputs];
+    let widened = |cells: &[f64]| {
+        let mut widened = vec![f64::NAN; n_rows * n_outputs];
         for (at, cell) in cells.iter().enumerate() {
-            spread[at / n_found * n_outputs + places[at % n_found]] = *cell;
+            widened[at / n_found * n_outputs + places[at % n_found]] = *cell;
         }
-        spread
+        widened
     };
     let layout = match frame.layout {
-        // A wide table has all outputs of the model, and they were asked for in its order.
+        // A wide table has all outputs of the model, selected in its order.
         wide @ Layout::Wide { .. } => wide,
         Layout::Long { value_column, row_of, output_of } => {
             let in_model = |output: Option<u32>| output.map(|output| places[output as usize] as u32);
@@ -155,21 +155,21 @@ fn in_order_of(frame: Frame, about: &About) -> Result<Frame, CliError> {
         }
     };
     Ok(Frame {
-        values: spread(&frame.values),
-        noise: frame.noise.as_deref().map(spread),
+        values: widened(&frame.values),
+        noise: frame.noise.as_deref().map(widened),
         outputs: about.outputs.clone(),
         layout,
         ..frame
     })
 }
 
-/// The points of a frame.
+/// The inputs of a frame.
 pub(crate) fn points(frame: &Frame) -> Result<InputPoints, CliError> {
     let points = InputPoints::new(frame.n_rows(), frame.inputs.len(), frame.to_input_rows());
     points.map_err(|cause| CliError::Fit { file: frame.file.clone(), cause: FitError::Data(cause) })
 }
 
-/// Says when points lie far outside the rows a model was made from.
+/// Warns if points lie farther outside the model's rows than its longest length-scale.
 pub(crate) fn warn_outside(fit: &Fit, about: &About, points: &InputPoints, console: Console) {
     let [input] = about.inputs.as_slice() else { return };
     let range = |values: &[f64]| {
@@ -182,7 +182,7 @@ pub(crate) fn warn_outside(fit: &Fit, about: &About, points: &InputPoints, conso
     let longest = scales.fold(0.0_f64, |longest, scale| longest.max(*scale));
     if beyond > longest {
         console.say(format!(
-            "warning: some points are {} beyond the rows of the model, farther than its longest length-scale {}: there it knows little",
+            "warning: some points are {} beyond the rows of the model, more than its longest length-scale {}; predictions there are close to the prior",
             length_text(input.time.is_some(), beyond),
             length_text(input.time.is_some(), longest)
         ));

@@ -1,4 +1,4 @@
-//! Given parameters as a JSON file in the user's units.
+//! Reads and writes parameters as JSON in the user's units.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,15 +8,16 @@ use catena_io::FileName;
 use catena_io::write::TargetFile;
 use catena_store::Parameters;
 
+use crate::arguments::is_standard_stream;
 use crate::error::CliError;
 use crate::scoreboard::print_text;
 
-/// What a path is called; `-` is standard input.
+/// The name of a path in messages; `-` is standard input.
 pub(crate) fn name(path: &Path) -> FileName {
-    if path.as_os_str() == "-" { FileName::StandardInput } else { FileName::from(path) }
+    if is_standard_stream(path) { FileName::StandardInput } else { FileName::from(path) }
 }
 
-/// Reads a file of parameters, and says which entry is a duration, if any is.
+/// Reads a parameter file; the second value names its first entry that is a duration.
 pub(crate) fn read(path: &Path) -> Result<(Parameters, Option<String>), CliError> {
     let wrong = |what: String| CliError::Parameters { file: name(path), what };
     let text = match name(path) {
@@ -31,15 +32,15 @@ pub(crate) fn read(path: &Path) -> Result<(Parameters, Option<String>), CliError
     Ok((parameters, Parameters::first_duration(&text)))
 }
 
-/// Writes the parameters of a fit; `is_time` says whether its input is a time.
+/// Writes the parameters of a fit; `is_time` if its input is a time.
 pub(crate) fn write(fit: &Fit, is_time: bool, path: &Path) -> Result<(), CliError> {
     let parameters = Parameters::of(fit).ok_or(CliError::NoParametersToWrite)?;
     write_text(path, &parameters.to_text(is_time))
 }
 
-/// Writes a whole text file, at once or not at all; `-` is standard output.
+/// Writes a text file atomically; `-` is standard output.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), CliError> {
-    if path.as_os_str() == "-" {
+    if is_standard_stream(path) {
         return print_text(&format!("{text}\n"));
     }
     let mut file = TargetFile::create_path(path)?;

@@ -1,4 +1,4 @@
-//! What a command would do, how large it is and how long it may take: for `--dry-run` and `--max-memory`.
+//! Estimates the memory and time of a command, for `--dry-run` and `--max-memory`.
 
 use catena_fit::fit::{Budget, FitOptions, FitParts, MethodChoice};
 use catena_fit::time::MOST_WITH_OWN_SEASONS;
@@ -9,24 +9,24 @@ use crate::arguments::Bytes;
 use crate::console::Console;
 use crate::error::CliError;
 
-/// The size of a fit. Memory and time are estimates, meant to be right within a factor of about three.
+/// The size of a fit. Memory and time are estimates within a factor of about three.
 pub(crate) struct Plan {
     n_rows: usize,
     n_observed: usize,
-    n_holes: usize,
+    n_missing: usize,
     inputs: Vec<String>,
     outputs: Vec<String>,
     memory: Bytes,
     seconds: f64,
 }
 
-/// Shared latents that an automatic choice rarely goes beyond.
+/// Shared latents that model selection rarely exceeds.
 const USUAL_LATENTS: usize = 6;
-/// Numbers in the state of a latent: between those of Matérn-1/2 and Matérn-3/2.
+/// State size of a latent: between Matérn-1/2 and Matérn-3/2.
 const STATES_PER_LATENT: f64 = 1.5;
 
 impl Plan {
-    /// The plan of a fit to the chosen columns.
+    /// The plan of a fit to the selected columns.
     pub(crate) fn new(frame: &Frame, options: &FitOptions) -> Self {
         let (n_rows, n_outputs) = (frame.n_rows(), frame.n_outputs());
         let n_latents = match &options.parameters {
@@ -34,7 +34,7 @@ impl Plan {
             None => options.latents.unwrap_or(USUAL_LATENTS.min(n_outputs)) + n_outputs,
         };
         let state = match options.time {
-            // A level, an oscillator and four harmonics of a season in each of as many latents as outputs.
+            // One latent per output, each with a level, an oscillator and four harmonics of a season.
             Some(_) if n_outputs <= MOST_WITH_OWN_SEASONS => 11.0 * n_outputs as f64,
             // Many outputs share two groups of four harmonics.
             Some(_) => 3.0 * n_outputs as f64 + 16.0,
@@ -50,15 +50,15 @@ impl Plan {
         Self::sized(frame, state, options.method, learning)
     }
 
-    /// The plan of giving the chosen columns to a kept model.
+    /// The plan of conditioning a saved model on the selected columns.
     pub(crate) fn with_model(frame: &Frame, parts: &FitParts) -> Self {
         Self::sized(frame, parts.model.state_dim() as f64, parts.method, 0.0)
     }
 
-    /// The plan for states of this size and so many seconds of learning.
+    /// The plan for a state size and a learning time in seconds.
     fn sized(frame: &Frame, state: f64, method: MethodChoice, learning: f64) -> Self {
         let (n_rows, n_outputs, n_observed) = (frame.n_rows(), frame.n_outputs(), frame.n_observed());
-        // The table in three units (text, user's, model's), then beliefs of every row while both passes run.
+        // The table as text, in user units and in model units; then the state marginals of every row.
         let cells = (n_rows * (n_outputs + frame.inputs.len())) as f64;
         let rows = 8.0 * (6.0 * cells + n_rows as f64 * (state * state + 4.0 * state));
         let dense = 16.0 * (n_observed as f64).powi(2);
@@ -67,7 +67,7 @@ impl Plan {
         Self {
             n_rows,
             n_observed,
-            n_holes: n_rows * n_outputs - n_observed,
+            n_missing: n_rows * n_outputs - n_observed,
             inputs: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             outputs: frame.outputs.clone(),
             memory: Bytes(if is_dense { rows + dense } else { rows }),
@@ -75,21 +75,21 @@ impl Plan {
         }
     }
 
-    /// Prints the plan: JSON on standard output if asked for, else sentences on standard error.
+    /// Prints the plan: as JSON on standard output, or as text on standard error.
     pub(crate) fn show(&self, verb: &str, json: bool, console: Console) -> Result<(), CliError> {
         if json {
             return crate::scoreboard::print_json(&self.to_json(verb));
         }
         console.say(format!(
-            "{verb}: {} rows; inputs {}; outputs {}; {} observed cells, {} holes",
+            "{verb}: {} rows; inputs {}; outputs {}; {} observed and {} missing values",
             self.n_rows,
             self.inputs.join(", "),
             self.outputs.join(", "),
             self.n_observed,
-            self.n_holes
+            self.n_missing
         ));
         console.say(format!(
-            "needs about {} of memory and up to about {:.0} s",
+            "estimate: about {} of memory, at most {:.0} s",
             self.memory,
             self.seconds.ceil()
         ));
@@ -100,13 +100,13 @@ impl Plan {
     fn to_json(&self, verb: &str) -> Value {
         json!({
             "verb": verb, "rows": self.n_rows, "inputs": self.inputs, "outputs": self.outputs,
-            "observed": self.n_observed, "holes": self.n_holes,
+            "observed": self.n_observed, "holes": self.n_missing,
             "memory_bytes": self.memory.0, "seconds": self.seconds,
         })
     }
 }
 
-/// Refuses a fit that needs more memory than allowed.
+/// Refuses a fit that exceeds the memory limit.
 pub(crate) fn check_memory(
     frame: &Frame,
     options: &FitOptions,

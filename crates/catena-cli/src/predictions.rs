@@ -1,4 +1,4 @@
-//! Tables out: what a model says, laid out as the user asked.
+//! Writes predictions as tables.
 
 use catena_fit::preparation::Predictive;
 use catena_io::select::LongColumns;
@@ -10,20 +10,20 @@ use catena_io::write::{
 use crate::arguments::PredictionOptions;
 use crate::error::CliError;
 
-/// A column that is added for every output, with a number where a cell was filled.
+/// A column added for every output, with a number in each filled cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Added {
     Deviation,
-    /// The lower end of the central interval of this probability.
+    /// Lower end of the central interval of this probability.
     Low(f64),
-    /// Its upper end.
+    /// Upper end of the central interval of this probability.
     High(f64),
     Quantile(f64),
 }
 
 impl Added {
-    /// What was asked for.
-    pub(crate) fn asked(deviation: bool, options: &PredictionOptions) -> Vec<Self> {
+    /// The columns requested by the options.
+    pub(crate) fn requested(deviation: bool, options: &PredictionOptions) -> Vec<Self> {
         let deviation = deviation.then_some(Self::Deviation);
         let interval = options.interval.into_iter().flat_map(|share| [Self::Low(share), Self::High(share)]);
         let quantiles = options.quantiles().into_iter().map(Self::Quantile);
@@ -51,7 +51,7 @@ impl Added {
     }
 }
 
-/// What a model says about every output, by row.
+/// The predicted columns of every output.
 pub(crate) fn predicted_outputs(
     names: &[String],
     predictive: &Predictive,
@@ -78,7 +78,7 @@ pub(crate) fn predicted_outputs(
     names.iter().enumerate().map(predicted).collect()
 }
 
-/// Writes a prediction: wide, or long if the model was made from a long table.
+/// Writes a prediction in the layout of the model's table: wide or long.
 pub(crate) fn write_predictions(
     inputs: Vec<Column>,
     outputs: Vec<PredictedOutput>,

@@ -1,4 +1,4 @@
-//! Results on standard output: JSON for machines, aligned columns for people.
+//! Results on standard output, as JSON or as aligned columns.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ pub(crate) fn print_text(text: &str) -> Result<(), CliError> {
     Ok(output.flush()?)
 }
 
-/// What was learned, for machines.
+/// The summary of a fit as JSON.
 pub(crate) fn summary_json(summary: &Summary) -> Value {
     serde_json::to_value(summary).unwrap_or(Value::Null)
 }
@@ -32,25 +32,25 @@ pub(crate) struct Line {
     pub(crate) n_cells: usize,
     pub(crate) rmse: f64,
     pub(crate) mnll: f64,
-    /// The share of cells inside 95 % intervals.
+    /// Fraction of cells inside their 95 % intervals.
     pub(crate) coverage: f64,
 }
 
 impl Line {
-    /// The line for machines.
+    /// The line as JSON.
     pub(crate) fn to_json(&self) -> Value {
         let Self { name, n_cells, rmse, mnll, coverage } = self;
         json!({"name": name, "cells": n_cells, "rmse": rmse, "mnll": mnll, "coverage95": coverage})
     }
 
-    /// The line for people.
+    /// The line as aligned columns.
     pub(crate) fn to_text(&self) -> String {
         let Self { name, n_cells, rmse, mnll, coverage } = self;
         format!("{name:<28} {n_cells:>8} {rmse:>10.4} {mnll:>9.3} {:>8.1}%", 100.0 * coverage)
     }
 }
 
-/// The names over the columns of [`Line::to_text`].
+/// The column headings of [`Line::to_text`].
 pub(crate) fn heading(first: &str) -> String {
     format!("{first:<28} {:>8} {:>10} {:>9} {:>9}", "cells", "RMSE", "MNLL", "in 95 %")
 }

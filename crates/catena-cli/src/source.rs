@@ -1,4 +1,4 @@
-//! Tables in: read, inputs and outputs chosen, and said.
+//! Reads tables and selects their inputs and outputs.
 
 use std::path::Path;
 
@@ -15,20 +15,20 @@ use crate::arguments::Columns;
 use crate::console::Console;
 use crate::error::CliError;
 
-/// A table and what was chosen from it.
+/// A table and the columns selected from it.
 pub(crate) struct Source {
     pub(crate) table: Table,
     pub(crate) frame: Frame,
 }
 
-/// Whether the text of a pipe is needed again.
+/// Whether the text of a pipe is kept to be copied later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Text {
     Kept,
     Gone,
 }
 
-/// Reads a table and says which columns are what.
+/// Reads a table, selects its columns and prints the selection.
 pub(crate) fn open(path: &Path, columns: &Columns, text: Text, console: Console) -> Result<Source, CliError> {
     let mut options = columns.read_options(path);
     options.keep_piped_text = text == Text::Kept;
@@ -50,7 +50,7 @@ pub(crate) fn read_table(path: &Path, options: &ReadOptions, console: Console) -
     Ok(table?)
 }
 
-/// Chooses the columns of a table and says so.
+/// Selects the columns of a table and prints the selection.
 pub(crate) fn choose(table: Table, selection: &Selection, console: Console) -> Result<Source, CliError> {
     let frame = select(&table, selection)?;
     for sentence in frame.decision.sentences() {
@@ -60,12 +60,12 @@ pub(crate) fn choose(table: Table, selection: &Selection, console: Console) -> R
 }
 
 impl Source {
-    /// The chosen columns as the library sees them.
+    /// The selected columns as a dataset.
     pub(crate) fn dataset(&self) -> Result<Dataset, CliError> {
         dataset(&self.frame).map_err(|error| self.in_user_terms(FitError::Data(error)))
     }
 
-    /// An error with rows and columns called as in the user's file.
+    /// An error with rows and columns named as in the user's file.
     pub(crate) fn in_user_terms(&self, error: FitError) -> CliError {
         let file = self.table.file().clone();
         let row_of = |row: RowIndex| self.place_of(row.get());
@@ -78,20 +78,20 @@ impl Source {
                 file,
                 place: row_of(row),
                 column: self.frame.outputs[output.get()].clone(),
-                what: "the noise of this cell is not known; give a noise column for every output",
+                what: "the noise of this cell is missing; give a noise column for every output",
             },
             FitError::NotPositive { row, output, .. } => CliError::Cell {
                 file,
                 place: row_of(row),
                 column: self.frame.outputs[output.get()].clone(),
-                what: "this value is not positive, but the logarithm of the output is modelled; leave the cell empty if it is \
-                       missing, or fit a new model to all rows",
+                what: "this value is not positive, but the model uses the logarithm of this output; leave the cell empty \
+                       if the value is missing, or fit a new model to all rows",
             },
             cause => CliError::Fit { file, cause },
         }
     }
 
-    /// Where a row of the frame stands in the file.
+    /// The place of a row in the file.
     fn place_of(&self, row: usize) -> Place {
         match &self.frame.layout {
             Layout::Wide { .. } => self.table.place_of(row),
@@ -103,7 +103,7 @@ impl Source {
     }
 }
 
-/// Inputs and outputs as the library sees them.
+/// The inputs and outputs of a frame as a dataset.
 pub(crate) fn dataset(frame: &Frame) -> Result<Dataset, DataError> {
     let inputs = InputPoints::new(frame.n_rows(), frame.inputs.len(), frame.to_input_rows())?;
     let mut observations = Observations::from_dense(frame.n_rows(), frame.n_outputs(), &frame.values)?;

@@ -1,4 +1,4 @@
-//! Index types that keep rows of the user's table apart from positions in the structure.
+//! Distinct types for rows, positions, outputs and latents.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ macro_rules! index_type {
                 Self(number)
             }
 
-            /// The bare number, counted from 0.
+            /// The plain number, counted from 0.
             pub const fn get(self) -> usize {
                 self.0
             }
@@ -33,7 +33,7 @@ index_type! {
     RowIndex
 }
 index_type! {
-    /// A place in the structure's visiting order; position 0 is the root, and a parent precedes its children.
+    /// A position in the structure's visiting order; position 0 is the root, and a parent precedes its children.
     Position
 }
 index_type! {

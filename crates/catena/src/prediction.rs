@@ -1,4 +1,4 @@
-//! Mean and variance by row and output: what every method returns.
+//! Mean and variance by row and output: the result of every method.
 
 use crate::data::{DataError, OutputScaling, check_shape};
 use crate::index::{OutputIndex, RowIndex};
@@ -35,7 +35,7 @@ impl Prediction {
         Self { n_outputs, means, variances }
     }
 
-    /// Takes the arrays out, leaving no rows.
+    /// Takes the arrays, leaving no rows.
     pub(crate) fn take_arrays(&mut self) -> (Vec<f64>, Vec<f64>) {
         (std::mem::take(&mut self.means), std::mem::take(&mut self.variances))
     }

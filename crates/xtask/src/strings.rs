@@ -73,7 +73,7 @@ fn sources(folders: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
             let path = entry?.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.to_string_lossy().ends_with("tests.rs") {
+            } else if is_source(&path) {
                 files.push(path);
             }
         }
@@ -81,15 +81,19 @@ fn sources(folders: &[PathBuf]) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+fn is_source(path: &Path) -> bool {
+    let is_test = path.to_string_lossy().ends_with("tests.rs");
+    path.extension().is_some_and(|end| end == "rs" || end == "py" || end == "js") && !is_test
+}
+
 fn texts_of(path: &Path, source: &str) -> Vec<String> {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("rs") => rust_texts(source),
         Some("py") => python_texts(path, source),
-        Some("js") => {
+        _ => {
             let literals = literals(source, Language::JavaScript);
             literals.into_iter().map(|found| found.text).filter(|text| is_text(text)).collect()
         }
-        _ => vec![],
     }
 }
 
@@ -285,6 +289,11 @@ fn unescaped(literal: &str) -> String {
             Some('n') => text.push('\n'),
             Some('\n') => while letters.next_if(|letter| letter.is_whitespace()).is_some() {},
             Some(letter @ ('"' | '\'' | '\\' | '`')) => text.push(letter),
+            Some('u') if letters.next_if_eq(&'{').is_some() => {
+                let code: String = std::iter::from_fn(|| letters.next_if(|letter| *letter != '}')).collect();
+                letters.next();
+                text.extend(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32));
+            }
             Some(other) => text.extend(['\\', other]),
             None => {}
         }

@@ -1,11 +1,11 @@
-"""Frames of other libraries in and out. None of them is imported unless one of its own objects was given.
+"""Reads and writes tables of other libraries. A library is imported only if one of its objects was given.
 
 A *kind* is one of ``"numpy"``, ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"xarray"``. The module of a kind has
 
 - ``is_table(given)``, ``is_column(given)``: whether it is a table, or a single column or index;
-- ``columns(given)``: its columns; ``column(given)``: a single one; ``index(given)``: what belongs on an answer;
-- ``named(given, names, role)``: columns by name; ``inputs(given, names, notes)``: those that are inputs of a model;
-- ``split(given)``: inputs and outputs of a table that holds both, and the kind's own notes;
+- ``columns(given)``: all columns; ``column(given)``: a single one; ``index(given)``: the index of results at these rows;
+- ``named(given, names, role)``: columns by name; ``inputs(given, names, notes)``: the inputs of a model;
+- ``split(given)``: inputs and outputs of a table with both, and notes of this kind;
 - ``answer(values, names, points, notes)``: numbers as a table like the caller's.
 """
 
@@ -36,7 +36,7 @@ _KINDS = ("pandas", "polars", "pyarrow", "xarray")
 
 
 def kind_of(given):
-    """The library a frame, column or index is of; None for everything else."""
+    """The library of a frame, column or index; None for everything else."""
     for name in _KINDS:
         # A library that is not loaded cannot have made this object.
         if name in sys.modules:
@@ -50,11 +50,11 @@ def kind_of(given):
 
 
 def _refuse(given):
-    """Says what to give instead of tables that look like others but are none."""
+    """Refuses table-like objects that are not supported, with an alternative."""
     kind = type(given)
     library = kind.__module__.partition(".")[0]
     if library == "polars" and kind.__name__ == "LazyFrame":
-        raise InputError("a polars LazyFrame holds no rows yet; give frame.collect().")
+        raise InputError("a polars LazyFrame is not supported; give frame.collect().")
     if library == "xarray" and kind.__name__ == "Dataset":
         raise InputError(
             "an xarray Dataset has several arrays; give one DataArray (rows, series), such as "
@@ -62,11 +62,13 @@ def _refuse(given):
         )
     if library == "dask":
         raise InputError(
-            "a collection of Dask was given; use catena.dask.MultiOutputGP, or give what compute() returns."
+            "a dask collection was given; use catena.dask.MultiOutputGP, or give the result of compute()."
         )
-    # One kind of sparse table is a dict too, and refused as sparse.
+    # A dict-based sparse matrix is refused as sparse.
     if isinstance(given, dict) and not hasattr(given, "toarray"):
-        raise InputError("a dict was given; make a frame of it, such as pandas.DataFrame(...), or an array.")
+        raise InputError(
+            "a dict was given; convert it to a frame, such as pandas.DataFrame(...), or to an array."
+        )
 
 
 def _module(kind):
@@ -74,13 +76,13 @@ def _module(kind):
 
 
 def _opened(given):
-    """The kind of a table, and the table; an Arrow stream is read, which can be done once only."""
+    """The kind of a table, and the table; an Arrow stream can be read only once, here."""
     kind = kind_of(given)
     return _from_stream(given) if kind == "arrow" else (kind, given)
 
 
 def _from_stream(given):
-    """Anything with the Arrow C stream, through whichever reader is installed."""
+    """Reads an Arrow C stream with pyarrow or polars, whichever is installed."""
     for name in ("pyarrow", "polars"):
         try:
             library = import_module(name)
@@ -91,8 +93,8 @@ def _from_stream(given):
 
 
 def read_points(given, together=None, clocks=None, notes=None, name="X"):
-    """Inputs. `together` names the inputs of a model whose table held inputs and outputs, and `notes` are its own; `clocks` are
-    those of a model, None where an input is no time; `name` is what the caller calls them."""
+    """Reads inputs. `together` are the input names of a model whose table held inputs and outputs; `notes` and `clocks` are
+    those of a model (a clock is None for a numeric input); `name` is the argument name for errors."""
     kind, given = _opened(given)
     if kind is None:
         array, zone = _times(given)
@@ -117,10 +119,10 @@ def read_points(given, together=None, clocks=None, notes=None, name="X"):
 
 
 def read_both(given, inputs, outputs, clocks, notes):
-    """Rows of a frame for a model: its inputs and outputs, each found by its name."""
+    """Inputs and outputs of a model from one frame, selected by name."""
     kind, given = _opened(given)
     if kind is None or _module(kind).is_column(given):
-        # Refused there.
+        # Raises the error.
         _read_together(given)
     points = read_points(given, inputs, clocks, notes)
     values, _ = _outputs(_module(kind).named(given, outputs, OUTPUT))
@@ -128,7 +130,7 @@ def read_both(given, inputs, outputs, clocks, notes):
 
 
 def _times(given):
-    """An array of datetime64, or datetimes and dates as one, and their zone; None for everything else."""
+    """datetime64 arrays, datetimes and dates as a datetime64 array with their zone; None for everything else."""
     if isinstance(given, np.ndarray):
         if given.dtype.kind != "O":
             return (given if given.dtype.kind == "M" else None), None
@@ -150,7 +152,7 @@ def _times(given):
 
 
 def read_pair(X, Y):
-    """Inputs and outputs of a table, as two things or as one frame; and notes to give answers in the same form."""
+    """Reads inputs and outputs from two tables or one frame, with notes on the form of results."""
     if Y is None:
         return _read_together(X)
     points = read_points(X)
@@ -162,7 +164,7 @@ def read_pair(X, Y):
 
 
 def read_outputs(given):
-    """Values of outputs by themselves, and their names; None if they have none."""
+    """Values of outputs, and their names; None without names."""
     values, names, notes, _ = _read_outputs(given)
     return values, None if notes["kind"] == "numpy" else names
 
@@ -204,24 +206,24 @@ def _read_together(given):
 
 def _outputs(columns):
     if not columns:
-        raise InputError("there is no column of numbers to be an output.")
+        raise InputError("there is no numeric column for an output.")
     times = [column.name for column in columns if column.is_time]
     if times:
-        raise InputError(f"output {times[0]!r} holds times; outputs are numbers.")
+        raise InputError(f"output {times[0]!r} holds times; outputs must be numeric.")
     names = [column.name for column in columns]
     values = np.ascontiguousarray(np.column_stack([column.values for column in columns]))
     return _check.finite(values, "Y", names), names
 
 
 def answer(values, names, points, notes):
-    """Numbers by row and output in the form of the caller's table."""
+    """Numbers (n, D) in the form of the caller's table."""
     if notes["kind"] == "numpy":
         return values[:, 0] if notes["vector"] else values
     return _module(notes["kind"]).answer(values, names, points, notes)
 
 
 def filled(original, values, names, points, notes):
-    """The caller's own table with its holes filled, other columns and types as they were."""
+    """The caller's table with its missing values filled; other columns and types are unchanged."""
     if original is None or notes["kind"] == "numpy":
         return answer(values, names, points, notes)
     return _module(notes["kind"]).filled(original, values, names, points, notes)

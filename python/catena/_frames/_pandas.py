@@ -23,7 +23,7 @@ def is_column(given):
 
 
 def index(given):
-    """The index that an answer at these rows has."""
+    """The index of results at these rows."""
     return given if isinstance(given, _pd().Index) else given.index
 
 
@@ -37,14 +37,14 @@ def columns(given):
 
 
 def named(given, names, role):
-    """The columns of these names; names are text here, labels of columns need not be."""
+    """The columns of these names; labels are compared as strings."""
     own = {str(label): label for label in _unique(given)}
     check_names(names, own, role)
     return [_column(name, given[own[name]]) for name in names]
 
 
 def inputs(given, names, notes):
-    """The inputs `names` of a model: columns, or the index where it is known to be the input."""
+    """The inputs `names` of a model: columns, or the index if that was the input."""
     own, was_index = given.index, notes.get("index", False)
     label = None if own.name is None else str(own.name)
     has_columns = {str(name) for name in given.columns}.issuperset(names)
@@ -57,21 +57,21 @@ def inputs(given, names, notes):
 
 
 def check_index(own, name):
-    """Refuses an index that is not the one a model was fitted to; one of times or fractions needs no name."""
+    """Refuses an index that is not the input of the model; an index of times or fractions needs no name."""
     if own.name is None and not is_place(own):
-        found = "only numbers its rows"
+        found = "holds only row numbers"
     elif own.name is not None and str(own.name) != name:
         found = f"is {str(own.name)!r}"
     else:
         return
     raise InputError(
-        f"the model was fitted to the index {name!r}, but X has no column of that name and its index {found}; if it is "
-        f"the right one, name it with rename_axis({name!r})."
+        f"the model was fitted to the index {name!r}, but X has no column of that name and its index {found}; if the "
+        f"index is the input, name it with rename_axis({name!r})."
     )
 
 
 def is_place(index):
-    """Whether an index says where rows are: it has a name, times or fractions; whole numbers without a name are row numbers."""
+    """Whether an index is an input: it has a name, times or fractions; an unnamed integer index counts rows."""
     types = _pd().api.types
     if index.nlevels > 1 or index.name is not None:
         return True
@@ -82,8 +82,8 @@ def is_place(index):
 
 
 def split(given):
-    """The index is the input if it is one of times or fractions or has a name; else the first column of times, else the first
-    column. The other columns of numbers are outputs."""
+    """The input is the index if it has a name, times or fractions, else the first column of times, else the first column. The
+    other numeric columns are outputs."""
     names = _unique(given)
     own = given.index
     if is_place(own):
@@ -100,8 +100,8 @@ def split(given):
     outputs = [_column(name, given[name]) for name in others if str(name) not in left_out]
     if not outputs and place is not None:
         raise InputError(
-            f"there is no column of numbers to be an output beside the input {str(place)!r}; if the index is the input, give "
-            "it a name with rename_axis."
+            f"there is no numeric column for an output beside the input {str(place)!r}; if the index is the input, give it a "
+            "name with rename_axis."
         )
     return inputs, outputs, {**notes, **({"left_out": left_out} if left_out else {})}
 
@@ -132,7 +132,7 @@ def filled(original, values, names, points, notes):
 
 
 def _filled(series, values):
-    """A series with its holes filled, of the type it had if that has fractions."""
+    """A series with its missing values filled, of the same type if that can hold fractions."""
     if not series.isna().any():
         return series
     series = _fillable(series)
@@ -140,7 +140,7 @@ def _filled(series, values):
 
 
 def _fillable(series):
-    """A series as one that can take fractions: whole numbers and truths that may be missing become fractions."""
+    """A series that can hold fractions: nullable integers and booleans become floats."""
     pandas, dtype = _pd(), series.dtype
     types = pandas.api.types
     is_whole = types.is_integer_dtype(dtype) or types.is_bool_dtype(dtype)
@@ -161,7 +161,7 @@ def _index(points, notes):
 
 
 def _series(points, at):
-    """An input as pandas has it, in its zone."""
+    """An input as a series in its time zone."""
     pandas = _pd()
     values = pandas.Series(points.column(at))
     clock = points.clocks[at]
@@ -171,11 +171,11 @@ def _series(points, at):
 
 
 def _flat(given):
-    """An index or series as it is, unless the index has levels."""
+    """An index or series; refuses a MultiIndex."""
     if isinstance(given, _pd().MultiIndex):
         levels = ", ".join(map(repr, given.names))
         raise InputError(
-            f"the frame has an index of several levels ({levels}), which is no input; make columns of them with "
+            f"the frame has an index of several levels ({levels}), which cannot be an input; turn them into columns with "
             "reset_index(), and give inputs and outputs as X and Y."
         )
     return given
@@ -192,7 +192,7 @@ def _unique(given):
     names = [str(label) for label in labels]
     twice = [name for name in names if names.count(name) > 1] if len(set(names)) < len(names) else []
     if twice:
-        raise InputError(f"column {twice[0]!r} is there twice; rename one.")
+        raise InputError(f"column {twice[0]!r} occurs twice; rename one.")
     return labels
 
 
@@ -230,14 +230,12 @@ def _column(name, values):
 
 
 def _no_number(name, values):
-    """The exception for a column of objects that are not all numbers."""
+    """The exception for an object column that is not numeric."""
     is_missing = values.isna()
-    others = [value for value, is_hole in zip(values, is_missing, strict=True) if not is_hole]
+    others = [value for value, missing in zip(values, is_missing, strict=True) if not missing]
     first = next(
         (value for value in others if not isinstance(value, (int, float, np.number, np.bool_))), None
     )
     is_time = isinstance(first, (datetime.date, np.datetime64))
-    advice = (
-        "make times of it with pandas.to_datetime" if is_time else "give numbers or times, or leave it out"
-    )
-    return InputError(f"column {str(name)!r} holds {first!r}, which is no number; {advice}.")
+    advice = "convert it with pandas.to_datetime" if is_time else "give numbers or times, or leave it out"
+    return InputError(f"column {str(name)!r} holds {first!r}, which is not a number; {advice}.")

@@ -42,7 +42,7 @@ def inputs(given, names, _notes):
 
 
 def split(given):
-    """The first column of times is the input, else the first column; the other numbers are outputs."""
+    """The input is the first column of times, else the first column; other numeric columns are outputs."""
     if not given.columns:
         raise InputError("the frame has no columns.")
     times = [series.name for series in given.get_columns() if series.dtype.is_temporal()]
@@ -72,11 +72,11 @@ def filled(original, values, names, points, notes):
     whole = original
     for at, name in enumerate(names):
         given = original[name]
-        holes = given.is_null() | (given.is_nan() if given.dtype.is_float() else False)
-        if holes.any():
+        missing = given.is_null() | (given.is_nan() if given.dtype.is_float() else False)
+        if missing.any():
             fill = polars.Series(name, values[:, at])
             kept = given if given.dtype.is_float() else given.cast(polars.Float64)
-            whole = whole.with_columns(kept.zip_with(~holes, fill.cast(kept.dtype)).alias(name))
+            whole = whole.with_columns(kept.zip_with(~missing, fill.cast(kept.dtype)).alias(name))
     return whole
 
 

@@ -42,7 +42,7 @@ def inputs(given, names, _notes):
 
 
 def split(given):
-    """The first column of times is the input, else the first column; the other numbers are outputs."""
+    """The input is the first column of times, else the first column; other numeric columns are outputs."""
     types = _pa().types
     names = _unique(given)
     if not names:
@@ -100,7 +100,7 @@ def _array(points, at):
 def _unique(given):
     twice = [name for name in given.column_names if given.column_names.count(name) > 1]
     if twice:
-        raise InputError(f"column {twice[0]!r} is there twice; rename one.")
+        raise InputError(f"column {twice[0]!r} occurs twice; rename one.")
     return given.column_names
 
 

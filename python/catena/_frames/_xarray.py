@@ -25,7 +25,7 @@ def index(_given):
 
 
 def column(given):
-    """A data array of one dimension: its values."""
+    """The values of a one-dimensional data array."""
     return _column(given.name if given.name is not None else given.dims[0], given.values)
 
 
@@ -47,14 +47,14 @@ def inputs(given, names, _notes):
     """The coordinate along the rows."""
     if [given.dims[0]] != names:
         raise InputError(
-            f"the rows of X are along {given.dims[0]!r}, but the model was fitted to {', '.join(map(repr, names))}; if that "
-            "is the same, rename the dimension."
+            f"the rows of X are along {given.dims[0]!r}, but the model was fitted to {', '.join(map(repr, names))}; if they "
+            "are the same, rename the dimension."
         )
     return [_column(names[0], _coordinate(given))]
 
 
 def split(given):
-    """The coordinate of the first dimension is the input, the second dimension are the outputs."""
+    """The input is the coordinate of the first dimension; the outputs are the second dimension."""
     _check_shape(given)
     rows, series = given.dims
     return [_column(rows, _coordinate(given))], columns(given), {"dims": [rows, series], "name": given.name}
@@ -92,7 +92,7 @@ def _check_shape(given):
 def _coordinate(given):
     rows = given.dims[0]
     if rows not in given.coords:
-        raise InputError(f"the dimension {rows!r} has no coordinate, so rows have no place; assign one.")
+        raise InputError(f"the dimension {rows!r} has no coordinate, which is the input; assign one.")
     return given.coords[rows].values
 
 

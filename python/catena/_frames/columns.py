@@ -1,18 +1,18 @@
-"""A column of the caller's table as numbers, and what it takes to give it back as it came."""
+"""A column of the caller's table as numbers, with the information to convert results back."""
 
 import numpy as np
 
 from .. import _catena, _check
 from ..errors import InputError
 
-#: The units that times are counted in.
+#: Units of times.
 UNITS = ("D", "s", "ms", "us", "ns")
-#: What a column is to a model.
+#: Roles of a column in error messages.
 INPUT, OUTPUT = "an input", "an output"
 
 
 def check_names(wanted, own, role):
-    """Refuses a table that lacks a column of a model."""
+    """Refuses a table without a column of the model."""
     missing = [name for name in wanted if name not in own]
     if missing:
         raise InputError(
@@ -22,7 +22,7 @@ def check_names(wanted, own, role):
 
 
 class Clock:
-    """Where the numbers of a time input are zero, its zone, and the unit it is counted in."""
+    """Origin (in Unix seconds), time zone and unit of a time input."""
 
     __slots__ = ("origin", "unit", "zone")
 
@@ -36,17 +36,17 @@ class Clock:
         return _catena.numbers_of(_check.laid_out(nanoseconds), self.origin)[0]
 
     def instants(self, numbers):
-        """Seconds after the origin as datetime64 in this clock's unit, in UTC if there is a zone."""
+        """datetime64 in this clock's unit, from seconds after the origin; in UTC if there is a zone."""
         nanoseconds = _catena.instants_of(np.ascontiguousarray(numbers, dtype=np.float64), self.origin)
         instants = nanoseconds.view("datetime64[ns]")
         unit = self.unit if self.unit != "D" else "s"
         coarse = instants.astype(f"datetime64[{unit}]")
-        # A time between two ticks needs a finer clock than the caller's.
+        # Times between two ticks need a finer unit.
         return coarse if (coarse == instants).all() else instants
 
 
 class Column:
-    """Numbers or instants by row, with their name."""
+    """A named column of numbers or times."""
 
     __slots__ = ("is_integer", "name", "unit", "values", "zone")
 
@@ -64,7 +64,7 @@ class Column:
 
     @classmethod
     def of_times(cls, name, instants, zone=None, unit=None):
-        """A column of datetime64; not-a-time is refused, since a row needs a place."""
+        """A column of datetime64; refuses NaT."""
         missing = np.isnat(instants)
         if missing.any():
             raise InputError(
@@ -74,17 +74,17 @@ class Column:
         unit = unit if unit in UNITS else "s"
         nanoseconds = instants.astype("datetime64[ns]")
         if (nanoseconds.astype(instants.dtype) != instants).any():
-            raise InputError(f"{name!r} has times outside the years 1678 to 2262.")
+            raise InputError(f"column {name!r} has times outside the years 1678 to 2262; drop these rows.")
         return cls(name, np.ascontiguousarray(nanoseconds.view(np.int64)), zone=zone, unit=unit)
 
     @classmethod
     def of_numbers(cls, name, numbers):
-        """A column of numbers, NaN where there is none."""
+        """A column of numbers, NaN where missing."""
         array = np.asarray(numbers)
         if array.dtype.kind not in "fiubO":
             raise InputError(f"column {name!r} has the type {array.dtype}; give numbers or times.")
         try:
             values = np.asarray(array, dtype=np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(f"column {name!r} holds something that is no number: {error}.") from error
+            raise InputError(f"column {name!r} holds an object that is not a number: {error}.") from error
         return cls(name, values, is_integer=array.dtype.kind in "iu")

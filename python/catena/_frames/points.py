@@ -1,4 +1,4 @@
-"""Places of rows: the caller's inputs as numbers, and the index that belongs on the answer."""
+"""Inputs of rows as numbers, with names, clocks and index."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .columns import Clock
 
 
 class Points:
-    """Inputs of some rows, n×M, with their names and clocks, and the caller's own index if there is one."""
+    """Inputs (n, M) with their names and clocks, and the caller's index if there is one."""
 
     __slots__ = ("clocks", "has_names", "index", "integer", "is_column", "names", "values")
 
@@ -18,9 +18,9 @@ class Points:
         self.clocks = clocks or [None] * len(self.names)
         self.index = index
         self.integer = integer
-        #: Whether the names are the caller's.
+        #: Whether the names were given by the caller.
         self.has_names = has_names
-        #: Whether they came as a single column or index, which has no table to be found in.
+        #: Whether they were given as a single column or index.
         self.is_column = False
 
     def __len__(self):
@@ -28,7 +28,7 @@ class Points:
 
     @classmethod
     def of_columns(cls, columns, index=None, clocks=None, has_names=True):
-        """Columns side by side. `clocks` are those of a model, whose origin its numbers have."""
+        """Points from columns. `clocks` are those of a model, which define the origins."""
         if not columns:
             raise InputError("X has no columns; give at least one input.")
         values, found = [], []
@@ -44,7 +44,7 @@ class Points:
             clock = known or Clock(None, column.zone, column.unit)
             if clocks is not None and (known.zone is None) != (column.zone is None):
                 raise InputError(
-                    f"input {column.name!r} and the model disagree: one has a time zone, the other has none."
+                    f"input {column.name!r} and the model differ: one has a time zone, the other has none."
                 )
             if clock.origin is None:
                 earliest = int(column.values.min()) if len(column.values) else 0
@@ -61,14 +61,14 @@ class Points:
 
     @classmethod
     def of_array(cls, array, name="X"):
-        """A plain array, rows by inputs."""
+        """Points from an array (n, M)."""
         table = _check.table(array, name)
         names = [f"x{column}" for column in range(table.shape[1])]
         _check.complete(table, name, names)
         return cls(table, names)
 
     def column(self, at):
-        """Input `at` as the caller would write it: datetime64, whole numbers or floats."""
+        """Input `at` in the caller's form: datetime64, integers or floats."""
         clock = self.clocks[at]
         if clock is not None:
             return clock.instants(self.values[:, at])

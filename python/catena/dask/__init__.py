@@ -1,7 +1,7 @@
-"""catena on a Dask cluster: tables larger than one machine, with the posterior and the learning of one.
+"""Multi-output Gaussian process regression on a Dask cluster, for tables larger than one machine.
 
-It needs Dask: ``pip install "./python[dask]"`` in the repository. Rows stay on their workers once they are sorted; of each
-partition only a summary of a few kilobytes travels. ``docs/dask.md`` has deployments, costs, and when a cluster is not needed.
+Needs Dask: ``pip install "./python[dask]"`` in the repository. Rows stay on their workers once they are sorted; each partition
+sends only a summary of a few kilobytes. ``docs/dask.md`` describes deployments and costs.
 
 >>> import dask.array as da, numpy as np
 >>> from distributed import Client

@@ -1,4 +1,4 @@
-"""Answers of a fitted chain as collections of Dask, in the form of the caller's table."""
+"""Predictions of a fitted chain as dask collections in the form of the caller's table."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import os
 import numpy as np
 
 from .._frames import _pandas
-from .._frames.columns import INPUT, Clock, check_names
-from .._frames.points import Points
+from .._frames.columns import INPUT, check_names
 from ..errors import InputError
 from . import _parts, _tables
 
@@ -28,12 +27,12 @@ def predict(gp, X, include_noise):
 def _check_line(gp):
     if len(gp._points.names) > 1:
         raise InputError(
-            "new points need a single input; with several, give them to fit as rows without values, and ask predict()."
+            "new points need a model with one input; with several inputs, give them to fit as rows without values."
         )
 
 
 def _delayed(gp, function, *more, frames=True):
-    """What `function(frame, part, around, ...)` makes of every part, to be computed."""
+    """Delayed calls of `function(frame, part, around, ...)` for every partition."""
     from dask import delayed
 
     chain = gp._chain
@@ -66,7 +65,7 @@ def _as_frame(parts, meta):
 
 
 def _answer_frame(frame, values, schema, names):
-    """Numbers as a frame like a partition: its index, and its inputs if they are columns."""
+    """Numbers as a frame with the index of a partition, and its inputs if they are columns."""
     import pandas
 
     answer = pandas.DataFrame(values, index=frame.index, columns=names)
@@ -86,8 +85,8 @@ def _values_at(frame, part, around, model, which, include_noise):
 
 def _filled_values(frame, part, around, model, which):
     mean, std = _parts.answer_of(part, around, model, True)
-    holes = np.isnan(part.values)
-    return np.where(holes, mean, part.values) if which == 0 else np.where(holes, std, np.nan)
+    missing = np.isnan(part.values)
+    return np.where(missing, mean, part.values) if which == 0 else np.where(missing, std, np.nan)
 
 
 def _filled_frame(frame, part, around, model, outputs):
@@ -99,19 +98,19 @@ def _filled_frame(frame, part, around, model, outputs):
 
 
 def _fillable_frame(frame, outputs):
-    """A frame whose outputs can take fractions; of the same types in every part, also where there are no holes."""
+    """A frame whose outputs can hold fractions, with the same types in every partition."""
     whole = frame.copy(deep=False)
     for name in outputs:
         whole[name] = _pandas._fillable(whole[name])
     return whole
 
 
-def _doubts_frame(frame, part, around, model, schema, names):
+def _std_frame(frame, part, around, model, schema, names):
     return _answer_frame(frame, _filled_values(frame, part, around, model, 1), schema, names)
 
 
 def impute(gp, return_std):
-    """The filled table, and on request how sure its filled values are."""
+    """The filled table, and on request the standard deviations of filled values."""
     chain = gp._chain
     if chain.table.is_array:
         found = tuple(_as_array(gp, _filled_values, which) for which in (0, 1))
@@ -123,7 +122,7 @@ def impute(gp, return_std):
         return whole
     described = _schema_for_answers(gp)
     meta = _answer_frame(frame._meta, np.empty((0, gp.n_outputs_)), *described)
-    return whole, _as_frame(_delayed(gp, _doubts_frame, *described), meta)
+    return whole, _as_frame(_delayed(gp, _std_frame, *described), meta)
 
 
 def write(gp, to):
@@ -131,7 +130,7 @@ def write(gp, to):
     folder = os.fspath(to)
     os.makedirs(folder, exist_ok=True)
     if os.listdir(folder):
-        raise InputError(f"{folder} is not empty; name a new directory.")
+        raise InputError(f"{folder} is not empty; give a new directory.")
     chain = gp._chain
     parts = _delayed(gp, _filled_frame, chain.table.schema.outputs)
     digits = max(5, len(str(len(parts))))
@@ -146,7 +145,7 @@ def write(gp, to):
 
 
 def _saved(frame, path):
-    """Writes a frame at once and complete, or not at all."""
+    """Writes a frame atomically."""
     import pandas
 
     keep_index = not isinstance(frame.index, pandas.RangeIndex) or frame.index.name is not None
@@ -156,7 +155,7 @@ def _saved(frame, path):
 
 
 def _as_array(gp, function, *more):
-    """Answers as a dask array in the order of the caller's rows."""
+    """Results as a dask array in the order of the caller's rows."""
     import dask.array as da
 
     chain, n_outputs = gp._chain, gp.n_outputs_
@@ -173,7 +172,7 @@ def _as_array(gp, function, *more):
 
 
 def _back_in_order(gp, function, *more):
-    """Rows that were sorted into parts, each back in its place: every part cuts its answers by chunk, every chunk collects."""
+    """Results in the caller's order after rows were moved: partitions split their results by chunk, and chunks collect."""
     import dask.array as da
     from dask import delayed
 
@@ -189,7 +188,7 @@ def _back_in_order(gp, function, *more):
 
 
 def _cut(frame, part, around, model, function, begins, *more):
-    """Answers of a part by the chunk that their rows came from, with the numbers of the rows."""
+    """Results of a partition by chunk of origin, with row numbers."""
     rows, values = frame.index.to_numpy(), function(frame, part, around, model, *more)
     owners = np.searchsorted(begins, rows, side="right") - 1
     return [(rows[owners == at], values[owners == at]) for at in range(len(begins) - 1)]
@@ -206,12 +205,12 @@ def _collected(pieces, begin, count, n_outputs):
 
 
 def _owners(lasts, points):
-    """The part to which each point belongs: the first whose last row is not before it."""
+    """The partition of each point: the first whose last row is not before it."""
     return np.minimum(np.searchsorted(lasts, points[:, 0], side="left"), len(lasts) - 1)
 
 
 def at_points(gp, points, include_noise):
-    """Means and standard deviations at new points, each found in the part to which it belongs."""
+    """Means and standard deviations at new points, computed in the partition of each point."""
     _check_line(gp)
     chain = gp._chain
     owners = _owners(chain.lasts, points)
@@ -231,7 +230,7 @@ def at_points(gp, points, include_noise):
 
 
 def _at_collection(gp, X, include_noise):
-    """New points that are themselves in partitions: sorted into the parts they belong to, and answered there."""
+    """Predictions at a dask frame of new points, moved to the partitions of the chain first."""
     import dask
     import dask.dataframe as dd
 
@@ -239,9 +238,7 @@ def _at_collection(gp, X, include_noise):
     if _tables.is_array(X):
         if chain.table.together:
             raise InputError("the model was fitted to a frame; give new points as a frame.")
-        raise InputError(
-            "new points of a dask array are not answered in parts; give a frame, or a numpy array."
-        )
+        raise InputError("new points cannot be a dask array; give a dask frame, or a numpy array.")
     meta = X._meta
     own = schema.inputs[0]
     if own is None:
@@ -267,7 +264,7 @@ def _at_collection(gp, X, include_noise):
 
 
 class _NewPlaces:
-    """The number of the part to which a new point belongs."""
+    """The key of a new point: the index of its partition."""
 
     def __init__(self, schema, origins, lasts):
         self.schema = schema
@@ -275,12 +272,7 @@ class _NewPlaces:
         self.lasts = lasts
 
     def points(self, frame):
-        columns = self.schema.input_columns(frame)
-        clocks = [
-            None if origin is None else Clock(origin, column.zone, column.unit)
-            for column, origin in zip(columns, self.origins, strict=True)
-        ]
-        return Points.of_columns(columns, None, clocks).values
+        return _parts.points_of(self.schema.input_columns(frame), self.origins)
 
     def __call__(self, frame):
         return _owners(self.lasts, self.points(frame))

@@ -1,4 +1,4 @@
-"""A table in parts on one chain: partitions that stay on their workers, and the rounds that ask them."""
+"""A partitioned table on one chain: partitions stay on their workers and are queried in rounds."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .. import _catena
 from ..errors import InputError
 from . import _curve, _median, _parts
 
-#: Order statistics of keys that a partition sends when rows have to be moved.
+#: Quantiles of keys that a partition sends if rows have to be moved.
 QUANTILES = 256
 
 
 class Traffic:
-    """Rounds and bytes between the client and the workers, as the client counts them."""
+    """Rounds and bytes between client and workers, counted by the client."""
 
     def __init__(self):
         self.rounds = 0
@@ -28,14 +28,14 @@ class Traffic:
 
 
 class Workers:
-    """One map over futures at a time, in the order of the futures."""
+    """Maps functions over futures on the workers, in the order of the futures."""
 
     def __init__(self, client):
         self.client = client
         self.traffic = Traffic()
 
     def ask(self, function, *lists, **shared):
-        """What `function` returns for each entry of the lists."""
+        """The results of `function` for each entry of the lists, gathered on the client."""
         found = self.client.gather(self.stay(function, *lists, **shared))
         self.traffic.rounds += 1
         own = [size for given in lists for size in map(_size, given)]
@@ -44,13 +44,13 @@ class Workers:
         return found
 
     def stay(self, function, *lists, **shared):
-        """Futures of what `function` makes, where the first list's entries lie."""
-        # Each task has its own key: an evaluation at the same parameters may follow the loss of a worker.
+        """Futures of the results of `function`, which stay on the workers."""
+        # Each task has its own key, because an evaluation may be repeated after the loss of a worker.
         return self.client.map(function, *lists, pure=False, **shared)
 
 
 def _size(given):
-    """The bytes of something that travels."""
+    """The size of a message in bytes."""
     if given is None:
         return 0
     if isinstance(given, (bytes, str)):
@@ -63,10 +63,10 @@ def _size(given):
 
 
 class Chain:
-    """The parts of a table in the order of their chain.
+    """The partitions of a table in chain order.
 
-    Built in two steps: :meth:`of` reads the partitions and puts them in order along a single input, or knows how to; then
-    :meth:`lay` gives them the units of a model and joins them end to end.
+    Built in two steps: :meth:`of` reads the partitions and sorts them along a single input; then :meth:`lay` converts them to
+    model units and joins them end to end.
     """
 
     def __init__(self, table, workers):
@@ -84,7 +84,7 @@ class Chain:
 
     @classmethod
     def of(cls, table, workers, n_parts=None, origins=None):
-        """Reads a table. `origins` are where times are zero, by default at their first whole second."""
+        """Reads a table. `origins` are the zeros of time inputs, by default their first whole second."""
         chain = cls(table, workers)
         chain.given_origins = origins
         chain._read()
@@ -92,7 +92,7 @@ class Chain:
             chain._move(_Places(table.schema, chain.origins), n_parts)
             if not chain._sort():
                 raise InputError(
-                    "partitions overlap along the input after they were sorted; please report this."
+                    "partitions overlap along the input after sorting; please report this as a bug."
                 )
         chain.census = workers.ask(_parts.census_of, chain.rows, origins=chain.origins)
         chain.census = _catena.merged_census(chain.census)
@@ -107,12 +107,12 @@ class Chain:
         return sum(self.lengths)
 
     def _read(self):
-        """Reads the partitions and looks where each begins and ends; the empty ones are left out."""
+        """Reads the extent of each partition and drops empty partitions."""
         from dask import delayed
 
         partitions, schema = list(self.table.partitions()), self.table.schema
         if self.table.is_reordered:
-            # Rows that were moved stay where they are; others are read again when a whole frame is asked for.
+            # Moved rows stay on the workers; others are read again when a whole frame is requested.
             partitions = self.workers.client.compute(partitions)
             rows = self.workers.stay(_parts.rows_of, partitions, schema=schema)
         else:
@@ -131,7 +131,9 @@ class Chain:
             ends = [extent[at] for extent in self.extents]
             zones, units = {end[2] for end in ends}, [end[3] for end in ends]
             if len(zones) > 1:
-                raise InputError(f"partitions have the time zones {', '.join(map(str, zones))}; give one.")
+                raise InputError(
+                    f"partitions have the time zones {', '.join(map(str, zones))}; give one time zone."
+                )
             origin = self.given_origins and self.given_origins[at]
             if origin is None and units[0] is not None:
                 origin = int(min(end[0] for end in ends)) // 10**9
@@ -140,7 +142,7 @@ class Chain:
         self.is_integer = len(self.clocks) == 1 and all(extent[0][4] for extent in self.extents)
 
     def _sort(self):
-        """Brings partitions in the order of the input; says whether that is possible."""
+        """Sorts the partitions along the input; returns whether they do not overlap."""
         order = sorted(range(len(self.rows)), key=lambda at: (self.extents[at][0][0], self.extents[at][0][1]))
         firsts = [self.extents[at][0][0] for at in order]
         lasts = [self.extents[at][0][1] for at in order]
@@ -148,7 +150,7 @@ class Chain:
             return False
         for name in ("partitions", "rows", "lengths", "extents"):
             setattr(self, name, [getattr(self, name)[at] for at in order])
-        #: Of each partition, its place in the caller's order.
+        #: Position of each partition in the caller's order.
         self.places = order
         ends = self._numbers(np.array(lasts))
         self.before = [None, *([float(end)] for end in ends[:-1])]
@@ -156,13 +158,13 @@ class Chain:
         return True
 
     def _numbers(self, values):
-        """Values of the first input as the numbers that a model works with."""
+        """Values of the first input as numbers of the model."""
         if self.clocks[0] is None:
             return np.asarray(values, dtype=np.float64)
         return _catena.numbers_of(np.asarray(values, dtype=np.int64), self.origins[0])[0]
 
     def _move(self, places, n_parts=None):
-        """Moves rows to partitions that follow one another by their places on a line."""
+        """Moves rows to partitions that are sorted by their keys."""
         n_parts = n_parts or len(self.rows)
         found = self.workers.ask(_quantiles, self.rows, places=places)
         firsts, counts = np.concatenate([keys for keys, _ in found]), []
@@ -179,7 +181,7 @@ class Chain:
         self.places = list(range(len(self.rows)))
 
     def gap(self):
-        """The median gap along a single input; None for several."""
+        """The median spacing of a single input; None for several inputs. Takes a few rounds."""
         if len(self.table.schema.inputs) != 1:
             return None
         return _median.middle(
@@ -189,8 +191,8 @@ class Chain:
         )
 
     def sample(self, wanted, seed):
-        """About `wanted` rows to compare models on: along one input the window in which the scarcest output has most cells, as
-        on one machine; else rows at random."""
+        """About `wanted` rows to compare candidates on: with one input the window in which the scarcest output has most cells,
+        as on one machine; else random rows."""
         n_rows, is_line = self.n_rows, len(self.table.schema.inputs) == 1
         begins = np.concatenate([[0], np.cumsum(self.lengths)])
         if wanted >= n_rows:
@@ -221,13 +223,13 @@ class Chain:
         counts = sum(self.workers.ask(_parts.counts_in, self.rows, ranges, origins=self.origins))
         scarcest = counts.min(axis=1)
         if scarcest.max() < 2:
-            # An output that no window has is looked for in larger ones.
+            # If an output is missing in every window, larger windows are tried.
             return np.arange(self.n_rows) if 4 * wanted >= self.n_rows else self._window(4 * wanted, begins)
         start = starts[int(np.argmax(scarcest))]
         return np.arange(start, start + wanted)
 
     def lay(self, preparation, n_parts=None):
-        """Lays all parts on one chain in the units of a model."""
+        """Builds the chain over all partitions in model units."""
         workers, origins = self.workers, self.origins
         first = _first_row
         if len(self.table.schema.inputs) > 1:
@@ -262,21 +264,21 @@ class Chain:
     # The two rounds
 
     def around(self, model, distinct=False):
-        """The log evidence, and what every part has to know of the others: one map and a small scan."""
+        """The log evidence and the messages into every partition: one map and a small scan."""
         summaries = self.workers.ask(_parts.summary_of, self.parts, model=model, distinct=distinct)
         return _catena.surroundings(summaries)
 
     def evidence(self, model, distinct=False):
-        """The log evidence and its slopes: two maps and a small scan between them."""
+        """The log evidence and its gradient: two maps with a small scan between them."""
         self.workers.traffic.evaluations += 1
         _, around = self.around(model, distinct)
         shares = self.workers.ask(_parts.share_of, self.parts, around, model=model, distinct=distinct)
-        # Always in the same order, for the same bits.
+        # A fixed order of summation keeps results reproducible to the bit.
         return np.sum(shares, axis=0)
 
 
 class _Places:
-    """The place of a row along a single input."""
+    """The key of a row: its position along a single input."""
 
     def __init__(self, schema, origins):
         self.schema = schema
@@ -290,7 +292,7 @@ class _Places:
 
 
 class _Curve(_Places):
-    """The place of a row along Hilbert's curve, in the units of a model."""
+    """The key of a row: its position on a Hilbert curve, in model units."""
 
     def __init__(self, schema, origins, units, ranges):
         super().__init__(schema, origins)
@@ -300,7 +302,7 @@ class _Curve(_Places):
     def of_points(self, points):
         shifts, scales = np.array(self.units).T
         low, high = ((np.array(ends) - shifts) / scales for ends in zip(*self.ranges, strict=True))
-        # One unit is one length in every direction, so that the curve has no preferred one.
+        # A cube, so that the curve has no preferred direction.
         side = (high - low).max()
         return _curve.keys((points - shifts) / scales, low, low + side)
 
@@ -308,7 +310,7 @@ class _Curve(_Places):
         return self.of_points(rows.points(self.origins))
 
     def first(self, points):
-        """The row with which the curve enters a part."""
+        """The first row of a partition on the curve."""
         return int(np.argmin(self.of_points(points)))
 
 

@@ -1,13 +1,13 @@
-"""Hilbert's curve through points of two or three inputs: neighbors along it are neighbors in space."""
+"""Positions of points of two or three inputs on a Hilbert curve."""
 
 import numpy as np
 
-#: Steps of the curve along each input, as a power of two; keys of three inputs still fit a double.
+#: Bits per input; the keys of three inputs still fit a double.
 BITS = {2: 26, 3: 17}
 
 
 def keys(points, low, high):
-    """The place of each point along the curve through the box from `low` to `high`, in [0, 1)."""
+    """The position of each point on the curve through the box from `low` to `high`, in [0, 1)."""
     dim = points.shape[1]
     bits = BITS[dim]
     width = np.where(np.asarray(high) > np.asarray(low), np.asarray(high) - np.asarray(low), 1.0)

@@ -1,8 +1,7 @@
-"""The model on a cluster: fit, predict and impute where the partitions lie."""
+"""The estimator on a cluster: fits, predicts and imputes on the workers that hold the partitions."""
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,11 +12,10 @@ from .._gp import MultiOutputGP as LocalGP
 from .._horizon import check_line, points_after
 from .._keeping import about
 from .._load import load
-from .._options import asked
-from .._progress import watcher
+from .._options import fit_options
 from .._random import seed_of
 from .._rows import read_places
-from ..errors import FitInterruptedWarning, InputError, not_fitted
+from ..errors import InputError, not_fitted
 from . import _answers, _tables
 from ._chain import Chain, Workers
 
@@ -26,47 +24,47 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-#: How to ask what needs all rows in one place.
-_IN_MEMORY = "for some of the rows fit catena.MultiOutputGP(learn=False, parameters=gp.parameters_) in memory"
+#: Advice for methods that need all rows in one process.
+_IN_MEMORY = "fit catena.MultiOutputGP(learn=False, parameters=gp.parameters_) to some of the rows in memory"
 
 
 def _not_in_parts(name, instead):
-    """A method that says what to do instead."""
+    """A method that raises an error with an alternative."""
 
     def refuse(self, *_given, **_named):
-        raise InputError(f"{name} is for tables in memory, and this one is in parts; {instead}.")
+        raise InputError(f"{name} is for tables in memory, but this table is partitioned; {instead}.")
 
     refuse.__name__ = name
-    refuse.__doc__ = f"Not offered in parts: {instead}."
+    refuse.__doc__ = f"Not available for partitioned tables; {instead}."
     return refuse
 
 
 class MultiOutputGP(LocalGP):
-    """Multi-output Gaussian process regression on a Dask cluster: the posterior and the learning of
-    :class:`catena.MultiOutputGP`, on tables larger than one machine.
+    """Multi-output Gaussian process regression on a Dask cluster: :class:`catena.MultiOutputGP` for tables larger than one
+    machine.
 
-    The rows lie on one chain that is cut into partitions. A partition stays on its worker; of each only a summary of a few
-    kilobytes travels, and from all summaries every partition learns exactly what the others know. An evidence or a gradient is
-    one map, one small scan and one map. What comes out is what one machine would find, to rounding.
+    The rows lie on one chain that is cut into partitions. A partition stays on its worker and sends a summary of a few
+    kilobytes; from all summaries each partition computes its exact posterior. The log evidence or its gradient takes one map,
+    a small scan and another map. Results equal those of one machine to rounding.
 
-    Parameters are those of :class:`catena.MultiOutputGP` but ``parameters`` (give ``model`` instead), and two more. The method
-    is message passing, the structure a chain: sorted along a single input; for two or three inputs, parts along Hilbert's
-    curve with a greedy chain in each. What needs all rows in one place is not offered: intervals, draws, covariances, plots of
-    rows, reports, rows that come later, files and pickles.
+    Parameters are those of :class:`catena.MultiOutputGP` except ``parameters`` (use ``model``), and two more. The method is
+    message passing on a chain: sorted for a single input; for two or three inputs, partitions along a Hilbert curve with a
+    greedy chain in each. Methods that need all rows in one process are not available: intervals, samples, covariances, plots
+    of rows, reports, updates, files and pickles.
 
     Parameters
     ----------
     model : catena.MultiOutputGP or path, optional
-        A fitted model, whose parameters and units are used as they are: nothing is learned. It may be one for time.
+        A fitted model whose parameters and units are used unchanged; nothing is learned. It may be a time model.
     n_parts : int, optional
-        Into how many parts rows are sorted where they have to be; by default as many as there are partitions.
+        Number of partitions if rows have to be sorted; by default the number of partitions of the table.
 
     Attributes
     ----------
     traffic_ : dict
-        Rounds, evaluations, and the bytes that went to and came from the workers.
+        Rounds, evaluations, and bytes sent to and received from the workers.
     chain_ : dict
-        Rows, parts, the length of the chain and of the edges that join its parts, in the model's units.
+        Rows, partitions, length of the chain and of the edges between partitions, in model units.
 
     Examples
     --------
@@ -130,17 +128,17 @@ class MultiOutputGP(LocalGP):
     # Fitting
 
     def fit(self, X: Any, Y: Any = None, inputs: Any = None, client: Any = None) -> MultiOutputGP:
-        """Chooses, learns and conditions a model on a table in parts.
+        """Selects a model, learns its parameters and conditions it on a partitioned table.
 
         Parameters
         ----------
         X : dask DataFrame, dask Array of shape (n, M), or the path of a directory of Parquet files
-            A frame holds inputs and outputs, which are found as in :meth:`catena.MultiOutputGP.fit`. Partitions that overlap
-            along the input are sorted by Dask first.
+            A frame holds inputs and outputs, selected as in :meth:`catena.MultiOutputGP.fit`. Partitions that overlap along
+            the input are sorted by Dask first.
         Y : dask Array of shape (n, D) or (n,)
-            Values where X is an array, NaN where nothing was observed.
+            Values if X is an array, NaN where missing.
         inputs : str or list of str, optional
-            The columns of a frame that are inputs: one, two or three.
+            One to three input columns of a frame.
         client : distributed.Client, optional
             The cluster; by default the current one.
 
@@ -159,10 +157,10 @@ class MultiOutputGP(LocalGP):
                 raise InputError(f"output {name!r} was never observed; leave it out.")
         clocks = [None if clock is None else Clock(*clock) for clock in chain.clocks]
         kept = None if given is None else _fitting(given, names, clocks)
-        wanted = asked(self, len(names), clocks[0] if len(clocks) == 1 else None)
+        wanted = fit_options(self, len(names), clocks[0] if len(clocks) == 1 else None)
         if self.learn and kept is None and chain.n_rows < 2:
             raise InputError(
-                "n_samples = 1: one row is too few to learn from; give more, or parameters with learn=False."
+                "n_samples = 1: learning needs at least two rows; add rows, or give parameters with learn=False."
             )
         n_compared = _catena.rows_to_compare(chain.n_rows, len(clocks), len(names), wanted)
         points, values = chain.sample(n_compared, seed_of(self.random_state))
@@ -191,114 +189,110 @@ class MultiOutputGP(LocalGP):
             return None
         gp = self.model if isinstance(self.model, LocalGP) else load(self.model)
         if not gp._model_or_raise().is_chain():
-            raise InputError(
-                "the model does not lie on a chain; fit one with method='catena', structure='chain'."
-            )
+            raise InputError("the model is not a chain; fit one with method='catena', structure='chain'.")
         return gp
 
     def _learned_model(self, chain, sample, values, wanted, notes):
-        progress = watcher(self.progress)
-        try:
+        def learn(progress):
             outline, interrupted = _catena.Outline.chosen(
                 sample.values, values, chain.census, wanted, notes, progress
             )
-            chain.lay(outline.preparation(chain.census, chain.gap()), self.n_parts)
+            preparation = outline.preparation(chain.census, chain.gap())
+            chain.lay(preparation, self.n_parts)
             gathered = {
                 "census": chain.census,
-                "preparation": outline.preparation(chain.census, chain.gap()),
+                "preparation": preparation,
                 "spacing": chain.spacing,
                 "sums": chain.sums,
                 "counts": chain.counts,
                 "remarks": [_remark(chain)],
             }
-            # Copies of a cell are no second measurement: learning leaves them out, the posterior does not.
+            # Learning ignores exact copies of a cell; the posterior does not.
             model, interrupted_later = outline.learn(
                 sample.values, values, gathered, lambda model: chain.evidence(model, True).tolist(), progress
             )
-        finally:
-            if progress is not None:
-                progress.close()
-        if interrupted or interrupted_later:
-            message = "the fit was interrupted; this is the best model that was found until then"
-            warnings.warn(message, FitInterruptedWarning, stacklevel=4)
-        return model
+            return model, interrupted or interrupted_later
+
+        return self._watched(learn)
 
     # Asking
 
     def predict(
         self, X: Any = None, return_std: bool = False, return_cov: bool = False, *, include_noise: bool = True
     ) -> Any:
-        """Means, and on request standard deviations.
+        """Posterior means, and on request standard deviations.
 
         Parameters
         ----------
-        X : None, a dask DataFrame or Array, or anything that :meth:`catena.MultiOutputGP.predict` reads
-            Where. None is the rows of the fit, as a dask collection; points of a dask frame are sorted by their input and the
-            answer is a dask frame; points in memory are answered in memory. New points need a single input.
+        X : None, a dask DataFrame or Array, or anything that :meth:`catena.MultiOutputGP.predict` takes
+            Points. None gives the rows of the fit as a dask collection; a dask frame of points is sorted by its input and gives
+            a dask frame; points in memory give results in memory. New points need a model with a single input.
         return_std : bool
             Also return standard deviations.
         include_noise : bool
-            Whether it is about a new observation, as by default, or about the function itself.
+            Whether to predict a new observation (the default) or the latent function.
         """
         self._model_or_raise()
         if return_cov:
-            raise InputError("return_cov is for tables in memory; ask for return_std.")
+            raise InputError("return_cov is for tables in memory; use return_std.")
         found = _answers.predict(self, X, include_noise)
         return found if return_std else found[0]
 
     def posterior_at(self, x: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
-        """What :meth:`predict` says at one place or several."""
+        """Predictions of :meth:`predict` at one or more points."""
         self._model_or_raise()
         points = read_places(self, x)
-        mean, std = self._moments(points, include_noise)
-        mean = self._answer(mean, points)
-        return (mean, self._answer(std, points)) if return_std else mean
+        return self._answers(*self._moments(points, include_noise), points, return_std)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """The coefficient of determination R² on rows in memory, the mean over the outputs; holes in ``y`` do not count."""
+        """R² on rows in memory, averaged over the outputs; missing values of ``y`` are ignored."""
         if _tables.is_dask(X) or _tables.is_dask(y):
             raise InputError(
-                "score reads rows in memory; give what compute() returns, or a sample of the rows."
+                "score reads rows in memory; give the result of compute(), or a sample of the rows."
             )
         return super().score(X, y)
 
-    # What needs all rows in one place: answers would be those of the sample on which models were compared.
+    # These need all rows in one process; the model itself holds only the sample on which candidates were compared.
     interval = _not_in_parts("interval", "use predict(return_std=True)")
     sample_y = _not_in_parts("sample_y", f"use predict(return_std=True), or {_IN_MEMORY}")
     live = _not_in_parts("live", _IN_MEMORY)
     report = _not_in_parts("report", f"print the model, or {_IN_MEMORY}")
-    plot = _not_in_parts("plot", f"plot what predict returns at the points you want to see, or {_IN_MEMORY}")
+    plot = _not_in_parts("plot", f"plot the result of predict at points of your choice, or {_IN_MEMORY}")
     plot_structure = _not_in_parts(
-        "plot_structure", "chain_ has the length of the chain and of the edges that join its parts"
+        "plot_structure", "use chain_ for the length of the chain and of the edges between partitions"
     )
     structure_ = property(
-        _not_in_parts("structure_", "chain_ has the length of the chain and of the edges that join its parts")
+        _not_in_parts(
+            "structure_", "use chain_ for the length of the chain and of the edges between partitions"
+        )
     )
-    save = _not_in_parts("save", "gp.local().save(path) keeps parameters and units with a sample of the rows")
+    save = _not_in_parts(
+        "save", "use gp.local().save(path), which keeps the parameters and units with a sample of the rows"
+    )
     update = _not_in_parts("update", "fit again, with model= to keep the parameters")
     partial_fit = _not_in_parts("partial_fit", "fit again, with model= to keep the parameters")
 
     def impute(self, return_std: bool = False, *, to: str | PathLike[str] | None = None) -> Any:
-        """The table of the fit with its holes filled, in the order of the chain; what was observed stays as it was.
+        """The table of the fit with its missing values filled, in chain order; observed values are unchanged.
 
-        With ``return_std`` also how sure each filled value is, NaN where a value was observed. With ``to``, the filled table is
-        written to a directory of Parquet files, one per part, and the number of rows is returned.
+        With ``return_std`` also the standard deviation of each filled value, NaN where a value was observed. With ``to``, the
+        filled table is written to a directory of Parquet files, one per partition, and the number of rows is returned.
         """
         self._model_or_raise()
         if to is not None:
             if return_std:
-                raise InputError("impute(to=...) writes the filled table; ask for return_std without it.")
+                raise InputError("impute(to=...) writes the filled table only; use return_std without it.")
             return _answers.write(self, to)
         return _answers.impute(self, return_std)
 
     def log_marginal_likelihood(self) -> float:
-        """The log density of the observed values under the model, in the caller's units."""
+        """The log evidence: the log density of the observed values under the model, in the caller's units."""
         self._model_or_raise()
         return self._log_evidence + self._chain.log_volume
 
     def gradient(self) -> dict[str, np.ndarray]:
-        """Derivatives of the log evidence of the standardized table in the parameters of the model, in its own units: mixing
-        (D, L), length-scales (L,) and noise (D,); with the log evidence."""
+        """The log evidence of the standardized table and its gradient in model units: mixing (D, L), length-scales (L,) and
+        noise (D,)."""
         self._model_or_raise()
         numbers = self._chain.evidence(self._plain)
         n_outputs, n_latents = self.mixing_.shape
@@ -312,8 +306,8 @@ class MultiOutputGP(LocalGP):
         }
 
     def local(self) -> LocalGP:
-        """The same parameters and units as a :class:`catena.MultiOutputGP` in memory, conditioned on the sample on which models
-        were compared: it answers from these rows only. It saves to a model file that the command line applies to any table."""
+        """A :class:`catena.MultiOutputGP` in memory with the same parameters and units, conditioned only on the sample on which
+        candidates were compared. Its model file can be applied to any table on the command line."""
         model = self._model_or_raise()
         params = {
             name: value for name, value in self.get_params().items() if name not in ("model", "n_parts")
@@ -326,13 +320,13 @@ class MultiOutputGP(LocalGP):
 
     @property
     def traffic_(self) -> dict[str, int]:
-        """Rounds, evaluations, and the bytes that went to and came from the workers."""
+        """Rounds, evaluations, and bytes sent to and received from the workers."""
         self._model_or_raise()
         return self._chain.workers.traffic.as_dict()
 
     @property
     def chain_(self) -> dict[str, Any]:
-        """Rows, parts, the length of the chain and of the edges that join its parts."""
+        """Rows, partitions, length of the chain and of the edges between partitions."""
         self._model_or_raise()
         chain = self._chain
         return {
@@ -345,7 +339,7 @@ class MultiOutputGP(LocalGP):
 
     @property
     def summary_(self) -> dict[str, Any]:
-        """What was chosen and tried, and why."""
+        """The selected model, the candidates and the decisions."""
         return {**super().summary_, "log_evidence": self._log_evidence}
 
     def _moments(self, points, include_noise):
@@ -362,11 +356,13 @@ class MultiOutputGP(LocalGP):
         return self._model
 
     def __getstate__(self):
-        raise InputError("partitions live on the cluster; keep gp.local() instead.")
+        raise InputError(
+            "the partitions are on the cluster and cannot be pickled; pickle gp.local() instead."
+        )
 
 
 def _fitting(gp, names, clocks):
-    """The given model, if it has the inputs and outputs of the table."""
+    """The given model, checked against the inputs and outputs of the table."""
     is_unnamed = gp._notes["kind"] == "numpy"
     if gp.output_names_ != names and not (is_unnamed and len(gp.output_names_) == len(names)):
         raise InputError(f"the model has the outputs {gp.output_names_}, but the table has {names}.")
@@ -374,7 +370,7 @@ def _fitting(gp, names, clocks):
     if len(known) != len(clocks):
         raise InputError(f"the model has {len(known)} inputs, but the table has {len(clocks)}.")
     if [clock is None for clock in known] != [clock is None for clock in clocks]:
-        raise InputError("the model and the table disagree: one is along a time, the other along numbers.")
+        raise InputError("the inputs of the model and the table differ: one is a time, the other is numeric.")
     return gp._model
 
 
@@ -389,17 +385,17 @@ def _client(given):
         return get_client()
     except ValueError as error:
         raise InputError(
-            "there is no cluster; make one first, such as distributed.Client() on this machine."
+            "there is no cluster; create one first, such as distributed.Client() on this machine."
         ) from error
 
 
 def _remark(chain):
     parts = len(chain.parts)
-    text = f"the chain lies in {parts} {'part' if parts == 1 else 'parts'}"
+    text = f"the chain has {parts} {'partition' if parts == 1 else 'partitions'}"
     if len(chain.table.schema.inputs) > 1 and parts > 1 and chain.length > 0:
         share = 100 * chain.joins / chain.length
         text += (
-            f" along Hilbert's curve; the {parts - 1} edges that join them are {share:.2g} % of its length"
+            f" along a Hilbert curve; the {parts - 1} edges between them are {share:.2g} % of its length"
             f", {chain.joins / (parts - 1) / (chain.spacing or 1.0):.3g} spacings each"
         )
     return text

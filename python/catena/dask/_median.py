@@ -1,14 +1,14 @@
-"""The median of numbers that lie in parts: exact, in a few rounds of a few kilobytes per part."""
+"""The exact median of distributed numbers, in a few rounds of a few kilobytes per partition."""
 
 import numpy as np
 
-#: Numbers that a part sends in a round.
+#: Numbers that a partition sends per round.
 SKETCH = 1024
 
 
 def sketch(numbers, low, high):
-    """Of the numbers in [low, high]: how many lie below, and either all distinct values with their counts (True), or order
-    statistics with the ranks of their last copies (False)."""
+    """The count below `low`, the count in [low, high], and either all distinct values in it with their ranks (True), or some
+    order statistics with the ranks of their last copies (False)."""
     below = int((numbers < low).sum())
     inside = np.sort(numbers[(numbers >= low) & (numbers <= high)])
     values, counts = np.unique(inside, return_counts=True)
@@ -19,9 +19,9 @@ def sketch(numbers, low, high):
 
 
 def middle(ask):
-    """The number in place ``n // 2`` of all positive numbers in ascending order; None if there are none.
+    """Element ``n // 2`` of all positive numbers in ascending order; None if there are none.
 
-    ``ask(low, high)`` returns the sketch of every part.
+    ``ask(low, high)`` returns the sketch of every partition.
     """
     low, high = 0.0, np.inf
     while True:
@@ -33,7 +33,7 @@ def middle(ask):
             wanted = total // 2
         below = sum(part[0] for part in parts)
         candidates = np.unique(np.concatenate([part[3] for part in parts]))
-        # Of every candidate, how many numbers are at most that, at least and at most.
+        # Lower and upper bounds of the number of elements at most as large as each candidate.
         least = np.full(len(candidates), below)
         most = np.full(len(candidates), below)
         exact = True
@@ -46,11 +46,11 @@ def middle(ask):
             if complete:
                 most += np.where(at > 0, ranks[np.maximum(at - 1, 0)], 0)
             else:
-                # Between two statistics anything up to the next one may be there, but for its own first copy.
+                # Between two statistics the rank is below that of the next one.
                 known = (at > 0) & (values[np.maximum(at - 1, 0)] == candidates)
                 next_rank = np.where(at < len(values), ranks[np.minimum(at, len(ranks) - 1)] - 1, count)
                 most += np.where(known, ranks[np.maximum(at - 1, 0)], next_rank)
-        # The answer is the first number of which more than `wanted` are at most that.
+        # The result is the first number with more than `wanted` elements at most as large.
         upper = candidates[np.argmax(least > wanted)]
         if exact:
             return float(upper)

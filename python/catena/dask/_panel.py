@@ -1,4 +1,4 @@
-"""Many independent tables at once: a model for every group of a long frame."""
+"""Fits an independent model to every group of a long frame."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._tables import is_frame
 if TYPE_CHECKING:
     from typing import Any
 
-#: What is said of each group, and its type.
+#: Columns of the results, and their types.
 _COLUMNS = {
     "n_rows": "int64",
     "log_evidence": "float64",
@@ -34,35 +34,35 @@ def fit_panel(
     keep_models: bool = True,
     **settings: Any,
 ) -> Any:
-    """Fits one model per group, each where its rows lie, and returns one frame of results with a row per group.
+    """Fits one model per group on the workers and returns a frame of results with one row per group.
 
     Parameters
     ----------
     frame : dask DataFrame
-        Rows of all groups. A group may lie in several partitions; Dask brings its rows together first.
+        Rows of all groups. A group may span several partitions; Dask collects its rows first.
     by : str
         The column that names the group.
     inputs : str or list of str, optional
-        The inputs; by default the first column of times, else the first column beside ``by``.
+        The inputs; by default the first column of times, else the first column except ``by``.
     outputs : list of str, optional
-        The outputs; by default all other columns of numbers. One that a group never has is left out there.
+        The outputs; by default all other numeric columns. Outputs without values in a group are left out for it.
     keep_models : bool
-        Whether the frame has the models themselves, as the bytes of model files: :func:`open_model` makes one of them.
+        Whether to return the models as bytes of model files, for :func:`open_model`.
     **settings
         Parameters of :class:`catena.MultiOutputGP` for all groups.
 
     Returns
     -------
     dask DataFrame
-        Indexed by group: rows, log evidence, kernel, number of latents, seconds of fitting, the sentence of an error if there
-        was one, the model, and by output ``noise:NAME``, the deviation of its noise.
+        Indexed by group: rows, log evidence, kernel, number of latents, seconds of fitting, the error message if the fit
+        failed, the model, and ``noise:NAME``, the noise standard deviation of each output.
     """
     if not is_frame(frame):
         raise InputError(f"frame is a {type(frame).__name__}; give a dask DataFrame.")
     meta = frame._meta
     if by not in meta.columns:
         raise InputError(f"the frame has no column {by!r}; it has {', '.join(map(str, meta.columns))}.")
-    # A mistake in the settings is said here, not by every group.
+    # Errors in the settings are raised here, not by every group.
     LocalGP(**settings)
     inputs, outputs = _roles(meta, by, inputs, outputs)
     job = {"by": by, "inputs": inputs, "outputs": outputs, "keep_models": keep_models, "settings": settings}
@@ -97,7 +97,7 @@ def _roles(meta, by, inputs, outputs):
     if missing:
         raise InputError(f"the frame has no column {missing[0]!r}.")
     if not outputs:
-        raise InputError("there is no column of numbers to be an output.")
+        raise InputError("there is no numeric column for an output.")
     return inputs, list(outputs)
 
 
@@ -139,7 +139,7 @@ def _fitted(rows, inputs, outputs, keep_models, settings):
     }
     try:
         if not present:
-            raise InputError("no output was observed.")
+            raise InputError("no output has an observed value.")
         places = rows[inputs[0]] if len(inputs) == 1 else rows[inputs]
         gp = LocalGP(**{"progress": False, **settings}).fit(places, rows[present])
         result |= {

@@ -1,6 +1,6 @@
-"""What runs where a partition lies: its columns, its place on the chain, and its share of every answer.
+"""Functions that run on the workers: columns of a partition, its segment of the chain, and its results.
 
-Functions here are sent to workers. They take and return little, except for what stays: :class:`Rows` and :class:`Part`.
+Arguments and results are small, except :class:`Rows` and :class:`Part`, which stay on the worker.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from .._frames.columns import Clock
 from .._frames.points import Points
 from ..errors import InputError
 
-#: The columns that a reordered table carries along: where a row belongs, and the index it had.
+#: Columns added to a reordered table: the key of a row, and its index.
 KEY, INDEX = "__catena_key__", "__catena_index__"
 
 
 class Schema:
-    """Which columns of a partition are inputs and outputs. The input named None is the index."""
+    """Input and output columns of a partition. The input named None is the index."""
 
     def __init__(self, inputs, outputs, index_name=None):
         self.inputs = inputs
@@ -38,14 +38,14 @@ class Schema:
         return [_pandas._column(name, frame.index if own is None else frame[own]) for own, name in names]
 
     def values(self, frame):
-        """The outputs of a partition, rows by outputs; NaN where nothing was observed."""
+        """The outputs of a partition, (n, D), NaN where missing."""
         columns = [_pandas._column(name, frame[name]) for name in self.outputs]
         values = np.ascontiguousarray(np.column_stack([column.values for column in columns]))
         return values.astype(np.float64, copy=False)
 
 
 class Rows:
-    """The numbers of a partition: inputs as the caller has them (instants in nanoseconds), and values."""
+    """The inputs of a partition in the caller's units (times in nanoseconds), and its values."""
 
     __slots__ = ("columns", "values")
 
@@ -58,7 +58,7 @@ class Rows:
             raise InputError(f"output {schema.outputs[at]!r} holds infinity; use NaN for a missing value.")
 
     def __setstate__(self, state):
-        # Numbers that travelled may begin at any address.
+        # Received arrays may be unaligned.
         self.columns, self.values = state[1]["columns"], _check.laid_out(state[1]["values"])
 
     def __len__(self):
@@ -66,13 +66,16 @@ class Rows:
 
     def points(self, origins):
         """The inputs as numbers, rows by inputs."""
-        if not len(self):
-            return np.empty((0, len(self.columns)))
-        clocks = [
-            None if origin is None else Clock(origin, column.zone, column.unit)
-            for column, origin in zip(self.columns, origins, strict=True)
-        ]
-        return Points.of_columns(self.columns, None, clocks).values
+        return points_of(self.columns, origins) if len(self) else np.empty((0, len(self.columns)))
+
+
+def points_of(columns, origins):
+    """Columns as numbers, rows by inputs; `origins` are the zeros of times."""
+    clocks = [
+        None if origin is None else Clock(origin, column.zone, column.unit)
+        for column, origin in zip(columns, origins, strict=True)
+    ]
+    return Points.of_columns(columns, None, clocks).values
 
 
 def rows_of(frame, schema):
@@ -81,7 +84,7 @@ def rows_of(frame, schema):
 
 
 def extent_of(rows):
-    """How many rows there are, and of each input the least and greatest value as it came, with zone and unit of times."""
+    """The number of rows, and the range, zone, unit and integer flag of each input."""
     if not len(rows):
         return 0, []
     ends = []
@@ -96,12 +99,12 @@ def extent_of(rows):
 
 
 def census_of(rows, origins):
-    """Counts, ranges and moments."""
+    """Counts, ranges and moments of the columns, as JSON."""
     return _catena.census(rows.points(origins), rows.values)
 
 
 def gaps_of(rows, origins, before):
-    """Distances of neighbors along a single input, from the last row before this partition on."""
+    """Positive differences of a single input in ascending order, including the step into this partition."""
     places = np.sort(rows.points(origins)[:, 0])
     if before is not None:
         places = np.concatenate([before, places])
@@ -110,7 +113,7 @@ def gaps_of(rows, origins, before):
 
 
 def counts_in(rows, ranges, origins):
-    """By range of places in ascending order, the observed cells of each output."""
+    """The number of observed cells of each output, for each range of rows in ascending order."""
     order = np.argsort(rows.points(origins)[:, 0], kind="stable")
     seen = np.concatenate(
         [np.zeros((1, rows.values.shape[1]), int), np.cumsum(~np.isnan(rows.values[order]), 0)]
@@ -119,7 +122,7 @@ def counts_in(rows, ranges, origins):
 
 
 def some_of(rows, places, origins, ascending):
-    """Rows by their places, ascending along the input or as they came: inputs and values."""
+    """Inputs and values of the rows `places`, counted in ascending order of the input or in table order."""
     points = rows.points(origins)
     if ascending:
         places = np.sort(np.argsort(points[:, 0], kind="stable")[places])
@@ -127,7 +130,7 @@ def some_of(rows, places, origins, ascending):
 
 
 class Part:
-    """A partition on its stretch of the chain. Only its numbers travel; the segment is laid again where it arrives."""
+    """A partition with its segment of the chain. The segment is not pickled; it is rebuilt on arrival."""
 
     def __init__(self, points, values, order, before, preparation):
         self.points = _check.laid_out(points)
@@ -152,12 +155,12 @@ class Part:
         self.__init__(**state)
 
     def __sizeof__(self):
-        # The segment holds the numbers once more, with steps and masks.
+        # The segment holds a copy of the numbers, with steps and masks.
         return 4 * (self.points.nbytes + self.values.nbytes + self.order.nbytes)
 
 
 def order_of(rows, origins, preparation, first):
-    """The order of a chain over the rows of a partition, and its ends. `first` finds where it begins."""
+    """The chain order of a partition, and the inputs at its ends. `first` selects the first row."""
     points = rows.points(origins)
     order = _catena.chain_order(points, first(points), preparation)
     return order, points[order[0]].tolist(), points[order[-1]].tolist()
@@ -168,14 +171,14 @@ def ends_of(ordered):
 
 
 def laid(rows, ordered, before, origins, preparation):
-    """The partition on its chain, joined to the point before it."""
+    """The partition with its segment, joined to the point before it."""
     part = Part(rows.points(origins), rows.values, ordered[0], before, preparation)
     assert part.segment is not None
     return part
 
 
 def facts_of(part):
-    """Sums and counts of products of outputs, what units add to the log evidence, lengths along the chain."""
+    """Sums and counts of products of outputs, log volume of the units, length of the segment and of its first step."""
     sums, counts = part.segment.sums()
     steps = part.segment.steps()
     return sums, counts, part.segment.log_volume(), float(steps.sum()), float(steps[0]) if len(steps) else 0.0
@@ -200,8 +203,7 @@ def answer_of(part, around, model, include_noise):
 
 
 def answer_at(part, around, model, include_noise, points):
-    """Means and standard deviations at other points along a single input that belong to a partition: they are rows without
-    cells."""
+    """Means and standard deviations at new points of a partition, added as rows without cells."""
     n_rows = len(part.points)
     everywhere = np.concatenate([part.points, points])
     values = np.concatenate([part.values, np.full((len(points), part.values.shape[1]), np.nan)])

@@ -1,4 +1,4 @@
-"""One sweep with given parameters over a table in parts."""
+"""One sweep with given parameters over a partitioned table."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 class Sweep(NamedTuple):
-    """What one sweep tells: log evidence, its gradient, and mean and standard deviation of the function at the rows, as
-    collections of Dask."""
+    """Result of a sweep: log evidence, its gradient, and mean and standard deviation of the latent function at the rows, as
+    dask collections."""
 
     log_evidence: float
     gradient: Gradient | None
@@ -36,9 +36,9 @@ def sweep(
     n_parts: int | None = None,
     client: Any = None,
 ) -> Sweep:
-    """One exact pass of messages over a table in parts, with parameters as they are given; :func:`catena.sweep` on a cluster.
+    """One exact sweep over a partitioned table with given parameters; :func:`catena.sweep` on a cluster.
 
-    Nothing is standardized: outputs are taken to have mean zero, and length-scales are distances of the inputs.
+    Nothing is standardized: outputs have prior mean zero, and length-scales are in units of the inputs.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def sweep(
     mixing, length_scales, noise, kernel :
         The model, as in :func:`catena.sweep`.
     gradient : bool
-        Whether derivatives are wanted; they are a second round.
+        Whether to compute the gradient, in a second round.
     n_parts : int, optional
-        Into how many parts rows are sorted where they have to be.
+        Number of partitions if rows have to be sorted.
     """
     gp = MultiOutputGP(
         learn=False,
@@ -61,7 +61,7 @@ def sweep(
         n_parts=n_parts,
         progress=False,
     ).fit(X, Y, inputs=inputs, client=client)
-    slopes = gp.gradient() if gradient else None
-    found = None if slopes is None else Gradient(slopes["mixing"], slopes["length_scales"], slopes["noise"])
+    found = gp.gradient() if gradient else None
+    derivatives = found and Gradient(found["mixing"], found["length_scales"], found["noise"])
     mean, std = gp.predict(return_std=True, include_noise=False)
-    return Sweep(gp._log_evidence, found, mean, std)
+    return Sweep(gp._log_evidence, derivatives, mean, std)

@@ -1,4 +1,4 @@
-"""Tables of Dask as lists of pandas partitions: frames, arrays, and directories of Parquet files."""
+"""Reads dask frames, dask arrays and directories of Parquet files as lists of pandas partitions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._parts import INDEX, KEY, Schema
 
 
 class Table:
-    """A dask frame with the roles of its columns; `rows` are the lengths of the chunks of an array it was made of."""
+    """A dask frame with the roles of its columns; `chunks` are the chunk lengths of the array it was made from."""
 
     def __init__(self, frame, schema, together, chunks=None, is_vector=False, left_out=()):
         self.frame = frame
@@ -21,9 +21,9 @@ class Table:
         self.together = together
         self.chunks = chunks
         self.is_vector = is_vector
-        #: Names of columns that are neither input nor output.
+        #: Names of ignored columns.
         self.left_out = list(left_out)
-        #: Whether rows have been moved to other partitions.
+        #: Whether rows were moved to other partitions.
         self.is_reordered = False
 
     @property
@@ -31,11 +31,11 @@ class Table:
         return self.chunks is not None
 
     def partitions(self):
-        """The partitions, to be computed."""
+        """The delayed partitions."""
         return self.frame.to_delayed(optimize_graph=True)
 
     def reordered(self, key, divisions):
-        """The same rows in partitions by `key(frame)`, between these divisions; the index of each row goes along."""
+        """The same rows partitioned by `key(frame)` with these divisions; rows keep their index."""
         import dask.dataframe as dd
 
         frame = self.frame
@@ -67,7 +67,7 @@ def _with_index(frame, name):
 
 
 def is_dask(given):
-    """Whether something is a collection of Dask."""
+    """Whether this is a dask collection."""
     return any(is_kind(given) for is_kind in (is_frame, is_array))
 
 
@@ -82,24 +82,24 @@ def is_array(given):
 
 
 def read(X, Y=None, inputs=None):
-    """The table of a fit. `inputs` names the columns of a frame that are inputs; by default its index or a column of times."""
+    """The table of a fit. `inputs` are the input columns of a frame; by default its index or a column of times."""
     if isinstance(X, (str, os.PathLike)):
         if Y is not None:
-            raise InputError("X is a directory of Parquet files, which hold inputs and outputs; leave Y out.")
+            raise InputError("X is a directory of Parquet files with inputs and outputs; leave Y out.")
         import dask.dataframe as dd
 
         X = dd.read_parquet(os.fspath(X))
     if is_frame(X):
         if Y is not None:
             raise InputError(
-                "X is a frame of inputs and outputs; leave Y out, and name the inputs with inputs=."
+                "X is a frame with inputs and outputs; leave Y out, and select the inputs with inputs=."
             )
         return _of_frame(X, inputs)
     if is_array(X):
         return _of_arrays(X, Y)
     raise InputError(
         f"X is a {type(X).__name__}; catena.dask reads dask frames, dask arrays and directories of Parquet files. "
-        "For a table in memory there is catena.MultiOutputGP."
+        "For a table in memory use catena.MultiOutputGP."
     )
 
 
@@ -118,9 +118,9 @@ def _of_frame(frame, inputs):
             raise InputError(f"the frame has no column {missing[0]!r}; it has {', '.join(map(str, names))}.")
         outputs = [name for name in names if name not in places and _pandas._is_number(meta[name])]
     if not outputs:
-        raise InputError("there is no column of numbers to be an output.")
+        raise InputError("there is no numeric column for an output.")
     if not 1 <= len(places) <= 3:
-        raise InputError(f"{len(places)} inputs: a table in parts has one, two or three.")
+        raise InputError(f"{len(places)} inputs were given; a partitioned table needs one to three.")
     left_out = [str(name) for name in names if name not in places and name not in outputs]
     return Table(frame, Schema(places, outputs, meta.index.name), together=True, left_out=left_out)
 
@@ -136,15 +136,15 @@ def _of_arrays(X, Y):
     is_vector = Y.ndim == 1
     Y = Y[:, None] if is_vector else Y
     if X.ndim != 2 or Y.ndim != 2:
-        raise InputError("X and Y are tables: rows by inputs, and rows by outputs.")
+        raise InputError("X and Y must have two dimensions: (rows, inputs) and (rows, outputs).")
     if np.isnan(X.shape[0]):
         X = X.compute_chunk_sizes()
     if np.isnan(Y.shape[0]):
         Y = Y.compute_chunk_sizes()
     if X.shape[0] != Y.shape[0]:
-        raise InputError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}; they must be of the same rows.")
+        raise InputError(f"X has {X.shape[0]} rows but Y has {Y.shape[0]}; they must have the same rows.")
     if not 1 <= X.shape[1] <= 3:
-        raise InputError(f"{X.shape[1]} inputs: a table in parts has one, two or three.")
+        raise InputError(f"{X.shape[1]} inputs were given; a partitioned table needs one to three.")
     if X.dtype.kind not in "fiu" or Y.dtype.kind not in "fiub":
         raise InputError(f"X has the type {X.dtype} and Y {Y.dtype}; give numbers.")
     Y = Y.rechunk({0: X.chunks[0], 1: -1})

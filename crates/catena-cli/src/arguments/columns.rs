@@ -1,4 +1,4 @@
-//! Options that say which columns are what.
+//! Options for the roles of columns.
 
 use std::path::Path;
 
@@ -6,31 +6,31 @@ use catena_io::read::{Format, ReadOptions};
 use catena_io::select::{LongColumns, Selection};
 use clap::Args;
 
-use super::words;
+use super::values;
 
-/// Which columns are inputs and outputs.
+/// Roles of the columns.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct Columns {
-    /// Input columns; without it, the only column of times, else the first column.
-    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = words::column)]
+    /// Input columns [default: the only column of times, else the first column].
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = values::column)]
     pub(crate) inputs: Option<Vec<String>>,
-    /// Output columns; without it, all other columns of numbers.
-    #[arg(long, value_name = "C,D", value_delimiter = ',', value_parser = words::column)]
+    /// Output columns [default: all other numeric columns].
+    #[arg(long, value_name = "C,D", value_delimiter = ',', value_parser = values::column)]
     pub(crate) outputs: Option<Vec<String>>,
-    /// The table is long, a row per value: its columns of times, series names and values.
-    #[arg(long, value_name = "TIME,SERIES,VALUE", value_parser = words::long_columns, conflicts_with = "inputs")]
+    /// The table is in long format, one row per value: names of the time, series and value columns.
+    #[arg(long, value_name = "TIME,SERIES,VALUE", value_parser = values::long_columns, conflicts_with = "inputs")]
     pub(crate) long: Option<LongColumns>,
-    /// Columns with the known noise of every cell, as standard deviations: one per output, or OUTPUT=COLUMN.
-    #[arg(long, value_name = "E,F", value_delimiter = ',', value_parser = words::column)]
+    /// Columns with the known noise standard deviation of every cell: one per output, or OUTPUT=COLUMN.
+    #[arg(long, value_name = "E,F", value_delimiter = ',', value_parser = values::column)]
     pub(crate) noise_columns: Vec<String>,
-    /// The format where no suffix tells it, as on a pipe: csv, tsv, txt, parquet or arrow.
-    #[arg(long, value_parser = words::format)]
+    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet or arrow.
+    #[arg(long, value_parser = values::format)]
     pub(crate) format: Option<Format>,
 }
 
 impl Columns {
-    /// How a table of these columns is read.
+    /// How the table is read.
     pub(crate) fn read_options(&self, path: &Path) -> ReadOptions {
         ReadOptions {
             format: Format::of_path(path).or(self.format),
@@ -39,7 +39,7 @@ impl Columns {
         }
     }
 
-    /// What is asked of the table.
+    /// Which columns are selected.
     pub(crate) fn selection(&self) -> Selection {
         Selection {
             inputs: self.inputs.clone(),

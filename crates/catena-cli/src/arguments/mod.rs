@@ -1,15 +1,17 @@
-//! What a user may say: the verbs, and the groups of options they share.
+//! The command line: verbs and the groups of options they share.
 
 mod columns;
 mod model;
 mod output;
-mod words;
+mod values;
 
 pub(crate) use columns::Columns;
 pub(crate) use model::ModelOptions;
-pub(crate) use output::{PredictionOptions, Speech, TableTarget, check_apart, check_model_target};
-pub(crate) use words::{
-    Bytes, Horizon, KernelWord, budget, column, count, format, horizon, one_structure, probability,
+pub(crate) use output::{
+    PredictionOptions, Printing, TableTarget, check_apart, check_model_target, is_standard_stream,
+};
+pub(crate) use values::{
+    Bytes, Horizon, KernelOption, column, count, format, horizon, one_structure, positive, probability,
 };
 
 use clap::{Parser, Subcommand};
@@ -18,10 +20,10 @@ use crate::verbs::{
     chain, compare, completion, demo, fit, forecast, impute, predict, report, reproduce, score, update, watch,
 };
 
-/// Multi-output Gaussian processes on tables with holes: fill them, predict, forecast, compare, report.
+/// Multi-output Gaussian process regression on tables with missing values: fill, predict, forecast, compare, report.
 ///
-/// Tables are .csv, .tsv, .txt, .parquet, .arrow or .feather; `-` is standard input or output. Empty cells, NA, N/A,
-/// NaN, null, none and a lone - are holes.
+/// Tables are .csv, .tsv, .txt, .parquet, .arrow or .feather; `-` is standard input or output. Missing values are
+/// empty cells, NA, N/A, NaN, null, none or a single -.
 #[derive(Debug, Parser)]
 #[command(name = "catena", version, max_term_width = 110, after_help = EXAMPLES)]
 pub(crate) struct Command {
@@ -31,40 +33,40 @@ pub(crate) struct Command {
 
 const EXAMPLES: &str = "\
 Examples:
-  catena demo                                        see it work on a year of weather
-  catena impute sensors.csv -o filled.csv            fill the holes of a table
-  catena fit sensors.csv -o sensors.catena           keep the model
+  catena demo                                        example: one year of weather data
+  catena impute sensors.csv -o filled.csv            fill missing values
+  catena fit sensors.csv -o sensors.catena           save a model
   catena predict sensors.catena --at points.csv -o out.csv
   catena forecast sensors.csv --horizon 48h -o next.csv
 
-Exit codes: 0 fine, 2 bad input or usage, 3 numbers failed, 130 interrupted.";
+Exit codes: 0 success, 2 bad input or usage, 3 numerical failure, 130 interrupted.";
 
-/// What to do.
+/// A verb with its options.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Learn a model from a table and keep it in a file.
+    /// Learn a model from a table and save it.
     Fit(fit::Arguments),
-    /// Predict with a kept model, at its own rows or at new points.
+    /// Predict with a saved model, at its own rows or at new points.
     Predict(predict::Arguments),
-    /// Fill the holes of a table; every other cell stays as it was.
+    /// Fill the missing values of a table; observed cells are copied unchanged.
     Impute(impute::Arguments),
-    /// Predict the rows that come after the last.
+    /// Predict the rows after the last row of a table.
     Forecast(forecast::Arguments),
-    /// Give a kept model more rows, its parameters as they are or learned again.
+    /// Add rows to a saved model, with its parameters unchanged or learned again.
     Update(update::Arguments),
-    /// Let a kept model take observations line by line, and answer each at once.
+    /// Stream observations into a saved model, with a prediction for each line.
     Watch(watch::Arguments),
-    /// Compare a kept model with values it has not seen.
+    /// Score a saved model on held-out values.
     Score(score::Arguments),
-    /// Hide cells of a table and see which method finds them best.
+    /// Compare methods on held-out cells of a table.
     Compare(compare::Arguments),
     /// Show the chain or tree over the rows of a table.
     Chain(chain::Arguments),
-    /// Write a kept model as one self-contained web page.
+    /// Write a saved model as a self-contained web page.
     Report(report::Arguments),
     /// Run the paper's studies again and put every number beside the printed one.
     Reproduce(reproduce::Arguments),
-    /// See it work: a year of weather at three airports, with two gaps whose truth is known.
+    /// Run an example: a year of weather at three airports, with two gaps whose true values are known.
     Demo(demo::Arguments),
     /// Print the completion script of a shell, or write manual pages.
     Completion(completion::Arguments),

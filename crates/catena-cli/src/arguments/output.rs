@@ -1,7 +1,8 @@
-//! Options that say what comes out and where it goes.
+//! Options for results and where they are written.
 
 use std::path::{Path, PathBuf};
 
+use catena_fit::fit::Fit;
 use catena_fit::method::Quantity;
 use catena_io::FileName;
 use catena_io::journal::Journal;
@@ -9,49 +10,54 @@ use catena_io::read::Format;
 use catena_io::write::{Target, TargetFile};
 use clap::Args;
 
-use super::words;
+use super::values;
 use crate::console::Console;
 use crate::error::CliError;
+use crate::scoreboard::{print_json, summary_json};
 
-/// How a command speaks.
+/// What is printed.
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Output")]
-pub(crate) struct Speech {
-    /// Print what was found as JSON on standard output.
+pub(crate) struct Printing {
+    /// Print the result as JSON on standard output.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Say nothing but errors.
+    /// Print errors only.
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
-impl Speech {
-    /// Where sentences go.
+impl Printing {
+    /// The console for messages.
     pub(crate) fn console(self) -> Console {
         Console::new(self.quiet)
     }
+
+    /// Prints the summary of a fit if JSON is requested.
+    pub(crate) fn summary(self, fit: &Fit) -> Result<(), CliError> {
+        if self.json { print_json(&summary_json(fit.summary())) } else { Ok(()) }
+    }
 }
 
-/// Where a table goes.
+/// Where a table is written.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct TableTarget {
-    /// The table to write, in the format of its suffix; `-` is standard output.
+    /// Table to write, in the format of its suffix; `-` is standard output.
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub(crate) output: PathBuf,
 }
 
 impl TableTarget {
-    /// The target, checked before any work is done: a wrong path must not cost minutes of learning, nor a slip one of the
-    /// files that are read.
+    /// The target. It is checked before any work, so that a wrong path costs no learning and overwrites no input.
     pub(crate) fn checked(
         &self,
         format: Option<Format>,
-        speech: Speech,
+        printing: Printing,
         read: &[&Path],
     ) -> Result<Target, CliError> {
-        let is_pipe = self.output.as_os_str() == "-";
-        if is_pipe && speech.json {
+        let is_pipe = is_standard_stream(&self.output);
+        if is_pipe && printing.json {
             return Err(CliError::TwoOutputs);
         }
         check_apart(&[&self.output], read)?;
@@ -63,11 +69,16 @@ impl TableTarget {
     }
 }
 
-/// Refuses to write what is read, or two results to one path.
+/// Whether a path is `-`, standard input or output.
+pub(crate) fn is_standard_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Refuses to write to a path that is read, or two results to one path.
 pub(crate) fn check_apart(written: &[&Path], read: &[&Path]) -> Result<(), CliError> {
-    // Terminals and devices may be at both ends.
+    // Terminals and devices may be both read and written.
     let is_stream =
-        |path: &Path| path.as_os_str() == "-" || std::fs::metadata(path).is_ok_and(|file| !file.is_file());
+        |path: &Path| is_standard_stream(path) || std::fs::metadata(path).is_ok_and(|file| !file.is_file());
     for (at, path) in written.iter().copied().enumerate().filter(|(_, path)| !is_stream(path)) {
         let file = || FileName::from(path);
         let is_same = |other: &&Path| !is_stream(other) && place_of(other) == place_of(path);
@@ -81,9 +92,9 @@ pub(crate) fn check_apart(written: &[&Path], read: &[&Path]) -> Result<(), CliEr
     Ok(())
 }
 
-/// Refuses a path at which no model can be written, or only over one whose journal nobody else can read.
+/// Refuses a path where a model cannot be written, or where it would replace a model that has a journal.
 pub(crate) fn check_model_target(path: &Path) -> Result<(), CliError> {
-    if path.as_os_str() == "-" {
+    if is_standard_stream(path) {
         return Err(CliError::NeedsFile { what: "a model" });
     }
     let journal = Journal::beside(path);
@@ -94,7 +105,7 @@ pub(crate) fn check_model_target(path: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Where a file is or will be, links followed; a folder that is not there is another error.
+/// The canonical path of a file that may not exist yet.
 fn place_of(path: &Path) -> PathBuf {
     let canonical = |path: &Path| std::fs::canonicalize(path).ok();
     let in_folder = || {
@@ -108,19 +119,19 @@ fn place_of(path: &Path) -> PathBuf {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PredictionOptions {
-    /// Add NAME_lo and NAME_hi, the ends of this central interval, such as 0.95.
-    #[arg(long, value_name = "P", value_parser = words::probability)]
+    /// Add columns NAME_lo and NAME_hi with the central interval of this probability, for example 0.95.
+    #[arg(long, value_name = "P", value_parser = values::probability)]
     pub(crate) interval: Option<f64>,
-    /// Add NAME_q0.1 and so on, the values below which an observation lies with these probabilities.
-    #[arg(long, value_name = "Q,Q", value_delimiter = ',', value_parser = words::probability)]
+    /// Add a column per quantile, such as NAME_q0.1 for 0.1.
+    #[arg(long, value_name = "Q,Q", value_delimiter = ',', value_parser = values::probability)]
     quantiles: Vec<f64>,
-    /// Predict the function itself, without the noise of an observation.
+    /// Predict the latent function, without observation noise.
     #[arg(long)]
     pub(crate) latent: bool,
 }
 
 impl PredictionOptions {
-    /// The probabilities that were asked for; one that was asked for twice is one column.
+    /// The distinct quantiles.
     pub(crate) fn quantiles(&self) -> Vec<f64> {
         let mut distinct: Vec<f64> = vec![];
         for share in &self.quantiles {
@@ -131,7 +142,7 @@ impl PredictionOptions {
         distinct
     }
 
-    /// What a prediction is about.
+    /// Whether predictions include noise.
     pub(crate) fn quantity(&self) -> Quantity {
         if self.latent { Quantity::Function } else { Quantity::Observation }
     }

@@ -1,4 +1,4 @@
-//! `chain`: the chain or tree over the rows of a table, and what it says about itself.
+//! `chain`: builds the chain or tree over the rows of a table and reports its quality.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use catena_io::write::write_table;
 use clap::Args;
 use serde_json::Value;
 
-use crate::arguments::{Columns, Speech, TableTarget, one_structure};
+use crate::arguments::{Columns, Printing, TableTarget, is_standard_stream, one_structure};
 use crate::error::CliError;
 use crate::learning::use_threads;
 use crate::model_table::points;
@@ -28,41 +28,43 @@ Examples:
   catena chain stations.csv --inputs x,y
   catena chain stations.csv --inputs x,y --structure chain -o order.csv
 
-The table has a row per place along the structure: the row of the data (counted from 1), the row it hangs on, and the \
-distance between them. Several inputs are brought to mean 0 and standard deviation 1 first.";
+The table has one row per position in the structure: the data row (counted from 1), its parent row (hangs_on), and the distance \
+between them. Two or more inputs are standardized first.";
 
 /// Options of `chain`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The table with the inputs.
+    /// Table with the inputs.
     data: PathBuf,
     /// Write the structure as a table.
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// What joins the rows: auto, chain or tree.
+    /// Structure over the rows: auto, chain or tree.
     #[arg(long, default_value = "auto", value_parser = one_structure)]
     structure: StructureOption,
-    /// Threads to use; without it, all cores.
+    /// Number of threads [default: all cores].
     #[arg(long)]
     threads: Option<usize>,
     #[command(flatten)]
     columns: Columns,
     #[command(flatten)]
-    speech: Speech,
+    printing: Printing,
 }
 
-/// Shows the structure over the rows of a table.
+/// Builds and reports the structure over the rows of a table.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, output, columns, speech, .. } = arguments;
-    let console = speech.console();
+    let Arguments { data, output, columns, printing, .. } = arguments;
+    let console = printing.console();
     use_threads(arguments.threads)?;
     let target = match output {
         None => None,
-        Some(path) => Some(TableTarget { output: path.clone() }.checked(columns.format, *speech, &[data])?),
+        Some(path) => {
+            Some(TableTarget { output: path.clone() }.checked(columns.format, *printing, &[data])?)
+        }
     };
     let table = read_table(data, &columns.read_options(data), console)?;
-    // Outputs do not matter here, and there may be none.
+    // A structure needs no outputs.
     let source = choose(table, &Selection { inputs_only: true, ..columns.selection() }, console)?;
     let failed = |error: StructureError| source.in_user_terms(FitError::Structure(error));
     let scaled =
@@ -72,12 +74,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         write_table(&structure_table(&tree), target)?;
     }
     let quality = StructureQuality::new(&scaled, &tree, None, PairSampling::default());
-    if speech.json {
+    if printing.json {
         let quality = serde_json::from_str(&quality_to_json(&quality)).unwrap_or(Value::Null);
         return print_json(&serde_json::json!({"structure": name, "quality": quality}));
     }
-    // Only then is standard output free for people.
-    if output.as_ref().is_none_or(|path| path.as_os_str() != "-") {
+    if !output.as_deref().is_some_and(is_standard_stream) {
         print_text(&format!("{name}\n{quality}\n"))?;
     }
     Ok(())
@@ -94,7 +95,7 @@ fn build(structure: StructureOption, inputs: &InputPoints) -> Result<(&'static s
             Ok((choice.name(), choice.build(inputs)?))
         }
         StructureOption::Tree => Ok(("spanning tree", spanning_tree(inputs)?)),
-        // An ensemble is refused where words are read.
+        // The option parser refuses ensembles.
         StructureOption::Chain | StructureOption::Ensemble { .. } if inputs.dim() == 1 => {
             Ok(("sorted chain", sorted_chain(inputs)?))
         }

@@ -1,4 +1,4 @@
-//! `compare`: hide some cells, let every method fill them, and say who did best.
+//! `compare`: scores methods on held-out cells of a table.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -17,10 +17,10 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
-use crate::arguments::{Columns, Horizon, ModelOptions, Speech, horizon};
+use crate::arguments::{Columns, Horizon, ModelOptions, Printing, horizon};
 use crate::console::Console;
 use crate::error::CliError;
-use crate::learning::{Asked, fit_watched, warn};
+use crate::learning::{FitRequest, fit_watched, warn};
 use crate::plan::Plan;
 use crate::scoreboard::{print_json, print_text};
 use crate::source::{Source, Text, open};
@@ -28,21 +28,22 @@ use crate::source::{Source, Text, open};
 const EXAMPLES: &str = "\
 Examples:
   catena compare sensors.csv
-  catena compare sensors.csv --block 48h           hide one block of 48 hours of every output
+  catena compare sensors.csv --block 48h           hold out 48 consecutive hours of every output
   catena compare sensors.csv --budget quick --json
 
-Hides a tenth of the observed cells at random, or a block of every output, and never shows them to any method. Errors are \
-in standard deviations of each output; MNLL is the mean negative log density per hidden cell. The method with the smallest \
-error comes first; the line `catena`, or `auto: METHOD` above one input, is what `fit` would take. Structures use the parameters \
-that message passing learned, other methods those of that line; `outputs apart` and, above one input, `fullscale` learn their own.";
+A tenth of the observed cells, chosen at random, or one block of every output is held out; no method sees it. RMSE is in standard \
+deviations of each output; MNLL is the mean negative log predictive density per held-out cell (smaller is better). Rows are sorted \
+by RMSE. The row `catena`, or `auto: METHOD` with two or more inputs, is the model that `fit` selects. Other structures use the \
+parameters learned by message passing, other methods those of the selected model; `outputs apart` and, with two or more inputs, \
+`fullscale` learn their own.";
 
 /// Options of `compare`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The table to hide cells of.
+    /// Table to compare methods on.
     data: PathBuf,
-    /// Hide one block of every output, of this duration or number of rows, instead of single cells.
+    /// Hold out one block of every output, of this duration or number of rows, instead of single cells.
     #[arg(long, value_parser = horizon, value_name = "B")]
     block: Option<Horizon>,
     #[command(flatten)]
@@ -50,48 +51,45 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelOptions,
     #[command(flatten)]
-    speech: Speech,
-    /// Print what would be done, its size, memory and time, and do nothing.
-    #[arg(long)]
-    dry_run: bool,
+    printing: Printing,
 }
 
-/// Every output keeps at least this many cells.
+/// Every output keeps at least this many observed cells.
 const FEWEST_LEFT: usize = 4;
 const FEWEST_CELLS: usize = 20;
-/// Dense and neighbor methods take minutes beyond these many cells.
+/// Larger tables take the dense and neighbor methods minutes.
 const MOST_CELLS_DENSE: usize = 4000;
-const MOST_CELLS_RIVALS: usize = 20_000;
+const MOST_CELLS_SPARSE: usize = 20_000;
 
-/// A method and how it did, or why it did not run.
+/// A method with its scores, learning time and prediction time, or the reason why it did not run.
 struct Row {
     name: String,
     outcome: Result<(Scores, f64, f64), String>,
 }
 
-/// Compares methods on hidden cells.
+/// Compares methods on held-out cells.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, columns, speech, .. } = arguments;
-    let console = speech.console();
-    let asked = Asked::new(&arguments.model)?;
+    let Arguments { data, columns, printing, .. } = arguments;
+    let console = printing.console();
+    let asked = FitRequest::new(&arguments.model)?;
     let source = open(data, columns, Text::Gone, console)?;
     let options = asked.prepared(&source.frame, &arguments.model)?;
-    if arguments.dry_run {
-        return Plan::new(&source.frame, &options).show("compare", speech.json, console);
+    if arguments.model.dry_run {
+        return Plan::new(&source.frame, &options).show("compare", printing.json, console);
     }
-    let hidden = hidden_cells(arguments, &source)?;
+    let held_out = held_out_cells(arguments, &source)?;
     let failed = |error: FitError| source.in_user_terms(error);
-    let table = without(&source, &hidden).map_err(|error| failed(error.into()))?;
-    console.say(format!("hidden: {} of {} observed cells", hidden.len(), source.frame.n_observed()));
+    let table = without(&source, &held_out).map_err(|error| failed(error.into()))?;
+    console.say(format!("held out: {} of {} observed cells", held_out.len(), source.frame.n_observed()));
     let begin = Instant::now();
     let fit = fit_watched(&table, &options, console).map_err(failed)?;
     let seconds = begin.elapsed().as_secs_f64();
     warn(&fit, console);
-    let mut rows = contest(&fit, seconds, &options, &hidden, console);
+    let mut rows = scored_methods(&fit, seconds, &options, &held_out, console);
     rows.sort_by(|left, right| rank(left).total_cmp(&rank(right)));
-    if speech.json {
+    if printing.json {
         let rows: Vec<Value> = rows.iter().map(to_json).collect();
-        return print_json(&json!({"hidden_cells": hidden.len(), "methods": rows}));
+        return print_json(&json!({"hidden_cells": held_out.len(), "methods": rows}));
     }
     print_text(&to_text(&rows))
 }
@@ -100,8 +98,8 @@ fn rank(row: &Row) -> f64 {
     row.outcome.as_ref().map_or(f64::INFINITY, |(scores, ..)| scores.rmse)
 }
 
-/// Row-major places and values of the cells to hide.
-fn hidden_cells(arguments: &Arguments, source: &Source) -> Result<Vec<(usize, f64)>, CliError> {
+/// Row-major indices and values of the cells to hold out.
+fn held_out_cells(arguments: &Arguments, source: &Source) -> Result<Vec<(usize, f64)>, CliError> {
     let frame = &source.frame;
     let n_outputs = frame.n_outputs();
     let mut generator = ChaCha8Rng::seed_from_u64(arguments.model.seed);
@@ -113,7 +111,7 @@ fn hidden_cells(arguments: &Arguments, source: &Source) -> Result<Vec<(usize, f6
     if arguments.block.is_some() && frame.inputs.len() != 1 {
         return Err(CliError::SeveralInputs { file: frame.file.clone(), found: frame.inputs.len() });
     }
-    let mut hidden = vec![];
+    let mut held_out = vec![];
     for output in 0..n_outputs {
         let places = order.iter().map(|row| row * n_outputs + output);
         let mut cells: Vec<usize> = places.filter(|at| !frame.values[*at].is_nan()).collect();
@@ -125,12 +123,12 @@ fn hidden_cells(arguments: &Arguments, source: &Source) -> Result<Vec<(usize, f6
                     let other = at + below(cells.len() - at);
                     cells.swap(at, other);
                 }
-                hidden.extend_from_slice(&cells[..count]);
+                held_out.extend_from_slice(&cells[..count]);
             }
             Some(Horizon::Steps(rows)) => {
                 let count = rows.min(most);
                 let begin = below(cells.len() - count + 1);
-                hidden.extend_from_slice(&cells[begin..begin + count]);
+                held_out.extend_from_slice(&cells[begin..begin + count]);
             }
             Some(Horizon::Along(duration)) if is_time => {
                 let time = |at: usize| along[at / n_outputs];
@@ -139,7 +137,7 @@ fn hidden_cells(arguments: &Arguments, source: &Source) -> Result<Vec<(usize, f6
                     .iter()
                     .take_while(|at| time(**at) < time(cells[begin]) + duration.seconds());
                 let count = inside.count().min(most);
-                hidden.extend_from_slice(&cells[begin..begin + count]);
+                held_out.extend_from_slice(&cells[begin..begin + count]);
             }
             Some(Horizon::Along(_)) => {
                 let column = frame.inputs[0].name.clone();
@@ -147,36 +145,36 @@ fn hidden_cells(arguments: &Arguments, source: &Source) -> Result<Vec<(usize, f6
             }
         }
     }
-    if frame.n_observed() < FEWEST_CELLS || hidden.is_empty() {
+    if frame.n_observed() < FEWEST_CELLS || held_out.is_empty() {
         return Err(CliError::TooFewCells { file: frame.file.clone() });
     }
-    hidden.sort_unstable();
-    Ok(hidden.into_iter().map(|at| (at, frame.values[at])).collect())
+    held_out.sort_unstable();
+    Ok(held_out.into_iter().map(|at| (at, frame.values[at])).collect())
 }
 
-fn without(source: &Source, hidden: &[(usize, f64)]) -> Result<Dataset, catena::data::DataError> {
+fn without(source: &Source, held_out: &[(usize, f64)]) -> Result<Dataset, catena::data::DataError> {
     let mut frame = source.frame.clone();
-    for (at, _) in hidden {
+    for (at, _) in held_out {
         frame.values[*at] = f64::NAN;
     }
     crate::source::dataset(&frame)
 }
 
-/// Every method that applies, on the same cells.
-fn contest(
+/// Scores every applicable method on the same cells.
+fn scored_methods(
     fit: &Fit,
     seconds: f64,
     options: &FitOptions,
-    hidden: &[(usize, f64)],
+    held_out: &[(usize, f64)],
     console: Console,
 ) -> Vec<Row> {
     let table = fit.table();
     let scales: Vec<f64> = fit.parts().preparation.outputs.iter().map(|output| output.scale).collect();
-    let judged = |name: &str, learn: f64, predict: &dyn Fn() -> Result<Predictive, FitError>| {
+    let scored = |name: &str, learn: f64, predict: &dyn Fn() -> Result<Predictive, FitError>| {
         let begin = Instant::now();
         let outcome = predict()
             .map(|predictive| {
-                let scores = score(&predictive, hidden.iter().copied(), &scales);
+                let scores = score(&predictive, held_out.iter().copied(), &scales);
                 (scores, learn, begin.elapsed().as_secs_f64())
             })
             .map_err(|error| error.to_string());
@@ -185,51 +183,45 @@ fn contest(
     let is_message_passing = matches!(fit.parts().method, MethodChoice::Auto | MethodChoice::Catena);
     let first =
         if is_message_passing { "catena".to_owned() } else { format!("auto: {}", fit.parts().method) };
-    let mut rows = vec![judged(&first, seconds, &|| fit.predict_rows(Quantity::Observation))];
-    // Where another method won, message passing takes part with parameters of its own, and where it won, full-scale does.
-    let own = |method: MethodChoice| {
+    let mut rows = vec![scored(&first, seconds, &|| fit.predict_rows(Quantity::Observation))];
+    // Message passing and the full-scale method learn their own parameters if they were not selected.
+    let learned = |options: FitOptions| {
         let begin = Instant::now();
-        let fitted = fit_watched(table, &FitOptions { method, ..options.clone() }, console);
-        (fitted, begin.elapsed().as_secs_f64())
+        (fit_watched(table, &options, console), begin.elapsed().as_secs_f64())
     };
-    let passing = (!is_message_passing).then(|| own(MethodChoice::Catena));
+    let by = |method: MethodChoice| learned(FitOptions { method, ..options.clone() });
+    let passing = (!is_message_passing).then(|| by(MethodChoice::Catena));
     if let Some((passing, learn)) = &passing {
-        rows.push(judged("catena", *learn, &|| predict_rows(passing)));
+        rows.push(scored("catena", *learn, &|| predict_rows(passing)));
     }
     if table.observations().n_outputs() > 1 {
         let apart = FitOptions { latents: Some(0), private: Some(true), parameters: None, ..options.clone() };
-        let begin = Instant::now();
-        let apart = fit_watched(table, &apart, console);
-        let learn = begin.elapsed().as_secs_f64();
-        rows.push(judged("outputs apart", learn, &|| predict_rows(&apart)));
+        let (apart, learn) = learned(apart);
+        rows.push(scored("outputs apart", learn, &|| predict_rows(&apart)));
     }
-    let with = |method: MethodChoice, structure: StructureOption| {
-        move || {
-            let parts = FitParts { method, structure, ..fit.parts().clone() };
-            Fit::from_parts(parts)?.predict_rows(Quantity::Observation)
-        }
-    };
-    let on = |structure: StructureOption| {
-        let base = passing.as_ref().and_then(|(passing, _)| passing.as_ref().ok()).unwrap_or(fit);
-        move || {
-            let parts = FitParts { method: MethodChoice::Catena, structure, ..base.parts().clone() };
-            Fit::from_parts(parts)?.predict_rows(Quantity::Observation)
-        }
+    // Another method or structure with the parameters of a fit.
+    let with = |base: &Fit, method: MethodChoice, structure: StructureOption| {
+        let parts = FitParts { method, structure, ..base.parts().clone() };
+        Fit::from_parts(parts)?.predict_rows(Quantity::Observation)
     };
     let n_cells = table.observations().n_observed();
     if table.inputs().dim() > 1 {
-        rows.push(judged("catena, chain", 0.0, &on(StructureOption::Chain)));
-        rows.push(judged("catena, tree", 0.0, &on(StructureOption::Tree)));
-        let ensemble = StructureOption::Ensemble { n_chains: 8 };
-        rows.push(judged("catena, ensemble:8", 0.0, &on(ensemble)));
+        let base = passing.as_ref().and_then(|(passing, _)| passing.as_ref().ok()).unwrap_or(fit);
+        for (name, structure) in [
+            ("catena, chain", StructureOption::Chain),
+            ("catena, tree", StructureOption::Tree),
+            ("catena, ensemble:8", StructureOption::Ensemble { n_chains: 8 }),
+        ] {
+            rows.push(scored(name, 0.0, &|| with(base, MethodChoice::Catena, structure)));
+        }
         let is_full_scale = matches!(fit.parts().method, MethodChoice::FullScale { .. });
         if !is_full_scale && options.parameters.is_none() {
-            let (fitted, learn) = own(MethodChoice::FullScale { size: None });
+            let (fitted, learn) = by(MethodChoice::FullScale { size: None });
             let name = match &fitted {
                 Ok(fitted) => fitted.parts().method.to_string(),
                 Err(_) => "fullscale".to_owned(),
             };
-            rows.push(judged(&name, learn, &|| predict_rows(&fitted)));
+            rows.push(scored(&name, learn, &|| predict_rows(&fitted)));
         }
     }
     let n_points = observed_points(table);
@@ -237,34 +229,34 @@ fn contest(
     let inducing = MethodChoice::Svgp { n_inducing: 200.min(n_points) };
     for (name, method, most) in [
         ("exact", MethodChoice::Exact, MOST_CELLS_DENSE),
-        ("nngp:16", neighbors, MOST_CELLS_RIVALS),
-        ("svgp:200", inducing, MOST_CELLS_RIVALS),
+        ("nngp:16", neighbors, MOST_CELLS_SPARSE),
+        ("svgp:200", inducing, MOST_CELLS_SPARSE),
     ] {
         if n_cells > most {
-            let outcome = Err(format!("left out: it takes too long beyond {most} cells"));
+            let outcome = Err(format!("skipped: too slow above {most} cells"));
             rows.push(Row { name: name.to_owned(), outcome });
         } else {
-            rows.push(judged(name, 0.0, &with(method, StructureOption::Auto)));
+            rows.push(scored(name, 0.0, &|| with(fit, method, StructureOption::Auto)));
         }
     }
-    rows.push(judged("interpolation", 0.0, &|| {
+    rows.push(scored("interpolation", 0.0, &|| {
         Ok(normal(&LinearInterpolation::fit(table)?.predict(table.inputs())?))
     }));
     if table.observations().n_outputs() > 1 {
-        rows.push(judged("ridge on the other outputs", 0.0, &|| ridge(table.observations())));
+        rows.push(scored("ridge on the other outputs", 0.0, &|| ridge(table.observations())));
     }
-    rows.push(judged("training mean", 0.0, &|| {
+    rows.push(scored("training mean", 0.0, &|| {
         Ok(normal(&TrainingMean::fit(table.observations())?.predict(table.n_rows())?))
     }));
     rows
 }
 
-/// Distinct inputs of rows with a value: methods that pick points pick among those.
+/// Number of distinct inputs among rows with a value, the candidates for inducing points and neighbors.
 fn observed_points(table: &Dataset) -> usize {
     let inputs = table.inputs();
     let is_seen = |row: &usize| table.observations().row(RowIndex::new(*row)).len() > 0;
     let point = |row: usize| -> Vec<u64> {
-        // Minus zero and zero are one place.
+        // -0.0 and 0.0 are the same input.
         inputs.values()[row * inputs.dim()..(row + 1) * inputs.dim()]
             .iter()
             .map(|x| (x + 0.0).to_bits())
@@ -284,7 +276,7 @@ fn ridge(observations: &Observations) -> Result<Predictive, FitError> {
     Ok(normal(&RidgeRegression::fit(observations, 1.0)?.predict(observations)?))
 }
 
-/// A variance of zero, as of a constant, is widened to the rounding of the mean so that a density exists.
+/// A zero variance, as of a constant, is raised to the rounding of the mean so that the density is finite.
 fn normal(prediction: &Prediction) -> Predictive {
     let cells = prediction.means().iter().zip(prediction.variances());
     let deviations = cells.map(|(mean, variance)| variance.sqrt().max(1e-9 * mean.abs()).max(1e-150));
@@ -324,7 +316,7 @@ fn to_text(rows: &[Row]) -> String {
             .unwrap_or_default()
     };
     lines.push(format!(
-        "smallest error: {}; best log score: {}",
+        "smallest RMSE: {}; smallest MNLL: {}",
         best(&|scores| scores.rmse),
         best(&|scores| scores.mnll)
     ));

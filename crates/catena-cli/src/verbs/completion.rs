@@ -1,4 +1,4 @@
-//! `completion`: scripts for shells, and manual pages.
+//! `completion`: prints shell completion scripts and writes manual pages.
 
 use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -23,10 +23,10 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The shell.
+    /// Shell.
     #[arg(required_unless_present = "man")]
     shell: Option<Shell>,
-    /// Write manual pages to this folder instead.
+    /// Write manual pages to this directory instead.
     #[arg(long, value_name = "DIR", conflicts_with = "shell")]
     man: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ fn write_pages(command: clap::Command, folder: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Makes a folder unless it is there.
+/// Creates a directory unless it exists.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), CliError> {
     let file = FileName::from(folder);
     let error = std::fs::create_dir_all(folder).err();

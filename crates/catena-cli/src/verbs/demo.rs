@@ -1,6 +1,6 @@
-//! `demo`: a year of weather with two gaps whose truth is known, from the embedded table to a page.
+//! `demo`: fits a year of weather with two gaps whose true values are known, and writes a page.
 //!
-//! Nothing is stored but the table: every parameter is learned when the command runs.
+//! Only the table is embedded; all parameters are learned when the command runs.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -20,36 +20,37 @@ use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::arguments::Speech;
+use crate::arguments::Printing;
+use crate::console::Console;
 use crate::error::CliError;
 use crate::learning::{fit_watched, use_threads, warn};
 use crate::parameters::write_text;
 use crate::scoreboard::{print_json, print_text};
-use crate::source::{Source, choose, dataset};
+use crate::source::{Source, choose};
 use crate::verbs::completion::make_folder;
 
 const EXAMPLES: &str = "\
 Examples:
-  catena demo                     learns, fills, prints errors; writes demo/filled.csv and demo/report.html
+  catena demo                     learn, fill two gaps and print the errors; writes demo/filled.csv and demo/report.html
   catena demo --directory /tmp/weather";
 
 /// Options of `demo`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The folder to write to; it is made if it is not there.
+    /// Directory to write to; created if it does not exist.
     #[arg(long, value_name = "DIR", default_value = "demo")]
     directory: PathBuf,
-    /// Threads to use; without it, all cores.
+    /// Number of threads [default: all cores].
     #[arg(long)]
     threads: Option<usize>,
     #[command(flatten)]
-    speech: Speech,
+    printing: Printing,
 }
 
 const WEATHER: &str = include_str!("../../../../data/demo/nyc_airport_weather_2013.csv");
 
-/// A gap that is made: an output, and the second at which it begins, counted from 1970.
+/// A gap to create: an output, and the Unix time in seconds at which it begins.
 struct Gap {
     output: &'static str,
     begin: i64,
@@ -63,25 +64,32 @@ const GAPS: [Gap; 2] = [
 ];
 const GAP_HOURS: usize = 96;
 
-/// How well a gap was filled.
+/// A gap in the table, with the held-out values.
+struct HeldOut {
+    gap: &'static Gap,
+    output: usize,
+    rows: Range<usize>,
+    truth: Vec<f64>,
+}
+
+/// Scores of a method on one gap.
 struct Outcome {
     name: &'static str,
     rmse: f64,
-    /// The share of hidden hours inside 95 % intervals.
+    /// Fraction of held-out hours inside their 95 % intervals.
     coverage: f64,
 }
 
 /// Runs the demo.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { directory, threads, speech } = arguments;
-    let console = speech.console();
+    let Arguments { directory, threads, printing } = arguments;
+    let console = printing.console();
     use_threads(*threads)?;
     make_folder(directory)?;
     let table = read_pipe(WEATHER.as_bytes(), &ReadOptions::default(), &mut |_, _| {})?;
     let mut source = choose(table, &Selection::default(), console)?;
-    let gaps: Vec<(usize, Range<usize>)> = GAPS.iter().map(|gap| place_of(gap, &source.frame)).collect();
-    let truth = hide(&mut source.frame, &gaps);
-    console.say(format!("hidden: {GAP_HOURS} hours each of {} and {}", GAPS[0].output, GAPS[1].output));
+    let held_out = GAPS.each_ref().map(|gap| HeldOut::new(gap, &mut source.frame));
+    console.say(format!("held out: {GAP_HOURS} hours each of {} and {}", GAPS[0].output, GAPS[1].output));
 
     let data = source.dataset()?;
     let options = FitOptions {
@@ -91,40 +99,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         ..FitOptions::default()
     };
     let failed = |error: FitError| source.in_user_terms(error);
-    // The last climb of the joint model keeps one core busy; the others learn the single outputs meanwhile.
+    // The last optimization of the joint model keeps one core busy; the others learn the single outputs meanwhile.
     let (fit, singles) = rayon::join(
         || fit_watched(&data, &options, console),
-        || -> Result<Vec<Single>, FitError> {
-            let single = |(gap, place): (&Gap, &(usize, Range<usize>))| {
-                Single::learned(&source, place.0, &options, gap.output)
-            };
-            GAPS.par_iter().zip(&gaps).map(single).collect()
+        || {
+            held_out
+                .par_iter()
+                .map(|gap| Single::learned(&source, gap, &options))
+                .collect::<Result<Vec<_>, _>>()
         },
     );
     let (fit, singles) = (fit.map_err(failed)?, singles.map_err(failed)?);
     warn(&fit, console);
     let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
 
-    let mut results = vec![];
-    for ((gap, place), single) in GAPS.iter().zip(&gaps).zip(&singles) {
-        let judge = |name, predictive: &Predictive, n_outputs, output| {
-            outcome(name, predictive, n_outputs, output, &place.1, &truth, place.0, source.frame.n_outputs())
-        };
+    let outcomes = |(gap, single): (&HeldOut, &Single)| {
         let outcomes = [
-            judge("catena, all outputs together", &predictive, source.frame.n_outputs(), place.0),
-            judge("this output alone", &single.learned, 1, 0),
-            judge("interpolation", &single.line, 1, 0),
+            gap.outcome("catena, all outputs together", &predictive, gap.output),
+            gap.outcome("this output alone", &single.learned, 0),
+            gap.outcome("interpolation", &single.line, 0),
         ];
-        results.push((gap, outcomes));
-    }
+        (gap.gap, outcomes)
+    };
+    let results: Vec<_> = held_out.iter().zip(&singles).map(outcomes).collect();
 
     let about =
         About { data: "nyc_airport_weather_2013.csv".to_owned(), ..About::new(&source.frame, None, &[]) };
     let filled = directory.join("filled.csv");
     write_table(&filled_table(&source.frame, &predictive), &Target::new(&filled, None)?)?;
+    let mut truth = vec![f64::NAN; source.frame.values.len()];
+    for gap in &held_out {
+        for (row, value) in gap.rows.clone().zip(&gap.truth) {
+            truth[row * source.frame.n_outputs() + gap.output] = *value;
+        }
+    }
     let report = directory.join("report.html");
     write_text(&report, &page("New York airport weather, 2013", &fit, &about, &truth)?)?;
-    if speech.json {
+    if printing.json {
         return print_json(&to_json(&results, &fit));
     }
     print_text(&to_text(&results))?;
@@ -132,73 +143,50 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The output and rows of a gap.
-fn place_of(gap: &Gap, frame: &Frame) -> (usize, Range<usize>) {
-    let output = frame.outputs.iter().position(|name| name == gap.output).unwrap_or(0);
-    let instant = Instant::from_nanoseconds(i128::from(gap.begin) * 1_000_000_000);
-    let input = &frame.inputs[0];
-    let number = input.time.as_ref().map_or(0.0, |axis| axis.number_of(instant));
-    // The embedded table has every hour once, in order.
-    let begin = input.values.partition_point(|value| *value < number);
-    (output, begin..(begin + GAP_HOURS).min(frame.n_rows()))
-}
-
-/// Empties the cells of the gaps; gives what stood there, row-major, and NaN elsewhere.
-fn hide(frame: &mut Frame, gaps: &[(usize, Range<usize>)]) -> Vec<f64> {
-    let n_outputs = frame.n_outputs();
-    let mut truth = vec![f64::NAN; frame.values.len()];
-    for (output, rows) in gaps {
-        for row in rows.clone() {
-            let at = row * n_outputs + output;
-            truth[at] = std::mem::replace(&mut frame.values[at], f64::NAN);
-        }
+impl HeldOut {
+    /// Empties the cells of a gap and keeps their values.
+    fn new(gap: &'static Gap, frame: &mut Frame) -> Self {
+        let (n_rows, n_outputs) = (frame.n_rows(), frame.n_outputs());
+        let output = frame.outputs.iter().position(|name| name == gap.output).unwrap_or(0);
+        let instant = Instant::from_nanoseconds(i128::from(gap.begin) * 1_000_000_000);
+        let input = &frame.inputs[0];
+        let number = input.time.as_ref().map_or(0.0, |axis| axis.number_of(instant));
+        // The embedded table has every hour once, in ascending order.
+        let begin = input.values.partition_point(|value| *value < number);
+        let rows = begin..(begin + GAP_HOURS).min(n_rows);
+        let mut take = |row| std::mem::replace(&mut frame.values[row * n_outputs + output], f64::NAN);
+        let truth = rows.clone().map(&mut take).collect();
+        Self { gap, output, rows, truth }
     }
-    truth
+
+    /// Scores a prediction whose column `column` is this output.
+    fn outcome(&self, name: &'static str, predictive: &Predictive, column: usize) -> Outcome {
+        let n_columns = predictive.n_outputs();
+        let cells = self.rows.clone().zip(&self.truth).filter(|(_, value)| !value.is_nan());
+        let cells = cells.map(|(row, value)| (row * n_columns + column, *value));
+        let scores = catena_fit::scores::score(predictive, cells, &vec![1.0; n_columns]);
+        Outcome { name, rmse: scores.rmse, coverage: scores.coverage }
+    }
 }
 
-#[expect(clippy::too_many_arguments, reason = "the same cells are found in two tables of different width")]
-fn outcome(
-    name: &'static str,
-    predictive: &Predictive,
-    n_predicted: usize,
-    predicted: usize,
-    rows: &Range<usize>,
-    truth: &[f64],
-    output: usize,
-    n_outputs: usize,
-) -> Outcome {
-    let cells = rows.clone().map(|row| (row * n_predicted + predicted, truth[row * n_outputs + output]));
-    let scores = catena_fit::scores::score(
-        predictive,
-        cells.filter(|(_, value)| !value.is_nan()),
-        &vec![1.0; n_predicted],
-    );
-    Outcome { name, rmse: scores.rmse, coverage: scores.coverage }
-}
-
-/// What one output says of itself, without the others.
+/// Predictions of one output from its own values only.
 struct Single {
     learned: Predictive,
     line: Predictive,
 }
 
 impl Single {
-    /// Learned the same way as all outputs together.
-    fn learned(source: &Source, output: usize, options: &FitOptions, name: &str) -> Result<Self, FitError> {
-        let alone = alone(source, output)?;
-        let options = FitOptions { output_names: vec![name.to_owned()], ..options.clone() };
-        let fit = fit_watched(&alone, &options, crate::console::Console::new(true))?;
+    /// Learned with the same options as the joint model.
+    fn learned(source: &Source, gap: &HeldOut, options: &FitOptions) -> Result<Self, FitError> {
+        let frame = &source.frame;
+        let values: Vec<f64> =
+            frame.values.iter().skip(gap.output).step_by(frame.n_outputs()).copied().collect();
+        let observations = Observations::from_dense(frame.n_rows(), 1, &values)?;
+        let alone = Dataset::new(InputPoints::from_column(frame.to_input_rows())?, observations)?;
+        let options = FitOptions { output_names: vec![gap.gap.output.to_owned()], ..options.clone() };
+        let fit = fit_watched(&alone, &options, Console::new(true))?;
         Ok(Self { learned: fit.predict_rows(Quantity::Observation)?, line: interpolated(&alone)? })
     }
-}
-
-/// One output as a table of its own.
-fn alone(source: &Source, output: usize) -> Result<Dataset, FitError> {
-    let all = dataset(&source.frame)?;
-    let n_outputs = source.frame.n_outputs();
-    let values: Vec<f64> = source.frame.values.iter().skip(output).step_by(n_outputs).copied().collect();
-    let inputs = InputPoints::from_column(all.inputs().values().to_vec())?;
-    Ok(Dataset::new(inputs, Observations::from_dense(all.n_rows(), 1, &values)?)?)
 }
 
 fn interpolated(alone: &Dataset) -> Result<Predictive, FitError> {
@@ -225,7 +213,7 @@ fn to_text(results: &[(&Gap, [Outcome; 3])]) -> String {
         for Outcome { name, rmse, coverage } in outcomes {
             let percent = 100.0 * coverage;
             lines.push(format!(
-                "  {name:<30} error {rmse:>6.2} {:<4} {percent:>5.0} % inside 95 % bands",
+                "  {name:<30} error {rmse:>6.2} {:<4} {percent:>5.0} % inside 95 % intervals",
                 gap.unit
             ));
         }

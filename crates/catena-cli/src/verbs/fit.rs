@@ -1,4 +1,4 @@
-//! `fit`: learn a model from a table and keep it.
+//! `fit`: learns a model from a table and saves it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,9 +6,11 @@ use catena_io::write::TargetFile;
 use catena_store::{About, length_text, save};
 use clap::Args;
 
-use crate::arguments::{Columns, ModelOptions, Speech, check_apart, check_model_target};
+use crate::arguments::{
+    Columns, ModelOptions, Printing, check_apart, check_model_target, is_standard_stream,
+};
 use crate::error::CliError;
-use crate::learning::{Asked, learn};
+use crate::learning::{FitRequest, learn};
 use crate::parameters;
 use crate::plan::Plan;
 use crate::scoreboard::{print_json, print_text, summary_json};
@@ -26,12 +28,12 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The table to learn from.
+    /// Table to learn from.
     data: PathBuf,
-    /// The model file to write.
+    /// Model file to write.
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// Also write the learned parameters as JSON, for --no-learn --parameters; `-` is standard output.
+    /// Also write the learned parameters as JSON, to be read with --no-learn --parameters; `-` is standard output.
     #[arg(long, value_name = "FILE.json")]
     parameters_out: Option<PathBuf>,
     #[command(flatten)]
@@ -39,22 +41,19 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelOptions,
     #[command(flatten)]
-    speech: Speech,
-    /// Print what would be done, its size, memory and time, and do nothing.
-    #[arg(long)]
-    dry_run: bool,
+    printing: Printing,
 }
 
-/// Learns a model and keeps it.
+/// Learns a model and saves it.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, output, parameters_out, columns, speech, .. } = arguments;
-    let console = speech.console();
-    let asked = Asked::new(&arguments.model)?;
+    let Arguments { data, output, parameters_out, columns, printing, .. } = arguments;
+    let console = printing.console();
+    let asked = FitRequest::new(&arguments.model)?;
     check_targets(arguments)?;
     let source = open(data, columns, Text::Gone, console)?;
-    if arguments.dry_run {
+    if arguments.model.dry_run {
         let options = asked.prepared(&source.frame, &arguments.model)?;
-        return Plan::new(&source.frame, &options).show("fit", speech.json, console);
+        return Plan::new(&source.frame, &options).show("fit", printing.json, console);
     }
     let fit = learn(&source, &asked, &arguments.model, console)?;
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
@@ -62,22 +61,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if let Some(path) = parameters_out {
         parameters::write(&fit, about.is_time(), path)?;
     }
-    if speech.json {
+    if printing.json {
         return print_json(&summary_json(fit.summary()));
     }
     let summary = fit.summary().to_text(&|length| length_text(about.is_time(), length));
     if is_pipe(parameters_out.as_deref()) {
         console.say(summary.trim_end());
-    } else if !speech.quiet {
+    } else if !printing.quiet {
         print_text(&summary)?;
     }
     Ok(())
 }
 
-/// A path that cannot be written must not cost minutes of learning, nor a slip one of the files that are read.
+/// Checks the paths before learning starts.
 fn check_targets(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, output, parameters_out, model, speech, dry_run, .. } = arguments;
-    if is_pipe(parameters_out.as_deref()) && speech.json && !dry_run {
+    let Arguments { data, output, parameters_out, model, printing, .. } = arguments;
+    if is_pipe(parameters_out.as_deref()) && printing.json && !model.dry_run {
         return Err(CliError::TwoOutputs);
     }
     check_apart(&both(output, parameters_out.as_deref()), &both(data, model.parameters.as_deref()))?;
@@ -93,5 +92,5 @@ fn both<'a>(one: &'a Path, other: Option<&'a Path>) -> Vec<&'a Path> {
 }
 
 fn is_pipe(path: Option<&Path>) -> bool {
-    path.is_some_and(|path| path.as_os_str() == "-")
+    path.is_some_and(is_standard_stream)
 }

@@ -1,4 +1,4 @@
-//! `forecast`: the rows that come after the last.
+//! `forecast`: predicts the rows after the last row of a table.
 
 use std::path::{Path, PathBuf};
 
@@ -14,42 +14,42 @@ use catena_store::{About, length_text};
 use clap::Args;
 
 use crate::arguments::{
-    Columns, Horizon, ModelOptions, PredictionOptions, Speech, TableTarget, count, horizon,
+    Columns, Horizon, ModelOptions, PredictionOptions, Printing, TableTarget, count, horizon, positive,
 };
 use crate::console::Console;
 use crate::error::CliError;
-use crate::learning::{Asked, learn, warn};
+use crate::learning::{FitRequest, learn, warn};
 use crate::model_table::warn_outside;
 use crate::plan::Plan;
 use crate::predictions::{predicted_outputs, write_predictions};
-use crate::scoreboard::{print_json, summary_json};
 use crate::source::{Text, open};
 
 const EXAMPLES: &str = "\
 Examples:
   catena forecast sensors.csv --horizon 48h -o next.csv
-  catena forecast sensors.csv --horizon 24 --interval 0.9 -o next.csv      24 steps of the median gap
+  catena forecast sensors.csv --horizon 24 --interval 0.9 -o next.csv      24 steps of the median spacing
   catena forecast sensors.csv --horizon 7d --step 1h -o next.csv
   catena forecast sensors.csv --horizon 48h --period 24h,7d --quantiles 0.1,0.5,0.9 -o next.csv
   catena forecast sensors.csv --horizon 48h --kernel 'sho+rw+qp(24h)' -o next.csv
-  catena forecast sensors.csv --horizon 48h --paths 200 -o paths.csv       200 joint paths, one after the other
+  catena forecast sensors.csv --horizon 48h --paths 200 -o paths.csv       200 sample paths
 
-The first row is one step after the last of the table. Every output is a sum of a level, an oscillator or a rough process, and \
-seasons; without --period they are looked for. A kernel such as matern32 alone returns to the mean.";
+The first row is one step after the last row of the table. By default each output is a sum of a level, an oscillator or a Mat\u{e9}rn \
+process, and seasons; seasonal periods are detected unless --period is given. With a single kernel such as matern32, forecasts \
+return to the mean.";
 
 /// Options of `forecast`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The table to go on from.
+    /// Table to forecast.
     data: PathBuf,
-    /// How far: a duration such as 48h, or a number of steps.
+    /// Forecast horizon: a duration such as 48h, or a number of steps.
     #[arg(long, value_parser = horizon, value_name = "H")]
     horizon: Horizon,
-    /// The distance of two rows: a duration, or a number along an input of numbers; without it, the median gap.
+    /// Spacing of the rows: a duration, or a number if the input is numeric [default: the median spacing of the table].
     #[arg(long, value_name = "S")]
     step: Option<String>,
-    /// Write this many joint paths, drawn from the forecast, instead of its mean and spread.
+    /// Write this many sample paths of the joint forecast instead of means and standard deviations.
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["interval", "quantiles"])]
     paths: Option<usize>,
     #[command(flatten)]
@@ -61,26 +61,23 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelOptions,
     #[command(flatten)]
-    speech: Speech,
-    /// Print what would be done, its size, memory and time, and do nothing.
-    #[arg(long)]
-    dry_run: bool,
+    printing: Printing,
 }
 
-/// More rows than this are a mistake in the horizon or the step.
+/// Maximum number of forecast rows.
 const MOST_STEPS: usize = 10_000_000;
 
-/// Predicts the rows after the last.
+/// Predicts the rows after the last one.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, target, prediction, columns, speech, .. } = arguments;
-    let console = speech.console();
-    let mut asked = Asked::new(&arguments.model)?;
+    let Arguments { data, target, prediction, columns, printing, .. } = arguments;
+    let console = printing.console();
+    let mut asked = FitRequest::new(&arguments.model)?;
     let read: Vec<&Path> =
         std::iter::once(data.as_path()).chain(arguments.model.parameters.as_deref()).collect();
-    // A dry run leaves standard output to JSON.
+    // In a dry run only JSON goes to standard output.
     let target = target.checked(
         columns.format,
-        Speech { json: speech.json && !arguments.dry_run, ..*speech },
+        Printing { json: printing.json && !arguments.model.dry_run, ..*printing },
         &read,
     )?;
     let source = open(data, columns, Text::Gone, console)?;
@@ -89,9 +86,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });
     }
     choose_time(&mut asked.options, &source.frame, console);
-    if arguments.dry_run {
+    if arguments.model.dry_run {
         let options = asked.prepared(&source.frame, &arguments.model)?;
-        return Plan::new(&source.frame, &options).show("forecast", speech.json, console);
+        return Plan::new(&source.frame, &options).show("forecast", printing.json, console);
     }
     let fit = learn(&source, &asked, &arguments.model, console)?;
     warn(&fit, console);
@@ -110,16 +107,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         let outputs = predicted_outputs(&source.frame.outputs, &predictive, prediction);
         write_predictions(vec![input.column_of(&times)], outputs, columns.long.as_ref(), &target)?;
     }
-    if speech.json {
-        return print_json(&summary_json(fit.summary()));
-    }
-    Ok(())
+    printing.summary(&fit)
 }
 
-/// The column that numbers the paths.
+/// Name of the column with the path number.
 const PATH: &str = "path";
 
-/// Names of the columns of paths beside their number.
+/// Names of the other columns of a table of paths.
 fn names_of<'a>(frame: &'a Frame, long: Option<&'a LongColumns>) -> Vec<&'a str> {
     let inputs = frame.inputs.iter().map(|input| input.name.as_str());
     match long {
@@ -128,7 +122,7 @@ fn names_of<'a>(frame: &'a Frame, long: Option<&'a LongColumns>) -> Vec<&'a str>
     }
 }
 
-/// Joint paths one after the other, wide or long as the table was.
+/// Sample paths one after the other, in the layout of the table.
 fn path_table(
     paths: &[f64],
     n_paths: usize,
@@ -137,7 +131,7 @@ fn path_table(
     long: Option<&LongColumns>,
 ) -> Table {
     let n_outputs = frame.n_outputs();
-    // Of every row of numbers, one by output, a long table has as many rows.
+    // A long table has one row per output.
     let n_copies = if long.is_some() { n_outputs } else { 1 };
     let rows = || (0..n_paths).flat_map(|path| times.iter().map(move |time| (path, *time)));
     let copied = || rows().flat_map(|row| std::iter::repeat_n(row, n_copies));
@@ -161,7 +155,7 @@ fn path_table(
     Table::new(table)
 }
 
-/// Forecasts are of models along time, unless something else was asked for or there are too many outputs.
+/// Selects a time model unless the options exclude it or there are too many outputs.
 fn choose_time(options: &mut FitOptions, frame: &Frame, console: Console) {
     if options.time.is_some() || !leaves_open(options) {
         return;
@@ -170,12 +164,12 @@ fn choose_time(options: &mut FitOptions, frame: &Frame, console: Console) {
         options.time = Some(TimeOptions::default());
     } else {
         console.say(format!(
-            "more than {MOST_OUTPUTS} outputs: latents are Mat\u{e9}rn processes, which return to the mean far ahead"
+            "more than {MOST_OUTPUTS} outputs: using Mat\u{e9}rn kernels, whose forecasts return to the mean"
         ));
     }
 }
 
-/// Whether nothing was asked for that only a model of kernels has.
+/// Whether no option requires a model of kernels.
 fn leaves_open(options: &FitOptions) -> bool {
     let by_messages = matches!(options.method, MethodChoice::Auto | MethodChoice::Catena);
     let on_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
@@ -183,20 +177,15 @@ fn leaves_open(options: &FitOptions) -> bool {
     by_messages && on_chain && nothing_given && options.latents.is_none() && options.private.is_none()
 }
 
-/// The inputs of the rows to come.
+/// The inputs of the forecast rows.
 fn times_ahead(arguments: &Arguments, frame: &Frame) -> Result<Vec<f64>, CliError> {
     let [input] = frame.inputs.as_slice() else {
         return Err(CliError::SeveralInputs { file: frame.file.clone(), found: frame.inputs.len() });
     };
     let step = step_of(arguments, frame, input)?;
     let is_time = input.time.is_some();
-    let n_steps = match arguments.horizon {
-        Horizon::Steps(steps) => steps as f64,
-        Horizon::Along(duration) if is_time => (duration.seconds() / step * (1.0 + 1e-12)).floor(),
-        Horizon::Along(_) => {
-            return Err(CliError::HorizonNeedsTime { file: frame.file.clone(), column: input.name.clone() });
-        }
-    };
+    let length = arguments.horizon.length(step, input, &frame.file)?;
+    let n_steps = (length / step * (1.0 + 1e-12)).floor();
     let (horizon, step_text) = (arguments.horizon.to_string(), length_text(is_time, step));
     if n_steps < 1.0 {
         return Err(CliError::ShortHorizon { horizon, step: step_text });
@@ -216,8 +205,7 @@ fn step_of(arguments: &Arguments, frame: &Frame, input: &Input) -> Result<f64, C
     if input.time.is_some() {
         return Ok(text.parse::<Duration>()?.seconds());
     }
-    let number = text.trim().parse().ok().filter(|step: &f64| *step > 0.0 && step.is_finite());
-    number.ok_or_else(|| CliError::StepNeedsTime {
+    positive(text).ok_or_else(|| CliError::StepNeedsTime {
         file: frame.file.clone(),
         column: input.name.clone(),
         step: text.clone(),

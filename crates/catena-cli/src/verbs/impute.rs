@@ -1,4 +1,4 @@
-//! `impute`: the table that was given, with its holes filled.
+//! `impute`: fills the missing values of a table.
 
 use std::path::{Path, PathBuf};
 
@@ -9,37 +9,36 @@ use catena_io::write::{Completion, FilledColumn, Target, write_completed};
 use catena_store::load_parts;
 use clap::Args;
 
-use crate::arguments::{Columns, ModelOptions, PredictionOptions, Speech, TableTarget};
+use crate::arguments::{Columns, ModelOptions, PredictionOptions, Printing, TableTarget};
 use crate::console::counted;
 use crate::error::CliError;
-use crate::in_blocks::InBlocksOf;
-use crate::learning::{Asked, learn, warn};
+use crate::in_blocks::BlockFilling;
+use crate::learning::{FitRequest, learn, warn};
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::plan::Plan;
 use crate::predictions::Added;
-use crate::scoreboard::{print_json, summary_json};
 use crate::source::{Source, Text, open, read_table};
 
 const EXAMPLES: &str = "\
 Examples:
   catena impute sensors.csv -o filled.csv
-  catena impute sensors.csv --std -o filled.parquet          also how sure it is
+  catena impute sensors.csv --std -o filled.parquet          with standard deviations
   catena impute log.csv --long time,sensor,value -o filled.csv
   cat sensors.csv | catena impute - | head
   catena impute big.csv --no-learn --parameters p.json -o filled.csv
-  catena impute new.csv --model sensors.catena -o filled.csv         learn nothing, take a kept model
+  catena impute new.csv --model sensors.catena -o filled.csv         use a saved model
   catena impute huge.csv --model sensors.catena --max-memory 200MB -o filled.csv     larger than memory";
 
 /// Options of `impute`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The table with holes.
+    /// Table with missing values.
     data: PathBuf,
     #[command(flatten)]
     target: TableTarget,
-    /// Learn nothing; take a kept model, for its columns, units and parameters. With --max-memory a sorted CSV file is filled in blocks
-    /// of rows, whatever its size.
+    /// Do not learn; use the columns, units and parameters of a saved model. With --max-memory, a sorted CSV file of any size is filled in
+    /// blocks of rows.
     #[arg(
         long,
         value_name = "MODEL",
@@ -49,7 +48,7 @@ pub(crate) struct Arguments {
         ]
     )]
     model: Option<PathBuf>,
-    /// Add NAME_std for every output: the standard deviation of a filled cell, empty where observed.
+    /// Add columns NAME_std with the standard deviation of each filled cell, empty where observed.
     #[arg(long)]
     std: bool,
     #[command(flatten)]
@@ -59,82 +58,72 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     options: ModelOptions,
     #[command(flatten)]
-    speech: Speech,
-    /// Print what would be done, its size, memory and time, and do nothing.
-    #[arg(long)]
-    dry_run: bool,
+    printing: Printing,
 }
 
-/// Fills the holes of a table.
+/// Fills the missing values of a table.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, columns, speech, .. } = arguments;
-    let console = speech.console();
-    let asked = Asked::new(&arguments.options)?;
+    let Arguments { data, columns, printing, .. } = arguments;
+    let console = printing.console();
+    let asked = FitRequest::new(&arguments.options)?;
     if let Some(model) = &arguments.model {
         return run_with(model, arguments);
     }
     let target = checked_target(arguments)?;
-    let text = if arguments.dry_run { Text::Gone } else { Text::Kept };
+    let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let source = open(data, columns, text, console)?;
     check_columns(arguments, &source, columns.long.as_ref())?;
-    if arguments.dry_run {
+    if arguments.options.dry_run {
         let options = asked.prepared(&source.frame, &arguments.options)?;
-        return Plan::new(&source.frame, &options).show("impute", speech.json, console);
+        return Plan::new(&source.frame, &options).show("impute", printing.json, console);
     }
     let fit = learn(&source, &asked, &arguments.options, console)?;
     warn(&fit, console);
     complete(arguments, &source, &fit, &target, columns.long.as_ref())?;
-    if speech.json {
-        return print_json(&summary_json(fit.summary()));
-    }
-    Ok(())
+    printing.summary(&fit)
 }
 
-/// Fills the holes of a table with a kept model, in blocks if memory is limited.
+/// Fills a table with a saved model, in blocks if memory is limited.
 fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { data, columns, speech, .. } = arguments;
-    let console = speech.console();
+    let Arguments { data, columns, printing, .. } = arguments;
+    let console = printing.console();
     let target = checked_target(arguments)?;
     let (parts, about) = load_parts(model)?;
     if let Some(limit) = arguments.options.max_memory {
-        let added = Added::asked(arguments.std, &arguments.prediction);
-        let asked = InBlocksOf {
+        let added = Added::requested(arguments.std, &arguments.prediction);
+        let asked = BlockFilling {
             data,
             model,
             format: columns.format,
             limit,
             quantity: arguments.prediction.quantity(),
             added: &added,
-            speech: *speech,
+            printing: *printing,
         };
-        if arguments.dry_run {
+        if arguments.options.dry_run {
             return asked.plan(&parts, &about);
         }
         return asked.fill(&parts, &about, &target);
     }
-    let text = if arguments.dry_run { Text::Gone } else { Text::Kept };
+    let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let table = read_table(data, &read_options(data, &about, columns.format, text), console)?;
     let source = rows_of(table, &about, Empty::Refused, console)?;
     check_columns(arguments, &source, about.long.as_ref())?;
-    if arguments.dry_run {
-        return Plan::with_model(&source.frame, &parts).show("impute", speech.json, console);
+    if arguments.options.dry_run {
+        return Plan::with_model(&source.frame, &parts).show("impute", printing.json, console);
     }
     let parts = FitParts { table: source.dataset()?, ..parts };
     let fit = Fit::from_parts(parts).map_err(|error| source.in_user_terms(error))?;
     complete(arguments, &source, &fit, &target, about.long.as_ref())?;
-    if speech.json {
-        return print_json(&summary_json(fit.summary()));
-    }
-    Ok(())
+    printing.summary(&fit)
 }
 
-/// Where the table goes: over the one that was read if the user likes, but not over anything else. A dry run leaves standard
-/// output to JSON.
+/// The checked target; it may be the table itself, but no other input. In a dry run only JSON goes to standard output.
 fn checked_target(arguments: &Arguments) -> Result<Target, CliError> {
-    let Arguments { target, columns, speech, dry_run, model, options, .. } = arguments;
+    let Arguments { target, columns, printing, model, options, .. } = arguments;
     let read = [model.as_deref(), options.parameters.as_deref()];
-    let speech = Speech { json: speech.json && !dry_run, ..*speech };
-    target.checked(columns.format, speech, &read.into_iter().flatten().collect::<Vec<&Path>>())
+    let printing = Printing { json: printing.json && !options.dry_run, ..*printing };
+    target.checked(columns.format, printing, &read.into_iter().flatten().collect::<Vec<&Path>>())
 }
 
 fn complete(
@@ -146,9 +135,9 @@ fn complete(
 ) -> Result<(), CliError> {
     let completion = completion(arguments, source, fit, long)?;
     write_completed(&source.table, &completion, target)?;
-    // Of a long table the holes are those that have a line.
+    // In a long table only missing values that have a row are counted.
     let table = &source.table;
-    let holes_of = |column: &FilledColumn| {
+    let missing_in = |column: &FilledColumn| {
         let data = table.columns()[column.position].data();
         column
             .values
@@ -157,14 +146,14 @@ fn complete(
             .filter(|(row, value)| value.is_finite() && data.is_hole(*row))
             .count()
     };
-    let n_holes = completion.filled.iter().map(holes_of).sum();
-    let (holes, outputs) = (counted(n_holes, "hole"), counted(source.frame.n_outputs(), "output"));
-    let sentence = format!("filled {holes} in {outputs}");
-    arguments.speech.console().say(sentence);
+    let n_missing = completion.filled.iter().map(missing_in).sum();
+    let (missing, outputs) =
+        (counted(n_missing, "missing value"), counted(source.frame.n_outputs(), "output"));
+    arguments.printing.console().say(format!("filled {missing} in {outputs}"));
     Ok(())
 }
 
-/// What is added, with the names of its columns.
+/// The added columns with their names.
 fn added_columns(
     arguments: &Arguments,
     frame: &Frame,
@@ -175,10 +164,10 @@ fn added_columns(
         _ => frame.outputs.clone(),
     };
     let named = |added: Added| (added, names.iter().map(|name| added.name(name)).collect());
-    Added::asked(arguments.std, &arguments.prediction).into_iter().map(named).collect()
+    Added::requested(arguments.std, &arguments.prediction).into_iter().map(named).collect()
 }
 
-/// Whether the table can be filled and has room for what is added, before anything is learned.
+/// Checks, before learning, that the outputs can be filled and that added columns have free names.
 fn check_columns(arguments: &Arguments, source: &Source, long: Option<&LongColumns>) -> Result<(), CliError> {
     let Source { table, frame } = source;
     let file = || table.file().clone();
@@ -208,7 +197,7 @@ fn completion(
     let filled = filled.map(|(position, values)| FilledColumn { position, values }).collect();
     let mut appended = vec![];
     for (added, names) in added_columns(arguments, frame, long) {
-        let cells = in_holes(&frame.values, |at| added.number(&predictive, at));
+        let cells = in_missing(&frame.values, |at| added.number(&predictive, at));
         let columns = frame.to_table_columns(&cells).into_iter();
         appended.extend(columns.zip(names).map(|((_, values), name)| added_column(table, name, values)));
     }
@@ -220,8 +209,8 @@ fn added_column(table: &Table, name: String, mut values: Vec<f64>) -> Column {
     Column::numbers(name, values)
 }
 
-/// A number for every hole, nothing where a value was observed.
-fn in_holes(values: &[f64], number: impl Fn(usize) -> f64) -> Vec<f64> {
+/// A number for every missing value, NaN where a value was observed.
+fn in_missing(values: &[f64], number: impl Fn(usize) -> f64) -> Vec<f64> {
     let cell = |(at, value): (usize, &f64)| if value.is_nan() { number(at) } else { f64::NAN };
     values.iter().enumerate().map(cell).collect()
 }

@@ -17,7 +17,7 @@ pub(crate) mod watch;
 use crate::arguments::{Command, Verb};
 use crate::error::CliError;
 
-/// Does what was asked.
+/// Runs a command.
 pub(crate) fn run(command: Command) -> Result<(), CliError> {
     match command.verb {
         Verb::Fit(arguments) => fit::run(&arguments),

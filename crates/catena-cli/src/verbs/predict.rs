@@ -1,4 +1,4 @@
-//! `predict`: means, spreads and intervals from a kept model.
+//! `predict`: means, standard deviations and intervals of a saved model.
 
 use std::path::{Path, PathBuf};
 
@@ -9,46 +9,45 @@ use catena_io::select::Input;
 use catena_store::{Model, load};
 use clap::Args;
 
-use crate::arguments::{PredictionOptions, Speech, TableTarget, format};
+use crate::arguments::{PredictionOptions, Printing, TableTarget, format};
 use crate::error::CliError;
 use crate::model_table::{points, read_points, warn_outside};
 use crate::predictions::{predicted_outputs, write_predictions};
-use crate::scoreboard::{print_json, summary_json};
 
 const EXAMPLES: &str = "\
 Examples:
   catena predict sensors.catena -o smooth.csv                at the rows of the model
   catena predict sensors.catena --at points.csv --interval 0.95 -o out.csv
-  catena predict sensors.catena --at points.csv --latent     the function, without noise
+  catena predict sensors.catena --at points.csv --latent     the latent function, without noise
 
-The table has the inputs, then NAME_mean and NAME_std for every output, and NAME_lo and NAME_hi with --interval.";
+The table has the inputs, NAME_mean and NAME_std for every output, and NAME_lo and NAME_hi with --interval.";
 
 /// Options of `predict`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The model file.
+    /// Model file.
     model: PathBuf,
-    /// A table with the inputs to predict at; without it, the rows of the model.
+    /// Table of inputs to predict at [default: the rows of the model].
     #[arg(long, value_name = "POINTS")]
     at: Option<PathBuf>,
     #[command(flatten)]
     target: TableTarget,
     #[command(flatten)]
     prediction: PredictionOptions,
-    /// The format where no suffix tells it, as on a pipe: csv, tsv, txt, parquet or arrow.
+    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet or arrow.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
     #[command(flatten)]
-    speech: Speech,
+    printing: Printing,
 }
 
-/// Predicts with a kept model.
+/// Predicts with a saved model.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { model, at, target, prediction, format, speech } = arguments;
-    let console = speech.console();
+    let Arguments { model, at, target, prediction, format, printing } = arguments;
+    let console = printing.console();
     let read: Vec<&Path> = [Some(model), at.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
-    let target = target.checked(*format, *speech, &read)?;
+    let target = target.checked(*format, *printing, &read)?;
     let Model { fit, about } = load(model)?;
     let failed = |cause: FitError| CliError::Fit { file: FileName::from(model.as_path()), cause };
     let (columns, predictive) = match at {
@@ -71,8 +70,5 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     };
     let outputs = predicted_outputs(&about.outputs, &predictive, prediction);
     write_predictions(columns, outputs, about.long.as_ref(), &target)?;
-    if speech.json {
-        return print_json(&summary_json(fit.summary()));
-    }
-    Ok(())
+    printing.summary(&fit)
 }

@@ -9,7 +9,7 @@ use catena_io::FileName;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 
-use crate::arguments::Speech;
+use crate::arguments::Printing;
 use crate::error::CliError;
 use crate::learning::use_threads;
 use crate::scoreboard::{print_json, print_text};
@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     threads: Option<usize>,
     #[command(flatten)]
-    speech: Speech,
+    printing: Printing,
 }
 
 /// A study, or all of them.
@@ -95,7 +95,7 @@ impl Study {
 
 /// Runs a study.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let console = arguments.speech.console();
+    let console = arguments.printing.console();
     use_threads(arguments.threads)?;
     let settings = Settings {
         studies: arguments.study.names(),
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let report = arguments.output.join("report.html");
     console.say(format!("computed {} cells anew; wrote {}", outcome.n_computed, report.display()));
-    if arguments.speech.json {
+    if arguments.printing.json {
         print_json(&to_json(&outcome))?;
     } else {
         print_text(&to_text(&outcome))?;

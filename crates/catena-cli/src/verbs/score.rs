@@ -1,4 +1,4 @@
-//! `score`: a kept model against values it has not seen.
+//! `score`: scores a saved model on held-out values.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use catena_store::{About, Model, length_text, load};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::arguments::{Horizon, Speech, count, format, horizon, probability};
+use crate::arguments::{Horizon, Printing, count, format, horizon, probability};
 use crate::error::CliError;
 use crate::model_table::{points, read_rows, warn_outside};
 use crate::scoreboard::{Line, heading, print_json, print_text};
@@ -25,44 +25,45 @@ Examples:
   catena score sensors.catena held_out.csv --json
   catena score sensors.catena later.csv --rolling --horizons 1h,6h,24h --season 24h
 
-Errors are in the units of each output; MNLL is the mean negative log density of an observation, in nats. `all outputs` \
-counts each in standard deviations of the rows the model was made from. Rows the model was made from score too well.";
+RMSE is in the units of each output; MNLL is the mean negative log predictive density in nats (smaller is better). The line \
+`all outputs` divides each error by the standard deviation of the output in the model's rows. Rows that the model was fitted to \
+score too well.";
 
 /// Options of `score`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The model file.
+    /// Model file.
     model: PathBuf,
-    /// A table with inputs and true values.
+    /// Table with inputs and true values.
     truth: PathBuf,
-    /// The format where no suffix tells it, as on a pipe: csv, tsv, txt, parquet or arrow.
+    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet or arrow.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
-    /// Score forecasts from many origins among the rows after the model's last: parameters stay as they are, and every forecast
-    /// knows the rows up to its origin.
+    /// Score forecasts from many origins among the rows after the model's last row. Parameters stay fixed; each forecast is conditioned
+    /// on all rows up to its origin.
     #[arg(long)]
     rolling: bool,
-    /// How far ahead forecasts are scored: durations, or numbers of steps of the median gap.
+    /// Forecast horizons: durations, or numbers of steps of the median spacing.
     #[arg(long, value_name = "H,H", value_delimiter = ',', value_parser = horizon, default_value = "1,6,24", requires = "rolling")]
     horizons: Vec<Horizon>,
-    /// From one origin to the next, in rows.
+    /// Rows between origins.
     #[arg(long, value_name = "ROWS", default_value_t = 1, value_parser = count, requires = "rolling")]
     every: usize,
-    /// The season of the rule that repeats the last one: a duration or a number of steps.
+    /// Period of the seasonal naive forecast, which repeats the last season: a duration or a number of steps.
     #[arg(long, value_name = "P", value_parser = horizon, requires = "rolling")]
     season: Option<Horizon>,
-    /// The probability of the intervals whose coverage is counted.
+    /// Probability of the intervals whose coverage is reported.
     #[arg(long, value_name = "P", value_parser = probability, default_value_t = 0.9, requires = "rolling")]
     interval: f64,
     #[command(flatten)]
-    speech: Speech,
+    printing: Printing,
 }
 
 /// Scores a model.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { model, truth, format, speech, .. } = arguments;
-    let console = speech.console();
+    let Arguments { model, truth, format, printing, .. } = arguments;
+    let console = printing.console();
     let Model { fit, about } = load(model)?;
     let source = read_rows(truth, &about, *format, console)?;
     if arguments.rolling {
@@ -77,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if lines.is_empty() {
         return Err(CliError::NoValues { file: source.frame.file.clone() });
     }
-    if speech.json {
+    if printing.json {
         let lines: Vec<Value> = lines.iter().map(Line::to_json).collect();
         return print_json(&json!({"scores": lines}));
     }
@@ -98,14 +99,8 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
         return Err(CliError::NothingLater { file: source.frame.file.clone() });
     };
     let step = median_gap(fit.table().inputs().values()).unwrap_or(1.0);
-    let length = |horizon: &Horizon| match horizon {
-        Horizon::Steps(steps) => Ok(*steps as f64 * step),
-        Horizon::Along(duration) if input.time.is_some() => Ok(duration.seconds()),
-        Horizon::Along(_) => {
-            Err(CliError::HorizonNeedsTime { file: source.frame.file.clone(), column: input.name.clone() })
-        }
-    };
-    let asked = Rolling {
+    let length = |horizon: &Horizon| horizon.length(step, input, &source.frame.file);
+    let options = Rolling {
         first: fit.table().n_rows(),
         every: arguments.every,
         origins: usize::MAX,
@@ -113,8 +108,8 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
         season: arguments.season.as_ref().map(length).transpose()?,
         interval: arguments.interval,
     };
-    let scores = rolling(fit, &later, &asked).map_err(in_user_terms)?;
-    if arguments.speech.json {
+    let scores = rolling(fit, &later, &options).map_err(in_user_terms)?;
+    if arguments.printing.json {
         return print_json(&json!({"interval": arguments.interval, "rolling": scores}));
     }
     let share = format!("in {:.0} %", 100.0 * arguments.interval);
@@ -136,7 +131,7 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
     print_text(&(text.join("\n") + "\n"))
 }
 
-/// Scores of every output with a truth, in its own units, and of all together in units of `scales`.
+/// Scores of every output with true values in its own units, and of all outputs in units of `scales`.
 fn lines_by_output(predictive: &Predictive, truth: &[f64], names: &[String], scales: &[f64]) -> Vec<Line> {
     let n_outputs = names.len();
     let cells = |output: Option<usize>| {

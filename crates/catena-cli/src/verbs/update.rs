@@ -1,4 +1,4 @@
-//! `update`: a kept model with more rows, its parameters as they are or learned again.
+//! `update`: adds rows to a saved model, with its parameters unchanged or learned again.
 
 use std::path::PathBuf;
 
@@ -7,54 +7,52 @@ use catena_io::read::Format;
 use catena_store::{Model, length_text, load, save};
 use clap::Args;
 
-use crate::arguments::{Speech, budget, check_apart, check_model_target, format};
+use crate::arguments::{Printing, check_apart, check_model_target, format};
 use crate::error::CliError;
 use crate::learning::{use_threads, watched};
 use crate::model_table::read_rows;
-use crate::scoreboard::{print_json, summary_json};
 
 const EXAMPLES: &str = "\
 Examples:
   catena update sensors.catena today.csv -o sensors.catena     in place
   catena update sensors.catena today.csv -o newer.catena
+  catena update sensors.catena today.csv --relearn -o sensors.catena      learn the parameters again
 
-  catena update sensors.catena today.csv --relearn -o sensors.catena      parameters learned again
-
-The new table must have the inputs and outputs of the model. Without --relearn nothing is learned, which takes no longer than a \
-prediction; a warning tells when new values are out of proportion. With it the kind of model stays, and its means, scales and \
-parameters are learned again from where they stand, on old and new rows together.";
+The new table must have the inputs and outputs of the model. Without --relearn the parameters stay fixed and the update is as fast as a \
+prediction; a warning reports values outside the range the model was learned on. With --relearn the kernels and latents stay, and \
+means, scales and parameters are learned again from their current values on old and new rows together.";
 
 /// Options of `update`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The model file.
+    /// Model file.
     model: PathBuf,
-    /// The table of new rows.
+    /// Table of new rows.
     new: PathBuf,
-    /// The model file to write; it may be the old one.
+    /// Model file to write; may be the same file.
     #[arg(short, long, value_name = "MODEL")]
     output: PathBuf,
-    /// The format where no suffix tells it, as on a pipe: csv, tsv, txt, parquet or arrow.
+    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet or arrow.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
-    /// Learn the parameters again, beginning with those of the model.
+    /// Learn the parameters again, starting from those of the model.
     #[arg(long)]
     relearn: bool,
-    /// Time for learning: quick, default or thorough.
-    #[arg(long, default_value = "default", value_parser = budget, requires = "relearn")]
+    /// Computing budget for learning: quick, default or thorough.
+    #[arg(long, default_value = "default", requires = "relearn")]
     budget: Budget,
-    /// Threads to use; without it, all cores.
+    /// Number of threads [default: all cores].
     #[arg(long, requires = "relearn")]
     threads: Option<usize>,
     #[command(flatten)]
-    speech: Speech,
+    printing: Printing,
 }
 
-/// Gives a model more rows.
+/// Adds rows to a model.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { model, new, output, format, relearn, budget, threads, speech } = arguments;
-    let console = speech.console();
+    let Arguments { model, new, output, format, relearn, budget, threads, printing } = arguments;
+    let console = printing.console();
     use_threads(*threads)?;
     check_apart(&[output], &[new])?;
     check_model_target(output)?;
@@ -73,15 +71,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     };
     let updated = updated.map_err(|error| source.in_user_terms(error))?;
     save(&updated, &about, output)?;
-    // What was known of the model before is no news, unless all of it is new.
+    // Without relearning only the new warnings are printed.
     let known = if *relearn { 0 } else { fit.summary().warnings.len() };
     for warning in updated.summary().warnings.iter().skip(known) {
         console.say(format!("warning: {warning}"));
     }
     let (before, after) = (fit.summary().n_rows, updated.summary().n_rows);
-    console.say(format!("{} new rows, {after} in all", after - before));
-    if speech.json {
-        return print_json(&summary_json(updated.summary()));
-    }
-    Ok(())
+    console.say(format!("added {} rows, {after} in total", after - before));
+    printing.summary(&updated)
 }

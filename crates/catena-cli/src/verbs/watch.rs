@@ -1,4 +1,4 @@
-//! `watch`: a kept model takes observations line by line and answers each; a journal makes sure that none is lost.
+//! `watch`: streams observations into a saved model and replies to each; a journal keeps them.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,81 +15,81 @@ use catena_io::write::TargetFile;
 use catena_store::{About, Model, load, save, to_bytes};
 use clap::{Args, ValueEnum};
 
-use crate::arguments::column;
-use crate::console::Console;
+use crate::arguments::{column, is_standard_stream};
+use crate::console::{Console, counted};
 use crate::error::CliError;
-use crate::watch::{Ask, Feed, OnError, Session, Wishes};
+use crate::watch::{Ask, Feed, OnError, Session, SessionOptions};
 
 const EXAMPLES: &str = "\
 Examples:
-  sensor | catena watch sensors.catena                        a reply for every line
-  catena watch sensors.catena --from today.csv --follow       a file that grows
-  catena watch sensors.catena --format json --ask missing     what is not observed
-  catena watch sensors.catena --apply -o newer.catena         a model with all of it
+  sensor | catena watch sensors.catena                        one reply per line
+  catena watch sensors.catena --from today.csv --follow       follow a growing file
+  catena watch sensors.catena --format json --ask missing     predict missing outputs only
+  catena watch sensors.catena --apply -o newer.catena         save a model with all lines
 
-Lines: CSV begins with a header that names all inputs of the model and some of its outputs; every line behind it is a row, and \
-empty cells are not observed. JSON is one object per line with the same names. A row with the inputs of an earlier one replaces \
-what was observed there. A line without any observed cell is a question: it is answered and changes nothing.
+Lines: CSV starts with a header that names all inputs and some outputs of the model; each following line is a row, and empty \
+cells are missing values. JSON has one object per line with the same names. A row with the inputs of an earlier row replaces its \
+values. A line without observed values is a query: it gets a reply and changes nothing.
 
-Replies: one line for each, in the same format: its number, its inputs, and NAME_mean and NAME_std of every output, after it was \
-applied. Lines are counted from 1 behind the header, blank ones too.
+Replies: one line per line, in the same format: line number, inputs, and NAME_mean and NAME_std of every output after the line was \
+applied. Lines are counted from 1 after the header, including blank lines.
 
-Journal: every observation is in it before its reply is written. At the start a sentence on standard error, and with JSON a first \
-object {\"ready\":true,\"applied\":K}, says up to which line it goes: continue with line K+1, behind the header, and nothing is lost \
-or applied twice. Without --sync this holds when the process dies, by whatever signal; with --sync also when the power fails.";
+Journal: every observation is written to the journal before its reply. At the start, a message on standard error (with JSON also a \
+first object {\"ready\":true,\"applied\":K}) gives the last line K in the journal. Continue with line K+1 after the header; then no \
+line is lost or applied twice. Without --sync this holds if the process is killed; with --sync also after a power failure.";
 
 /// Options of `watch`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// The model file; it is only read.
+    /// Model file; it is not changed.
     model: PathBuf,
-    /// Read lines from this file, from where the journal ends; without it, or with `-`, from standard input.
+    /// Read lines from this file, starting after the last line in the journal; `-` is standard input [default: standard input].
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Wait for the file to grow instead of ending with it. A last line without an end is then not taken yet.
+    /// At the end of the file, wait for more lines. A last line without a line break is not read yet.
     #[arg(long, requires = "from")]
     follow: bool,
-    /// The format of lines and replies; without it that of the suffix of --from, else csv.
+    /// Format of lines and replies [default: by the suffix of --from, else csv].
     #[arg(long, value_enum)]
-    format: Option<FormatWord>,
-    /// The journal; without it MODEL.journal.
+    format: Option<StreamFormatOption>,
+    /// Journal file [default: MODEL.journal].
     #[arg(long, value_name = "PATH")]
     journal: Option<PathBuf>,
-    /// What is answered to an observation; questions are always answered.
+    /// What to reply to an observation; queries are always answered in full.
     #[arg(long, value_enum, default_value = "row")]
     ask: Ask,
-    /// Outputs to answer; without it all.
+    /// Outputs in the replies [default: all].
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', value_parser = column)]
     outputs: Vec<String>,
-    /// Answer with the function itself, without the noise of an observation.
+    /// Predict the latent function, without observation noise.
     #[arg(long)]
     latent: bool,
-    /// What to do with a line that cannot be used.
+    /// What to do with an invalid line.
     #[arg(long, value_enum, default_value = "skip")]
     on_error: OnError,
-    /// Wait for the disk before every reply, so that a power failure loses nothing either.
+    /// Flush the journal to disk before every reply, so that a power failure loses nothing.
     #[arg(long)]
     sync: bool,
-    /// Read no lines; write a model with everything in the journal to -o, and begin its journal behind it.
+    /// Read no lines; write a model that includes all lines of the journal to -o, and start a new journal for it.
     #[arg(long, requires = "output", conflicts_with_all = ["from", "format", "outputs", "latent", "sync"])]
     apply: bool,
-    /// The model file to write with --apply; another than MODEL.
+    /// Model file to write with --apply; must differ from MODEL.
     #[arg(short, long, value_name = "NEW_MODEL", requires = "apply")]
     output: Option<PathBuf>,
-    /// Say nothing but errors.
+    /// Print errors only.
     #[arg(long, short)]
     quiet: bool,
 }
 
-/// A format on the command line.
+/// A value of `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum FormatWord {
+enum StreamFormatOption {
     Csv,
     Json,
 }
 
-/// Listens until the input ends.
+/// Replays the journal, then reads lines until the input ends.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = Console::new(arguments.quiet);
     let path = &arguments.model;
@@ -98,12 +98,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if let Some(output) = &arguments.output {
         return fold(output, (&fit, &about), &live, &journal, (path, console));
     }
-    // A million rows need not be in memory twice.
+    // Frees the first copy of the table.
     drop(fit);
     listen(arguments, &about, &mut live, journal, console)
 }
 
-/// The model with everything in its journal.
+/// The live model with all lines of its journal applied.
 fn opened(
     arguments: &Arguments,
     fit: &Fit,
@@ -121,7 +121,7 @@ fn opened(
     let Replay { records, n_torn_bytes } = replay;
     if n_torn_bytes > 0 {
         console.say(format!(
-            "{}: the last record was cut short and is cut off ({n_torn_bytes} bytes); it was never acknowledged",
+            "{}: removed an incomplete last record ({n_torn_bytes} bytes) for which no reply was written",
             journal.name()
         ));
     }
@@ -132,13 +132,13 @@ fn opened(
         applied.map_err(|cause| CliError::Line {
             file: journal.name().clone(),
             line: record.line,
-            what: format!("the model no longer takes this observation ({cause})"),
+            what: format!("the model refuses this observation ({cause})"),
         })?;
     }
     if arguments.output.is_none() {
         let lines = journal.lines();
         console.say(format!(
-            "ready: {} has {} observed lines up to line {lines}; continue with line {}",
+            "ready: {} has {} observations up to line {lines}; continue with line {}",
             journal.name(),
             records.len(),
             lines + 1
@@ -155,29 +155,30 @@ fn listen(
     console: Console,
 ) -> Result<(), CliError> {
     let Arguments { follow, format, outputs, latent, ask, on_error, sync, .. } = arguments;
-    let from = arguments.from.as_ref().filter(|path| path.as_os_str() != "-");
+    let from = arguments.from.as_ref().filter(|path| !is_standard_stream(path));
     let format = match format {
-        Some(FormatWord::Csv) => StreamFormat::Csv,
-        Some(FormatWord::Json) => StreamFormat::Json,
+        Some(StreamFormatOption::Csv) => StreamFormat::Csv,
+        Some(StreamFormatOption::Json) => StreamFormat::Json,
         None => from.and_then(|path| StreamFormat::of_path(path)).unwrap_or(StreamFormat::Csv),
     };
     let outputs = asked(outputs, about)?;
     let names: Vec<String> = outputs.iter().map(|at| about.outputs[*at].clone()).collect();
     let quantity = if *latent { Quantity::Function } else { Quantity::Observation };
-    // A JSON object says itself that it is whole, and a file that is not followed is.
+    // A truncated JSON object is invalid by itself, and a file that is not followed is complete.
     let whole_lines = format == StreamFormat::Csv && from.is_none();
-    let wishes = Wishes { ask: *ask, outputs, quantity, on_error: *on_error, sync: *sync, whole_lines };
+    let options =
+        SessionOptions { ask: *ask, outputs, quantity, on_error: *on_error, sync: *sync, whole_lines };
     let reader = LineReader::new(format, &about.inputs, &about.outputs);
     let writer = ReplyWriter::new(format, &about.inputs, &names);
     let mut feed = match from {
         Some(path) => Feed::file(path, *follow)?,
         None => Feed::pipe(),
     };
-    // A file goes on where the journal ends, if that is known; else its first lines are counted and left out.
+    // A file is read from the offset in the journal if it is known; otherwise lines are counted and skipped.
     let behind = if from.is_some() { journal.behind() } else { 0 };
     let line = if from.is_some() && behind == 0 { 0 } else { journal.lines() };
     let place = (feed.name().clone(), line);
-    let mut session = Session::new((live, journal), (reader, writer), wishes, &about.outputs, place);
+    let mut session = Session::new((live, journal), (reader, writer), options, &about.outputs, place);
     session.say_ready()?;
     if behind > 0 {
         if session.needs_header()
@@ -192,12 +193,12 @@ fn listen(
         session.take(lines.bytes, lines.at)?;
     }
     if session.n_skipped() > 0 {
-        console.say(format!("{} lines could not be used and were skipped", session.n_skipped()));
+        console.say(format!("skipped {}", counted(session.n_skipped(), "invalid line")));
     }
     Ok(())
 }
 
-/// The outputs that are answered.
+/// Indices of the outputs in the replies.
 fn asked(names: &[String], about: &About) -> Result<Vec<usize>, CliError> {
     if names.is_empty() {
         return Ok((0..about.outputs.len()).collect());
@@ -212,7 +213,7 @@ fn asked(names: &[String], about: &About) -> Result<Vec<usize>, CliError> {
     names.iter().map(place).collect()
 }
 
-/// Writes a model with everything in the journal; its own journal goes on where this one ends.
+/// Writes a model that includes all lines of the journal; its own journal continues after them.
 fn fold(
     output: &Path,
     (fit, about): (&Fit, &About),
@@ -228,18 +229,18 @@ fn fold(
     if next.exists() {
         return Err(CliError::JournalExists { file: FileName::from(next.as_path()) });
     }
-    // A path that cannot be written must leave nothing behind.
+    // Checks that the path can be written.
     drop(TargetFile::create_path(output)?);
     let failed = |cause| CliError::Fit { file: FileName::from(path), cause };
     let folded = live.to_fit(fit).map_err(failed)?;
     let digest = Digest::of_reader(to_bytes(&folded, about)?.as_slice())?;
-    // The journal first: a model without it would take the same lines again.
+    // The journal comes first: a model without it would apply the same lines again.
     Journal::begin_behind(&next, digest, journal.lines(), journal.behind())?;
     if let Err(error) = save(&folded, about, output) {
-        // Without its model it would stand in the way of the next try.
+        // A journal without its model would block the next attempt.
         let _ = std::fs::remove_file(&next);
         return Err(error.into());
     }
-    console.say(format!("{} rows, with all lines up to {}", folded.table().n_rows(), journal.lines()));
+    console.say(format!("wrote {} rows, with all lines up to {}", folded.table().n_rows(), journal.lines()));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Where lines come from: standard input, or a file that may still grow.
+//! Reads lines from standard input or from a file that may grow.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,24 +9,24 @@ use catena_io::FileName;
 
 use crate::error::CliError;
 
-/// What is longer is no line.
+/// Maximum length of a line in bytes.
 pub(crate) const LONGEST_LINE: usize = 16 << 20;
 
-/// How long to wait for a file to grow.
+/// Interval between reads of a growing file.
 const NAP: Duration = Duration::from_millis(20);
 
-const PIECE: usize = 1 << 16;
+const BUFFER_SIZE: usize = 1 << 16;
 
-/// Bytes as they come. A read brings what is there, so lines that come slowly come one by one and others many at once.
+/// A source of lines. Each read returns the available bytes, so slow lines arrive one by one and fast ones in batches.
 #[derive(Debug)]
 pub(crate) struct Feed {
     source: Source,
     name: FileName,
-    /// Bytes that are not a whole line yet.
+    /// Bytes of an incomplete line.
     pending: Vec<u8>,
-    /// Where the first of them stands in the file.
+    /// Offset of the first pending byte in the file.
     at: u64,
-    piece: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -35,11 +35,11 @@ enum Source {
     File { file: File, follows: bool },
 }
 
-/// A piece of the input.
+/// A batch of lines.
 pub(crate) struct Lines<'a> {
-    /// Whole lines, their ends included; the very last may have none.
+    /// Whole lines with their line breaks; the last line of the input may have none.
     pub(crate) bytes: &'a [u8],
-    /// Where they begin in the file; `None` for a pipe.
+    /// Their offset in the file; `None` for a pipe.
     pub(crate) at: Option<u64>,
 }
 
@@ -49,7 +49,7 @@ impl Feed {
         Self::new(Source::Pipe(io::stdin()), FileName::StandardInput)
     }
 
-    /// A file; if it is followed, its end is not the end.
+    /// A file; if `follows`, waits at its end for more.
     pub(crate) fn file(path: &Path, follows: bool) -> Result<Self, CliError> {
         let name = FileName::from(path);
         let file = File::open(path).map_err(|cause| CliError::Stream { file: name.clone(), cause })?;
@@ -57,15 +57,15 @@ impl Feed {
     }
 
     fn new(source: Source, name: FileName) -> Self {
-        Self { source, name, pending: vec![], at: 0, piece: vec![0; PIECE] }
+        Self { source, name, pending: vec![], at: 0, buffer: vec![0; BUFFER_SIZE] }
     }
 
-    /// What it is called.
+    /// The name of the source in messages.
     pub(crate) fn name(&self) -> &FileName {
         &self.name
     }
 
-    /// Goes on at another place of a file.
+    /// Continues at another offset of a file.
     pub(crate) fn go_to(&mut self, at: u64) -> Result<(), CliError> {
         if let Source::File { file, .. } = &mut self.source {
             let failed = |cause| CliError::Stream { file: self.name.clone(), cause };
@@ -79,7 +79,7 @@ impl Feed {
         Ok(())
     }
 
-    /// The whole lines that are there, at most all that one read brings; waits if there are none. `None` at the end.
+    /// The whole lines of the next read; waits for at least one. `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Lines<'_>>, CliError> {
         loop {
             let n_read = self.read()?;
@@ -97,22 +97,22 @@ impl Feed {
             };
             let at = matches!(self.source, Source::File { .. }).then_some(self.at);
             let rest = self.pending.split_off(whole);
-            // The lines stay in the piece until the next call.
-            self.piece.clear();
-            std::mem::swap(&mut self.piece, &mut self.pending);
+            // The lines stay in the buffer until the next call.
+            self.buffer.clear();
+            std::mem::swap(&mut self.buffer, &mut self.pending);
             self.pending = rest;
             self.at += whole as u64;
-            return Ok(Some(Lines { bytes: &self.piece, at }));
+            return Ok(Some(Lines { bytes: &self.buffer, at }));
         }
     }
 
-    /// Appends what is there; 0 at the end.
+    /// Appends the available bytes and returns their number; 0 at the end.
     fn read(&mut self) -> Result<usize, CliError> {
-        self.piece.resize(PIECE, 0);
+        self.buffer.resize(BUFFER_SIZE, 0);
         loop {
             let read = match &mut self.source {
-                Source::Pipe(pipe) => pipe.lock().read(&mut self.piece),
-                Source::File { file, follows } => match file.read(&mut self.piece) {
+                Source::Pipe(pipe) => pipe.lock().read(&mut self.buffer),
+                Source::File { file, follows } => match file.read(&mut self.buffer) {
                     Ok(0) if *follows => {
                         let end = self.at + self.pending.len() as u64;
                         if file.metadata().is_ok_and(|metadata| metadata.len() < end) {
@@ -126,7 +126,7 @@ impl Feed {
             };
             match read {
                 Ok(n_bytes) => {
-                    self.pending.extend_from_slice(&self.piece[..n_bytes]);
+                    self.pending.extend_from_slice(&self.buffer[..n_bytes]);
                     return Ok(n_bytes);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -1,7 +1,7 @@
-//! A model that listens: `feed` brings lines, `session` applies, journals and answers them.
+//! Streaming: `feed` reads lines; `session` applies, journals and answers them.
 
 mod feed;
 mod session;
 
 pub(crate) use feed::{Feed, LONGEST_LINE};
-pub(crate) use session::{Ask, OnError, Session, Wishes};
+pub(crate) use session::{Ask, OnError, Session, SessionOptions};

@@ -1,4 +1,4 @@
-//! Applies lines to a live model, one after the other. Nothing is answered before it is in the journal.
+//! Applies lines to a live model in order. A line is journaled before its reply is written.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -14,68 +14,68 @@ use clap::ValueEnum;
 use crate::console::complain;
 use crate::error::CliError;
 
-/// Lines that wait for one write at most, and how long the first of them may wait.
+/// Maximum number of lines per write, and maximum delay of the first of them.
 const MOST_AT_ONCE: usize = 256;
 const LONGEST_WAIT: Duration = Duration::from_millis(5);
 
-/// What is answered to an observation; a question is always answered in full.
+/// The reply to an observation; a query is always answered in full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Ask {
     /// All outputs at the inputs of the line.
     Row,
-    /// The outputs that the line does not observe.
+    /// Only the outputs that are missing in the line.
     Missing,
-    /// The number of the line only.
+    /// Only the line number.
     None,
 }
 
-/// What is done with a line that cannot be used.
+/// What to do with an invalid line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnError {
-    /// Say so and go on.
+    /// Report it and continue.
     Skip,
-    /// Say so and end, with exit code 2.
+    /// Report it and exit with code 2.
     Stop,
 }
 
-/// What a user wants of a session.
+/// Options of a session.
 #[derive(Debug, Clone)]
-pub(crate) struct Wishes {
+pub(crate) struct SessionOptions {
     pub(crate) ask: Ask,
-    /// Outputs that are answered.
+    /// Outputs in the replies.
     pub(crate) outputs: Vec<usize>,
     pub(crate) quantity: Quantity,
     pub(crate) on_error: OnError,
     pub(crate) sync: bool,
-    /// Whether a last line without an end is refused: where a writer died in mid-line, half a number is a number too.
+    /// Whether a last line without a line break is refused: it may be truncated in the middle of a number.
     pub(crate) whole_lines: bool,
 }
 
-/// A model that takes lines.
+/// A live model, its journal and the replies not written yet.
 pub(crate) struct Session<'a> {
     live: &'a mut LiveFit,
     journal: Journal,
     reader: LineReader,
     writer: ReplyWriter,
-    wishes: Wishes,
+    options: SessionOptions,
     names: &'a [String],
     file: FileName,
-    /// Lines taken so far, in this session and before.
+    /// Number of lines taken, including earlier sessions.
     line: u64,
     records: Vec<Record>,
     n_waiting: usize,
-    /// When the first of those that wait came.
+    /// Arrival of the first waiting line.
     since: Instant,
     replies: String,
-    n_skipped: u64,
+    n_skipped: usize,
 }
 
 impl<'a> Session<'a> {
-    /// A session that goes on behind `line` lines.
+    /// A session that continues after `line` lines.
     pub(crate) fn new(
         (live, journal): (&'a mut LiveFit, Journal),
         (reader, writer): (LineReader, ReplyWriter),
-        wishes: Wishes,
+        options: SessionOptions,
         names: &'a [String],
         (file, line): (FileName, u64),
     ) -> Self {
@@ -85,7 +85,7 @@ impl<'a> Session<'a> {
             journal,
             reader,
             writer,
-            wishes,
+            options,
             names,
             file,
             line,
@@ -97,18 +97,18 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Says on standard output that lines are taken from now on.
+    /// Writes the reply that announces readiness.
     pub(crate) fn say_ready(&mut self) -> Result<(), CliError> {
         self.writer.push_ready(&mut self.replies, self.journal.lines());
         self.flush()
     }
 
-    /// Lines that could not be used.
-    pub(crate) fn n_skipped(&self) -> u64 {
+    /// Number of invalid lines.
+    pub(crate) fn n_skipped(&self) -> usize {
         self.n_skipped
     }
 
-    /// Whether the next line has to be a header.
+    /// Whether the next line must be a header.
     pub(crate) fn needs_header(&self) -> bool {
         self.reader.needs_header()
     }
@@ -122,7 +122,7 @@ impl<'a> Session<'a> {
         self.reader.read_header(line).map_err(refused)
     }
 
-    /// Takes whole lines; `at` is where they begin in a file. When it returns, all of them are in the journal and answered.
+    /// Takes whole lines; `at` is their offset in a file. On return, all of them are journaled and answered.
     pub(crate) fn take(&mut self, lines: &[u8], at: Option<u64>) -> Result<(), CliError> {
         let mut behind = at.unwrap_or(0);
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
@@ -132,13 +132,13 @@ impl<'a> Session<'a> {
                 continue;
             }
             self.line += 1;
-            // What a journal from a pipe has applied is not applied again from a file.
+            // Lines already in the journal are not applied again.
             if self.line <= self.journal.lines() {
                 continue;
             }
             let taken = self.take_line(line, at.map_or(0, |_| behind));
             if taken.is_err() {
-                // What came before it stands.
+                // Earlier lines are kept.
                 self.flush()?;
                 return taken;
             }
@@ -154,8 +154,8 @@ impl<'a> Session<'a> {
             self.since = Instant::now();
         }
         self.n_waiting += 1;
-        if self.wishes.whole_lines && !line.ends_with(b"\n") {
-            return self.refuse("has no line break at its end and may be cut short".to_owned());
+        if self.options.whole_lines && !line.ends_with(b"\n") {
+            return self.refuse("has no line break at its end and may be truncated".to_owned());
         }
         let row = match self.reader.read(line) {
             Ok(Some(row)) => row,
@@ -183,16 +183,16 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// What is said of the outputs that are asked for.
+    /// The predictions of the reply, by requested output.
     fn answers(
         &mut self,
         inputs: &[f64],
         cells: &[(usize, f64)],
     ) -> Result<Vec<Option<(f64, f64)>>, LiveFitError> {
-        let Wishes { ask, outputs, quantity, .. } = &self.wishes;
-        let is_question = cells.is_empty();
+        let SessionOptions { ask, outputs, quantity, .. } = &self.options;
+        let is_query = cells.is_empty();
         let is_asked = |output: &usize| match ask {
-            _ if is_question => true,
+            _ if is_query => true,
             Ask::Row => true,
             Ask::Missing => cells.iter().all(|(observed, _)| observed != output),
             Ask::None => false,
@@ -221,7 +221,7 @@ impl<'a> Session<'a> {
     fn refuse(&mut self, what: String) -> Result<(), CliError> {
         self.n_skipped += 1;
         let error = CliError::Line { file: self.file.clone(), line: self.line, what };
-        if self.wishes.on_error == OnError::Stop {
+        if self.options.on_error == OnError::Stop {
             return Err(error);
         }
         complain(&error);
@@ -231,9 +231,9 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Brings what waits to the journal, and only then to the reader.
+    /// Writes the waiting lines to the journal, then their replies.
     fn flush(&mut self) -> Result<(), CliError> {
-        self.journal.append(&self.records, self.wishes.sync)?;
+        self.journal.append(&self.records, self.options.sync)?;
         self.records.clear();
         self.n_waiting = 0;
         if !self.replies.is_empty() {

@@ -210,5 +210,5 @@ fn of_a_long_table_the_holes_that_have_a_line_are_counted() {
     };
     folder.write("long.csv", format!("t,series,value\n{}", (0..12).map(line).collect::<String>()));
     let outcome = folder.run("impute long.csv --long t,series,value --budget quick -o out.csv").succeeded();
-    assert!(outcome.stderr.ends_with("filled 1 hole in 2 outputs\n"), "{}", outcome.stderr);
+    assert!(outcome.stderr.ends_with("filled 1 missing value in 2 outputs\n"), "{}", outcome.stderr);
 }

@@ -143,7 +143,11 @@ fn a_model_is_updated_and_learned_again() {
     for kernel in ["matern12+rw+qp(24h,2)", "matern12"] {
         folder.run(&format!("fit first.csv --kernel {kernel} --budget quick -o m.catena")).succeeded();
         let kept = folder.run("update m.catena later.csv -o kept.catena --json").succeeded();
-        assert!(kept.stderr.contains("160 new rows") && kept.stderr.contains("--relearn"), "{}", kept.stderr);
+        assert!(
+            kept.stderr.contains("added 160 rows") && kept.stderr.contains("--relearn"),
+            "{}",
+            kept.stderr
+        );
         let again = folder
             .run("update m.catena later.csv --relearn --budget quick -o again.catena --json")
             .succeeded();

@@ -36,13 +36,13 @@ fn compare_ranks_methods_by_error_and_names_the_best() {
     // Along one input message passing is exact, so the same parameters give the same answer.
     assert!((of("catena") - of("exact")).abs() < 1e-8);
     assert!(of("catena") < of("training mean"));
-    // Hidden cells leave rows without any value; what picks points picks among the others.
+    // Held-out cells leave rows without values; methods that pick points pick among the other rows.
     folder.write("few.csv", wide(&waves(72)));
     let few = folder.run("compare few.csv --budget quick --json").succeeded().json();
     let is_left_out = |method: &&serde_json::Value| method.get("left_out").is_some();
     assert_eq!(few["methods"].as_array().unwrap().iter().find(is_left_out), None);
     let block = folder.run("compare waves.csv --budget quick --block 12h").succeeded();
-    assert!(block.text().contains("smallest error: "), "{}", block.text());
+    assert!(block.text().contains("smallest RMSE: "), "{}", block.text());
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn lines_that_cannot_be_used_are_skipped_or_stop_it() {
         "standard input: line 2: column temp: \"inf\" is infinite",
         "standard input: line 3: has 1 fields, but the header has 2",
         "standard input: line 4: column time: \"2024-02-30\" is no valid date",
-        "3 lines could not be used",
+        "skipped 3 invalid lines",
     ] {
         assert!(skipped.stderr.contains(sentence), "{sentence}: {}", skipped.stderr);
     }
@@ -170,7 +170,11 @@ fn journals_belong_to_one_model_and_one_process() {
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() - 5]).unwrap();
     let cut = folder.run_with(&["watch", "m.catena"], b"").succeeded();
-    assert!(cut.stderr.contains("cut off") && cut.stderr.contains("continue with line 3"), "{}", cut.stderr);
+    assert!(
+        cut.stderr.contains("incomplete last record") && cut.stderr.contains("continue with line 3"),
+        "{}",
+        cut.stderr
+    );
 }
 
 #[test]
@@ -335,5 +339,5 @@ fn lines_have_a_zone_if_the_model_has_one() {
         "{}",
         replies.stderr
     );
-    assert!(replies.stderr.contains("1 lines could not be used"), "{}", replies.stderr);
+    assert!(replies.stderr.contains("skipped 1 invalid line"), "{}", replies.stderr);
 }

@@ -1,35 +1,35 @@
-//! What can be wrong with a table.
+//! Errors of a table.
 
 use thiserror::Error;
 
 use crate::index::{OutputIndex, RowIndex};
 
-/// A table that cannot be used, and where.
+/// An invalid table, with the place of the error.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// There is nothing to work on.
+    /// A table needs at least one row.
     #[error("the table has no rows")]
     NoRows,
-    /// At least one input column is needed to place a row.
+    /// A table needs at least one input column.
     #[error("the table has no input columns")]
     NoInputs,
-    /// At least one output column is needed.
+    /// A table needs at least one output column.
     #[error("the table has no output columns")]
     NoOutputs,
-    /// An array does not have the size its shape promises.
+    /// An array does not have the size of its shape.
     #[error("{what} has {found} numbers, but {rows} rows of {columns} columns need {}", rows * columns)]
     ShapeMismatch {
         /// Which array.
         what: &'static str,
-        /// Rows promised.
+        /// Rows of the shape.
         rows: usize,
-        /// Columns promised.
+        /// Columns of the shape.
         columns: usize,
         /// Numbers given.
         found: usize,
     },
-    /// Inputs and observations describe different tables.
+    /// Inputs and observations must have the same rows.
     #[error("inputs have {inputs} rows but observations have {observations}")]
     RowCountMismatch {
         /// Rows of the inputs.
@@ -37,14 +37,14 @@ pub enum DataError {
         /// Rows of the observations.
         observations: usize,
     },
-    /// Every row needs a complete, finite input: a point without a place cannot be ordered.
+    /// Every input must be finite.
     #[error("input column {column} is {value} at row {row}; every input must be finite")]
     InputNotFinite {
         /// The row.
         row: RowIndex,
         /// The input column, counted from 0.
         column: usize,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
     /// An observed value must be finite.
@@ -56,7 +56,7 @@ pub enum DataError {
         row: RowIndex,
         /// The output column.
         output: OutputIndex,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
     /// The cells of a row must be listed by ascending output.
@@ -78,7 +78,7 @@ pub enum DataError {
         row: RowIndex,
         /// The output column.
         output: OutputIndex,
-        /// What stands there.
+        /// The value.
         value: f64,
     },
     /// An output without a single value has no mean and no scale.
@@ -99,25 +99,27 @@ pub enum DataError {
         /// The scale given.
         scale: f64,
     },
-    /// A value overflowed while its column was brought to scale.
-    #[error("column {column} overflows at row {row} when it is brought to scale")]
+    /// A value overflows when its column is scaled.
+    #[error(
+        "column {column} overflows at row {row} when it is scaled; give another shift and scale, or check the value"
+    )]
     ScalingOverflow {
         /// The row.
         row: RowIndex,
         /// The column, counted from 0.
         column: usize,
     },
-    /// A result overflowed while it was brought back to the units of its column.
-    #[error("output {output} overflows at row {row} when it is brought back to its units")]
+    /// A prediction overflows when it is converted to the units of its column.
+    #[error("the prediction of output {output} at row {row} overflows in the units of the table")]
     UnscalingOverflow {
-        /// The row, of those that were asked for.
+        /// The row of the prediction.
         row: RowIndex,
         /// The output, counted from 0.
         output: usize,
     },
 }
 
-/// Checks that a row-major array has the size its shape promises.
+/// Checks that a row-major array has the size of its shape.
 pub(crate) fn check_shape(
     what: &'static str,
     rows: usize,

@@ -1,4 +1,4 @@
-//! The places of the rows: X, a C×M table of finite numbers.
+//! The inputs X of the rows: a C×M table of finite numbers.
 
 use super::error::{DataError, check_shape};
 use crate::index::RowIndex;
@@ -90,12 +90,12 @@ impl InputPoints {
 
 /// Squared Euclidean distance, summed column by column.
 ///
-/// Every structure, rival and judge uses this order of operations, so that ties are ties for all of them.
+/// Every structure, method and reference uses this order of operations, so that all agree on ties.
 pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
-/// Euclidean distance, by a scaled sum only where the plain one would overflow or vanish. The length of every edge is this one.
+/// Euclidean distance, by a scaled sum where the plain one would overflow or underflow. Edges have this length.
 pub fn distance(a: &[f64], b: &[f64]) -> f64 {
     let squared = squared_distance(a, b);
     if squared.is_normal() {

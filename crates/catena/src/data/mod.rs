@@ -1,6 +1,7 @@
-//! The table as the rest of the library sees it: inputs, observed cells, and their scaling.
+//! The table: inputs, observed cells, and their scaling.
 //!
-//! `NaN` means "not observed" only in [`Observations::from_dense`]; past this module a missing cell does not exist.
+//! `NaN` marks a missing cell in the arrays of [`Observations::from_dense`] and [`Observations::to_dense`] only. A missing cell is
+//! not stored.
 
 mod dataset;
 mod error;

@@ -1,4 +1,4 @@
-//! The observed cells: Y where the mask O is 1, and nothing elsewhere.
+//! The observed cells: Y where the mask O is 1.
 
 use super::error::{DataError, check_shape};
 use crate::index::{OutputIndex, RowIndex};
@@ -6,11 +6,11 @@ use crate::index::{OutputIndex, RowIndex};
 /// One observed cell of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cell {
-    /// Which output was observed.
+    /// The output.
     pub output: OutputIndex,
-    /// The value that was observed.
+    /// The observed value.
     pub value: f64,
-    /// The noise variance of this cell alone, where it is known; else the output's own applies.
+    /// The cell's own noise variance, if known; otherwise that of the output applies.
     pub noise_variance: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Standardization of inputs and outputs. Its way back is beside what comes back, in `prediction.rs`.
+//! Standardization of inputs and outputs. The inverse for predictions is in `prediction.rs`.
 
 use super::{Cell, DataError, InputPoints, Observations};
 use crate::index::{OutputIndex, RowIndex};
@@ -33,7 +33,7 @@ impl Column {
         let mean = values.clone().map(|value| value / largest).sum::<f64>() / count;
         let squares: f64 = values.map(|value| (value / largest - mean).powi(2)).sum();
         let deviation = (squares / (count - 1.0).max(1.0)).sqrt() * largest;
-        // A spread within the rounding of the values themselves is no spread.
+        // A deviation within the rounding of the values counts as zero.
         let varies = deviation > 1e-14 * largest && deviation.is_normal();
         Self { shift: mean * largest, scale: if varies { deviation } else { 1.0 } }
     }
@@ -43,7 +43,7 @@ fn checked_columns(pairs: &[(f64, f64)]) -> Result<Vec<Column>, DataError> {
     pairs.iter().enumerate().map(|(at, &(shift, scale))| Column::checked(at, shift, scale)).collect()
 }
 
-/// Brings every input column to mean 0 and standard deviation 1, or to scales of the user's choice.
+/// Shifts and scales every input column, by default to mean 0 and standard deviation 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputScaling {
     columns: Vec<Column>,
@@ -66,10 +66,9 @@ impl InputScaling {
 
     /// Divides each column by its own length-scale (automatic relevance determination), in the units of that column.
     ///
-    /// A structure built on the rescaled inputs follows them: a column with a long length-scale hardly counts when
-    /// neighbors are chosen, and edge lengths are the anisotropic distances √Σ_m ((x_m − x'_m)/ℓ_m)², to be used with
-    /// latents of length-scale 1, or of the ratio of their length-scales to these. Rivals that are given the rescaled
-    /// inputs use the same distances.
+    /// A structure on the rescaled inputs follows them: a column with a long length-scale has little effect on the choice of
+    /// neighbors, and edge lengths are the anisotropic distances √Σ_m ((x_m − x'_m)/ℓ_m)², to be used with
+    /// latents of length-scale 1, or of the ratio of their length-scales to these.
     pub fn by_length_scales(length_scales: &[LengthScale]) -> Self {
         let column = |length_scale: &LengthScale| Column { shift: 0.0, scale: length_scale.get() };
         Self { columns: length_scales.iter().map(column).collect() }
@@ -85,7 +84,7 @@ impl InputScaling {
         self.columns.iter().map(|column| column.scale)
     }
 
-    /// The inputs, brought to scale.
+    /// The scaled inputs.
     ///
     /// # Errors
     /// When the number of columns differs or a number overflows.
@@ -101,7 +100,7 @@ impl InputScaling {
     }
 }
 
-/// Brings every output to mean 0 and standard deviation 1, and predictions back to the user's units.
+/// Shifts and scales every output, by default to mean 0 and standard deviation 1, and converts predictions back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutputScaling {
     columns: Vec<Column>,
@@ -127,7 +126,7 @@ impl OutputScaling {
         Ok(Self { columns })
     }
 
-    /// Leaves outputs as they are.
+    /// No change.
     pub fn identity(n_outputs: usize) -> Self {
         Self { columns: vec![Column { shift: 0.0, scale: 1.0 }; n_outputs] }
     }
@@ -150,7 +149,7 @@ impl OutputScaling {
         self.columns.iter().map(|column| column.scale)
     }
 
-    /// The observations, brought to scale; known noise variances follow.
+    /// The scaled observations, with their known noise variances.
     ///
     /// # Errors
     /// When the number of outputs differs or a number overflows.

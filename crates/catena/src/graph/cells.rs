@@ -1,10 +1,10 @@
-//! Observed cells in the structure's order, with the masks that rows share.
+//! Observed cells in the structure's order, grouped by mask.
 
 use crate::data::Observations;
 use crate::structure::Tree;
 use std::collections::HashMap;
 
-/// Observed cells by position, and which positions observe the same outputs.
+/// Observed cells by position. Positions with the same observed outputs share a mask.
 #[derive(Debug)]
 pub(crate) struct Cells {
     n_outputs: usize,

@@ -1,14 +1,14 @@
-//! A part that is borrowed for a while or shared for good.
+//! A reference that is borrowed or shared.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// A reference that is either borrowed or shared: `&T` and `Arc<T>` both become one.
+/// Either `&T` or `Arc<T>`.
 #[derive(Debug)]
 pub enum Held<'a, T> {
-    /// Someone else keeps it alive.
+    /// Borrowed from the caller.
     Borrowed(&'a T),
-    /// Kept alive here.
+    /// Shared with the caller.
     Shared(Arc<T>),
 }
 

@@ -1,10 +1,8 @@
-//! Edge lengths in the structure's order, each run of equal ones counted once.
+//! Edge lengths in the structure's order; consecutive equal lengths are stored once.
 
 use crate::structure::Tree;
 
-/// Which step leads into each position: on a regular grid, one step serves the whole chain.
-///
-/// Step 0 is the root's own, which comes from nowhere.
+/// The step into each position; on a regular grid one step serves the whole chain. Step 0 belongs to the root and has length 0.
 #[derive(Debug)]
 pub(crate) struct StepLengths {
     step_of: Vec<u32>,

@@ -17,7 +17,7 @@ pub trait Correlation {
     const NAME: &'static str;
     /// The largest |dρ/du|.
     const STEEPEST_SLOPE: f64;
-    /// What multiplies a distance to give `u`.
+    /// The factor from a distance to `u`.
     fn rate(length_scale: LengthScale) -> f64;
     /// ρ(u).
     fn correlation(u: f64) -> f64;
@@ -83,8 +83,8 @@ pub trait Dynamics<const K: usize>: Copy {
     fn root_covariance(self) -> Block<K>;
 }
 
-/// At this u every A and its slope are exactly 0. In products with them u stops growing here, because beyond the range
-/// of doubles it would be ∞·0.
+/// At this u every A and its derivative are exactly 0. Products with them use at most this u, since an infinite one would
+/// give ∞·0.
 const VANISHED: f64 = 1e4;
 
 /// A computation with the dynamics of any kernel or component.

@@ -13,8 +13,8 @@ const RECIPROCALS: [f64; 32] = {
 
 /// `1 − e^−v Σ_{j≤ORDER} v^j/j!`: the probability that a Poisson(v) count exceeds ORDER, with `decay = e^−v` given.
 ///
-/// For small v the tail is summed instead of subtracted from 1, which would cancel; the terms kept reach rounding. Where
-/// the difference takes over, it loses at most two digits.
+/// For small v the tail is summed, since subtracting the head from 1 would cancel; the terms kept are exact to rounding.
+/// The difference is used where it loses at most two digits.
 #[inline(always)]
 pub(super) fn poisson_tail<const ORDER: usize>(v: f64, decay: f64) -> f64 {
     // The higher the order, the smaller the tail, and the later the difference is safe.

@@ -1,13 +1,13 @@
 //! Stationary kernels and the states that carry them along an edge.
 //!
-//! A kernel is a correlation function ρ of the scaled distance `u = rate·Δ` ([`Correlation`]); its variance lives in
-//! the mixing matrix. It travels along an edge in one of two ways:
+//! A kernel is a correlation function ρ of the scaled distance `u = rate·Δ` ([`Correlation`]); its variance is in the mixing
+//! matrix. Its state along an edge is one of two:
 //! - as a **derivative state** ([`DerivativeState`]): the process and its derivatives, exact on a line;
 //! - as a **value state**: the value alone, with `A = ρ` and `Q = 1 − ρ²`, for any correlation function.
 //!
 //! Both are [`Dynamics`]: a transition `A(Δ)` and a process noise `Q(Δ)` (Eq. `discrete_transition`) in forms that do
-//! not cancel, their slopes in the logarithm of the length-scale, and a covariance for the root. To add a kernel, add
-//! its file and one line in the list at the end of this one. Processes along time that are not functions of distance over length-scale are [`Component`]s.
+//! not cancel, their derivatives in the logarithm of the length-scale, and a covariance at the root. A new kernel is one
+//! file and one line in the list at the end of this one. Processes along time that are not functions of distance over length-scale are [`Component`]s.
 
 mod component;
 mod dynamics;
@@ -28,16 +28,16 @@ pub use squared_exponential::SquaredExponential;
 use crate::units::LengthScale;
 use thiserror::Error;
 
-/// How a latent process is carried along an edge.
+/// The state of a latent process along an edge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StateKind {
     /// The process and its derivatives: exact on a line, and the paper's model on any chain.
     Derivative,
-    /// The value alone: for trees, and wherever a derivative has no direction to live in.
+    /// The value alone: for trees, and for several inputs, where a derivative has no direction.
     Value,
 }
 
-/// A kernel that cannot be used as asked.
+/// A kernel without the requested state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum KernelError {
@@ -65,7 +65,7 @@ macro_rules! kernels {
                 match self { $(Self::$matern => $matern::NAME,)* $(Self::$value => $value::NAME,)* }
             }
 
-            /// What multiplies a distance to give `u`.
+            /// The factor from a distance to `u`.
             pub fn rate(self, length_scale: LengthScale) -> f64 {
                 match self {
                     $(Self::$matern => $matern::rate(length_scale),)*
@@ -78,7 +78,7 @@ macro_rules! kernels {
                 match self { $(Self::$matern => $matern::correlation(u),)* $(Self::$value => $value::correlation(u),)* }
             }
 
-            /// The slope dρ/du.
+            /// The derivative dρ/du.
             pub fn correlation_slope(self, u: f64) -> f64 {
                 match self {
                     $(Self::$matern => $matern::correlation_slope(u),)*
@@ -103,7 +103,7 @@ macro_rules! kernels {
                 }
             }
 
-            /// Hands the dynamics of this kernel to `visitor`, so that inner loops are compiled for each kernel.
+            /// Passes the dynamics of this kernel to `visitor`, so that inner loops are compiled for each kernel.
             ///
             /// # Errors
             /// When the kernel has no state of that kind.

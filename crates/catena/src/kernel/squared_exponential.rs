@@ -1,4 +1,4 @@
-//! Squared exponential: ρ = e^(−u²/2), `u = Δ/ℓ`; infinitely smooth, so it travels as a value only.
+//! Squared exponential: ρ = e^(−u²/2), `u = Δ/ℓ`; infinitely smooth, so it has a value state only.
 
 use super::Correlation;
 use crate::units::LengthScale;

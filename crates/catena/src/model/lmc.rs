@@ -61,8 +61,8 @@ impl Lmc {
         &self.noise
     }
 
-    /// What each column of the mixing matrix weighs: the latent whose state it reads, and which component. Its own latent's
-    /// first component, except for a quarter turn.
+    /// For each column of the mixing matrix, the latent whose state it reads and the entry of that state: entry 0 of its own
+    /// latent, or entry 1 of the preceding cycle for a quarter turn.
     pub fn readings(&self) -> impl Iterator<Item = (LatentIndex, usize)> + '_ {
         self.latents.iter().enumerate().map(|(at, latent)| match latent.process() {
             Process::QuarterTurn => (LatentIndex::new(at - 1), 1),
@@ -70,7 +70,7 @@ impl Lmc {
         })
     }
 
-    /// The number of components of the joint state, n.
+    /// The size of the joint state, n.
     pub fn state_dim(&self) -> usize {
         self.latents.iter().map(Latent::state_dim).sum()
     }

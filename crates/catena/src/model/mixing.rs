@@ -1,10 +1,10 @@
-//! The mixing matrix W (D×L): how much of each latent is in each output.
+//! The mixing matrix W (D×L): the weight of each latent in each output.
 
 use super::ModelError;
 use crate::index::{LatentIndex, OutputIndex};
 
-/// W, row-major. Shared columns come first and touch any output; then, if there are any, one private column per
-/// output, with a single entry on its own output's row.
+/// W, row-major: shared columns first, then optionally one private column per output with a single entry in that output's
+/// row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MixingMatrix {
     n_outputs: usize,

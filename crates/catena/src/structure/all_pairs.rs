@@ -1,11 +1,11 @@
-//! The nearest of the unvisited points by looking at all of them, column by column, in loops without branches.
+//! The nearest unvisited point by a vectorized search over all of them.
 
 use crate::data::InputPoints;
 use crate::index::RowIndex;
 
-/// Points looked at together: their distances stay in the first-level cache.
+/// Points per block; their distances fit in the first-level cache.
 const BLOCK: usize = 256;
-/// Minima kept side by side, so that the comparison of a block is a loop over lanes.
+/// Minima kept in parallel lanes.
 const LANES: usize = 8;
 
 /// The unvisited points, stored without gaps and by column.
@@ -35,13 +35,12 @@ impl Unvisited {
         self.columns.len()
     }
 
-    /// Where a row is stored.
+    /// The place of a row.
     pub(super) fn find(&self, row: RowIndex) -> Option<usize> {
         self.rows.iter().position(|&held| held == row.get())
     }
 
-    /// Removes the point stored at `at`, writes its coordinates to `point` and gives its row. The last one fills the
-    /// gap: storage is in no order, so ties are settled by the rows themselves.
+    /// Removes the point at place `at`, writes its coordinates to `point` and returns its row. The last point takes its place.
     pub(super) fn take(&mut self, at: usize, point: &mut [f64]) -> RowIndex {
         for (coordinate, column) in point.iter_mut().zip(&mut self.columns) {
             *coordinate = column.swap_remove(at);
@@ -49,7 +48,7 @@ impl Unvisited {
         RowIndex::new(self.rows.swap_remove(at))
     }
 
-    /// Where the nearest point is stored, equal distances by the lowest row; `None` when all are taken.
+    /// The place of the nearest point; the lowest row breaks ties. `None` when none is left.
     pub(super) fn nearest(&self, point: &[f64]) -> Option<usize> {
         let mut best = (f64::INFINITY, usize::MAX);
         let mut nearest = None;
@@ -67,8 +66,7 @@ impl Unvisited {
         nearest
     }
 
-    /// Calls `look` with the squared distances to one block of points after the other: where the block begins, the
-    /// distances, the rows.
+    /// Calls `look` for each block of points with its first place, the squared distances and the rows.
     #[inline(always)]
     pub(super) fn for_each_block(&self, point: &[f64], mut look: impl FnMut(usize, &[f64], &[usize])) {
         let mut squared = [0.0; BLOCK];

@@ -1,26 +1,26 @@
-//! Where a new input joins a structure: beside its nearest point, or between two neighbors on a line.
+//! The position of a new point in a structure: at its nearest point, or between two neighbors on a line.
 
 use super::Tree;
 use super::kd_tree::KdTree;
 use crate::data::{InputPoints, distance};
 use crate::index::Position;
 
-/// A point of the structure that a new one is tied to.
+/// A point of the structure to which a new point is attached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tie {
-    /// Where the point is in the structure.
+    /// The position of the point.
     pub position: Position,
-    /// How far it is, in units of the structure's distance scale.
+    /// Its distance, in units of the structure's distance scale.
     pub distance: f64,
 }
 
-/// How a new point joins the structure.
+/// How a new point is attached.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AttachedTo {
     /// On a line, beyond the first position.
     BeforeFirst(Tie),
-    /// On a line, between two positions that follow one another. A point that coincides with some of the structure's
-    /// has the last of them on its left, at distance 0.
+    /// On a line, between two consecutive positions. If the point coincides with points of the structure, the last of them is
+    /// on its left, at distance 0.
     Between {
         /// The earlier position.
         left: Tie,
@@ -29,14 +29,14 @@ pub enum AttachedTo {
     },
     /// On a line, at or beyond the last position.
     AfterLast(Tie),
-    /// As one more leaf, hanging on the nearest point; equal distances by the lowest row.
+    /// As a leaf below the nearest point; the lowest row breaks ties.
     Leaf(Tie),
 }
 
-/// Joins new points to a structure, in O(log C) each.
+/// Attaches new points to a structure, in O(log C) each.
 ///
-/// Along a chain that follows its only input upward or downward a new point lies between two others, and both tell
-/// about it. Everywhere else it hangs on its nearest point, so that new points do not change one another.
+/// On a chain sorted by its only input a new point lies between two others and depends on both. Elsewhere it is a leaf below
+/// its nearest point, so new points do not affect one another.
 #[derive(Clone, Debug)]
 pub struct Attachment {
     positions_by_row: Vec<Position>,
@@ -75,10 +75,10 @@ impl Attachment {
         }
     }
 
-    /// Where a new point joins.
+    /// The attachment of a new point.
     ///
     /// # Panics
-    /// When the point has not M coordinates.
+    /// When the point does not have M coordinates.
     pub fn attach(&self, point: &[f64]) -> AttachedTo {
         match &self.search {
             Search::Line { ascending, sign } => {
@@ -86,7 +86,7 @@ impl Attachment {
                 self.attach_on_line(ascending, sign * point[0])
             }
             Search::Space { tree, inputs } => {
-                // A checked structure has at least one point, and nothing is ever taken out of this tree.
+                // The structure has at least one point, and none is removed from this tree.
                 let row = tree.nearest(point).map_or(crate::index::RowIndex::new(0), |nearest| nearest.row);
                 AttachedTo::Leaf(Tie {
                     position: self.positions_by_row[row.get()],
@@ -109,7 +109,7 @@ impl Attachment {
     }
 }
 
-/// The search along a chain that follows its only input, if it does.
+/// The search along a chain that is sorted by its only input.
 fn along_line(inputs: &InputPoints, tree: &Tree) -> Option<Search> {
     if inputs.dim() != 1 || !tree.is_chain() {
         return None;

@@ -1,10 +1,10 @@
-//! The sorted chain of one input column: no approximation at all.
+//! The sorted chain of one input column, on which inference is exact.
 
 use super::{StructureError, Tree};
 use crate::data::InputPoints;
 use crate::index::RowIndex;
 
-/// The rows in ascending order of their only input, equal inputs by row.
+/// The rows in ascending order of their only input; equal inputs in row order.
 ///
 /// # Errors
 /// When there is more than one input column, or two inputs are infinitely far apart.
@@ -13,7 +13,7 @@ pub fn sorted_chain(inputs: &InputPoints) -> Result<Tree, StructureError> {
         return Err(StructureError::NotOneDimensional { dim: inputs.dim() });
     }
     let mut order: Vec<RowIndex> = inputs.rows().collect();
-    // −0 and 0 are the same place, so `total_cmp` alone would order equal inputs by their sign.
+    // `total_cmp` alone would order −0 before 0.
     let key = |row: &RowIndex| inputs.point(*row)[0] + 0.0;
     if !order.is_sorted_by(|a, b| key(a) <= key(b)) {
         order.sort_by(|a, b| key(a).total_cmp(&key(b)));

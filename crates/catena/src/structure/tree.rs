@@ -1,4 +1,4 @@
-//! The value every builder makes: who is whose parent, how long the edge is, and in which order to visit.
+//! A rooted tree over the rows: parents, edge lengths and visiting order.
 
 use crate::data::{InputPoints, distance};
 use crate::index::{Position, RowIndex};
@@ -9,13 +9,13 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum StructureError {
-    /// The sorted chain is for one input column only.
-    #[error("a sorted chain needs one input column, not {dim}")]
+    /// A sorted chain needs a single input column.
+    #[error("a sorted chain needs one input column, not {dim}; use a spanning tree or a greedy chain")]
     NotOneDimensional {
         /// The number of input columns.
         dim: usize,
     },
-    /// An order or parent list does not cover the rows one by one.
+    /// An order or parent list has another number of entries than there are rows.
     #[error("the structure has {found} entries for {n_rows} rows")]
     RowCountMismatch {
         /// Rows of the inputs.
@@ -23,7 +23,7 @@ pub enum StructureError {
         /// Entries given.
         found: usize,
     },
-    /// A row number is not one of the table's.
+    /// A row number is out of range.
     #[error("row {row} is not one of the {n_rows} rows")]
     UnknownRow {
         /// The row.
@@ -49,7 +49,7 @@ pub enum StructureError {
         /// The row.
         row: RowIndex,
     },
-    /// Two rows are so far apart that their distance is not a finite number.
+    /// The distance between two rows overflows.
     #[error("the distance into row {row} is {distance}; rescale the inputs")]
     DistanceNotFinite {
         /// The row.
@@ -62,10 +62,10 @@ pub enum StructureError {
     Unit(#[from] UnitError),
 }
 
-/// A rooted tree over the rows, in visiting order: every parent stands before its children.
+/// A rooted tree over the rows, in visiting order: every parent comes before its children.
 ///
-/// The order is a pre-order, so that a child mostly follows its parent in memory. A chain is the tree in which every
-/// position's parent is the position before it.
+/// The order is a pre-order, so a child mostly follows its parent in memory. In a chain the parent of every position is the
+/// position before it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     row_at: Vec<RowIndex>,
@@ -106,8 +106,8 @@ impl Tree {
         if n_roots != 1 {
             return Err(StructureError::NotOneRoot { found: n_roots });
         }
-        // Children of each row as linked lists; inserting rows in ascending order at the head makes the stack below
-        // give them back ascending.
+        // Children of each row as linked lists. Rows are inserted at the head in ascending order, and the stack below
+        // reverses them again.
         let mut first_child = vec![usize::MAX; n_rows];
         let mut next_sibling = vec![usize::MAX; n_rows];
         let mut stack = vec![];
@@ -144,7 +144,7 @@ impl Tree {
         Self::from_order(inputs, order, parent_position)
     }
 
-    /// The same parents and the same order over points that have moved: only the edge lengths change.
+    /// The same parents and order over other points: only the edge lengths change.
     ///
     /// # Errors
     /// When there is another number of points, or a distance overflows.
@@ -161,7 +161,7 @@ impl Tree {
         self.row_at == other.row_at
     }
 
-    /// The one place that checks the rows and computes edge lengths.
+    /// Checks the rows and computes edge lengths.
     fn from_order(
         inputs: &InputPoints,
         row_at: Vec<RowIndex>,
@@ -195,7 +195,7 @@ impl Tree {
         })
     }
 
-    /// The same structure with distances counted in units of `scale` (times the unit they had).
+    /// The same structure with distances divided by `scale`; the scales multiply.
     ///
     /// # Errors
     /// When a scaled distance overflows.
@@ -234,7 +234,7 @@ impl Tree {
         self.row_at.len()
     }
 
-    /// Whether there is no point; never true for a checked tree.
+    /// Whether there are no points; never true.
     pub fn is_empty(&self) -> bool {
         self.row_at.is_empty()
     }
@@ -257,7 +257,7 @@ impl Tree {
         self.row_at[position.get()]
     }
 
-    /// Where this row is visited: π⁻¹.
+    /// The position of this row: π⁻¹.
     ///
     /// # Panics
     /// When `row` is of another table and out of range.

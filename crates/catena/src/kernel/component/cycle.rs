@@ -1,24 +1,23 @@
-//! One harmonic of a season: a rotation that is slowly forgotten.
+//! One harmonic of a season: a damped rotation.
 
 use crate::kernel::{Block, Dynamics, Step};
 use crate::units::LengthScale;
 use std::f64::consts::TAU;
 
-/// Two states that turn once per period, the first of which is read. With `u = Δ/ℓ` and `θ = 2πΔ/period`:
+/// A state of two numbers that rotates once per period; outputs read the first. With `u = Δ/ℓ` and `θ = 2πΔ/period`:
 ///
 /// ```text
 /// A = e^−u [[cos θ, sin θ], [−sin θ, cos θ]],   Q = (1 − e^−2u) I,   ρ = e^−u cos θ
 /// ```
 ///
-/// The season of one length-scale ago is remembered to a third: a shape that may change over the years, or from day to day.
+/// The correlation with the season one length-scale ago is 1/e, so its shape may change slowly.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cycle {
     rate: f64,
     period: f64,
 }
 
-/// From here on nothing is remembered, and `u` in products with the decay stops growing: beyond the range of doubles it
-/// would be ∞·0.
+/// At this u the decay is exactly 0. Products with it use at most this u, since an infinite one would give ∞·0.
 const FORGOTTEN: f64 = 1e4;
 
 impl Cycle {
@@ -27,7 +26,7 @@ impl Cycle {
         Self { rate: length_scale.get().recip(), period: period.get() }
     }
 
-    /// u, e^−u and θ, of which only the turns since the last whole one are kept.
+    /// u, e^−u and θ modulo one turn.
     #[inline(always)]
     fn turn(self, distance: f64) -> (f64, f64, f64) {
         let u = (self.rate * distance).min(FORGOTTEN);
@@ -57,8 +56,8 @@ impl Dynamics<2> for Cycle {
         Step { transition: rotation(u * decay, angle), noise: [[noise, 0.0], [0.0, noise]] }
     }
 
-    /// In the logarithm of the period: the angle shrinks as the period grows, and a rotation's slope is the rotation a
-    /// quarter turn further.
+    /// In the logarithm of the period: the angle is inversely proportional to it, and the derivative of a rotation is the
+    /// rotation a quarter turn further.
     #[inline(always)]
     fn shape_slope(self, distance: f64) -> Step<2> {
         let (_, decay, angle) = self.turn(distance);

@@ -1,16 +1,16 @@
-//! A level with a slope that wanders: the integral of a random walk.
+//! Local linear trend: a level whose slope is a random walk.
 
 use crate::kernel::{Block, Dynamics, Step};
 use crate::units::LengthScale;
 
-/// A level and its slope per length-scale, the slope a random walk; both of variance 1 where the chain begins. With
-/// `u = Δ/ℓ`:
+/// A level and its slope per length-scale; both have variance 1 at the root. With `u = Δ/ℓ`:
 ///
 /// ```text
 /// A = [[1, u], [0, 1]],   Q = [[u³/3, u²/2], [u²/2, u]]
 /// ```
 ///
-/// Far ahead its deviation grows like `u^1.5`: a wrong trend ruins long forecasts, so it is used only when asked for.
+/// The standard deviation of a forecast grows like `u^1.5`; a wrong trend ruins long forecasts, so it is never chosen by
+/// default.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalLinearTrend {
     rate: f64,

@@ -1,10 +1,10 @@
-//! A level that wanders: `A = 1`, `Q = Δ/ℓ`, and variance 1 where the chain begins.
+//! Random walk: `A = 1`, `Q = Δ/ℓ`, and variance 1 at the root.
 
 use crate::kernel::{Block, Dynamics, Step};
 use crate::units::LengthScale;
 
-/// A random walk. Its length-scale is the time in which it moves by as much as was unknown of it at the root, so that one
-/// amplitude gives both: a walk started with a deviation of 10 moves by 1 in a hundredth of its length-scale.
+/// A random walk. Over one length-scale its variance grows by the variance at the root. One amplitude sets both: a walk with
+/// standard deviation 10 at the root moves by 1 in a hundredth of its length-scale.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RandomWalk {
     rate: f64,

@@ -1,4 +1,4 @@
-//! The damped oscillator, from a slow forgetting over the critical Matérn-3/2 to swings that go on for long.
+//! The stochastically driven damped harmonic oscillator, from over-damped through critical (Matérn-3/2) to under-damped.
 
 use crate::kernel::{Block, Dynamics, Step};
 use crate::units::{LengthScale, Quality};
@@ -23,25 +23,24 @@ impl Sho {
         Self { frequency: length_scale.get().recip(), damping: 0.5 / quality.get() }
     }
 
-    /// Whether Q is the integral, whose integrand is smooth enough over so short a time; else it is found by closed forms
-    /// that do not cancel over longer ones.
+    /// Whether Q is computed by quadrature, which is exact to rounding over short times; closed forms would cancel there.
     #[inline(always)]
     fn is_short(self, u: f64) -> bool {
         if self.damping > STRONG { u * self.damping < 1.0 } else { u * self.damping.max(1.0) < 1.5 }
     }
 
-    /// u, kept where cosines are still defined.
+    /// u, limited to where cosines are defined.
     #[inline(always)]
     fn time(self, distance: f64) -> f64 {
         (self.frequency * distance).min(1e300)
     }
 }
 
-/// From this damping on everything is written with its two exponentials, which are then far apart: c and bs are nearly
-/// equal, and their difference would lose as many digits as damping has.
+/// Above this damping everything is written with the two real exponentials: c and bs are nearly equal, and their difference
+/// would cancel.
 const STRONG: f64 = 1.5;
 
-/// The entries of A at one time, or their slopes in the damping b: c + bs, s, c − bs.
+/// The entries c + bs, s and c − bs of A at one time, or their derivatives in the damping b.
 #[derive(Clone, Copy)]
 struct Swing {
     first: f64,
@@ -99,7 +98,7 @@ impl Rates {
         }
     }
 
-    /// Slopes in the damping: since only F₂₂ = −2b depends on it, `∂A/∂b = −2 ∫₀ᵘ (column 2 of A(u − t)) (row 2 of A(t)) dt`.
+    /// Derivatives in the damping: since only F₂₂ = −2b depends on it, `∂A/∂b = −2 ∫₀ᵘ (column 2 of A(u − t)) (row 2 of A(t)) dt`.
     #[inline(always)]
     fn slopes(self, damping: f64, u: f64, sine: f64) -> Swing {
         let Self { half_gap, slow, fast } = self;
@@ -115,7 +114,7 @@ impl Rates {
     }
 
     /// `Q = (b/w²) (E(2p) + E(2q) − 2E(2b))` and, for the second component, the same with the squares of the rates before
-    /// the first two; E(k) = ∫₀ᵘ e^−kt dt. Once bu is above 1 the first of each outweighs the others.
+    /// the first two; E(k) = ∫₀ᵘ e^−kt dt. For bu above 1 the first term dominates, so nothing cancels.
     #[inline(always)]
     fn noise(self, damping: f64, u: f64, sine: f64) -> [f64; 3] {
         let Self { half_gap, slow, fast } = self;
@@ -128,7 +127,7 @@ impl Rates {
         ]
     }
 
-    /// The slopes of the noise in the logarithm of the damping, where p falls by b/w of itself and q grows by as much.
+    /// Derivatives of the noise in the logarithm of the damping; dp/dlog b = −pb/w and dq/dlog b = qb/w.
     #[inline(always)]
     fn noise_slopes(self, damping: f64, u: f64, (sine, sine_slope): (f64, f64)) -> [f64; 3] {
         let Self { half_gap, slow, fast } = self;
@@ -184,7 +183,7 @@ impl Swing {
         Self { first: cosine + damping * sine, sine, last: cosine - damping * sine }
     }
 
-    /// Its slopes in b. With `g = (u c − s)/w²`: `∂(c + bs)/∂b = −g` and `∂s/∂b = −u s − b g`.
+    /// Derivatives in b. With `g = (u c − s)/w²`: `∂(c + bs)/∂b = −g` and `∂s/∂b = −u s − b g`.
     #[inline(always)]
     fn slopes(self, damping: f64, u: f64) -> Self {
         let Self { first, sine, last } = self;
@@ -208,7 +207,7 @@ impl Swing {
         }
     }
 
-    /// A, or its slope.
+    /// A, or its derivative.
     #[inline(always)]
     fn matrix(self) -> Block<2> {
         [[self.first, self.sine], [-self.sine, self.last]]

@@ -1,10 +1,10 @@
-//! Building the tree: split at the median of the widest column until a leaf's worth is left.
+//! Building the tree: nodes are split at the median of their widest column.
 
 use super::nodes::{BUCKET, KdTree, NO_ROW, Width, with_width};
 use crate::data::InputPoints;
 
 /// A balanced tree over these rows.
-pub(super) fn build(inputs: &InputPoints, rows: Vec<usize>) -> KdTree {
+pub(super) fn build(inputs: &InputPoints, mut rows: Vec<usize>) -> KdTree {
     let (dim, n_points) = (inputs.dim(), rows.len());
     let n_leaves = n_points.div_ceil(BUCKET).max(1).next_power_of_two();
     let mut tree = KdTree {
@@ -17,24 +17,22 @@ pub(super) fn build(inputs: &InputPoints, rows: Vec<usize>) -> KdTree {
         coordinates: vec![f64::INFINITY; n_leaves * BUCKET * dim],
         leaf_of: vec![NO_ROW; inputs.n_rows()],
     };
-    let mut members = Members::gather(inputs, rows);
-    with_width!(dim, width => tree.fill(width, 1, &mut members.slice()));
+    let mut coordinates = Vec::with_capacity(n_points * dim);
+    rows.iter().for_each(|row| coordinates.extend_from_slice(&inputs.values()[row * dim..][..dim]));
+    let mut members = Members {
+        dim,
+        rows: &mut rows,
+        moved_rows: &mut vec![0; n_points],
+        moved_coordinates: &mut vec![0.0; coordinates.len()],
+        coordinates: &mut coordinates,
+        keys: &mut vec![(0.0, 0); n_points],
+    };
+    with_width!(dim, width => tree.fill(width, 1, &mut members));
     tree
 }
 
-/// The points on their way to the leaves: rows, and their coordinates beside them, so that a pass over a node's
-/// points is a pass over memory.
-struct Members {
-    dim: usize,
-    rows: Vec<usize>,
-    coordinates: Vec<f64>,
-    moved_rows: Vec<usize>,
-    moved_coordinates: Vec<f64>,
-    keys: Vec<(f64, usize)>,
-}
-
-/// The points of one node.
-struct Slice<'a> {
+/// The points of one node, with their coordinates side by side and room to reorder them.
+struct Members<'a> {
     dim: usize,
     rows: &'a mut [usize],
     coordinates: &'a mut [f64],
@@ -43,37 +41,7 @@ struct Slice<'a> {
     keys: &'a mut [(f64, usize)],
 }
 
-impl Members {
-    fn gather(inputs: &InputPoints, rows: Vec<usize>) -> Self {
-        let (dim, values) = (inputs.dim(), inputs.values());
-        let mut coordinates = Vec::with_capacity(rows.len() * dim);
-        for row in &rows {
-            coordinates.extend_from_slice(&values[row * dim..][..dim]);
-        }
-        let n_points = rows.len();
-        Self {
-            dim,
-            rows,
-            moved_rows: vec![0; n_points],
-            moved_coordinates: vec![0.0; coordinates.len()],
-            coordinates,
-            keys: vec![(0.0, 0); n_points],
-        }
-    }
-
-    fn slice(&mut self) -> Slice<'_> {
-        Slice {
-            dim: self.dim,
-            rows: &mut self.rows,
-            coordinates: &mut self.coordinates,
-            moved_rows: &mut self.moved_rows,
-            moved_coordinates: &mut self.moved_coordinates,
-            keys: &mut self.keys,
-        }
-    }
-}
-
-impl Slice<'_> {
+impl Members<'_> {
     /// Puts the half with the smaller values of a column first.
     fn partition<W: Width>(&mut self, width: W, column: usize) {
         let (dim, middle) = (width.get(), self.rows.len().div_ceil(2));
@@ -91,14 +59,14 @@ impl Slice<'_> {
         std::mem::swap(&mut self.coordinates, &mut self.moved_coordinates);
     }
 
-    fn halves(&mut self) -> [Slice<'_>; 2] {
+    fn halves(&mut self) -> [Members<'_>; 2] {
         let (dim, middle) = (self.dim, self.rows.len().div_ceil(2));
         let rows = self.rows.split_at_mut(middle);
         let coordinates = self.coordinates.split_at_mut(middle * dim);
         let moved_rows = self.moved_rows.split_at_mut(middle);
         let moved_coordinates = self.moved_coordinates.split_at_mut(middle * dim);
         let keys = self.keys.split_at_mut(middle);
-        let half = |rows, coordinates, moved_rows, moved_coordinates, keys| Slice {
+        let half = |rows, coordinates, moved_rows, moved_coordinates, keys| Members {
             dim,
             rows,
             coordinates,
@@ -115,7 +83,7 @@ impl Slice<'_> {
 
 impl KdTree {
     /// Fills a node and all below it. As deep as the tree, which is the logarithm of the number of points.
-    fn fill<W: Width>(&mut self, width: W, node: usize, members: &mut Slice<'_>) {
+    fn fill<W: Width>(&mut self, width: W, node: usize, members: &mut Members<'_>) {
         self.enclose(width, node, members);
         if node >= self.n_leaves {
             self.fill_leaf(node - self.n_leaves, members);
@@ -135,7 +103,7 @@ impl KdTree {
     }
 
     /// Sets a node's box and lowest row.
-    fn enclose<W: Width>(&mut self, width: W, node: usize, members: &Slice<'_>) {
+    fn enclose<W: Width>(&mut self, width: W, node: usize, members: &Members<'_>) {
         let dim = width.get();
         let bounds = &mut self.bounds[node * 2 * dim..][..2 * dim];
         for point in members.coordinates.chunks_exact(dim) {
@@ -147,7 +115,7 @@ impl KdTree {
         self.lowest_row[node] = members.rows.iter().copied().min().unwrap_or(NO_ROW);
     }
 
-    fn fill_leaf(&mut self, leaf: usize, members: &Slice<'_>) {
+    fn fill_leaf(&mut self, leaf: usize, members: &Members<'_>) {
         for (at, &row) in members.rows.iter().enumerate() {
             self.rows[leaf * BUCKET + at] = row;
             self.leaf_of[row] = leaf;

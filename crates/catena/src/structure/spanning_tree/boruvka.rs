@@ -1,29 +1,29 @@
-//! Borůvka's rounds on the kd-tree: every part of the forest takes its shortest edge to another part, until there is
-//! one part.
+//! Borůvka's algorithm on the kd-tree: in each round every connected component of the forest adds its shortest edge to another
+//! component, until one is left.
 //!
 //! What makes it fast:
-//! - a node whose points are all of one part is passed over by that part's searches;
-//! - a point's nearest foreign point only moves away as parts grow: what an earlier round found stays right while it is
-//!   foreign, and stays a lower bound when it is not;
-//! - a part's points search no farther than the shortest edge the part has found so far;
+//! - searches skip nodes whose points are all of the searching component;
+//! - the nearest foreign point of a point only moves away as components grow: the result of an earlier round remains valid
+//!   while that point is foreign, and remains a lower bound afterwards;
+//! - a search goes no farther than the shortest edge that its component has found so far;
 //! - of equal points only the lowest row searches after the first round: no other has a shorter or earlier edge;
-//! - the largest part does not search: all others do, so at least half of the parts still vanish in each round.
+//! - the largest component does not search: all others do, so at least half of them still vanish in each round.
 
 use super::Edge;
 use crate::data::InputPoints;
 use crate::index::RowIndex;
 use crate::structure::kd_tree::{BUCKET, Candidate, KdTree, NO_ROW, Search, Width};
 
-/// Points between two comparisons of the tree's work with that of all pairs, in the first round.
+/// Points between two comparisons of the cost of the tree with that of all pairs, in the first round.
 const POINTS_BETWEEN_CHECKS: usize = 64;
-/// A leaf of the first round's searches, with its share of later rounds, in points of Prim's algorithm.
+/// The cost of searching one leaf, later rounds included, in points of Prim's algorithm.
 const LEAF_COST_IN_POINTS: usize = 100;
-/// The part of a node whose points are of several parts.
+/// The component of a node whose points are of several components.
 const SEVERAL: usize = usize::MAX;
-/// The part of a node without points.
+/// The component of a node without points.
 const NONE: usize = usize::MAX - 1;
 
-/// What is known about a point's nearest point of another part.
+/// The latest result for a point's nearest point in another component.
 #[derive(Clone, Copy)]
 struct Known {
     /// No foreign point is nearer than this.
@@ -34,16 +34,16 @@ struct Known {
 
 struct Forest<'a> {
     tree: &'a KdTree,
-    /// For each slot the slot above it in its part; a part is named by its topmost slot.
+    /// Union-find: for each slot its parent; a component is named by its root.
     above: Vec<usize>,
-    /// For each slot its part in this round.
-    part: Vec<usize>,
-    /// For each node the part of all its points.
-    node_part: Vec<usize>,
+    /// For each slot its component in this round.
+    component: Vec<usize>,
+    /// For each node the component of all its points.
+    node_component: Vec<usize>,
     known: Vec<Known>,
-    /// Whether a slot holds a copy of a point with a lower row, and is joined to it.
+    /// Whether a slot holds a duplicate of a point with a lower row, and is joined to it.
     is_copy: Vec<bool>,
-    /// For each part, by its name, the shortest edge out of it found in this round, and its foreign slot.
+    /// For each component the shortest edge out of it found in this round, with its foreign slot.
     shortest: Vec<Option<(Edge, usize)>>,
 }
 
@@ -54,8 +54,8 @@ pub(super) fn edges<W: Width>(width: W, inputs: &InputPoints, gives_up: bool) ->
     let mut edges = Vec::with_capacity(inputs.n_rows() - 1);
     let mut is_first_round = true;
     while edges.len() + 1 < inputs.n_rows() {
-        let largest = forest.name_parts();
-        forest.use_what_is_known(largest);
+        let largest = forest.name_components();
+        forest.reuse_known_edges(largest);
         forest.search(width, largest, gives_up && is_first_round)?;
         if is_first_round {
             forest.mark_copies(inputs);
@@ -72,8 +72,8 @@ impl<'a> Forest<'a> {
         Self {
             tree,
             above: (0..n_slots).collect(),
-            part: vec![NONE; n_slots],
-            node_part: vec![NONE; 2 * tree.n_leaves()],
+            component: vec![NONE; n_slots],
+            node_component: vec![NONE; 2 * tree.n_leaves()],
             known: vec![Known { squared_distance: 0.0, slot: NO_ROW }; n_slots],
             is_copy: vec![false; n_slots],
             shortest: vec![None; n_slots],
@@ -88,39 +88,40 @@ impl<'a> Forest<'a> {
         slot
     }
 
-    /// Names every slot's and node's part; gives the name of the part with the most points.
-    fn name_parts(&mut self) -> usize {
-        let mut sizes = vec![0_usize; self.part.len()];
-        for slot in 0..self.part.len() {
+    /// Sets the component of every slot and node; returns the component with the most points.
+    fn name_components(&mut self) -> usize {
+        let mut sizes = vec![0_usize; self.component.len()];
+        for slot in 0..self.component.len() {
             if self.tree.row_in(slot) != NO_ROW {
-                self.part[slot] = self.find(slot);
-                sizes[self.part[slot]] += 1;
+                self.component[slot] = self.find(slot);
+                sizes[self.component[slot]] += 1;
             }
         }
         let n_leaves = self.tree.n_leaves();
         let common = |a: usize, b: usize| match (a, b) {
-            (NONE, part) | (part, NONE) => part,
+            (NONE, component) | (component, NONE) => component,
             (a, b) if a == b => a,
             _ => SEVERAL,
         };
-        for (leaf, parts) in self.part.chunks_exact(BUCKET).enumerate() {
-            self.node_part[n_leaves + leaf] = parts.iter().copied().fold(NONE, common);
+        for (leaf, components) in self.component.chunks_exact(BUCKET).enumerate() {
+            self.node_component[n_leaves + leaf] = components.iter().copied().fold(NONE, common);
         }
         for node in (1..n_leaves).rev() {
-            self.node_part[node] = common(self.node_part[2 * node], self.node_part[2 * node + 1]);
+            self.node_component[node] =
+                common(self.node_component[2 * node], self.node_component[2 * node + 1]);
         }
-        (0..sizes.len()).max_by_key(|&part| sizes[part]).unwrap_or(0)
+        (0..sizes.len()).max_by_key(|&component| sizes[component]).unwrap_or(0)
     }
 
-    /// Offers each part the edges that earlier rounds found and that still leave it.
-    fn use_what_is_known(&mut self, largest: usize) {
+    /// Reuses the edges of earlier rounds that still leave their component.
+    fn reuse_known_edges(&mut self, largest: usize) {
         self.shortest.fill(None);
-        for slot in 0..self.part.len() {
+        for slot in 0..self.component.len() {
             let known = self.known[slot];
-            if self.part[slot] == NONE || self.part[slot] == largest || known.slot == NO_ROW {
+            if self.component[slot] == NONE || self.component[slot] == largest || known.slot == NO_ROW {
                 continue;
             }
-            if self.part[known.slot] == self.part[slot] {
+            if self.component[known.slot] == self.component[slot] {
                 self.known[slot].slot = NO_ROW;
             } else {
                 self.offer(slot, known.squared_distance, known.slot);
@@ -130,29 +131,29 @@ impl<'a> Forest<'a> {
 
     fn offer(&mut self, slot: usize, squared_distance: f64, foreign: usize) {
         let edge = Edge::new(squared_distance, self.tree.row_in(slot), self.tree.row_in(foreign));
-        let shortest = &mut self.shortest[self.part[slot]];
+        let shortest = &mut self.shortest[self.component[slot]];
         if shortest.is_none_or(|(shortest, _)| edge < shortest) {
             *shortest = Some((edge, foreign));
         }
     }
 
-    /// Searches for the points about which too little is known; `None` when all pairs would be faster.
+    /// Searches for every point without a valid earlier result; `None` when all pairs would be faster.
     fn search<W: Width>(&mut self, width: W, largest: usize, may_give_up: bool) -> Option<()> {
         let mut point = vec![0.0; self.tree.dim()];
         let (mut n_leaves, mut n_points) = (0, 0);
-        for slot in 0..self.part.len() {
-            let (part, known) = (self.part[slot], self.known[slot]);
-            if part == NONE || part == largest || known.slot != NO_ROW || self.is_copy[slot] {
+        for slot in 0..self.component.len() {
+            let (component, known) = (self.component[slot], self.known[slot]);
+            if component == NONE || component == largest || known.slot != NO_ROW || self.is_copy[slot] {
                 continue;
             }
-            let limit = self.shortest[part].map_or(f64::INFINITY, |(edge, _)| edge.squared_distance);
+            let limit = self.shortest[component].map_or(f64::INFINITY, |(edge, _)| edge.squared_distance);
             if known.squared_distance > limit {
                 continue;
             }
             self.tree.copy_point(width, slot, &mut point);
             let found = Candidate { squared_distance: limit, row: NO_ROW, slot: NO_ROW };
-            let (node_part, slot_part) = (&self.node_part, &self.part);
-            let mut search = NearestForeign { part, node_part, slot_part, found, n_leaves: 0 };
+            let (node_component, slot_component) = (&self.node_component, &self.component);
+            let mut search = NearestForeign { component, node_component, slot_component, found, n_leaves: 0 };
             self.tree.search_from_leaf(width, &point, slot / BUCKET, &mut search);
             let found = search.found;
             n_leaves += search.n_leaves;
@@ -169,8 +170,8 @@ impl<'a> Forest<'a> {
         Some(())
     }
 
-    /// Marks the copies. In the first round each point is a part of its own, so a copy's shortest edge, about to be
-    /// joined, is the one to its lowest row. The coordinates decide, as a distance may also vanish by underflow.
+    /// Marks duplicates. In the first round each point is a component of its own, so the shortest edge of a duplicate leads to
+    /// its lowest row. Coordinates are compared, since a distance may vanish by underflow.
     fn mark_copies(&mut self, inputs: &InputPoints) {
         let point = |slot: usize| inputs.point(RowIndex::new(self.tree.row_in(slot)));
         for slot in 0..self.known.len() {
@@ -181,12 +182,12 @@ impl<'a> Forest<'a> {
         }
     }
 
-    /// Joins every part with the one its shortest edge leads to.
+    /// Joins every component with the one at the end of its shortest edge.
     fn join(&mut self, edges: &mut Vec<Edge>) {
-        for part in 0..self.shortest.len() {
-            let Some((edge, foreign)) = self.shortest[part] else { continue };
-            let (a, b) = (self.find(part), self.find(foreign));
-            // Two parts may have chosen the same edge; no other circle is possible, as no two edges are equal.
+        for component in 0..self.shortest.len() {
+            let Some((edge, foreign)) = self.shortest[component] else { continue };
+            let (a, b) = (self.find(component), self.find(foreign));
+            // Two components may choose the same edge; no other cycle is possible, as no two edges are equal.
             if a != b {
                 self.above[a.max(b)] = a.min(b);
                 edges.push(edge);
@@ -195,11 +196,11 @@ impl<'a> Forest<'a> {
     }
 }
 
-/// The nearest point of another part.
+/// The search for the nearest point of another component.
 struct NearestForeign<'a> {
-    part: usize,
-    node_part: &'a [usize],
-    slot_part: &'a [usize],
+    component: usize,
+    node_component: &'a [usize],
+    slot_component: &'a [usize],
     found: Candidate,
     n_leaves: usize,
 }
@@ -212,7 +213,7 @@ impl Search for NearestForeign<'_> {
 
     #[inline(always)]
     fn passes_over(&self, node: usize, _: usize) -> bool {
-        self.node_part[node] == self.part
+        self.node_component[node] == self.component
     }
 
     #[inline(always)]
@@ -222,7 +223,7 @@ impl Search for NearestForeign<'_> {
 
     #[inline(always)]
     fn meet(&mut self, candidate: Candidate) {
-        if self.slot_part[candidate.slot] != self.part {
+        if self.slot_component[candidate.slot] != self.component {
             self.found = candidate;
         }
     }

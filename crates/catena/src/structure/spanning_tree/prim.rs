@@ -1,4 +1,4 @@
-//! Prim's algorithm over all pairs: the tree grows by the shortest edge that leaves it. O(C²·M) time, O(C·M) memory.
+//! Prim's algorithm over all pairs. O(C²·M) time, O(C·M) memory.
 
 use super::Edge;
 use crate::data::InputPoints;
@@ -31,13 +31,13 @@ pub(super) fn edges(inputs: &InputPoints) -> Vec<Edge> {
 }
 
 impl Outside {
-    /// Moves the point stored at `at` inside; gives its row and its edge.
+    /// Adds the point at place `at` to the tree; returns its row and its edge.
     fn take(&mut self, at: usize, point: &mut [f64]) -> (RowIndex, Edge) {
         let row = self.points.take(at, point);
         (row, Edge::new(self.squared.swap_remove(at), row.get(), self.inside.swap_remove(at)))
     }
 
-    /// Where the point to take next is stored, once `newest` is inside.
+    /// The place of the next point to add, after `newest` was added.
     fn nearest_after(&mut self, newest: RowIndex, place: &[f64]) -> Option<usize> {
         let (mut best, mut nearest) = (None, None);
         let (squared, inside, newest) = (&mut self.squared, &mut self.inside, newest.get());
@@ -45,7 +45,7 @@ impl Outside {
             let squared = &mut squared[start..][..rows.len()];
             let inside = &mut inside[start..][..rows.len()];
             for at in 0..rows.len() {
-                // Of two edges from one point, equally long, the one to the lower row comes first.
+                // Of two equally long edges from one point, the one to the lower row comes first.
                 let is_shorter =
                     (distances[at] < squared[at]) | ((distances[at] == squared[at]) & (newest < inside[at]));
                 squared[at] = if is_shorter { distances[at] } else { squared[at] };

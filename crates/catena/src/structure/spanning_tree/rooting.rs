@@ -1,4 +1,4 @@
-//! From edges to parents, without recursion: a spanning tree may be a path through all points.
+//! From edges to parents, without recursion, since a tree may be as deep as it has points.
 
 use super::Edge;
 use crate::index::RowIndex;
@@ -31,9 +31,8 @@ impl Adjacency {
         Self { start, neighbors }
     }
 
-    /// The parents when the tree hangs on `root`, and the row with the most edges between it and the root (the lowest
-    /// of them).
-    fn hang_on(&self, root: usize) -> (Vec<Option<RowIndex>>, usize) {
+    /// The parents of the tree rooted at `root`, and the deepest row (the lowest of them).
+    fn rooted_at(&self, root: usize) -> (Vec<Option<RowIndex>>, usize) {
         let mut parents = vec![None; self.start.len() - 1];
         let (mut level, mut farthest) = (vec![root], root);
         while !level.is_empty() {
@@ -53,9 +52,9 @@ impl Adjacency {
     }
 }
 
-/// The parents under the root of choice: the row farthest from row 0, which ends a path with the most edges.
+/// The parents of the tree rooted at the row deepest below row 0, which is an end of a path with the most edges.
 pub(super) fn parents(n_rows: usize, edges: &[Edge]) -> Vec<Option<RowIndex>> {
     let adjacency = Adjacency::new(n_rows, edges);
-    let (_, root) = adjacency.hang_on(0);
-    adjacency.hang_on(root).0
+    let (_, root) = adjacency.rooted_at(0);
+    adjacency.rooted_at(root).0
 }

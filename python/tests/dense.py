@@ -1,4 +1,4 @@
-"""The judge: a multi-output Gaussian process with dense matrices, in a few lines of numpy that share nothing with catena."""
+"""The reference: a multi-output Gaussian process with dense matrices in numpy, independent of catena."""
 
 import numpy as np
 

@@ -1,13 +1,16 @@
-//! Words of the command line as values; every mistake says what would have been right.
+//! Parsers of option values; every error names the accepted forms.
 
 use std::fmt;
 
 use catena::kernel::StateKind;
-use catena_fit::fit::{Budget, KernelPair, MeanChoice, MethodChoice, StructureOption, UnknownWord};
+use catena_fit::fit::{KernelPair, StructureOption};
 use catena_fit::time::TimeSpec;
+use catena_io::FileName;
 use catena_io::read::Format;
-use catena_io::select::LongColumns;
+use catena_io::select::{Input, LongColumns};
 use catena_io::units::Duration;
+
+use crate::error::CliError;
 
 /// A value, or `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +29,14 @@ impl<T: Clone> Chosen<T> {
     }
 }
 
-/// What `--kernel` may say.
+/// A value of `--kernel`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum KernelWord {
+pub(crate) enum KernelOption {
     /// Kernels of shared and private latents.
     Pair(KernelPair),
-    /// A sum of pieces for time, to be read when the unit of the input is known.
+    /// A sum of time components, parsed when the unit of the input is known.
     Sum(String),
-    /// A sum of pieces for time that is chosen.
+    /// A time model whose components are selected.
     Time,
 }
 
@@ -58,6 +61,19 @@ pub(crate) enum Horizon {
     Along(Duration),
 }
 
+impl Horizon {
+    /// The horizon in units of the input, whose steps have the length `step`.
+    pub(crate) fn length(self, step: f64, input: &Input, file: &FileName) -> Result<f64, CliError> {
+        match self {
+            Self::Steps(steps) => Ok(steps as f64 * step),
+            Self::Along(duration) if input.time.is_some() => Ok(duration.seconds()),
+            Self::Along(_) => {
+                Err(CliError::HorizonNeedsTime { file: file.clone(), column: input.name.clone() })
+            }
+        }
+    }
+}
+
 impl fmt::Display for Horizon {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -76,29 +92,24 @@ pub(super) fn latents(text: &str) -> Result<Chosen<usize>, String> {
     automatic(text, |text| text.parse().map_err(|_| "write a whole number or auto".to_owned()))
 }
 
-/// A kernel, two kernels, a sum of pieces for time or `auto`.
-pub(super) fn kernel(text: &str) -> Result<Chosen<KernelWord>, String> {
+/// A kernel, a pair of kernels, a sum of time components, `time` or `auto`.
+pub(super) fn kernel(text: &str) -> Result<Chosen<KernelOption>, String> {
     automatic(text, |text| {
         if text == "time" {
-            return Ok(KernelWord::Time);
+            return Ok(KernelOption::Time);
         }
         if TimeSpec::is_meant_by(text) {
-            // A period is a duration or a number; which of them the input needs is seen with the table.
+            // Whether a period must be a duration or a number depends on the input, which is not known yet.
             let any = |period: &str| match period.parse::<f64>() {
                 Ok(number) => Ok(number),
-                Err(_) => duration(period).map(Duration::seconds),
+                Err(_) => period.parse().map(Duration::seconds).map_err(|error| error.to_string()),
             };
             TimeSpec::parse(text, &any).map_err(|error| error.to_string())?;
-            return Ok(KernelWord::Sum(text.to_owned()));
+            return Ok(KernelOption::Sum(text.to_owned()));
         }
         let pair = text.parse().map_err(|error: catena_fit::fit::UnknownKernel| error.to_string());
-        pair.map(KernelWord::Pair)
+        pair.map(KernelOption::Pair)
     })
-}
-
-/// A duration.
-fn duration(text: &str) -> Result<Duration, String> {
-    text.parse().map_err(|error: catena_io::units::DurationError| error.to_string())
 }
 
 /// `yes`, `no` or `auto`.
@@ -110,22 +121,11 @@ pub(super) fn yes_or_no(text: &str) -> Result<Chosen<bool>, String> {
     })
 }
 
-/// `auto`, `chain`, `tree` or `ensemble:K`.
-pub(super) fn structure(text: &str) -> Result<StructureOption, String> {
-    text.parse().map_err(|error: UnknownWord| error.to_string())
-}
-
-/// `auto`, `chain` or `tree`: what has one order of rows that can be shown.
+/// `auto`, `chain` or `tree`.
 pub(crate) fn one_structure(text: &str) -> Result<StructureOption, String> {
-    match structure(text) {
-        Ok(StructureOption::Ensemble { .. }) | Err(_) => Err("write auto, chain or tree".to_owned()),
-        one => one,
-    }
-}
-
-/// `auto`, `catena`, `exact`, `fullscale[:M,K]`, `svgp[:M]` or `nngp[:K]`.
-pub(super) fn method(text: &str) -> Result<MethodChoice, String> {
-    text.parse().map_err(|error: UnknownWord| error.to_string())
+    let structure =
+        text.parse().ok().filter(|structure| !matches!(structure, StructureOption::Ensemble { .. }));
+    structure.ok_or_else(|| "write auto, chain or tree".to_owned())
 }
 
 /// `auto`, `derivative` or `value`.
@@ -135,16 +135,6 @@ pub(super) fn state(text: &str) -> Result<Chosen<StateKind>, String> {
         "value" => Ok(StateKind::Value),
         _ => Err("write auto, derivative or value".to_owned()),
     })
-}
-
-/// `auto`, `constant` or `linear`.
-pub(super) fn mean(text: &str) -> Result<MeanChoice, String> {
-    text.parse().map_err(|error: UnknownWord| error.to_string())
-}
-
-/// `quick`, `default` or `thorough`.
-pub(crate) fn budget(text: &str) -> Result<Budget, String> {
-    text.parse().map_err(|error: UnknownWord| error.to_string())
 }
 
 /// `TIME,SERIES,VALUE`.
@@ -179,11 +169,15 @@ pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
         "M" | "MB" => 1e6,
         "G" | "GB" => 1e9,
         "T" | "TB" => 1e12,
-        _ => return Err("write a size such as 500MB or 3GB".to_owned()),
+        _ => f64::NAN,
     };
-    let number =
-        letters[..length].trim().parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite());
-    number.map(|number| Bytes(number * unit)).ok_or_else(|| "write a size such as 500MB or 3GB".to_owned())
+    let number = positive(&letters[..length]).map(|number| number * unit).filter(|bytes| !bytes.is_nan());
+    number.map(Bytes).ok_or_else(|| "write a size such as 500MB or 3GB".to_owned())
+}
+
+/// A positive finite number.
+pub(crate) fn positive(text: &str) -> Option<f64> {
+    text.trim().parse().ok().filter(|number: &f64| *number > 0.0 && number.is_finite())
 }
 
 /// A whole number from 1.
@@ -191,7 +185,7 @@ pub(crate) fn count(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "write a whole number from 1".to_owned())
 }
 
-/// The name of a column, without blanks around it.
+/// The name of a column, trimmed.
 pub(crate) fn column(text: &str) -> Result<String, String> {
     Ok(text.trim().to_owned())
 }
@@ -213,8 +207,7 @@ mod tests {
     fn words_have_their_meaning() {
         assert_eq!(latents("auto"), Ok(Chosen::Automatic));
         assert_eq!(latents("3"), Ok(Chosen::Given(3)));
-        assert_eq!(structure("ensemble:8"), Ok(StructureOption::Ensemble { n_chains: 8 }));
-        assert_eq!(method("nngp:20"), Ok(MethodChoice::Nngp { n_neighbors: 20 }));
+        assert_eq!(one_structure("tree"), Ok(StructureOption::Tree));
         assert_eq!(bytes("1.5 GB"), Ok(Bytes(1.5e9)));
         assert_eq!(horizon("12"), Ok(Horizon::Steps(12)));
         assert!(matches!(horizon("48h"), Ok(Horizon::Along(along)) if along.seconds() == 172_800.0));
@@ -224,11 +217,7 @@ mod tests {
             kernel("sho+rwx").is_err(),
             kernel("sho+qp(24x)").is_err(),
             yes_or_no("maybe").is_err(),
-            structure("ensemble:0").is_err(),
-            method("exact:3").is_err(),
-            method("svgp:0").is_err(),
             state("both").is_err(),
-            budget("infinite").is_err(),
             long_columns("a,b").is_err(),
             long_columns("a,,c").is_err(),
             format("xlsx").is_err(),
