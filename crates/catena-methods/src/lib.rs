@@ -23,12 +23,12 @@ mod maxmin;
 mod memory;
 mod neighbors;
 pub mod nngp;
+mod normal_equations;
 mod problem;
 pub mod simple_rules;
 pub mod svgp;
 mod targets;
 
-pub use channel::CellReduction;
 pub use error::DenseMethodError;
 pub use gradient::Gradient;
 pub use jitter::Jitter;

@@ -1,4 +1,4 @@
-//! The exact method gives the evidence, means and variances of the dense reference, with and without cell reduction.
+//! The exact method gives the evidence, means and variances of the dense reference.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its case must fail")]
 
 mod support;
@@ -8,7 +8,7 @@ use catena::index::RowIndex;
 use catena::model::Lmc;
 use catena::units::Variance;
 use catena_methods::exact::{Exact, ExactOptions};
-use catena_methods::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
+use catena_methods::{DenseMethodError, Jitter, MemoryLimit, Problem};
 use catena_testkit::random::SeededDraws;
 use support::{assert_prediction, example, reference, shapes};
 
@@ -19,16 +19,10 @@ fn every_kind_of_problem() {
             let example = example(shape, 100 * number as u64 + seed);
             let answer = reference(&example);
             let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-            for reduction in [CellReduction::Lossless, CellReduction::AsObserved] {
-                let options = ExactOptions { reduction, ..ExactOptions::default() };
-                let exact = Exact::fit(problem, options).unwrap();
-                let error = (exact.log_evidence() - answer.log_evidence).abs();
-                assert!(
-                    error < 1e-10 * answer.log_evidence.abs().max(1.0),
-                    "{shape:?} {reduction:?}: {error:e}"
-                );
-                assert_prediction(&exact.predict(&example.at).unwrap(), &answer, 1e-10);
-            }
+            let exact = Exact::fit(problem, ExactOptions::default()).unwrap();
+            let error = (exact.log_evidence() - answer.log_evidence).abs();
+            assert!(error < 1e-10 * answer.log_evidence.abs().max(1.0), "{shape:?}: {error:e}");
+            assert_prediction(&exact.predict(&example.at).unwrap(), &answer, 1e-10);
         }
     }
 }
@@ -124,8 +118,7 @@ fn an_impossible_covariance_names_a_row() {
     let same = InputPoints::new(24, 2, vec![1.0; 48]).unwrap();
     let dataset = Dataset::new(same, example.dataset.observations().clone()).unwrap();
     let problem = Problem::new(&model, &dataset, example.scale).unwrap();
-    let options = ExactOptions { reduction: CellReduction::AsObserved, ..ExactOptions::default() };
-    match Exact::fit(problem, options) {
+    match Exact::fit(problem, ExactOptions::default()) {
         Err(DenseMethodError::NotPositiveDefinite { row }) => {
             assert!(row > RowIndex::new(0) && row < RowIndex::new(24))
         }

@@ -9,7 +9,7 @@ use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_methods::kmeans::{Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
 use catena_methods::svgp::{Approximation, Svgp, SvgpOptions};
-use catena_methods::{CellReduction, Gradient, MemoryLimit, Problem};
+use catena_methods::{Gradient, MemoryLimit, Problem};
 use std::sync::Arc;
 use support::{Example, Shape, example, moved, n_parameters, shapes};
 
@@ -40,14 +40,12 @@ fn examples() -> impl Iterator<Item = Example> {
 #[test]
 fn exact() {
     for example in examples() {
-        for reduction in [CellReduction::Lossless, CellReduction::AsObserved] {
-            let fit = |model: &Lmc| {
-                let problem = Problem::new(model, &example.dataset, example.scale).unwrap();
-                Exact::fit(problem, ExactOptions { reduction, ..ExactOptions::default() }).unwrap()
-            };
-            let gradient = fit(&example.model).gradient().unwrap();
-            check(&example, &gradient, |model| fit(model).log_evidence(), "exact");
-        }
+        let fit = |model: &Lmc| {
+            let problem = Problem::new(model, &example.dataset, example.scale).unwrap();
+            Exact::fit(problem, ExactOptions::default()).unwrap()
+        };
+        let gradient = fit(&example.model).gradient().unwrap();
+        check(&example, &gradient, |model| fit(model).log_evidence(), "exact");
     }
 }
 
@@ -55,14 +53,12 @@ fn exact() {
 fn nearest_neighbor() {
     for example in examples() {
         for n_neighbors in [3, 9] {
-            for reduction in [CellReduction::Lossless, CellReduction::AsObserved] {
-                let fit = |model: &Lmc| {
-                    let problem = Problem::new(model, &example.dataset, example.scale).unwrap();
-                    Nngp::fit(problem, NngpOptions { reduction, ..NngpOptions::new(n_neighbors) }).unwrap()
-                };
-                let gradient = fit(&example.model).gradient().unwrap();
-                check(&example, &gradient, |model| fit(model).log_evidence().unwrap(), "nngp");
-            }
+            let fit = |model: &Lmc| {
+                let problem = Problem::new(model, &example.dataset, example.scale).unwrap();
+                Nngp::fit(problem, NngpOptions::new(n_neighbors)).unwrap()
+            };
+            let gradient = fit(&example.model).gradient().unwrap();
+            check(&example, &gradient, |model| fit(model).log_evidence().unwrap(), "nngp");
         }
     }
 }

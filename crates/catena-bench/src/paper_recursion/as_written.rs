@@ -4,7 +4,7 @@
 
 use super::arithmetic::MultiplyAdd;
 use super::steps::latent_step;
-use super::{ChainProblem, JITTER, Smoothed};
+use super::{ChainProblem, JITTER, Recursion, Smoothed};
 
 type Vector<const N: usize> = [f64; N];
 type Matrix<const N: usize> = [[f64; N]; N];
@@ -25,17 +25,18 @@ pub(super) struct AsWritten<const N: usize> {
     steps: Vec<Step<N>>,
 }
 
-impl<const N: usize> AsWritten<N> {
-    /// Both passes.
+impl<const N: usize> Recursion for AsWritten<N> {
     #[inline(always)]
-    pub(super) fn run<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
+    fn run<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
         let n_cells = problem.steps.len() * problem.noise.len();
         result.means.resize(n_cells, 0.0);
         result.variances.resize(n_cells, 0.0);
         result.log_evidence = self.filter::<F>(problem);
         self.smooth_backward::<F>(problem, result);
     }
+}
 
+impl<const N: usize> AsWritten<N> {
     #[inline(always)]
     fn filter<F: MultiplyAdd>(&mut self, problem: &ChainProblem) -> f64 {
         let n_latents = N / 2;

@@ -109,21 +109,8 @@ impl Instructions {
 
 /// An implementation that can be compiled for either arithmetic.
 trait Recursion {
-    fn run_with<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed);
-}
-
-impl<const N: usize> Recursion for AsWritten<N> {
-    #[inline(always)]
-    fn run_with<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
-        self.run::<F>(problem, result);
-    }
-}
-
-impl<const L: usize, const N: usize, const H: usize> Recursion for Tuned<L, N, H> {
-    #[inline(always)]
-    fn run_with<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
-        self.run::<F>(problem, result);
-    }
+    /// Both passes.
+    fn run<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed);
 }
 
 /// Hides the state size, so that it can be chosen at run time.
@@ -134,7 +121,7 @@ trait Smoother {
 impl<R: Recursion> Smoother for R {
     fn smooth(&mut self, problem: &ChainProblem, result: &mut Smoothed, instructions: Instructions) {
         match instructions {
-            Instructions::Baseline => self.run_with::<Separate>(problem, result),
+            Instructions::Baseline => self.run::<Separate>(problem, result),
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2Fma => {
                 #[expect(unsafe_code, reason = "a function compiled for AVX2 can only be called this way")]
@@ -151,5 +138,5 @@ impl<R: Recursion> Smoother for R {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn run_with_avx2_fma<R: Recursion>(recursion: &mut R, problem: &ChainProblem, result: &mut Smoothed) {
-    recursion.run_with::<Fused>(problem, result);
+    recursion.run::<Fused>(problem, result);
 }

@@ -27,12 +27,11 @@ pub(crate) use block::{Block, Run};
 use pattern::Pattern;
 
 /// Whether the observed cells of a row are reduced before a dense method uses them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CellReduction {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CellReduction {
     /// Cells of a row are rotated into as few channels as possible: the same posterior for less work.
-    #[default]
     Lossless,
-    /// One equation per observed cell, as in the textbook: for comparison.
+    /// One channel per observed cell, as the paper's sparse method has it.
     AsObserved,
 }
 
@@ -173,6 +172,11 @@ impl Channels {
     /// The values ỹ of all channels.
     pub(crate) fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// [`Channels::log_constant`] and the factor (2π)^−n/2 of the density of the channels.
+    pub(crate) fn log_normalizer(&self) -> f64 {
+        self.log_constant - 0.5 * self.n_channels() as f64 * std::f64::consts::TAU.ln()
     }
 
     /// `log p(y) − log N(ỹ; 0, K̃)`: the contribution of the whitening and of the residual noise to the log evidence.

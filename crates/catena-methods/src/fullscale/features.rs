@@ -5,6 +5,7 @@ use catena::index::RowIndex;
 use catena::model::Lmc;
 use rayon::prelude::*;
 
+use super::CHUNK;
 use crate::channel::Channels;
 use crate::cholesky::Cholesky;
 use crate::correlation::Correlations;
@@ -12,8 +13,6 @@ use crate::inducing::InducingSet;
 
 /// An inducing point whose variance given the earlier ones is below this is skipped: it would add rounding only.
 const NEGLIGIBLE: f64 = 1e-8;
-/// Locations whose features are computed together.
-const CHUNK: usize = 128;
 
 /// The latents by kind, and the features of every location.
 ///

@@ -10,9 +10,10 @@ use super::features::Basis;
 use super::innovation::Innovation;
 use super::location_gradient::Scratch;
 use super::neighborhood::refill;
-use super::{CHUNK, CHUNKS_IN_FLIGHT, FullScale, chunks_of};
+use super::{CHUNK, FullScale};
 use crate::channel::{Adjoint, Block, BlockDerivatives};
 use crate::cholesky::{Threads, product_with_transposed};
+use crate::normal_equations::{CHUNKS_IN_FLIGHT, chunks_of};
 use crate::{DenseMethodError, Gradient};
 
 /// Locations whose −A⁻¹b are computed at once: enough for a fast product, few enough to stay in the cache.
@@ -42,7 +43,7 @@ impl FullScale {
         let mut in_features: Vec<Vec<f64>> =
             self.features.latents().map(|(_, basis, _)| vec![0.0; basis.at.len()]).collect();
         let counts: Vec<usize> = self.features.latents().map(|(_, basis, _)| basis.count()).collect();
-        for chunks in chunks_of(self.channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
+        for chunks in chunks_of(self.channels.n_locations(), CHUNK).chunks(CHUNKS_IN_FLIGHT) {
             let shares: Vec<Result<Shares, DenseMethodError>> =
                 chunks.par_iter().map(|chunk| self.shares(&inverse, chunk.clone())).collect();
             let shares = shares.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -4,7 +4,6 @@ use super::FullScale;
 use super::neighborhood::{Neighborhood, refill};
 use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
-use crate::exact::not_positive_definite;
 
 /// The channels of a location, whitened given those of its neighbors: `z = Vᵀy` and `b = Vᵀφ`, with V the last columns of
 /// G⁻ᵀ and `C = G Gᵀ` the residual covariance of the neighbors' channels and, last, its own.
@@ -49,7 +48,7 @@ impl FullScale {
         let mut matrix = std::mem::take(factor).into_memory();
         self.residual_covariance(around, &mut matrix);
         *factor = Cholesky::new(dim, matrix, Threads::One)
-            .map_err(|pivot| not_positive_definite(channels, &around.block, pivot))?;
+            .map_err(|pivot| channels.not_positive_definite(&around.block, pivot))?;
         *own = dim - channels.of_location(location).len();
         refill(last, (dim - *own) * dim);
         for (column, at) in last.chunks_exact_mut(dim.max(1)).zip(*own..) {

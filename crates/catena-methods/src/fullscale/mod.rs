@@ -37,12 +37,13 @@ use std::sync::Arc;
 use catena::data::InputPoints;
 use catena::model::Lmc;
 
-use crate::channel::Channels;
+use crate::channel::{CellReduction, Channels};
 use crate::cholesky::Cholesky;
 use crate::correlation::Correlations;
 use crate::memory::{Bytes, Demand};
+use crate::normal_equations::CHUNKS_IN_FLIGHT;
 use crate::targets::dot;
-use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
+use crate::{DenseMethodError, Jitter, MemoryLimit, Problem};
 pub use arrangement::Arrangement;
 use features::Features;
 
@@ -103,8 +104,6 @@ pub struct FullScale {
 
 /// Locations per chunk.
 const CHUNK: usize = 128;
-/// Chunks processed at once; fixed, so that sums do not depend on the number of threads.
-const CHUNKS_IN_FLIGHT: usize = 8;
 
 impl FullScale {
     /// Conditions the model on the observed cells.
@@ -163,11 +162,6 @@ impl FullScale {
         let fitted = &self.fitted[location * n_latents..][..n_latents];
         self.channels.values()[channel] - dot(self.channels.loadings(location, channel), fitted)
     }
-}
-
-/// Chunks of locations, in order.
-fn chunks_of(n_locations: usize) -> Vec<std::ops::Range<usize>> {
-    (0..n_locations).step_by(CHUNK).map(|start| start..(start + CHUNK).min(n_locations)).collect()
 }
 
 /// Checks the memory for the features and their derivatives at every place, and for several copies of A.

@@ -11,7 +11,6 @@ use super::neighborhood::Neighborhood;
 use crate::DenseMethodError;
 use crate::channel::Block;
 use crate::cholesky::{Cholesky, Threads};
-use crate::exact::not_positive_definite;
 use crate::problem::check_dim;
 use crate::targets::{Gaussian, Targets, dot, predict_in_chunks};
 
@@ -88,7 +87,7 @@ impl FullScale {
             let mut matrix = vec![];
             self.residual_covariance(&around, &mut matrix);
             let factor = Cholesky::new(dim, matrix, Threads::One)
-                .map_err(|pivot| not_positive_definite(&self.channels, &around.block, pivot))?;
+                .map_err(|pivot| self.channels.not_positive_definite(&around.block, pivot))?;
             factor.whiten(&mut columns, Threads::One);
             gaussian.subtract_explained(&columns);
             factor.whiten_transposed(&mut columns, Threads::One);

@@ -9,7 +9,6 @@ use rayon::prelude::*;
 use super::{Nngp, points_of};
 use crate::channel::{Adjoint, Block, BlockDerivatives};
 use crate::cholesky::{Cholesky, Threads};
-use crate::exact::not_positive_definite;
 use crate::neighbors::predecessors;
 use crate::{DenseMethodError, Gradient};
 
@@ -44,7 +43,7 @@ impl Nngp {
     /// If a neighborhood's covariance is not positive definite.
     pub fn log_evidence(&self) -> Result<f64, DenseMethodError> {
         let neighborhoods = predecessors(&points_of(&self.channels)?, self.n_neighbors)?;
-        let mut total = self.log_constant();
+        let mut total = self.channels.log_normalizer();
         let values: Vec<Result<f64, DenseMethodError>> = neighborhoods
             .par_iter()
             .map(|(location, near)| Ok(self.conditional(*location, near)?.value))
@@ -61,7 +60,7 @@ impl Nngp {
     /// If a neighborhood's covariance is not positive definite.
     pub fn gradient(&self) -> Result<Gradient, DenseMethodError> {
         let mut adjoint = Adjoint::zero(&self.channels);
-        let mut total = self.log_constant();
+        let mut total = self.channels.log_normalizer();
         let neighborhoods = predecessors(&points_of(&self.channels)?, self.n_neighbors)?;
         for neighborhoods in neighborhoods.chunks(ROWS_IN_FLIGHT) {
             let shares: Vec<Result<Share, DenseMethodError>> = neighborhoods
@@ -77,16 +76,10 @@ impl Nngp {
         Ok(adjoint.pull_back(&self.channels, &self.model, total))
     }
 
-    fn log_constant(&self) -> f64 {
-        self.channels.log_constant() - 0.5 * self.channels.n_channels() as f64 * std::f64::consts::TAU.ln()
-    }
-
     fn conditional(&self, location: usize, near: &[usize]) -> Result<Conditional, DenseMethodError> {
         let channels = &self.channels;
         let block = channels.block_of(near.iter().copied().chain([location]));
-        let matrix = channels.covariance(&self.correlations, &block, Threads::One);
-        let cholesky = Cholesky::new(block.len(), matrix, Threads::One)
-            .map_err(|pivot| not_positive_definite(channels, &block, pivot))?;
+        let cholesky = channels.factor(&self.correlations, &block, Threads::One)?;
         let mut whitened: Vec<f64> =
             block.channels.iter().map(|&channel| channels.values()[channel]).collect();
         cholesky.whiten(&mut whitened, Threads::One);

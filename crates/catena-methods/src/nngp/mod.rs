@@ -2,7 +2,7 @@
 //!
 //! Prediction is local kriging on all observed outputs of the k nearest rows with an observation; an observed row is
 //! conditioned on itself too. The likelihood is Vecchia's: rows in maxmin order, each given its k nearest predecessors,
-//! ties by that order. Cells are reduced to channels first (see [`CellReduction`]), so that a neighborhood costs at most
+//! ties by that order. Cells are reduced to channels first (see `channel`), so that a neighborhood costs at most
 //! (k·min(D, L))³. Both are exact if k is the number of rows.
 //!
 //! - `predict`: local kriging at any inputs.
@@ -15,9 +15,9 @@ use catena::data::{DataError, InputPoints};
 use catena::model::Lmc;
 use catena::structure::KdTree;
 
-use crate::channel::Channels;
+use crate::channel::{CellReduction, Channels};
 use crate::correlation::Correlations;
-use crate::{CellReduction, DenseMethodError, Jitter, Problem};
+use crate::{DenseMethodError, Jitter, Problem};
 
 /// Options of the nearest-neighbor method.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -26,14 +26,12 @@ pub struct NngpOptions {
     pub n_neighbors: usize,
     /// Added to the diagonal of the covariance of the observed cells.
     pub jitter: Jitter,
-    /// Whether cells are reduced first.
-    pub reduction: CellReduction,
 }
 
 impl NngpOptions {
     /// k neighbors, no jitter.
     pub fn new(n_neighbors: usize) -> Self {
-        Self { n_neighbors, jitter: Jitter::NONE, reduction: CellReduction::Lossless }
+        Self { n_neighbors, jitter: Jitter::NONE }
     }
 
     /// The paper's 20 neighbors and jitter.
@@ -59,7 +57,7 @@ impl Nngp {
     /// # Errors
     /// If no neighbors are requested, or more than there are rows with an observation.
     pub fn fit(problem: Problem<'_>, options: NngpOptions) -> Result<Self, DenseMethodError> {
-        let channels = Channels::new(problem, options.jitter, options.reduction)?;
+        let channels = Channels::new(problem, options.jitter, CellReduction::Lossless)?;
         let (n_neighbors, n_locations) = (options.n_neighbors, channels.n_locations());
         if n_neighbors == 0 {
             return Err(DenseMethodError::NoNeighbors);

@@ -5,8 +5,7 @@ use catena::prediction::Prediction;
 
 use super::Nngp;
 use crate::DenseMethodError;
-use crate::cholesky::{Cholesky, Threads};
-use crate::exact::not_positive_definite;
+use crate::cholesky::Threads;
 use crate::neighbors::nearest;
 use crate::problem::check_dim;
 use crate::targets::{Gaussian, Targets, dot, predict_in_chunks};
@@ -33,9 +32,7 @@ impl Nngp {
     fn krige(&self, point: &[f64], targets: &Targets, prior: Gaussian) -> Result<Gaussian, DenseMethodError> {
         let channels = &self.channels;
         let block = channels.block_of(nearest(&self.locations, point, self.n_neighbors).into_iter());
-        let matrix = channels.covariance(&self.correlations, &block, Threads::One);
-        let cholesky = Cholesky::new(block.len(), matrix, Threads::One)
-            .map_err(|pivot| not_positive_definite(channels, &block, pivot))?;
+        let cholesky = channels.factor(&self.correlations, &block, Threads::One)?;
         let count = targets.count(self.model.n_latents());
         // One solve for the targets and the values: the last column is ỹ.
         let mut columns = vec![0.0; (count + 1) * block.len()];

@@ -15,10 +15,11 @@ use rayon::prelude::*;
 
 use super::features::PointFeatures;
 use super::sums::{LocationSums, location_sums, points_of, unexplained_of};
-use super::{Approximation, CHUNKS_IN_FLIGHT, Svgp, chunks_of};
+use super::{Approximation, CHUNK, Svgp};
 use crate::Gradient;
 use crate::channel::Adjoint;
 use crate::cholesky::{Threads, product_with_transposed};
+use crate::normal_equations::{CHUNKS_IN_FLIGHT, chunks_of};
 use crate::targets::dot;
 
 /// The derivatives contributed by a chunk of locations.
@@ -39,7 +40,7 @@ impl Svgp {
         let second_moment = self.second_moment();
         let mut adjoint = Adjoint::zero(&self.channels);
         let mut products: Vec<Vec<f64>> = vec![vec![0.0; features.count().pow(2)]; n_latents];
-        for chunks in chunks_of(self.channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
+        for chunks in chunks_of(self.channels.n_locations(), CHUNK).chunks(CHUNKS_IN_FLIGHT) {
             let shares: Vec<Share> =
                 chunks.par_iter().map(|chunk| self.share(&second_moment, chunk.clone())).collect();
             for share in shares {

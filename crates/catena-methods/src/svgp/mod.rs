@@ -24,13 +24,13 @@ use catena::data::InputPoints;
 use catena::index::LatentIndex;
 use catena::model::Lmc;
 
-use crate::channel::Channels;
-use crate::cholesky::{Cholesky, Threads};
+use crate::channel::{CellReduction, Channels};
+use crate::cholesky::Cholesky;
 use crate::correlation::Correlations;
 use crate::memory::{Bytes, Demand};
+use crate::normal_equations::{CHUNKS_IN_FLIGHT, NormalEquations, chunks_of};
 use crate::problem::check_dim;
-use crate::targets::dot;
-use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
+use crate::{DenseMethodError, Jitter, MemoryLimit, Problem};
 use features::Features;
 
 /// How the variance that the inducing values do not explain enters.
@@ -79,8 +79,6 @@ pub struct Svgp {
     log_evidence: f64,
 }
 
-/// Chunks of locations processed at once; fixed, so that sums do not depend on the number of threads.
-const CHUNKS_IN_FLIGHT: usize = 8;
 /// Locations per chunk.
 const CHUNK: usize = 256;
 
@@ -122,18 +120,17 @@ impl Svgp {
         check_dim(problem.dataset().inputs().dim(), inducing)?;
         let channels = Channels::new(problem, Jitter::NONE, CellReduction::AsObserved)?;
         let features = Features::new(correlations, inducing, jitters)?;
-        let sums = sums::add_up(&channels, &features, options.approximation);
-        let system = Cholesky::new(total, sums.system, Threads::All).map_err(|pivot| {
+        let approximation = options.approximation;
+        let equations = NormalEquations::sum(total, &chunks_of(channels.n_locations(), CHUNK), |chunk| {
+            Ok::<_, DenseMethodError>(sums::of_chunk(&channels, &features, approximation, chunk))
+        })?;
+        let evidence = channels.log_constant() + equations.evidence;
+        let solution = equations.solve().map_err(|pivot| {
             let (latent, inducing) = (LatentIndex::new(pivot / features.count()), pivot % features.count());
             DenseMethodError::InducingNotPositiveDefinite { latent, inducing }
         })?;
-        let mut mean = sums.right;
-        system.whiten(&mut mean, Threads::All);
-        let explained = dot(&mean, &mean);
-        system.whiten_transposed(&mut mean, Threads::All);
-        let log_evidence =
-            channels.log_constant() + sums.evidence + 0.5 * (explained - system.log_determinant());
-        let approximation = options.approximation;
+        let log_evidence = evidence + solution.evidence;
+        let (system, mean) = (solution.factor, solution.weights);
         Ok(Self { model, channels, features, approximation, system, mean, log_evidence })
     }
 
@@ -162,9 +159,4 @@ impl Approximation {
             Self::Collapsed => 1.0,
         }
     }
-}
-
-/// Chunks of locations, in order.
-fn chunks_of(n_locations: usize) -> Vec<std::ops::Range<usize>> {
-    (0..n_locations).step_by(CHUNK).map(|start| start..(start + CHUNK).min(n_locations)).collect()
 }

@@ -1,24 +1,14 @@
-//! A, b and the evidence, summed over chunks of locations.
+//! The terms of A, b and the evidence of a chunk of locations.
 
 use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
+use super::Approximation;
 use super::features::{Features, PointFeatures};
-use super::{Approximation, CHUNKS_IN_FLIGHT, chunks_of};
 use crate::channel::Channels;
-
-/// The sufficient statistics of the data.
-pub(super) struct Sums {
-    /// The lower triangle (by blocks) of `A = I + Σ φφᵀ/λ`, column-major.
-    pub(super) system: Vec<f64>,
-    /// `b = Σ φỹ/λ`.
-    pub(super) right: Vec<f64>,
-    /// `−½ Σ (ỹ²/λ + log 2πλ)`, and minus half the unexplained variance under the collapsed bound.
-    pub(super) evidence: f64,
-}
+use crate::normal_equations::NormalEquations;
 
 /// Per location: `s_ll' = Σ_c a_cl a_cl'/λ_c` (L×L) and `t_l = Σ_c a_cl ỹ_c/λ_c`.
 pub(super) struct LocationSums {
@@ -26,39 +16,22 @@ pub(super) struct LocationSums {
     pub(super) shift: Vec<f64>,
 }
 
-/// All sums, chunk by chunk; the order of additions is fixed.
-pub(super) fn add_up(channels: &Channels, features: &Features, approximation: Approximation) -> Sums {
-    let total = features.total();
-    let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence: 0.0 };
-    sums.system.iter_mut().step_by(total + 1).for_each(|diagonal| *diagonal = 1.0);
-    for chunks in chunks_of(channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
-        let parts: Vec<Sums> = chunks
-            .par_iter()
-            .map(|chunk| of_chunk(channels, features, approximation, chunk.clone()))
-            .collect();
-        for part in parts {
-            sums.evidence += part.evidence;
-            sums.right.iter_mut().zip(part.right).for_each(|(sum, term)| *sum += term);
-            sums.system.iter_mut().zip(part.system).for_each(|(sum, term)| *sum += term);
-        }
-    }
-    sums
-}
-
 /// The points of some locations.
 pub(super) fn points_of(channels: &Channels, chunk: Range<usize>) -> Vec<&[f64]> {
     chunk.map(|location| channels.point(location)).collect()
 }
 
-fn of_chunk(
+/// The terms of `A = I + Σ φφᵀ/λ` (lower triangle by blocks), of `b = Σ φỹ/λ`, and of the evidence,
+/// `−½ Σ (ỹ²/λ + log 2πλ)` and minus half the unexplained variance under the collapsed bound, for a chunk of locations.
+pub(super) fn of_chunk(
     channels: &Channels,
     features: &Features,
     approximation: Approximation,
     chunk: Range<usize>,
-) -> Sums {
-    let (total, n_latents) = (features.total(), features.n_latents());
+) -> NormalEquations {
+    let n_latents = features.n_latents();
     let at = features.of(&points_of(channels, chunk.clone()));
-    let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence: 0.0 };
+    let mut sums = NormalEquations::zero(features.total());
     let locations = location_sums(channels, &at, (approximation, chunk), &mut sums.evidence);
     for latent in 0..n_latents {
         let rows = features.start(latent)..features.start(latent) + features.count();
@@ -69,7 +42,7 @@ fn of_chunk(
             }
         }
         for other in 0..=latent {
-            add_block(features, &at, &locations, (latent, other), &mut sums.system);
+            add_block(features, &at, &locations, (latent, other), &mut sums.matrix);
         }
     }
     sums
