@@ -54,7 +54,7 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Fit { cause, .. } => (*cause).into(),
-            StoreError::NotKept => Self::Numerical(error.to_string()),
+            StoreError::NotFinite => Self::Numerical(error.to_string()),
             other => Self::File(other.to_string()),
         }
     }

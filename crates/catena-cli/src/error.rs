@@ -158,7 +158,7 @@ impl CliError {
             Self::Experiment(cause) if cause.is_numeric() => 3,
             Self::Fit { cause, .. } if cause.is_numerical() => 3,
             Self::Live { cause, .. } if cause.is_numerical() => 3,
-            Self::Store(StoreError::NotKept) => 3,
+            Self::Store(StoreError::NotFinite) => 3,
             Self::Store(StoreError::Fit { cause, .. }) if cause.is_numerical() => 3,
             _ => 2,
         }

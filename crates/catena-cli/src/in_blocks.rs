@@ -136,7 +136,7 @@ impl BlockFilling<'_> {
     }
 
     fn check(&self, blocks: &CsvBlocks, about: &About, target: &Target) -> Result<(), CliError> {
-        if matches!(target.format(), Format::Parquet | Format::Arrow) {
+        if !target.format().is_text() {
             let what = "a table filled in blocks is written as text; use the suffix .csv or .tsv";
             return Err(CliError::Blocks { file: target.file().clone(), what });
         }

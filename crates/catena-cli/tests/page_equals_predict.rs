@@ -3,7 +3,7 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 
-#[path = "../../catena-report/tests/browser/mod.rs"]
+#[path = "../../catena-store/tests/browser/mod.rs"]
 mod browser;
 
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use browser::devtools::Browser;
 use browser::readback::{check_output, check_page};
-use catena_report::{Axis, Bands, InputColumn, OutputSeries, Report, Table, TimeZone};
+use catena_store::report::{Axis, Bands, InputColumn, OutputSeries, Report, Table, TimeZone};
 
 const N_ROWS: usize = 400;
 const OUTPUTS: [&str; 5] = ["inlet", "outlet", "lake", "weir", "mill"];

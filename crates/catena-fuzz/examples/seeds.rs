@@ -59,7 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         write(&corpus.join("model_file").join(name), &taken_apart(&file).ok_or("no model file")?)?;
     }
     // The target's first byte chooses the format.
-    for (choice, format, ending) in [(0, Format::Parquet, "parquet"), (1, Format::Arrow, "arrow")] {
+    for (choice, ending) in [(0, "parquet"), (1, "arrow")] {
         for (name, text) in [
             ("numbers", "place,a,b\n0.5,1,2\n1.5,,3\n2.5,4,-1e9\n"),
             ("times", "time,a,label,ok\n2013-03-15T00:00:00Z,1.5,x,true\n2013-03-15T01:00:00Z,,x,false\n"),
@@ -67,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let table = read_pipe(text.as_bytes(), &ReadOptions::default(), &mut |_, _| {})?;
             let path = corpus.join("columnar").join(format!("made-{name}-{ending}"));
             write(&path, &[])?;
-            write_table(&table, &Target::new(&path, Some(format))?)?;
+            write_table(&table, &Target::new(&path, Format::of_name(ending))?)?;
             let file = std::fs::read(&path)?;
             write(&path, &[&[choice], file.as_slice()].concat())?;
         }

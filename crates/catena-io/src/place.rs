@@ -1,4 +1,4 @@
-//! Where something is, in the words of the user: a file, a line or a row, and a short piece of text.
+//! The location of an error: a file, a line or row, and a short excerpt.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,11 @@ use std::path::{Path, PathBuf};
 pub enum FileName {
     /// A file on disk.
     Path(PathBuf),
-    /// What is piped in.
+    /// Standard input.
     StandardInput,
-    /// What is piped out.
+    /// Standard output.
     StandardOutput,
-    /// A table that was made in memory.
+    /// A table made in memory.
     Memory,
 }
 
@@ -33,12 +33,12 @@ impl fmt::Display for FileName {
     }
 }
 
-/// A row, by what a user can look up: the line of a text file, or the row of a binary one. Both count from 1.
+/// A row, as the line of a text file or the row of a binary file. Both count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Line of a text file; the header is usually line 1.
     Line(u64),
-    /// Row of a table without lines; the first is row 1.
+    /// Row of a binary file.
     Row(u64),
 }
 
@@ -51,14 +51,14 @@ impl fmt::Display for Place {
     }
 }
 
-/// A piece of the user's text, shortened so that a message stays one line.
+/// An excerpt of the user's text, short enough for a message of one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt(String);
 
 impl Excerpt {
     const MOST_LETTERS: usize = 40;
 
-    /// Keeps the first letters of `text`; bytes that are no UTF-8 and control letters are shown as `�`.
+    /// The first letters of `text`; invalid UTF-8 and control characters become `�`.
     pub fn new(text: &[u8]) -> Self {
         let head = &text[..text.len().min(4 * Self::MOST_LETTERS)];
         let shown = String::from_utf8_lossy(head);
@@ -70,7 +70,7 @@ impl Excerpt {
         Self(kept)
     }
 
-    /// The text as it is shown.
+    /// The excerpt.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Durations as people write them: `48h`, `7d`, `15min`.
+//! Durations as text: `48h`, `7d`, `15min`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,48 +9,24 @@ use thiserror::Error;
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub struct Duration(f64);
 
-/// What can be wrong with a duration. Positions count letters from 1.
+/// An invalid duration. Positions count letters from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name every field")]
 pub enum DurationError {
-    /// There is nothing.
-    #[error("a duration is missing; write it as 48h, 7d or 15min")]
+    #[error("the duration is empty; write it as 48h, 7d or 15min")]
     Empty,
-    /// It does not begin with a number.
     #[error("{text:?} has no number at letter {position}; write a duration as 48h, 7d or 15min")]
-    NoNumber {
-        /// What was given.
-        text: String,
-        /// The letter.
-        position: usize,
-    },
-    /// The unit is missing.
+    NoNumber { text: String, position: usize },
     #[error("{text:?} has no unit after letter {position}; write ms, s, min, h, d or w")]
-    NoUnit {
-        /// What was given.
-        text: String,
-        /// The last letter.
-        position: usize,
-    },
-    /// The unit is none of ours.
+    NoUnit { text: String, position: usize },
     #[error("{text:?} has the unknown unit {unit:?} at letter {position}; write ms, s, min, h, d or w")]
-    UnknownUnit {
-        /// What was given.
-        text: String,
-        /// The unit.
-        unit: String,
-        /// Its first letter.
-        position: usize,
-    },
-    /// Zero, negative or too large.
+    UnknownUnit { text: String, unit: String, position: usize },
     #[error("{text:?} is not a positive, finite duration")]
-    NotPositive {
-        /// What was given.
-        text: String,
-    },
+    NotPositive { text: String },
 }
 
-/// Names and seconds, the printed name of each unit first, from large to small.
+/// Names (the printed one first) and seconds of the units, from large to small.
 const UNITS: &[(&[&str], f64)] = &[
     (&["w", "week", "weeks"], 604_800.0),
     (&["d", "day", "days"], 86_400.0),
@@ -63,23 +39,22 @@ const UNITS: &[(&[&str], f64)] = &[
 ];
 
 impl Duration {
-    /// A duration of so many seconds, or `None` if that is not positive and finite.
+    /// A duration in seconds, or `None` if it is not positive and finite.
     pub fn from_seconds(seconds: f64) -> Option<Self> {
         (seconds > 0.0 && seconds.is_finite()).then_some(Self(seconds))
     }
 
-    /// Its length in seconds.
+    /// The duration in seconds.
     pub fn seconds(self) -> f64 {
         self.0
     }
 
-    /// The text that reads back to the same length but for the last digit, in the largest unit up to days in which it is at
-    /// least one.
+    /// A text that reads back to the same duration up to the last digit, in the largest unit up to days in which it is at least one.
     pub fn exact_text(self) -> String {
         let units = &UNITS[1..];
         let unit = units.iter().find(|(_, seconds)| self.0 >= *seconds).unwrap_or(&units[units.len() - 1]);
         let number = self.0 / unit.1;
-        // 24 hours that have been divided and multiplied are 24 hours and a rounding error: fifteen digits do not show it.
+        // Fifteen digits hide a rounding error from unit conversion.
         let short: f64 = format!("{number:.14e}").parse().unwrap_or(number);
         let is_same = (short * unit.1 / self.0 - 1.0).abs() <= 4.0 * f64::EPSILON;
         format!("{}{}", if is_same { short } else { number }, unit.0[0])
@@ -99,7 +74,7 @@ impl FromStr for Duration {
         let letter = |offset: usize| given[..blank + offset].chars().count() + 1;
         let is_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '+');
         let mut length = trimmed.find(|letter| !is_number(letter)).unwrap_or(trimmed.len());
-        // An exponent, but not the beginning of a unit.
+        // An exponent, unless the letter begins a unit.
         let rest = &trimmed[length..];
         if length > 0 && rest.starts_with(['e', 'E']) {
             let exponent = rest[1..].find(|letter| !is_number(letter)).unwrap_or(rest.len() - 1);
@@ -129,14 +104,14 @@ impl fmt::Display for Duration {
         let units = if is_whole_weeks { UNITS } else { &UNITS[1..] };
         let last = units.len() - 1;
         let mut index = units.iter().position(|(_, seconds)| self.0 >= *seconds).unwrap_or(last);
-        // 59.96 s is 60.0 s with three digits: that is a minute.
+        // 59.96 s rounds to 60.0 s, which is a minute.
         let mut rounded = three_digits(self.0 / units[index].1);
         if index > 0 && rounded * units[index].1 >= units[index - 1].1 {
             rounded = three_digits(rounded * units[index].1 / units[index - 1].1);
             index -= 1;
         }
         let unit = units[index].0[0];
-        // Below a nanosecond or beyond a million days there are no more units.
+        // Exponential notation below 0.001 ns and above a million days.
         if (1e-3..1e6).contains(&rounded) {
             write!(formatter, "{rounded}{unit}")
         } else {
@@ -145,7 +120,7 @@ impl fmt::Display for Duration {
     }
 }
 
-/// The number with three significant digits; larger numbers keep all digits before the point.
+/// The number with three significant digits, or rounded to an integer from 1000 on.
 fn three_digits(value: f64) -> f64 {
     if (1000.0..1e15).contains(&value) {
         return value.round();
@@ -159,7 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn durations_read_as_written() {
+    fn durations_are_parsed() {
         for (text, seconds) in [
             ("48h", 172_800.0),
             ("7d", 604_800.0),
@@ -208,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn exact_texts_are_short_where_they_can_be() {
+    fn exact_texts_are_short() {
         for (seconds, text) in [
             (86_400.0, "1d"),
             (3.0 * (86_400.0 / 3.0 + 1e-11), "1d"),
@@ -239,7 +214,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_read_or_refused(text in "\\PC{0,12}") {
+        fn any_text_is_parsed_or_rejected(text in "\\PC{0,12}") {
             let _ = text.parse::<Duration>();
         }
     }

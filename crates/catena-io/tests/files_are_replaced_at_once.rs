@@ -24,7 +24,7 @@ fn table(n_rows: usize) -> Table {
 fn unfinished_files_vanish() {
     let folder = Folder::new();
     let path = folder.write("t.csv", "old");
-    let mut dropped = TargetFile::create(&target(&path)).unwrap();
+    let mut dropped = TargetFile::create(target(&path).file()).unwrap();
     dropped.write_all(b"half").unwrap();
     dropped.flush().unwrap();
     assert_eq!(folder.names().len(), 2, "the new file lies beside the old");
@@ -32,14 +32,14 @@ fn unfinished_files_vanish() {
     assert_eq!(folder.names(), ["t.csv"]);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 
-    let mut interrupted = TargetFile::create(&target(&path)).unwrap();
+    let mut interrupted = TargetFile::create(target(&path).file()).unwrap();
     interrupted.write_all(b"half").unwrap();
     remove_unfinished_files();
     assert_eq!(folder.names(), ["t.csv"]);
     assert!(interrupted.commit().is_err(), "nothing is left to put in place");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
 
-    let mut completed = TargetFile::create(&target(&path)).unwrap();
+    let mut completed = TargetFile::create(target(&path).file()).unwrap();
     completed.write_all(b"new").unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "old", "until the end");
     completed.commit().unwrap();
@@ -65,7 +65,7 @@ fn unfinished_files_vanish() {
 fn a_full_disk_is_said_so() {
     use catena_io::model_file::{Container, ModelFileError};
     use catena_io::read::Format;
-    for format in [Format::Csv, Format::Tsv, Format::Parquet, Format::Arrow] {
+    for &format in Format::ALL {
         let full = Target::new(Path::new("/dev/full"), Some(format)).unwrap();
         let error = write_table(&table(100_000), &full).unwrap_err();
         assert!(matches!(error, WriteError::DiskFull { .. }), "{format:?}: {error:?}");

@@ -1,9 +1,9 @@
-//! What is remembered of a table beside its numbers.
+//! Names and time axes of the table of a fit.
 
 use catena_io::select::{Frame, Input, LongColumns};
 use serde_json::Value;
 
-/// What the table was like from which a model was made.
+/// The table of a fit, without its numbers.
 #[derive(Debug, Clone)]
 pub struct About {
     /// Where the table came from.
@@ -16,12 +16,12 @@ pub struct About {
     pub long: Option<LongColumns>,
     /// Columns with the known noise of each output; empty if there are none.
     pub noise_columns: Vec<String>,
-    /// What the program that made the model wants to find again; others keep it as it is.
+    /// Data of the program that saved the model; other programs keep it unchanged.
     pub caller: Option<Value>,
 }
 
 impl About {
-    /// What is to be remembered of a frame.
+    /// The description of a frame.
     pub fn new(frame: &Frame, long: Option<&LongColumns>, noise_columns: &[String]) -> Self {
         let input = |input: &Input| Input { values: vec![], ..input.clone() };
         Self {

@@ -1,37 +1,23 @@
-//! Why a fit cannot be kept, opened or shown.
+//! Errors of saving, loading and reporting a fit.
 
 use catena_fit::fit::FitError;
 use catena_io::FileName;
 use catena_io::model_file::ModelFileError;
-use catena_report::ReportError;
 use thiserror::Error;
 
-/// A fit that cannot be kept, opened or shown.
+use crate::report::ReportError;
+
+/// A fit that cannot be saved, loaded or reported.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name every field")]
 pub enum StoreError {
-    /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] ModelFileError),
-    /// The model in the file cannot be conditioned on its table.
     #[error("{file}: {cause}")]
-    Fit {
-        /// The file.
-        file: FileName,
-        /// What went wrong.
-        cause: Box<FitError>,
-    },
-    /// A header of JSON holds finite numbers only.
-    #[error(
-        "the model has numbers that are not finite and cannot be kept; check the table for extreme values"
-    )]
-    NotKept,
-    /// The page cannot be drawn.
-    #[error("{file}: the page cannot be made ({cause})")]
-    Page {
-        /// The data it is about.
-        file: FileName,
-        /// What went wrong.
-        cause: ReportError,
-    },
+    Fit { file: FileName, cause: Box<FitError> },
+    #[error("the model has non-finite numbers and cannot be saved; check the table for extreme values")]
+    NotFinite,
+    #[error("{file}: cannot make the page ({cause})")]
+    Page { file: FileName, cause: ReportError },
 }

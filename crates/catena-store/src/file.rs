@@ -1,4 +1,4 @@
-//! Models in files: a fit taken apart into a readable header and raw arrays, and put together again to the bit.
+//! Model files: a fit as a JSON header and raw arrays. A loaded fit predicts to the bit what the saved one did.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ use serde_json::Value;
 
 use crate::{About, StoreError};
 
-/// A fit and what its file must know beside it.
+/// A fit and the description of its table.
 #[derive(Debug)]
 pub struct Model {
     /// The fit.
     pub fit: Fit,
-    /// What its table was like.
+    /// The description of its table.
     pub about: About,
 }
 
@@ -48,16 +48,16 @@ struct Header {
 #[derive(Debug, Serialize, Deserialize)]
 struct InputHeader {
     name: String,
-    style: String,
-    time: Option<Value>,
+    style: NumberStyle,
+    time: Option<TimeAxis>,
 }
 
-/// A name with a count where there is one.
+/// The name of a method or structure, with its counts.
 #[derive(Debug, Serialize, Deserialize)]
 struct Named {
     name: String,
     count: usize,
-    /// A second count, where there are two.
+    /// A second count, if there are two.
     #[serde(default)]
     neighbors: usize,
 }
@@ -115,18 +115,10 @@ impl Named {
     }
 }
 
-fn style_name(style: NumberStyle) -> &'static str {
-    match style {
-        NumberStyle::Integer => "integer",
-        NumberStyle::Single => "single",
-        NumberStyle::Double => "double",
-    }
-}
-
-/// Writes a model file, at once or not at all.
+/// Writes a model file atomically.
 ///
 /// # Errors
-/// When the path cannot be written, or the model has numbers that are not finite.
+/// If the path cannot be written, or the model has non-finite numbers.
 pub fn save(fit: &Fit, about: &About, path: &Path) -> Result<(), StoreError> {
     Ok(container(fit, about)?.write_to(path)?)
 }
@@ -134,15 +126,15 @@ pub fn save(fit: &Fit, about: &About, path: &Path) -> Result<(), StoreError> {
 /// The bytes of a model file.
 ///
 /// # Errors
-/// When the model has numbers that are not finite.
+/// If the model has non-finite numbers.
 pub fn to_bytes(fit: &Fit, about: &About) -> Result<Vec<u8>, StoreError> {
     Ok(container(fit, about)?.to_bytes()?)
 }
 
-/// The digest of the data a model was made from.
+/// The digest of the training data of a model.
 ///
 /// # Errors
-/// Only for a table that contradicts itself, which is never built.
+/// Never, for a valid table.
 pub fn data_digest(table: &Dataset) -> Result<Digest, StoreError> {
     let (inputs, values) = data_arrays(table)?;
     Ok(Digest::of_arrays([("inputs", &inputs), ("values", &values)]))
@@ -159,8 +151,8 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
     let FitParts { table, preparation, model, method, structure, candidates, seed, summary } = fit.parts();
     let input = |input: &Input| InputHeader {
         name: input.name.clone(),
-        style: style_name(input.style).to_owned(),
-        time: input.time.as_ref().map(TimeAxis::to_json),
+        style: input.style,
+        time: input.time.clone(),
     };
     let header = Header {
         catena: env!("CARGO_PKG_VERSION").to_owned(),
@@ -177,9 +169,9 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         preparation: preparation.clone(),
         summary: finite(summary.clone()),
     };
-    // What JSON cannot hold would only be noticed when the file is opened: better now.
-    let header = serde_json::to_value(&header).map_err(|_| StoreError::NotKept)?;
-    Header::deserialize(&header).map_err(|_| StoreError::NotKept)?;
+    // JSON has no infinities or NaN: fail now rather than when the file is opened.
+    let header = serde_json::to_value(&header).map_err(|_| StoreError::NotFinite)?;
+    Header::deserialize(&header).map_err(|_| StoreError::NotFinite)?;
     let mut container = Container::new(header);
     let (inputs, values) = data_arrays(table)?;
     container.data_digest = Some(Digest::of_arrays([("inputs", &inputs), ("values", &values)]));
@@ -215,7 +207,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
     Ok(container)
 }
 
-/// JSON has no infinity: a score that is not finite is left out.
+/// The summary without non-finite scores, which JSON cannot hold.
 fn finite(mut summary: Summary) -> Summary {
     let is_finite =
         |scores: &HeldOut| scores.rmse.is_finite() && scores.mnll.is_finite() && scores.coverage.is_finite();
@@ -230,13 +222,13 @@ fn finite(mut summary: Summary) -> Summary {
 /// Reads a model file.
 ///
 /// # Errors
-/// When there is no such file, or it is not a whole model of a version that is known.
+/// If the file is missing, damaged, or of a newer version.
 pub fn load(path: &Path) -> Result<Model, StoreError> {
     let (parts, about) = load_parts(path)?;
     conditioned(parts, about, &FileName::from(path))
 }
 
-/// Reads what a model file is made of, without conditioning it on its own table.
+/// Reads the parts of a fit, without conditioning on its table.
 ///
 /// # Errors
 /// As [`load`].
@@ -259,11 +251,11 @@ fn conditioned(parts: FitParts, about: About, file: &FileName) -> Result<Model, 
     Ok(Model { fit, about })
 }
 
-/// The parts of the model in a container that was read from `file`.
+/// The parts of a fit in a container read from `file`.
 fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), StoreError> {
     let broken = |what| StoreError::File(ModelFileError::Damaged { file: file.clone(), what });
-    let header: Header = serde_json::from_value(container.header.clone())
-        .map_err(|_| broken("the header is not that of a fit"))?;
+    let header: Header =
+        serde_json::from_value(container.header.clone()).map_err(|_| broken("the header is not of a fit"))?;
     let numbers = |name: &str| -> Result<Vec<f64>, StoreError> {
         let array = container.array(name).map_err(|_| broken("an array is missing"))?;
         array.as_f64().map(<[f64]>::to_vec).ok_or_else(|| broken("an array has the wrong kind"))
@@ -271,7 +263,7 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
     let (n_inputs, n_outputs) = (header.inputs.len(), header.outputs.len());
     let inputs = numbers("inputs")?;
     if n_inputs == 0 || n_outputs == 0 || header.preparation.inputs.len() != n_inputs {
-        return Err(broken("the header names no inputs or outputs"));
+        return Err(broken("the header has no inputs or outputs"));
     }
     if header.preparation.outputs.len() != n_outputs
         || !is_of(&header.summary, n_outputs, header.latents.len())
@@ -279,10 +271,11 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         return Err(broken("the header and its outputs disagree"));
     }
     let n_rows = inputs.len() / n_inputs;
-    let inputs = InputPoints::new(n_rows, n_inputs, inputs).map_err(|_| broken("the inputs are no table"))?;
+    let inputs =
+        InputPoints::new(n_rows, n_inputs, inputs).map_err(|_| broken("the inputs are not a table"))?;
     let values = numbers("values")?;
     let mut observations = Observations::from_dense(n_rows, n_outputs, &values)
-        .map_err(|_| broken("the values are no table"))?;
+        .map_err(|_| broken("the values are not a table"))?;
     if container.arrays.contains_key("cell_noise") {
         let mut known = numbers("cell_noise")?.into_iter();
         observations = observations
@@ -296,10 +289,10 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         true => {
             let values = numbers("candidates")?;
             let points = InputPoints::new(values.len() / n_inputs, n_inputs, values);
-            Some(points.map_err(|_| broken("the candidates are no table"))?)
+            Some(points.map_err(|_| broken("the candidates are not a table"))?)
         }
     };
-    let about = about_of(&header).ok_or_else(|| broken("an input is not described"))?;
+    let about = about_of(&header);
     let parts = FitParts {
         table,
         preparation: header.preparation,
@@ -313,7 +306,7 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
     Ok((parts, about))
 }
 
-/// Whether a summary has the sizes of a model's.
+/// Whether the sizes of a summary match the model.
 fn is_of(summary: &Summary, n_outputs: usize, n_latents: usize) -> bool {
     summary.outputs.len() == n_outputs
         && summary.latents.len() == n_latents
@@ -326,7 +319,7 @@ fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) 
     if lengths.len() != header.latents.len() {
         return None;
     }
-    // Files without any piece for time have no shapes.
+    // Files without time components have no shapes.
     let shapes = numbers("shapes").unwrap_or_else(|_| vec![f64::NAN; lengths.len()]);
     let mut latents: Vec<Latent> = vec![];
     for (of, (length, shape)) in header.latents.iter().zip(lengths.into_iter().zip(&shapes)) {
@@ -340,27 +333,19 @@ fn lmc(header: &Header, numbers: &dyn Fn(&str) -> Result<Vec<f64>, StoreError>) 
     Lmc::new(latents, mixing, noise?).ok()
 }
 
-fn about_of(header: &Header) -> Option<About> {
-    let input = |input: &InputHeader| -> Option<Input> {
-        let style = match input.style.as_str() {
-            "integer" => NumberStyle::Integer,
-            "single" => NumberStyle::Single,
-            "double" => NumberStyle::Double,
-            _ => return None,
-        };
-        let time = match &input.time {
-            None => None,
-            Some(axis) => Some(TimeAxis::from_json(axis)?),
-        };
-        Some(Input { name: input.name.clone(), values: vec![], time, style })
+fn about_of(header: &Header) -> About {
+    let input = |InputHeader { name, style, time }: &InputHeader| Input {
+        name: name.clone(),
+        values: vec![],
+        time: time.clone(),
+        style: *style,
     };
-    let long = header.long.clone().map(|[time, series, value]| LongColumns { time, series, value });
-    Some(About {
+    About {
         data: header.data.clone(),
-        inputs: header.inputs.iter().map(input).collect::<Option<_>>()?,
+        inputs: header.inputs.iter().map(input).collect(),
         outputs: header.outputs.clone(),
-        long,
+        long: header.long.clone().map(|[time, series, value]| LongColumns { time, series, value }),
         noise_columns: header.noise_columns.clone(),
         caller: header.caller.clone(),
-    })
+    }
 }

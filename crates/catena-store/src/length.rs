@@ -1,4 +1,4 @@
-//! Lengths along an input as a person writes them.
+//! Lengths along an input as text.
 
 use catena_io::units::Duration;
 

@@ -1,22 +1,22 @@
-//! A fit with the names of its table: kept in a file, shown on a page. The command line and Python share it, so that each
-//! opens what the other wrote.
+//! Saves, loads and reports fits. The command line and Python share it, so each opens files of the other.
 //!
-//! - `about`: what is remembered of a table beside its numbers.
-//! - `file`: [`save`], [`load`], and the same as bytes.
-//! - `page`: [`page`], one self-contained web page.
-//! - `parameters`: [`Parameters`], what was learned as a JSON text, to be given to another fit.
-//! - `length`: lengths along an input as a person writes them.
+//! - `about`: names and time axes of the table of a fit.
+//! - `file`: [`save`] and [`load`], to a file or to bytes.
+//! - `parameters`: [`Parameters`], the learned parameters as JSON text.
+//! - `report`: a self-contained HTML page from plain numbers; `fit_report`: [`page`], the page of a fit.
+//! - `length`: lengths along an input as text.
 
 mod about;
 mod error;
 mod file;
+mod fit_report;
 mod length;
-mod page;
 mod parameters;
+pub mod report;
 
 pub use about::About;
 pub use error::StoreError;
 pub use file::{Model, data_digest, from_bytes, load, load_parts, save, to_bytes};
+pub use fit_report::page;
 pub use length::length_text;
-pub use page::page;
 pub use parameters::{ParameterError, Parameters};

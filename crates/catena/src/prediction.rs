@@ -35,6 +35,11 @@ impl Prediction {
         Self { n_outputs, means, variances }
     }
 
+    /// The arrays of means and variances, row-major.
+    pub fn into_arrays(self) -> (Vec<f64>, Vec<f64>) {
+        (self.means, self.variances)
+    }
+
     /// Takes the arrays, leaving no rows.
     pub(crate) fn take_arrays(&mut self) -> (Vec<f64>, Vec<f64>) {
         (std::mem::take(&mut self.means), std::mem::take(&mut self.variances))

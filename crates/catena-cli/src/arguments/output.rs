@@ -63,7 +63,7 @@ impl TableTarget {
         check_apart(&[&self.output], read)?;
         let target = Target::new(&self.output, Format::of_path(&self.output).or(format))?;
         if !is_pipe {
-            drop(TargetFile::create(&target)?);
+            drop(TargetFile::create(target.file())?);
         }
         Ok(target)
     }

@@ -150,7 +150,7 @@ pub(super) fn long_columns(text: &str) -> Result<LongColumns, String> {
 
 /// A format by its name.
 pub(crate) fn format(text: &str) -> Result<Format, String> {
-    Format::of_name(text).ok_or_else(|| "write csv, tsv, txt, parquet or arrow".to_owned())
+    Format::of_name(text).ok_or_else(|| format!("write {}", Format::names()))
 }
 
 /// A probability strictly between 0 and 1.

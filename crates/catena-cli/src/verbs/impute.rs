@@ -143,7 +143,7 @@ fn complete(
             .values
             .iter()
             .enumerate()
-            .filter(|(row, value)| value.is_finite() && data.is_hole(*row))
+            .filter(|(row, value)| value.is_finite() && data.is_missing(*row))
             .count()
     };
     let n_missing = completion.filled.iter().map(missing_in).sum();
@@ -193,12 +193,12 @@ fn completion(
     let predictive =
         fit.predict_rows(arguments.prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
     let Source { table, frame } = source;
-    let filled = frame.to_table_columns(&predictive.means()).into_iter();
+    let filled = frame.to_table_columns(|at| predictive.mean(at)).into_iter();
     let filled = filled.map(|(position, values)| FilledColumn { position, values }).collect();
     let mut appended = vec![];
     for (added, names) in added_columns(arguments, frame, long) {
         let cells = in_missing(&frame.values, |at| added.number(&predictive, at));
-        let columns = frame.to_table_columns(&cells).into_iter();
+        let columns = frame.to_table_columns(|at| cells[at]).into_iter();
         appended.extend(columns.zip(names).map(|((_, values), name)| added_column(table, name, values)));
     }
     Ok(Completion { filled, appended })

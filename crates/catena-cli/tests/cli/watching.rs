@@ -133,7 +133,7 @@ fn lines_that_cannot_be_used_are_skipped_or_stop_it() {
     for sentence in [
         "standard input: line 2: column temp: \"inf\" is infinite",
         "standard input: line 3: has 1 fields, but the header has 2",
-        "standard input: line 4: column time: \"2024-02-30\" is no valid date",
+        "standard input: line 4: column time: \"2024-02-30\" is not a valid date",
         "skipped 3 invalid lines",
     ] {
         assert!(skipped.stderr.contains(sentence), "{sentence}: {}", skipped.stderr);

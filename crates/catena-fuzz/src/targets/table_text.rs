@@ -10,7 +10,8 @@ use crate::scratch::scratch_path;
 
 /// The table in the remaining bytes, if they are one.
 pub(super) fn read_text(supply: &mut Supply<'_>, text_columns: &[String]) -> Option<Table> {
-    let format = supply.choice(&[Format::Csv, Format::Tsv, Format::Text]);
+    let texts: Vec<Format> = Format::ALL.iter().copied().filter(|format| format.is_text()).collect();
+    let format = supply.choice(&texts);
     read_as(format, supply.rest(), text_columns)
 }
 
@@ -37,7 +38,7 @@ pub(super) fn check_frame(table: &Table, frame: &Frame) {
     if let Layout::Wide { .. } = frame.layout {
         assert_eq!(n_rows, table.n_rows());
     }
-    for (position, column) in frame.to_table_columns(&vec![0.5; frame.values.len()]) {
+    for (position, column) in frame.to_table_columns(|_| 0.5) {
         assert!(position < table.columns().len() && column.len() == table.n_rows());
     }
     assert!(!frame.decision.sentences().is_empty());
@@ -46,10 +47,10 @@ pub(super) fn check_frame(table: &Table, frame: &Frame) {
 /// Checks that a table written and read again is the same, and that filling its missing values changes nothing else.
 pub(super) fn check_writing(table: &Table) {
     let path = scratch_path("table.csv");
-    let Ok(target) = Target::new(&path, Some(Format::Csv)) else { return };
+    let Ok(target) = Target::new(&path, Some(Format::CSV)) else { return };
     let read = |what: &str| {
         let bytes = std::fs::read(&path).unwrap_or_default();
-        let options = ReadOptions { format: Some(Format::Csv), ..ReadOptions::default() };
+        let options = ReadOptions { format: Some(Format::CSV), ..ReadOptions::default() };
         let again = read_pipe(bytes.as_slice(), &options, &mut |_, _| {});
         assert!(again.is_ok(), "{what} cannot be read again: {again:?}\n{}", String::from_utf8_lossy(&bytes));
         again.ok()
@@ -71,7 +72,8 @@ pub(super) fn check_writing(table: &Table) {
     {
         assert_eq!(again.n_rows(), table.n_rows());
         // Text among numbers stays as it is.
-        let whole = table.columns().iter().zip(again.columns()).filter(|(left, _)| left.stray().is_none());
+        let whole =
+            table.columns().iter().zip(again.columns()).filter(|(left, _)| left.invalid_cell().is_none());
         for (left, right) in whole {
             let (ColumnData::Number(left), ColumnData::Number(right)) = (left.data(), right.data()) else {
                 continue;

@@ -1,9 +1,8 @@
-//! A journal of observations beside a model: appended before anything is acknowledged, read back after the process died.
+//! A write-ahead journal of observations beside a model file.
 //!
-//! Every record is handed to the system by one write before the caller goes on, so it survives the death of the process;
-//! with [`Journal::append`]'s `sync` it is on the disk and survives the loss of power too. A record that was cut short is
-//! never read: it is cut off when the journal is opened. Damage anywhere else is refused, because whole records would be
-//! lost behind it.
+//! [`Journal::append`] writes records before they are acknowledged, so they survive a crash of the process; with `sync` they also
+//! survive a loss of power. A last record that was cut short is removed when the journal is opened. Damage before whole records is
+//! an error, because they would be lost.
 
 mod error;
 mod record;
@@ -21,7 +20,7 @@ use crate::model_file::Digest;
 use crate::place::FileName;
 use record::{BadBeginning, Beginning};
 
-/// An open journal; no other process can open it meanwhile.
+/// An open journal, locked against other processes.
 #[derive(Debug)]
 pub struct Journal {
     file: File,
@@ -34,24 +33,24 @@ pub struct Journal {
     buffer: Vec<u8>,
 }
 
-/// What was found when a journal was opened.
+/// The content of a journal when it was opened.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Replay {
-    /// Every line that was applied, in order.
+    /// The records, in order.
     pub records: Vec<Record>,
-    /// Bytes of a last record that was cut short; they are gone now.
+    /// Removed bytes of a last record that was cut short.
     pub n_torn_bytes: u64,
 }
 
 impl Journal {
-    /// Opens the journal of a model with this many inputs, or begins one.
+    /// Opens or creates the journal of a model with `n_inputs` inputs.
     ///
     /// # Errors
-    /// When it is of another model or damaged, another process has it open, or it cannot be read or written.
+    /// If it belongs to another model, is damaged, is in use, or cannot be read or written.
     pub fn open(path: &Path, model: Digest, n_inputs: usize) -> Result<(Self, Replay), JournalError> {
         let name = FileName::from(path);
         let failed = |source| JournalError::Io { file: name.clone(), source };
-        // It is cut only where a record is torn.
+        // Truncated only after a record that was cut short.
         let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let mut file = options.map_err(failed)?;
         match file.try_lock() {
@@ -61,7 +60,7 @@ impl Journal {
         }
         let mut bytes = vec![];
         file.read_to_end(&mut bytes).map_err(failed)?;
-        // A header that was cut short: nothing was acknowledged yet.
+        // If the header was cut short, nothing was acknowledged yet.
         let fresh = Beginning { model, lines: 0, behind: 0 }.to_bytes();
         if bytes.len() < fresh.len() && fresh.starts_with(&bytes) {
             file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
@@ -94,10 +93,10 @@ impl Journal {
         Ok((journal, Replay { records, n_torn_bytes: n_torn as u64 }))
     }
 
-    /// Begins the journal of a model whose table already has the first lines of a stream; whatever was at the path is replaced.
+    /// Replaces the journal by an empty one, for a model whose table already contains the first `lines` lines of a stream.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub fn begin_behind(path: &Path, model: Digest, lines: u64, behind: u64) -> Result<(), JournalError> {
         let name = FileName::from(path);
         let mut file = crate::write::TargetFile::create_path(path)?;
@@ -106,17 +105,17 @@ impl Journal {
         Ok(file.commit()?)
     }
 
-    /// Where the journal of a model is, unless another place is named.
+    /// The default path of the journal of a model.
     pub fn beside(model: &Path) -> PathBuf {
         let mut name = model.as_os_str().to_owned();
         name.push(".journal");
         name.into()
     }
 
-    /// Whether there is a journal with records at a path. Nobody could read them without the model they were written for.
+    /// Whether there is a journal with records at a path.
     ///
     /// # Errors
-    /// When another process has it open, or it cannot be read.
+    /// If another process has it open, or it cannot be read.
     pub fn has_records(path: &Path) -> Result<bool, JournalError> {
         let name = FileName::from(path);
         let failed = |source| JournalError::Io { file: name.clone(), source };
@@ -139,25 +138,25 @@ impl Journal {
         }
     }
 
-    /// What it is called.
+    /// The file.
     pub fn name(&self) -> &FileName {
         &self.name
     }
 
-    /// The number of the last line that was applied.
+    /// Number of the last line in the journal.
     pub fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Where the line after the last one begins in its file; 0 if that is not known.
+    /// Offset of the next line in its file; 0 if unknown.
     pub fn behind(&self) -> u64 {
         self.behind
     }
 
-    /// Appends records with one write, and with `sync` waits until they are on the disk. Only then may they be acknowledged.
+    /// Appends records with one write, and with `sync` waits until they are on disk. They may be acknowledged when it returns.
     ///
     /// # Errors
-    /// When the disk is full or fails; then nothing of them is left behind if the system lets it be removed.
+    /// If the disk is full or fails; a partial record is removed, now or when the journal is opened.
     pub fn append(&mut self, records: &[Record], sync: bool) -> Result<(), JournalError> {
         let Some(last) = records.last() else { return Ok(()) };
         self.buffer.clear();
@@ -172,7 +171,7 @@ impl Journal {
             written = self.file.sync_data();
         }
         if let Err(source) = written {
-            // What cannot be removed here is cut off when the journal is opened.
+            // If this fails, the partial record is removed when the journal is opened.
             let _ = self.file.set_len(self.length);
             let _ = self.file.seek(SeekFrom::Start(self.length));
             return Err(JournalError::Io { file: self.name.clone(), source });
@@ -187,7 +186,7 @@ impl Journal {
 struct Found {
     beginning: Beginning,
     records: Vec<Record>,
-    /// Bytes up to behind the last whole record.
+    /// End of the last whole record.
     length: usize,
     n_torn: usize,
 }
@@ -198,7 +197,7 @@ enum Unreadable {
     Damaged { at: u64, n_whole: usize },
 }
 
-/// Everything whole in the bytes of a journal.
+/// All whole records in the bytes of a journal.
 fn read(bytes: &[u8], n_inputs: usize) -> Result<Found, Unreadable> {
     let (beginning, mut at) = Beginning::read(bytes).map_err(Unreadable::Beginning)?;
     let mut records: Vec<Record> = vec![];
@@ -210,7 +209,7 @@ fn read(bytes: &[u8], n_inputs: usize) -> Result<Found, Unreadable> {
                 records.push(record);
                 at += length;
             }
-            // Only the end may be torn: with a whole record behind it, this is damage.
+            // A partial record is valid at the end only; before a whole record it is damage.
             _ => {
                 let is_followed =
                     (at + 1..bytes.len()).any(|later| Record::read(&bytes[later..], n_inputs).is_some());

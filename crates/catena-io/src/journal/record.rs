@@ -1,4 +1,4 @@
-//! The bytes of a journal: a header, and records that say of themselves whether they are whole.
+//! The bytes of a journal: a header, and records with checksums.
 //!
 //! ```text
 //! catena-journal 1\n                     the magic line, with the version of the format
@@ -7,21 +7,21 @@
 //! record, record, ...                    one after the other, little-endian
 //!
 //! record: u32 length of the body | u32 check of the length | body | first 8 bytes of the SHA-256 of the body
-//! body:   u64 line | u64 bytes of the file up to behind the line | f64 × M inputs | (u32 output, f64 value) × cells
+//! body:   u64 line | u64 offset of the next line in its file | f64 × M inputs | (u32 output, f64 value) × cells
 //! ```
 
 use sha2::{Digest as _, Sha256};
 
-/// One line that was applied: where it stood, and what it said.
+/// One line of a stream: its position and its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// Its number, counted from 1 behind any header.
+    /// Number of the line, from 1, after any header.
     pub line: u64,
-    /// Where the next line begins in its file; 0 if it came through a pipe.
+    /// Offset of the next line in its file; 0 for a pipe.
     pub behind: u64,
     /// The inputs.
     pub inputs: Vec<f64>,
-    /// The cells that were observed.
+    /// Observed outputs with their values.
     pub cells: Vec<(u32, f64)>,
 }
 
@@ -32,7 +32,7 @@ const CHECKSUM: usize = 8;
 const FIXED: usize = 16;
 const CELL: usize = 12;
 
-/// A length and its check differ by this in every bit that is set, so that zeros are no length.
+/// Mixed into the check of a length, so that zeros are not valid.
 const LENGTH_MASK: u32 = 0x9e37_79b9;
 
 fn check_of(length: u32) -> u32 {
@@ -65,7 +65,7 @@ impl Record {
         bytes.extend(sum);
     }
 
-    /// The whole record at the beginning of these bytes, of a model with this many inputs, and how long it is.
+    /// The record at the start of `bytes`, if it is whole, and its length.
     pub(super) fn read(bytes: &[u8], n_inputs: usize) -> Option<(Self, usize)> {
         let (length, rest) = bytes.split_first_chunk::<4>()?;
         let (check, rest) = rest.split_first_chunk::<4>()?;
@@ -91,24 +91,24 @@ impl Record {
     }
 }
 
-/// What a journal begins with.
+/// The header of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Beginning {
     /// The model it belongs to.
     pub(super) model: crate::model_file::Digest,
     /// Lines applied before the first record.
     pub(super) lines: u64,
-    /// Where the next line begins in their file.
+    /// Offset of the next line in their file.
     pub(super) behind: u64,
 }
 
 pub(super) const MAGIC: &str = "catena-journal ";
 pub(super) const VERSION: u64 = 1;
 
-/// Why the beginning of a journal cannot be used.
+/// An invalid header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BadBeginning {
-    /// Something else.
+    /// Not a journal.
     NotAJournal,
     /// A later version.
     Newer(u64),
@@ -125,7 +125,7 @@ impl Beginning {
 
     /// The header, and how many bytes it has.
     pub(super) fn read(bytes: &[u8]) -> Result<(Self, usize), BadBeginning> {
-        // No header is longer.
+        // Headers are shorter.
         let head = &bytes[..bytes.len().min(256)];
         let parsed = || -> Option<Result<(Self, usize), BadBeginning>> {
             let mut lines = head.split_inclusive(|byte| *byte == b'\n');
@@ -141,7 +141,7 @@ impl Beginning {
             let mut numbers = line("begins ")?.split(' ');
             let mut number = || numbers.next()?.parse::<u64>().ok();
             let beginning = Self { model, lines: number()?, behind: number()? };
-            // The check is in the bytes that the same header would have.
+            // Equal bytes mean an equal check.
             let expected = beginning.to_bytes();
             head.starts_with(&expected).then_some(Ok((beginning, expected.len())))
         };

@@ -31,7 +31,7 @@ fn small() -> (Vec<u8>, Vec<usize>) {
 }
 
 #[test]
-fn what_was_appended_is_read_again() {
+fn appended_records_are_read_again() {
     let path = path("again");
     let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
     assert_eq!(replay, Replay::default());
@@ -52,7 +52,7 @@ fn what_was_appended_is_read_again() {
 }
 
 #[test]
-fn records_are_seen_without_their_model() {
+fn records_are_found_without_their_model() {
     let path = path("seen");
     assert!(!Journal::has_records(&path).unwrap());
     let (mut journal, _) = Journal::open(&path, digest(1), 2).unwrap();
@@ -89,7 +89,7 @@ fn cut_at_any_byte_only_whole_records_are_read() {
         let whole = ends.iter().rev().find(|end| **end <= length);
         let n_torn = whole.map_or(0, |whole| length - whole);
         assert_eq!(replay.n_torn_bytes as usize, n_torn, "cut at {length}");
-        // It goes on from there.
+        // Appending continues from there.
         journal.append(&[record(9)], false).unwrap();
         drop(journal);
         let (_, replay) = Journal::open(&path, digest(1), 2).unwrap();
@@ -99,7 +99,7 @@ fn cut_at_any_byte_only_whole_records_are_read() {
 }
 
 #[test]
-fn no_changed_byte_is_believed() {
+fn a_changed_byte_is_detected() {
     let (bytes, ends) = small();
     for at in 0..bytes.len() {
         for change in [0x01, 0x80, 0xff] {
@@ -107,12 +107,12 @@ fn no_changed_byte_is_believed() {
             bytes[at] ^= change;
             match read(&bytes, 2) {
                 Err(Unreadable::Beginning(_)) => assert!(at < ends[0], "byte {at}"),
-                // In a record with others behind it: refused, never skipped.
+                // In a record before others: an error, never skipped.
                 Err(Unreadable::Damaged { n_whole, .. }) => {
                     assert_eq!(n_whole, ends[1..].iter().filter(|end| **end <= at).count(), "byte {at}");
                     assert!(at < ends[3], "byte {at}");
                 }
-                // In the last one: it is taken for torn.
+                // In the last record: treated as cut short.
                 Ok(found) => {
                     assert!(at >= ends[3], "byte {at}");
                     assert_eq!(found.records, [1, 2, 5].map(record), "byte {at}");

@@ -1,13 +1,11 @@
-//! An array of a model file: numbers and a shape.
+//! An array of a model file: numbers with a shape.
 
 use super::ModelFileError;
 
 /// The numbers of an array.
 #[derive(Debug, Clone)]
-pub enum ArrayValues {
-    /// Doubles.
+enum ArrayValues {
     F64(Vec<f64>),
-    /// Whole numbers.
     U64(Vec<u64>),
 }
 
@@ -38,7 +36,7 @@ impl Array {
         Self { shape: vec![values.len()], values: ArrayValues::F64(values) }
     }
 
-    /// Whole numbers in one dimension.
+    /// Unsigned integers in one dimension.
     pub fn from_u64(values: Vec<u64>) -> Self {
         Self { shape: vec![values.len()], values: ArrayValues::U64(values) }
     }
@@ -46,7 +44,7 @@ impl Array {
     /// The same numbers in another shape.
     ///
     /// # Errors
-    /// If the shape does not have as many places as there are numbers.
+    /// If the shape does not match the number of values.
     pub fn with_shape(mut self, shape: &[usize]) -> Result<Self, ModelFileError> {
         let n_places = shape.iter().try_fold(1_usize, |product, size| product.checked_mul(*size));
         if n_places != Some(self.len()) {
@@ -61,11 +59,6 @@ impl Array {
         &self.shape
     }
 
-    /// The numbers.
-    pub fn values(&self) -> &ArrayValues {
-        &self.values
-    }
-
     /// The numbers, if they are doubles.
     pub fn as_f64(&self) -> Option<&[f64]> {
         match &self.values {
@@ -74,15 +67,7 @@ impl Array {
         }
     }
 
-    /// The numbers, if they are whole numbers.
-    pub fn as_u64(&self) -> Option<&[u64]> {
-        match &self.values {
-            ArrayValues::U64(values) => Some(values),
-            ArrayValues::F64(_) => None,
-        }
-    }
-
-    /// How many numbers there are.
+    /// Number of values.
     pub fn len(&self) -> usize {
         match &self.values {
             ArrayValues::F64(values) => values.len(),
@@ -90,7 +75,7 @@ impl Array {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -102,7 +87,7 @@ impl Array {
         }
     }
 
-    /// Hands out the numbers as little-endian bytes, a piece at a time.
+    /// Calls `use_piece` with the values as little-endian bytes, in pieces.
     pub(crate) fn for_each_piece<E>(
         &self,
         mut use_piece: impl FnMut(&[u8]) -> Result<(), E>,

@@ -1,4 +1,4 @@
-//! A digest of arrays, to tell whether two models saw the same data.
+//! SHA-256 digests of data and files.
 
 use std::{fmt, io};
 
@@ -15,7 +15,7 @@ impl Digest {
     pub fn of_arrays<'a>(arrays: impl IntoIterator<Item = (&'a str, &'a Array)>) -> Self {
         let mut hasher = Sha256::new();
         for (name, array) in arrays {
-            // Lengths first, so that no two lists of arrays run into the same bytes.
+            // Lengths first, so that different lists of arrays give different bytes.
             hasher.update((name.len() as u64).to_le_bytes());
             hasher.update(name);
             hasher.update(array.kind());
@@ -32,10 +32,10 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// The digest of everything a reader gives: of a file, what `sha256sum` prints.
+    /// The digest of all bytes of a reader, as printed by `sha256sum`.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If reading fails.
     pub fn of_reader(mut reader: impl io::Read) -> io::Result<Self> {
         let mut hasher = Sha256::new();
         let mut piece = vec![0; 1 << 16];
@@ -53,7 +53,7 @@ impl Digest {
         Self(hasher.finalize().into())
     }
 
-    /// The way back from the printed form: 64 digits, small letters.
+    /// Parses 64 hexadecimal digits in lower case.
     pub fn parse(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 64 {

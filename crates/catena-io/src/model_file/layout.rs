@@ -1,4 +1,4 @@
-//! Where everything lies in a model file: shared by the writer and the reader, so that they cannot disagree.
+//! The layout of a model file, shared by writer and reader.
 
 use serde_json::{Value, json};
 
@@ -9,10 +9,10 @@ pub(crate) const HEADER_WORD: &str = "header ";
 pub(crate) const CHECKSUM_WORD: &str = "sha256 ";
 /// `sha256 `, 64 digits and the end of the line.
 pub(crate) const TRAILER_LENGTH: u64 = 7 + 64 + 1;
-/// A magic or length line that is longer is none.
+/// Maximum length of the magic line and the length line.
 pub(crate) const MOST_LINE_BYTES: usize = 40;
 
-/// Zeros between the header and the arrays, which begin at a multiple of eight.
+/// Zeros between the header and the arrays, which start at a multiple of eight.
 pub(crate) fn padding_after(length: u64) -> u64 {
     length.next_multiple_of(8) - length
 }
@@ -29,7 +29,7 @@ pub(crate) fn header_of(container: &Container) -> Value {
     json!({"arrays": arrays, "data_digest": digest, "model": container.header})
 }
 
-/// What the header says about one array.
+/// One array in the header.
 pub(crate) struct Entry {
     pub(crate) name: String,
     pub(crate) is_float: bool,
@@ -37,22 +37,22 @@ pub(crate) struct Entry {
     pub(crate) n_numbers: usize,
 }
 
-/// Reads the list of arrays; the error is what does not hold. Nothing is believed that is not checked.
+/// Reads and checks the list of arrays; the error names what is wrong.
 pub(crate) fn entries_of(header: &Value) -> Result<Vec<Entry>, &'static str> {
     let listed = header.get("arrays").and_then(Value::as_array).ok_or("the list of arrays is missing")?;
     let mut entries: Vec<Entry> = vec![];
     let mut offset = 0_u64;
     for value in listed {
-        let entry = entry_of(value).ok_or("an array is not described")?;
+        let entry = entry_of(value).ok_or("the description of an array is incomplete")?;
         if value.get("offset").and_then(Value::as_u64) != Some(offset) {
-            return Err("an array is not where it should be");
+            return Err("an array has the wrong offset");
         }
         if entries.last().is_some_and(|last| last.name >= entry.name) {
             return Err("the arrays are not in order");
         }
         let length = (entry.n_numbers as u64).checked_mul(8);
         offset =
-            length.and_then(|length| offset.checked_add(length)).ok_or("an array is impossibly large")?;
+            length.and_then(|length| offset.checked_add(length)).ok_or("an array is larger than memory")?;
         entries.push(entry);
     }
     Ok(entries)

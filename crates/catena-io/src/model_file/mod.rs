@@ -1,16 +1,15 @@
-//! The file a model is kept in: a readable header and raw arrays, with a checksum over all of it.
+//! The container of model files: a JSON header and raw arrays, with a checksum.
 //!
 //! ```text
 //! catena-model 1                    the magic line, with the version of the format
 //! header 1234                       how many bytes of JSON follow
-//! {"arrays": [...], ...}            names, kinds, shapes and offsets of the arrays, and what the model says about itself
+//! {"arrays": [...], ...}            names, kinds, shapes and offsets of the arrays, and the header of the model
 //! ...                               zeros up to a multiple of eight, then the arrays, little-endian, one after the other
 //! sha256 9f86d0...                  of every byte before this line
 //! ```
 //!
-//! Opening a file runs no code and believes no number in it: sizes are checked against the size of the file before
-//! anything is allocated. SHA-256 serves as checksum and as digest of the data, because every system has a command to
-//! compute it.
+//! Opening a file runs no code and trusts no number in it: sizes are checked against the length of the file before anything is
+//! allocated. Checksum and digest of the data are SHA-256, which every system can compute.
 
 mod array;
 mod digest;
@@ -19,7 +18,7 @@ mod layout;
 mod reader;
 mod writer;
 
-pub use array::{Array, ArrayValues};
+pub use array::Array;
 pub use digest::Digest;
 pub use error::ModelFileError;
 
@@ -31,17 +30,17 @@ use serde_json::Value;
 use crate::place::FileName;
 use crate::write::TargetFile;
 
-/// The version of the format that is written, and the newest that is read.
+/// The version of the format: written, and the newest that is read.
 pub const FORMAT_VERSION: u64 = 1;
 
-/// What a model file holds. What the header and the arrays mean is decided elsewhere.
+/// The content of a model file. Its meaning is defined in `catena-store`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Container {
-    /// What the model says about itself.
+    /// The header of the model.
     pub header: Value,
     /// Arrays by name.
     pub arrays: BTreeMap<String, Array>,
-    /// A digest of the data the model was made from.
+    /// Digest of the training data.
     pub data_digest: Option<Digest>,
 }
 
@@ -54,7 +53,7 @@ impl Container {
     /// An array by its name.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is no such array.
     pub fn array(&self, name: &str) -> Result<&Array, ModelFileError> {
         self.arrays.get(name).ok_or_else(|| ModelFileError::NoArray { name: name.to_owned() })
     }
@@ -62,7 +61,7 @@ impl Container {
     /// The file as bytes.
     ///
     /// # Errors
-    /// Only if memory cannot be written, which does not happen.
+    /// Never: writing to memory does not fail.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelFileError> {
         let mut bytes = vec![];
         writer::write(self, &mut bytes)
@@ -70,7 +69,7 @@ impl Container {
         Ok(bytes)
     }
 
-    /// Reads what [`Container::to_bytes`] gave.
+    /// Reads the bytes of [`Container::to_bytes`].
     ///
     /// # Errors
     /// As [`Container::read_from`].
@@ -78,20 +77,20 @@ impl Container {
         reader::read(bytes, bytes.len() as u64, &FileName::Memory)
     }
 
-    /// Writes the file; whatever was there before is replaced at the end, at once.
+    /// Writes the file atomically.
     ///
     /// # Errors
-    /// If the path cannot be written; then the old file is still there.
+    /// If the path cannot be written; an old file is unchanged.
     pub fn write_to(&self, path: &Path) -> Result<(), ModelFileError> {
         let mut file = TargetFile::create_path(path)?;
         writer::write(self, &mut file).map_err(|source| file.error(source))?;
         Ok(file.commit()?)
     }
 
-    /// Reads a file. Arrays are read straight into place, so no second copy is in memory.
+    /// Reads a file, without a second copy of its arrays in memory.
     ///
     /// # Errors
-    /// If there is no such file, or it is not a model, truncated, damaged, or from a newer version.
+    /// If the file is missing, not a model, truncated, damaged, or of a newer version.
     pub fn read_from(path: &Path) -> Result<Self, ModelFileError> {
         let file = FileName::from(path);
         let failed = |source: std::io::Error| match source.kind() {

@@ -1,4 +1,4 @@
-//! Reads a model file and refuses anything that is not whole.
+//! Reads a model file and rejects anything truncated or damaged.
 
 use std::io::{self, Read};
 
@@ -29,7 +29,7 @@ impl<R: Read> Reader<'_, R> {
         let line = self.line()?;
         let length = line.strip_prefix(HEADER_WORD).and_then(|digits| digits.parse::<u64>().ok());
         let length = length.ok_or_else(|| self.damaged("the length of the header cannot be read"))?;
-        // The header, the end of its line and the checksum must fit before anything of that size is allocated.
+        // Check the length against the file before allocating.
         self.expect(length.saturating_add(1).saturating_add(TRAILER_LENGTH))?;
         let text = self.bytes(length as usize)?;
         let header: Value =
@@ -40,7 +40,7 @@ impl<R: Read> Reader<'_, R> {
         let n_bytes = entries
             .iter()
             .try_fold(padding, |sum, entry| sum.checked_add((entry.n_numbers as u64).checked_mul(8)?));
-        let n_bytes = n_bytes.ok_or_else(|| self.damaged("the arrays are impossibly large"))?;
+        let n_bytes = n_bytes.ok_or_else(|| self.damaged("the arrays are larger than memory"))?;
         self.expect(n_bytes.saturating_add(TRAILER_LENGTH))?;
         self.bytes(padding as usize)?;
         let mut container = Container::new(Value::Null);
@@ -91,11 +91,11 @@ impl<R: Read> Reader<'_, R> {
         loop {
             let byte = self.bytes(1)?[0];
             if byte == b'\n' {
-                return String::from_utf8(line).map_err(|_| self.damaged("its first lines cannot be read"));
+                return String::from_utf8(line).map_err(|_| self.damaged("the first lines cannot be read"));
             }
             line.push(byte);
             if line.len() > MOST_LINE_BYTES {
-                return Err(self.damaged("its first lines cannot be read"));
+                return Err(self.damaged("the first lines cannot be read"));
             }
         }
     }
@@ -114,13 +114,13 @@ impl<R: Read> Reader<'_, R> {
         let mut numbers = Vec::with_capacity(count);
         while numbers.len() < count {
             let piece = self.bytes(8 * (count - numbers.len()).min(NUMBERS_PER_PIECE))?;
-            // Pieces are multiples of eight bytes, so nothing is left over.
+            // Pieces are multiples of eight bytes.
             numbers.extend(piece.as_chunks::<8>().0.iter().map(|bytes| number(*bytes)));
         }
         Ok(numbers)
     }
 
-    /// The next bytes, which are hashed; they must be there.
+    /// Reads and hashes the next bytes.
     fn bytes(&mut self, count: usize) -> Result<Vec<u8>, ModelFileError> {
         self.expect(count as u64)?;
         let mut bytes = vec![0; count];
@@ -137,12 +137,12 @@ impl<R: Read> Reader<'_, R> {
             return Err(self.damaged("the checksum does not match"));
         }
         if self.position != self.total {
-            return Err(self.damaged("there is something behind its end"));
+            return Err(self.damaged("there are bytes after its end"));
         }
         Ok(())
     }
 
-    /// Checks that so many bytes are left.
+    /// Checks that `count` bytes are left.
     fn expect(&self, count: u64) -> Result<(), ModelFileError> {
         let expected = self.position.saturating_add(count);
         if expected <= self.total {

@@ -1,4 +1,4 @@
-//! Writes a model file, hashing what is written on the way.
+//! Writes a model file and its checksum.
 
 use std::io::{self, Write};
 
@@ -21,7 +21,7 @@ pub(crate) fn write(container: &Container, output: &mut impl Write) -> io::Resul
     writeln!(output, "{CHECKSUM_WORD}{}", Digest::of_hasher(hasher))
 }
 
-/// Counts and hashes what passes.
+/// A writer that counts and hashes bytes.
 struct Hashing<'a, W> {
     output: &'a mut W,
     hasher: Sha256,

@@ -1,12 +1,12 @@
-//! Decides which columns are inputs and outputs, and keeps the reason for each.
+//! Chooses which columns are inputs and outputs, with the reason for each.
 
 use std::fmt;
 
 use super::{SelectError, Selection, nearest_name};
-use crate::place::Excerpt;
-use crate::table::{Column, ColumnData, Stray, StrayReason, Table};
+use crate::place::{Excerpt, FileName};
+use crate::table::{CellProblem, Column, ColumnData, InvalidCell, Table};
 
-/// Why a column got its role.
+/// Why a column has its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
@@ -28,7 +28,7 @@ pub enum Reason {
     OtherTime,
     /// It has no value.
     NoValue,
-    /// Others were named.
+    /// Other columns were named.
     NotNamed,
     /// It holds the noise of an output.
     Noise,
@@ -37,43 +37,43 @@ pub enum Reason {
 impl fmt::Display for Reason {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::Named => "as asked",
+            Self::Named => "named",
             Self::OnlyTime => "the only column of times",
-            Self::First => "the first column, as there is no time",
+            Self::First => "the first column; there is no column of times",
             Self::Numbers => "numbers",
             Self::Series => "a series",
             Self::Text => "text",
             Self::Truths => "true and false",
             Self::OtherTime => "times, but not the input",
             Self::NoValue => "no value in any row",
-            Self::NotNamed => "not asked for",
+            Self::NotNamed => "not named",
             Self::Noise => "the noise of an output",
         })
     }
 }
 
-/// A column and why it got its role.
+/// A column and the reason for its role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     /// The name of the column or series.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// What was chosen.
+/// The chosen columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Decision {
     /// Inputs.
     pub inputs: Vec<Choice>,
     /// Outputs.
     pub outputs: Vec<Choice>,
-    /// Columns that are not used.
+    /// Ignored columns.
     pub ignored: Vec<Choice>,
 }
 
 impl Decision {
-    /// The decision in up to three short lines, for the user to read.
+    /// The decision as up to three short lines.
     pub fn sentences(&self) -> Vec<String> {
         let groups = [("inputs", &self.inputs), ("outputs", &self.outputs), ("ignored", &self.ignored)];
         let groups = groups.iter().filter(|(_, choices)| !choices.is_empty());
@@ -81,7 +81,7 @@ impl Decision {
     }
 }
 
-/// Names with their reasons, neighbors with one reason together.
+/// Names with their reasons; consecutive names with the same reason share it.
 fn listed(choices: &[Choice]) -> String {
     let groups = choices.chunk_by(|left, right| left.reason == right.reason);
     let groups = groups.map(|group| {
@@ -98,7 +98,7 @@ pub(crate) struct Chosen {
     pub(crate) decision: Decision,
 }
 
-/// What a column holds, in words.
+/// The kind of a column, in words.
 pub(crate) fn kind_of(data: &ColumnData) -> &'static str {
     match data {
         ColumnData::Number(_) => "numbers",
@@ -108,7 +108,7 @@ pub(crate) fn kind_of(data: &ColumnData) -> &'static str {
     }
 }
 
-/// The position of a column, or an error that names the nearest.
+/// The position of a column, or an error that suggests the nearest name.
 pub(crate) fn find(table: &Table, name: &str) -> Result<usize, SelectError> {
     table.position(name).ok_or_else(|| SelectError::UnknownColumn {
         file: table.file().clone(),
@@ -117,24 +117,38 @@ pub(crate) fn find(table: &Table, name: &str) -> Result<usize, SelectError> {
     })
 }
 
-/// Refuses a column in which some cell does not fit; `is_named` says whether the user named it.
-pub(crate) fn check_stray(table: &Table, position: usize, is_named: bool) -> Result<(), SelectError> {
+/// Rejects a column with an invalid cell; `is_named` means that the user named the column.
+pub(crate) fn check_cells(table: &Table, position: usize, is_named: bool) -> Result<(), SelectError> {
     let column = &table.columns()[position];
-    match column.stray().cloned() {
+    match column.invalid_cell().cloned() {
         None => Ok(()),
-        Some(stray) => Err(SelectError::StrayCell {
+        Some(invalid) => Err(SelectError::InvalidCell {
             file: table.file().clone(),
-            place: stray.place,
+            place: invalid.place,
             column: column.name().to_owned(),
-            text: stray.text,
-            reason: stray.reason,
-            count: stray.count,
+            text: invalid.text,
+            reason: invalid.reason,
+            count: invalid.count,
             is_named,
         }),
     }
 }
 
-/// Decides about a wide table; `noise` are the columns that hold known noise.
+/// The numbers of a column that the user named; `wrong_kind` is the error for a column of another kind.
+pub(crate) fn numbers(
+    table: &Table,
+    position: usize,
+    wrong_kind: impl FnOnce(FileName, String, &'static str) -> SelectError,
+) -> Result<&[f64], SelectError> {
+    check_cells(table, position, true)?;
+    let column = &table.columns()[position];
+    match column.data() {
+        ColumnData::Number(numbers) => Ok(&numbers.values),
+        other => Err(wrong_kind(table.file().clone(), column.name().to_owned(), kind_of(other))),
+    }
+}
+
+/// Chooses the columns of a wide table; `noise` are the columns of known noise.
 pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> Result<Chosen, SelectError> {
     let mut taken: Vec<usize> = noise.to_vec();
     let mut take = |names: &[String]| -> Result<Vec<usize>, SelectError> {
@@ -170,18 +184,19 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
             Reason::NotNamed
         } else {
             match column.data() {
-                ColumnData::Number(_) if is_empty(column) && column.stray().is_none() => Reason::NoValue,
+                ColumnData::Number(_) if is_empty(column) && column.invalid_cell().is_none() => {
+                    Reason::NoValue
+                }
                 ColumnData::Number(_) => {
                     outputs.push(position);
                     continue;
                 }
                 ColumnData::Time(_) => Reason::OtherTime,
                 ColumnData::Text(_) => {
-                    // Nearly numbers or times: left out in silence, the answer would be about other columns. Large whole
-                    // numbers are names and rightly text.
-                    let is_name = |stray: &Stray| stray.reason == StrayReason::TooManyDigits;
-                    if !column.stray().is_some_and(is_name) {
-                        check_stray(table, position, false)?;
+                    // A column that is almost numbers or times must not be ignored silently. Integers beyond 2^53 are names.
+                    let is_name = |invalid: &InvalidCell| invalid.reason == CellProblem::TooManyDigits;
+                    if !column.invalid_cell().is_some_and(is_name) {
+                        check_cells(table, position, false)?;
                     }
                     Reason::Text
                 }
@@ -203,21 +218,21 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
 }
 
 fn is_empty(column: &Column) -> bool {
-    (0..column.data().len()).all(|row| column.data().is_hole(row))
+    (0..column.data().len()).all(|row| column.data().is_missing(row))
 }
 
-/// If an output could have been but is empty or text, that is the better message.
+/// The error for a table without outputs; it names an empty column or a column of text if there is one.
 fn no_outputs(table: &Table, decision: &Decision) -> SelectError {
     let file = || table.file().clone();
     let ignored = |reason: Reason| decision.ignored.iter().find(|choice| choice.reason == reason);
     if let Some(choice) = ignored(Reason::NoValue) {
-        return SelectError::AllHoles { file: file(), column: choice.name.clone() };
+        return SelectError::AllMissing { file: file(), column: choice.name.clone() };
     }
     let text = ignored(Reason::Text).and_then(|choice| first_text(table, &choice.name));
     text.unwrap_or_else(|| SelectError::NoOutputs { file: file() })
 }
 
-/// A column of text as the reason why there is no output, by its first cell.
+/// The error for a column of text in place of an output, with its first cell.
 fn first_text(table: &Table, name: &str) -> Option<SelectError> {
     let column = &table.columns()[table.position(name)?];
     let ColumnData::Text(texts) = column.data() else { return None };
@@ -230,18 +245,18 @@ fn first_text(table: &Table, name: &str) -> Option<SelectError> {
     })
 }
 
-/// The single column of times, or else the first column.
+/// The only column of times, else the first column.
 fn default_input(table: &Table, taken: &[usize]) -> Result<(Vec<usize>, Reason), SelectError> {
     let free = || (0..table.columns().len()).filter(|position| !taken.contains(position));
     let is_time = |position: &usize| matches!(table.columns()[*position].data(), ColumnData::Time(_));
     let times: Vec<usize> = free().filter(is_time).collect();
     if times.is_empty() {
-        // A column of times that cannot be read must not make another the input.
+        // An unreadable column of times must not make another column the input.
         let is_nearly_time = |position: &usize| {
-            let stray = table.columns()[*position].stray();
-            stray.is_some_and(|stray| stray.reason.is_about_times())
+            let invalid = table.columns()[*position].invalid_cell();
+            invalid.is_some_and(|invalid| invalid.reason.is_about_times())
         };
-        free().filter(is_nearly_time).try_for_each(|position| check_stray(table, position, false))?;
+        free().filter(is_nearly_time).try_for_each(|position| check_cells(table, position, false))?;
     }
     match times[..] {
         [only] => Ok((vec![only], Reason::OnlyTime)),

@@ -1,255 +1,90 @@
-//! Why inputs and outputs cannot be chosen as asked.
+//! Errors of choosing inputs and outputs.
 
 use thiserror::Error;
 
 use crate::place::{Excerpt, FileName, Place};
-use crate::table::StrayReason;
+use crate::table::CellProblem;
 
-/// A choice that cannot be made, and where.
+/// Inputs or outputs that cannot be chosen.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name every field")]
 pub enum SelectError {
-    /// No column has this name.
     #[error("{file}: there is no column {name:?}{}", hint(nearest.as_deref()))]
-    UnknownColumn {
-        /// The file.
-        file: FileName,
-        /// The name asked for.
-        name: String,
-        /// The nearest name there is.
-        nearest: Option<String>,
-    },
-    /// No series has this name.
+    UnknownColumn { file: FileName, name: String, nearest: Option<String> },
     #[error("{file}: column {column} has no series {name:?}{}", hint(nearest.as_deref()))]
-    UnknownSeries {
-        /// The file.
-        file: FileName,
-        /// The column of series names.
-        column: String,
-        /// The name asked for.
-        name: String,
-        /// The nearest name there is.
-        nearest: Option<String>,
-    },
-    /// One column in two roles.
-    #[error("{file}: column {name:?} is asked for twice; a column has one role")]
-    TwoRoles {
-        /// The file.
-        file: FileName,
-        /// The name.
-        name: String,
-    },
-    /// More than one column of times and no word which is the input.
-    #[error("{file}: {} are all times; say which is the input", names.join(", "))]
-    SeveralTimes {
-        /// The file.
-        file: FileName,
-        /// Their names.
-        names: Vec<String>,
-    },
-    /// A column that cannot be an input.
-    #[error("{file}: column {column} holds {kind} and cannot be an input; name a column of numbers or times")]
-    InputKind {
-        /// The file.
-        file: FileName,
-        /// The column.
-        column: String,
-        /// What it holds.
-        kind: &'static str,
-    },
-    /// A column that cannot be an output.
-    #[error("{file}: column {column} holds {kind} and cannot be an output; name a column of numbers")]
-    OutputKind {
-        /// The file.
-        file: FileName,
-        /// The column.
-        column: String,
-        /// What it holds.
-        kind: &'static str,
-    },
-    /// Nothing is left to be an output.
-    #[error("{file}: no column of numbers is left for an output; name the inputs and outputs")]
-    NoOutputs {
-        /// The file.
-        file: FileName,
-    },
-    /// What could be an output holds text.
+    UnknownSeries { file: FileName, column: String, name: String, nearest: Option<String> },
+    #[error("{file}: column {name:?} is named twice; a column has one role")]
+    TwoRoles { file: FileName, name: String },
+    #[error("{file}: {} are all times; pass --inputs to choose one", names.join(", "))]
+    SeveralTimes { file: FileName, names: Vec<String> },
+    #[error(
+        "{file}: column {column} holds {kind} and cannot be an input; choose a column of numbers or times"
+    )]
+    InputKind { file: FileName, column: String, kind: &'static str },
+    #[error("{file}: column {column} holds {kind} and cannot be an output; choose a column of numbers")]
+    OutputKind { file: FileName, column: String, kind: &'static str },
+    #[error("{file}: no column of numbers is left for an output; pass --inputs and --outputs")]
+    NoOutputs { file: FileName },
     #[error(
         "{file}: no column of numbers is left for an output: column {column} holds text, such as {text} in {place}; write \
-         numbers without units or signs, or name the inputs and outputs"
+         numbers without units or signs, or pass --inputs and --outputs"
     )]
-    TextOnly {
-        /// The file.
-        file: FileName,
-        /// The first such column.
-        column: String,
-        /// Its first cell with text.
-        place: Place,
-        /// The text there.
-        text: Excerpt,
-    },
-    /// An output without a value.
-    #[error("{file}: column {column} has no value in any row; drop it from the outputs")]
-    AllHoles {
-        /// The file.
-        file: FileName,
-        /// The column.
-        column: String,
-    },
-    /// A cell that does not fit its column.
+    TextOnly { file: FileName, column: String, place: Place, text: Excerpt },
+    #[error("{file}: column {column} has no value in any row; remove it from the outputs")]
+    AllMissing { file: FileName, column: String },
     #[error(
         "{file}: {place}, column {column}: {text} {reason}{}{}",
         others(*count),
-        if *is_named { "" } else { "; to leave the column out, name the inputs and outputs" }
+        if *is_named { "" } else { "; to ignore the column, pass --inputs and --outputs" }
     )]
-    StrayCell {
-        /// The file.
+    InvalidCell {
         file: FileName,
-        /// Where.
         place: Place,
-        /// The column.
         column: String,
-        /// The cell.
         text: Excerpt,
-        /// What is wrong with it.
-        reason: StrayReason,
-        /// How many cells of the column do not fit.
+        reason: CellProblem,
         count: usize,
-        /// Whether the user named the column, or it would be used only because none was named.
         is_named: bool,
     },
-    /// A row that has no place among the inputs.
     #[error("{file}: {place}, column {column}: the input is missing; fill it in or remove the row")]
-    MissingInput {
-        /// The file.
-        file: FileName,
-        /// Where.
-        place: Place,
-        /// The column.
-        column: String,
-    },
-    /// A row of a long table without the name of its series.
+    MissingInput { file: FileName, place: Place, column: String },
     #[error(
         "{file}: {place}, column {column}: the name of the series is missing; fill it in or remove the row"
     )]
-    MissingSeries {
-        /// The file.
-        file: FileName,
-        /// Where.
-        place: Place,
-        /// The column.
-        column: String,
-    },
-    /// A long table that would be too large when wide.
+    MissingSeries { file: FileName, place: Place, column: String },
     #[error(
-        "{file}: column {column} names {n_series} series at {n_times} different times, too many for a table; is it the right column?"
+        "{file}: column {column} names {n_series} series at {n_times} different times, too many for a table; check --long"
     )]
-    TooManySeries {
-        /// The file.
-        file: FileName,
-        /// The column.
-        column: String,
-        /// Distinct names.
-        n_series: usize,
-        /// Distinct times.
-        n_times: usize,
-    },
-    /// Inputs named for a long table.
-    #[error("{file}: in a long table the time column is the only input; do not name others")]
-    InputsOfLong {
-        /// The file.
-        file: FileName,
-    },
-    /// Noise columns that do not pair with outputs.
+    TooManySeries { file: FileName, column: String, n_series: usize, n_times: usize },
+    #[error("{file}: the time column is the only input of a long table; do not pass --inputs")]
+    InputsOfLong { file: FileName },
     #[error(
-        "{file}: {found} noise columns for {expected} outputs; give one per output, in their order, or write output=column"
+        "{file}: {found} noise columns for {expected} outputs; pass one per output, in their order, or OUTPUT=COLUMN"
     )]
-    NoiseCount {
-        /// The file.
-        file: FileName,
-        /// Noise columns given.
-        found: usize,
-        /// Outputs.
-        expected: usize,
-    },
-    /// Noise for something that is no output.
+    NoiseCount { file: FileName, found: usize, expected: usize },
     #[error("{file}: noise is given for {name:?}, which is not an output{}", hint(nearest.as_deref()))]
-    NoiseWithoutOutput {
-        /// The file.
-        file: FileName,
-        /// The name.
-        name: String,
-        /// The nearest output.
-        nearest: Option<String>,
-    },
-    /// Two noise columns of one output.
-    #[error("{file}: noise is given for {name:?} twice; give one column per output")]
-    TwoNoises {
-        /// The file.
-        file: FileName,
-        /// The output.
-        name: String,
-    },
-    /// Noise for one series of a long table.
-    #[error("{file}: in a long table one column has the noise of all series; name it without {name:?}")]
-    NoiseOfLong {
-        /// The file.
-        file: FileName,
-        /// The series.
-        name: String,
-    },
-    /// A column that cannot be noise.
-    #[error(
-        "{file}: column {column} holds {kind} and cannot be the noise of an output; name a column of numbers"
-    )]
-    NoiseKind {
-        /// The file.
-        file: FileName,
-        /// The column.
-        column: String,
-        /// What it holds.
-        kind: &'static str,
-    },
-    /// A noise that is missing or not positive where a value is.
+    NoiseWithoutOutput { file: FileName, name: String, nearest: Option<String> },
+    #[error("{file}: {name:?} has two noise columns; pass one per output")]
+    TwoNoises { file: FileName, name: String },
+    #[error("{file}: a long table has one noise column for all series; pass its name without {name:?}")]
+    NoiseOfLong { file: FileName, name: String },
+    #[error("{file}: column {column} holds {kind} and cannot be noise; choose a column of numbers")]
+    NoiseKind { file: FileName, column: String, kind: &'static str },
     #[error(
         "{file}: {place}, column {column}: the noise of an observed value must be a positive number, found {text}"
     )]
-    NoiseCell {
-        /// The file.
-        file: FileName,
-        /// Where.
-        place: Place,
-        /// The noise column.
-        column: String,
-        /// What stands there.
-        text: Excerpt,
-    },
-    /// A model of times with a zone and a table of times without one, or the other way round.
+    NoiseCell { file: FileName, place: Place, column: String, text: Excerpt },
     #[error(
-        "{file}: column {column} has times {}, but the model was made from times {}; write them as the model's table does",
+        "{file}: column {column} has times {}, but those of the model are {}; write them in the same way",
         with_zone(*has_zone),
         with_zone(!*has_zone)
     )]
-    OtherZone {
-        /// The file.
-        file: FileName,
-        /// The column.
-        column: String,
-        /// Whether the times of the table have a zone.
-        has_zone: bool,
-    },
-    /// A model with a time input and a table with numbers, or the other way round.
-    #[error("{file}: column {column} holds {kind}, but the model was made with {expected}")]
-    AxisKind {
-        /// The file.
-        file: FileName,
-        /// The column.
-        column: String,
-        /// What it holds.
-        kind: &'static str,
-        /// What is needed.
-        expected: &'static str,
-    },
+    OtherZone { file: FileName, column: String, has_zone: bool },
+    #[error(
+        "{file}: column {column} holds {kind}, but the model was fitted to {expected}; use the same kind of input"
+    )]
+    AxisKind { file: FileName, column: String, kind: &'static str, expected: &'static str },
 }
 
 fn with_zone(has_zone: bool) -> &'static str {

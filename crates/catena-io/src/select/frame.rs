@@ -1,25 +1,25 @@
-//! Inputs and outputs as numbers, and the way back to the table.
+//! Inputs and outputs as numbers, and their positions in the table.
 
 use super::Decision;
 use crate::place::FileName;
 use crate::table::{Column, ColumnData, NumberColumn, NumberStyle, TimeColumn};
 use crate::time::TimeAxis;
 
-/// One input: a number per row, and how a number is printed if it is a time.
+/// One input: a number per row, and the axis of a time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     /// Its name.
     pub name: String,
     /// A finite number per row; for a time, seconds after the origin of its axis.
     pub values: Vec<f64>,
-    /// For a time, how it became a number.
+    /// The axis, if it is a time.
     pub time: Option<TimeAxis>,
-    /// For a number, how it was written.
+    /// How numbers were written.
     pub style: NumberStyle,
 }
 
 impl Input {
-    /// Numbers along this input as a column of the kind it came from.
+    /// Numbers along this input as a column of its kind.
     pub fn column_of(&self, values: &[f64]) -> Column {
         let data = match &self.time {
             Some(axis) => {
@@ -32,12 +32,12 @@ impl Input {
     }
 }
 
-/// How rows of a frame and rows of its table belong together.
+/// How cells of a frame correspond to cells of its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Layout {
-    /// Row for row.
+    /// Each row of the table is a row of the frame.
     Wide {
-        /// The column of the table behind each output.
+        /// The column of each output in the table.
         output_columns: Vec<usize>,
     },
     /// Each row of the table is one cell of the frame.
@@ -46,7 +46,7 @@ pub enum Layout {
         value_column: usize,
         /// By row of the table, the row of the frame.
         row_of: Vec<u32>,
-        /// By row of the table, the output, or `None` if its series was not asked for.
+        /// By row of the table, the output, or `None` if its series is not used.
         output_of: Vec<Option<u32>>,
     },
 }
@@ -56,24 +56,26 @@ pub enum Layout {
 pub struct Frame {
     /// Where the table came from.
     pub file: FileName,
+    /// Number of rows.
+    pub n_rows: usize,
     /// The inputs.
     pub inputs: Vec<Input>,
     /// Names of the outputs.
     pub outputs: Vec<String>,
-    /// Values of the outputs (rows × outputs), row by row; NaN is a hole.
+    /// Values of the outputs (rows × outputs), row by row; NaN is missing.
     pub values: Vec<f64>,
-    /// Known standard deviations of the noise, laid out as `values`; NaN where nothing is known.
+    /// Known standard deviations of the noise, laid out as `values`; NaN where unknown.
     pub noise: Option<Vec<f64>>,
-    /// The way back to the table.
+    /// Positions in the table.
     pub layout: Layout,
-    /// What was chosen, and why.
+    /// The chosen columns and the reasons.
     pub decision: Decision,
 }
 
 impl Frame {
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
-        self.inputs.first().map_or(0, |input| input.values.len())
+        self.n_rows
     }
 
     /// Number of outputs.
@@ -81,7 +83,7 @@ impl Frame {
         self.outputs.len()
     }
 
-    /// Number of values that are not holes.
+    /// Number of observed values.
     pub fn n_observed(&self) -> usize {
         self.values.iter().filter(|value| !value.is_nan()).count()
     }
@@ -92,22 +94,25 @@ impl Frame {
         rows.flat_map(|row| self.inputs.iter().map(move |input| input.values[row])).collect()
     }
 
-    /// The inputs as columns of a table, printed as they came.
+    /// The inputs as columns of a table, in their original style.
     pub fn to_input_columns(&self) -> Vec<Column> {
         self.inputs.iter().map(|input| input.column_of(&input.values)).collect()
     }
 
+    /// Frees the numbers, once they are in a dataset; names, layout and number of rows stay.
+    pub fn drop_numbers(&mut self) {
+        (self.values, self.noise) = (vec![], None);
+        self.inputs.iter_mut().for_each(|input| input.values = vec![]);
+    }
+
     /// Numbers for the cells of this frame (rows × outputs, row by row) as columns of its table: for each, the position of
     /// the column and a number per row of the table.
-    ///
-    /// # Panics
-    /// If `cells` does not have the size of the frame.
-    pub fn to_table_columns(&self, cells: &[f64]) -> Vec<(usize, Vec<f64>)> {
+    pub fn to_table_columns(&self, number: impl Fn(usize) -> f64) -> Vec<(usize, Vec<f64>)> {
         let n_outputs = self.n_outputs();
-        assert_eq!(cells.len(), self.n_rows() * n_outputs, "one number per cell");
         match &self.layout {
             Layout::Wide { output_columns } => {
-                let column = |output: usize| cells.iter().skip(output).step_by(n_outputs).copied().collect();
+                let column =
+                    |output: usize| (0..self.n_rows).map(|row| number(row * n_outputs + output)).collect();
                 output_columns
                     .iter()
                     .enumerate()
@@ -116,7 +121,7 @@ impl Frame {
             }
             Layout::Long { value_column, row_of, output_of } => {
                 let cell = |(row, output): (&u32, &Option<u32>)| {
-                    output.map_or(f64::NAN, |output| cells[*row as usize * n_outputs + output as usize])
+                    output.map_or(f64::NAN, |output| number(*row as usize * n_outputs + output as usize))
                 };
                 vec![(*value_column, row_of.iter().zip(output_of).map(cell).collect())]
             }

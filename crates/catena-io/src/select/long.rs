@@ -1,11 +1,10 @@
 //! Lays out a long table, in which a row is one value of one series: times become rows and series become outputs.
 //!
-//! Rows come in the order in which their times first appear. The second value of a series at one time is an observation of
-//! its own and gets a row of its own.
+//! Rows are in the order of first appearance of their times. A second value of a series at the same time gets a row of its own.
 
 use std::collections::HashMap;
 
-use super::choice::{check_stray, find, kind_of};
+use super::choice::{find, numbers};
 use super::noise::{find_noise, noise_numbers, noise_of};
 use super::wide::input_of;
 use super::{
@@ -14,7 +13,7 @@ use super::{
 use crate::table::{ColumnData, Table, TextColumn};
 use crate::write::cell_text;
 
-/// More cells than this are a mistake in the choice of columns rather than a table.
+/// More cells than this mean a wrong choice of columns.
 const MOST_CELLS: usize = 1 << 30;
 
 pub(crate) fn select_long(
@@ -37,7 +36,8 @@ pub(crate) fn select_long(
         }
     }
     let input = input_of(table, time, selection)?;
-    let values = value_numbers(table, value)?;
+    let wrong_kind = |file, column, kind| SelectError::OutputKind { file, column, kind };
+    let values = numbers(table, value, wrong_kind)?;
     let (outputs, output_of) = series_of(table, series, selection)?;
     let places = place_rows(&input.values, &output_of);
 
@@ -64,20 +64,7 @@ pub(crate) fn select_long(
     let decision = decision_of(table, columns, selection, &outputs);
     let input = Input { values: places.times, ..input };
     let layout = Layout::Long { value_column: value, row_of: places.row_of, output_of };
-    Ok(Frame { file: file(), inputs: vec![input], outputs, values: cells, noise, layout, decision })
-}
-
-fn value_numbers(table: &Table, position: usize) -> Result<&[f64], SelectError> {
-    check_stray(table, position, true)?;
-    let column = &table.columns()[position];
-    match column.data() {
-        ColumnData::Number(numbers) => Ok(&numbers.values),
-        other => Err(SelectError::OutputKind {
-            file: table.file().clone(),
-            column: column.name().to_owned(),
-            kind: kind_of(other),
-        }),
-    }
+    Ok(Frame { file: file(), n_rows, inputs: vec![input], outputs, values: cells, noise, layout, decision })
 }
 
 /// Names of the outputs, and the output of each row of the table.
@@ -133,7 +120,7 @@ fn wanted_series(
     Ok(wanted.clone())
 }
 
-/// Where the rows of the table go.
+/// The row of the frame for each row of the table.
 struct Places {
     times: Vec<f64>,
     row_of: Vec<u32>,
@@ -141,11 +128,11 @@ struct Places {
 
 fn place_rows(times: &[f64], output_of: &[Option<u32>]) -> Places {
     let mut places = Places { times: vec![], row_of: Vec::with_capacity(times.len()) };
-    // Rows of the frame by time, and how many of them a series has already used.
+    // Rows of the frame by time, and how many of them each series has used.
     let mut rows_at: HashMap<u64, Vec<u32>> = HashMap::new();
     let mut n_used: HashMap<(u64, u32), usize> = HashMap::new();
     for (time, output) in times.iter().zip(output_of) {
-        // Minus zero and zero are one time.
+        // Minus zero and zero are the same time.
         let key = (time + 0.0).to_bits();
         let Some(output) = *output else {
             places.row_of.push(0);
@@ -196,11 +183,11 @@ fn long_noise(
     Ok(Some(cells))
 }
 
-/// Every series has a value somewhere.
+/// Checks that every series has a value.
 fn check_outputs(table: &Table, outputs: &[String], cells: &[f64]) -> Result<(), SelectError> {
     for (output, name) in outputs.iter().enumerate() {
         if cells.iter().skip(output).step_by(outputs.len()).all(|value| value.is_nan()) {
-            return Err(SelectError::AllHoles { file: table.file().clone(), column: name.clone() });
+            return Err(SelectError::AllMissing { file: table.file().clone(), column: name.clone() });
         }
     }
     Ok(())

@@ -1,27 +1,27 @@
-//! Pairs outputs with the columns that hold their known noise.
+//! Pairs outputs with their columns of known noise.
 
-use super::choice::{check_stray, find, kind_of};
+use super::choice::{find, numbers};
 use super::{SelectError, nearest_name};
 use crate::place::Excerpt;
-use crate::table::{ColumnData, Table};
+use crate::table::Table;
 
-/// A noise column, and the output it belongs to if that was said.
+/// A noise column, and its output if named.
 pub(crate) struct NoiseColumn {
     pub(crate) position: usize,
     pub(crate) output: Option<String>,
 }
 
-/// Finds the noise columns a user named, as `column` or `output=column`.
+/// Finds noise columns named as `column` or `output=column`.
 pub(crate) fn find_noise(table: &Table, names: &[String]) -> Result<Vec<NoiseColumn>, SelectError> {
     let mut columns = vec![];
     for name in names {
-        // A column may have an equals sign in its own name.
+        // The name of a column may contain an equals sign.
         let (output, column) = match name.split_once('=') {
             Some((output, column)) if table.position(name).is_none() => (Some(output.to_owned()), column),
             _ => (None, name.as_str()),
         };
         let position = find(table, column)?;
-        // One column may be the noise of several outputs, but only if that is said.
+        // A column can be the noise of several outputs only if they are named.
         let is_same = |other: &NoiseColumn| other.position == position && other.output.is_none();
         if output.is_none() && columns.iter().any(is_same) {
             return Err(SelectError::TwoRoles { file: table.file().clone(), name: column.to_owned() });
@@ -64,19 +64,10 @@ pub(crate) fn pair_noise(
 
 /// The numbers of a noise column.
 pub(crate) fn noise_numbers(table: &Table, position: usize) -> Result<&[f64], SelectError> {
-    check_stray(table, position, true)?;
-    let column = &table.columns()[position];
-    match column.data() {
-        ColumnData::Number(numbers) => Ok(&numbers.values),
-        other => Err(SelectError::NoiseKind {
-            file: table.file().clone(),
-            column: column.name().to_owned(),
-            kind: kind_of(other),
-        }),
-    }
+    numbers(table, position, |file, column, kind| SelectError::NoiseKind { file, column, kind })
 }
 
-/// The noise of one cell: positive where there is a value, nothing where there is none.
+/// The noise of one cell: positive where there is a value, NaN where it is missing.
 pub(crate) fn noise_of(
     table: &Table,
     position: usize,
@@ -90,7 +81,7 @@ pub(crate) fn noise_of(
     if noise > 0.0 && noise.is_finite() {
         return Ok(noise);
     }
-    let text = if noise.is_nan() { "a hole".to_owned() } else { noise.to_string() };
+    let text = if noise.is_nan() { "a missing cell".to_owned() } else { noise.to_string() };
     Err(SelectError::NoiseCell {
         file: table.file().clone(),
         place: table.place_of(row),

@@ -1,6 +1,6 @@
-//! Lays out a wide table: a row per input, a column per output.
+//! Lays out a wide table: one row per input, one column per output.
 
-use super::choice::{Chosen, check_stray, choose, kind_of};
+use super::choice::{Chosen, check_cells, choose, kind_of};
 use super::noise::{NoiseColumn, find_noise, noise_numbers, noise_of, pair_noise};
 use super::{Frame, Input, Layout, Reason, SelectError, Selection};
 use crate::table::{ColumnData, NumberStyle, Table, TimeColumn};
@@ -27,6 +27,7 @@ pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame,
     let noise = noise_cells(table, &noise, &names, &values)?;
     Ok(Frame {
         file: table.file().clone(),
+        n_rows: table.n_rows(),
         inputs,
         outputs: names,
         values,
@@ -36,7 +37,7 @@ pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame,
     })
 }
 
-/// Numbers of an output, wherever they are kept.
+/// Numbers of an output, from a column of numbers or of truth values.
 enum Numbers<'a> {
     Plain(&'a [f64]),
     Truths(&'a crate::table::BoolColumn),
@@ -51,22 +52,22 @@ impl Numbers<'_> {
     }
 }
 
-/// The numbers of an output. True and false count as 1 and 0, but only if the user named the column.
+/// The numbers of an output. True and false count as 1 and 0 if the user named the column.
 fn output_numbers<'a>(
     table: &'a Table,
     position: usize,
     is_named: bool,
     selection: &Selection,
 ) -> Result<Numbers<'a>, SelectError> {
-    check_stray(table, position, is_named)?;
+    check_cells(table, position, is_named)?;
     let column = &table.columns()[position];
     let (file, name) = (|| table.file().clone(), || column.name().to_owned());
     match column.data() {
-        data if (0..data.len()).all(|row| data.is_hole(row)) => {
+        data if (0..data.len()).all(|row| data.is_missing(row)) => {
             if selection.may_lack_values {
                 return Ok(Numbers::Plain(&[]));
             }
-            Err(SelectError::AllHoles { file: file(), column: name() })
+            Err(SelectError::AllMissing { file: file(), column: name() })
         }
         ColumnData::Number(numbers) => Ok(Numbers::Plain(&numbers.values)),
         ColumnData::Bool(column) if is_named => Ok(Numbers::Truths(column)),
@@ -74,13 +75,13 @@ fn output_numbers<'a>(
     }
 }
 
-/// One input, complete in every row.
+/// One input, with a value in every row.
 pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) -> Result<Input, SelectError> {
     let is_named = selection.inputs.is_some() || selection.long.is_some();
-    check_stray(table, position, is_named)?;
+    check_cells(table, position, is_named)?;
     let column = &table.columns()[position];
     let (file, name) = (|| table.file().clone(), || column.name().to_owned());
-    let missing = (0..table.n_rows()).find(|row| column.data().is_hole(*row));
+    let missing = (0..table.n_rows()).find(|row| column.data().is_missing(*row));
     if let Some(row) = missing {
         return Err(SelectError::MissingInput { file: file(), place: table.place_of(row), column: name() });
     }
@@ -92,7 +93,7 @@ pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) ->
         ColumnData::Number(numbers) => {
             Ok(Input { name: name(), values: numbers.values.clone(), time: None, style: numbers.style })
         }
-        // Civil times have no place among instants, nor instants among civil times.
+        // Times with and without a zone cannot be compared.
         ColumnData::Time(times)
             if known.is_some_and(|axis| axis.style.zone.is_zoned() != times.style().zone.is_zoned()) =>
         {
@@ -109,11 +110,11 @@ pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) ->
     }
 }
 
-/// The axis of a column of times: it begins at the earliest, on a whole second.
+/// The axis of a column of times; its origin is the earliest, rounded down to a second.
 fn axis_of(times: &TimeColumn) -> TimeAxis {
     let earliest = (0..times.len()).filter_map(|row| times.instant(row)).min();
     let seconds = earliest.map_or(0, |instant| instant.nanoseconds().div_euclid(1_000_000_000));
-    // Sixty-four bits of microseconds were divided by a million: it fits.
+    // An i64 of microseconds divided by a million always fits.
     TimeAxis { origin_seconds: i64::try_from(seconds).unwrap_or(0), style: times.style().clone() }
 }
 

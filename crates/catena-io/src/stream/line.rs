@@ -1,4 +1,4 @@
-//! Reads one line for a model that is known: its inputs, and some of its outputs.
+//! Reads one line for a given model: all inputs and some outputs.
 
 use std::borrow::Cow;
 
@@ -9,25 +9,25 @@ use super::StreamFormat;
 use crate::place::Excerpt;
 use crate::read::csv::{Found, QuoteError, Splitter};
 use crate::select::{Input, nearest_name};
-use crate::table::{Cell, LARGEST_EXACT, StrayReason, classify, trimmed};
+use crate::table::{Cell, CellProblem, LARGEST_EXACT, classify, trimmed};
 use crate::time::ParsedZone;
 
-/// A line that cannot be used: the column if it is one, and what is wrong.
+/// An invalid line: the column, if any, and the problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}{what}", column.as_ref().map(|name| format!("column {name}: ")).unwrap_or_default())]
 pub struct LineError {
     /// The column.
     pub column: Option<String>,
-    /// What is wrong and what to do.
+    /// The problem and what to do.
     pub what: String,
 }
 
-/// What a line says.
+/// The values of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamRow {
     /// All inputs, as numbers.
     pub inputs: Vec<f64>,
-    /// Outputs that were observed, ascending.
+    /// Observed outputs with their values, ascending.
     pub cells: Vec<(usize, f64)>,
 }
 
@@ -37,7 +37,7 @@ pub struct LineReader {
     format: StreamFormat,
     inputs: Vec<Input>,
     outputs: Vec<String>,
-    /// What the columns of a CSV line are.
+    /// The columns of a CSV line.
     columns: Option<Vec<Column>>,
 }
 
@@ -56,20 +56,20 @@ fn wrong_in(column: &str, what: impl Into<String>) -> LineError {
 }
 
 impl LineReader {
-    /// For a model with these inputs and outputs.
+    /// A reader for a model with these inputs and outputs.
     pub fn new(format: StreamFormat, inputs: &[Input], outputs: &[String]) -> Self {
         Self { format, inputs: inputs.to_vec(), outputs: outputs.to_vec(), columns: None }
     }
 
-    /// Whether the next line has to be a header.
+    /// Whether the next line must be a header.
     pub fn needs_header(&self) -> bool {
         self.format == StreamFormat::Csv && self.columns.is_none()
     }
 
-    /// Reads the header of CSV lines: all inputs of the model, some or all of its outputs, nothing else, in any order.
+    /// Reads the header of CSV lines: all inputs and some outputs of the model, in any order.
     ///
     /// # Errors
-    /// When a name is unknown, missing or there twice.
+    /// If a name is unknown, missing or repeated.
     pub fn read_header(&mut self, line: &[u8]) -> Result<(), LineError> {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let mut columns = vec![];
@@ -77,7 +77,7 @@ impl LineReader {
             let name = String::from_utf8_lossy(trimmed(&name)).into_owned();
             let column = self.column(&name)?;
             if columns.contains(&column) {
-                return Err(wrong_in(&name, "is there twice; name every column once"));
+                return Err(wrong_in(&name, "occurs twice; name every column once"));
             }
             columns.push(column);
         }
@@ -92,10 +92,10 @@ impl LineReader {
         Ok(())
     }
 
-    /// Reads a line; `None` if it is blank.
+    /// Reads a line; `None` if it is empty.
     ///
     /// # Errors
-    /// When it does not fit the model, or the header that came before.
+    /// If it does not match the model or the header.
     pub fn read(&self, line: &[u8]) -> Result<Option<StreamRow>, LineError> {
         let line = ended(line);
         if trimmed(line).is_empty() {
@@ -133,7 +133,7 @@ impl LineReader {
     }
 
     fn read_csv(&self, line: &[u8]) -> Result<StreamRow, LineError> {
-        let columns = self.columns.as_ref().ok_or_else(|| wrong("there was no header"))?;
+        let columns = self.columns.as_ref().ok_or_else(|| wrong("the header is missing"))?;
         let fields = fields(line)?;
         if fields.len() != columns.len() {
             return Err(wrong(format!("has {} fields, but the header has {}", fields.len(), columns.len())));
@@ -148,7 +148,7 @@ impl LineReader {
 
     fn read_json(&self, line: &[u8]) -> Result<StreamRow, LineError> {
         let object: Map<String, Value> =
-            serde_json::from_slice(line).map_err(|error| wrong(format!("is no JSON object ({error})")))?;
+            serde_json::from_slice(line).map_err(|error| wrong(format!("is not a JSON object ({error})")))?;
         let mut row = Row::new(self.inputs.len());
         for (name, value) in &object {
             let column = self.column(name)?;
@@ -157,16 +157,16 @@ impl LineReader {
                 Value::Null => None,
                 Value::String(text) if is_time => self.cell(column, trimmed(text.as_bytes()))?,
                 Value::Number(_) if is_time => {
-                    return Err(self.stray(column, value, StrayReason::NumberAmongTimes));
+                    return Err(self.invalid(column, value, CellProblem::NumberAmongTimes));
                 }
                 Value::Number(number) if is_too_long(number) => {
-                    return Err(self.stray(column, value, StrayReason::TooManyDigits));
+                    return Err(self.invalid(column, value, CellProblem::TooManyDigits));
                 }
                 Value::Number(number) => number.as_f64(),
                 _ => {
                     return Err(wrong_in(
                         name,
-                        format!("{} is no number; use null if it is missing", shown(value)),
+                        format!("{} is not a number; use null if it is missing", shown(value)),
                     ));
                 }
             };
@@ -175,25 +175,25 @@ impl LineReader {
         self.finish(row)
     }
 
-    fn stray(&self, column: Column, value: &Value, reason: StrayReason) -> LineError {
+    fn invalid(&self, column: Column, value: &Value, reason: CellProblem) -> LineError {
         wrong_in(self.name(column), format!("{} {reason}", shown(value)))
     }
 
-    /// The number of a cell; `None` for a hole.
+    /// The number of a cell; `None` if missing.
     fn cell(&self, column: Column, text: &[u8]) -> Result<Option<f64>, LineError> {
         let axis = match column {
             Column::Input(at) => self.inputs[at].time.as_ref(),
             Column::Output(_) => None,
         };
         let reason = match (classify(text), axis) {
-            (Cell::Hole, _) => return Ok(None),
+            (Cell::Missing, _) => return Ok(None),
             (Cell::Number { value, .. }, None) => return Ok(Some(value)),
-            (Cell::Number { .. }, Some(_)) => StrayReason::NumberAmongTimes,
-            (Cell::Time(_), None) => StrayReason::TimeAmongNumbers,
+            (Cell::Number { .. }, Some(_)) => CellProblem::NumberAmongTimes,
+            (Cell::Time(_), None) => CellProblem::TimeAmongNumbers,
             (Cell::Time(time), Some(axis)) => {
                 let what = match (time.zone != ParsedZone::Naive, axis.style.zone.is_zoned()) {
-                    (true, false) => "has a zone, but the model was made from times without one",
-                    (false, true) => "has no zone, but the model was made from times with one",
+                    (true, false) => "has a zone, but the times of the model have none",
+                    (false, true) => "has no zone, but the times of the model have one",
                     _ => return Ok(Some(axis.number_of(time.instant))),
                 };
                 return Err(wrong_in(self.name(column), format!("{} {what}", Excerpt::new(text))));
@@ -233,7 +233,7 @@ impl Row {
     }
 }
 
-/// Whether a whole number has more digits than a double keeps.
+/// Whether an integer is beyond 2^53.
 fn is_too_long(number: &Number) -> bool {
     let size = number.as_u64().or_else(|| number.as_i64().map(i64::unsigned_abs));
     size.is_some_and(|size| size >= LARGEST_EXACT)
@@ -246,20 +246,20 @@ fn shown(value: &Value) -> Excerpt {
     }
 }
 
-/// Without what ends the line.
+/// The line without its line break.
 fn ended(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The fields of a CSV line, quotes undone.
+/// The fields of a CSV line, without quotes.
 fn fields(line: &[u8]) -> Result<Vec<Cow<'_, [u8]>>, LineError> {
     let mut splitter = Splitter::default();
     match splitter.split(line, b',', true) {
         Ok(Found::Record { length, .. }) if length == line.len() => {}
-        Ok(_) => return Err(wrong("there is a line break in the middle of it")),
-        Err(QuoteError::Unclosed) => return Err(wrong("a quote is opened and never closed")),
-        Err(QuoteError::TextAfter) => return Err(wrong("there is text behind a closing quote")),
+        Ok(_) => return Err(wrong("contains a line break")),
+        Err(QuoteError::Unclosed) => return Err(wrong("a quote is not closed")),
+        Err(QuoteError::TextAfter) => return Err(wrong("text follows a closing quote")),
     }
     Ok(splitter.fields().iter().map(|field| field.content(line)).collect())
 }

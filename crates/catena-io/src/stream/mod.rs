@@ -1,6 +1,6 @@
-//! Rows that come one by one, as lines of CSV or JSON, and the lines that answer them.
+//! Rows as single lines of CSV or JSON, and the replies to them.
 //!
-//! `line` reads them, by the same rules for holes, numbers and times as whole tables; `reply` writes the answers.
+//! `line` reads lines, with the same rules for missing cells, numbers and times as tables; `reply` writes replies.
 
 mod line;
 mod reply;
@@ -12,7 +12,7 @@ pub use reply::ReplyWriter;
 
 use std::path::Path;
 
-/// How lines are written.
+/// Format of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StreamFormat {
     /// A header with the names of columns, then a row per line.
@@ -22,7 +22,7 @@ pub enum StreamFormat {
 }
 
 impl StreamFormat {
-    /// The format that a suffix tells.
+    /// The format of a path's suffix.
     pub fn of_path(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "csv" => Some(Self::Csv),

@@ -1,4 +1,4 @@
-//! Writes one line for every line that was read.
+//! Writes one reply per line.
 
 use std::fmt::Write as _;
 
@@ -6,18 +6,18 @@ use super::StreamFormat;
 use crate::select::Input;
 use crate::write::{number_text, write_cell};
 
-/// Writes answers: the number of the line, its inputs, and `NAME_mean` and `NAME_std` of outputs.
+/// Writes replies: the number of the line, its inputs, and `NAME_mean` and `NAME_std` of the outputs.
 #[derive(Debug)]
 pub struct ReplyWriter {
     format: StreamFormat,
     inputs: Vec<Input>,
-    /// Names of the columns, as JSON strings.
+    /// Column names as JSON strings.
     keys: Vec<String>,
     header: String,
 }
 
 impl ReplyWriter {
-    /// For a model with these inputs, and answers about these outputs.
+    /// A writer for a model with these inputs, and replies about these outputs.
     pub fn new(format: StreamFormat, inputs: &[Input], outputs: &[String]) -> Self {
         let of_output = |name: &String| [format!("{name}_mean"), format!("{name}_std")];
         let names: Vec<String> =
@@ -34,7 +34,7 @@ impl ReplyWriter {
         Self { format, inputs: inputs.to_vec(), keys, header }
     }
 
-    /// Appends what comes before all answers: the header of CSV, or an object that says how many lines were applied before.
+    /// Appends the first line: the CSV header, or a JSON object with the number of lines applied before.
     pub fn push_ready(&self, text: &mut String, applied: u64) {
         match self.format {
             StreamFormat::Csv => text.push_str(&self.header),
@@ -45,7 +45,7 @@ impl ReplyWriter {
         }
     }
 
-    /// Appends the answer to a line: mean and standard deviation of each output, `None` where nothing was asked.
+    /// Appends the reply to a line: mean and standard deviation of each output, `None` for outputs without a prediction.
     pub fn push_answer(&self, text: &mut String, line: u64, inputs: &[f64], answers: &[Option<(f64, f64)>]) {
         match self.format {
             StreamFormat::Csv => {
@@ -94,7 +94,7 @@ impl ReplyWriter {
         }
     }
 
-    /// Appends the answer to a line that was not used: its number, and in JSON why.
+    /// Appends the reply to a skipped line: its number and, in JSON, the reason.
     pub fn push_skipped(&self, text: &mut String, line: u64, why: Option<&str>) {
         let _ = match (self.format, why) {
             (StreamFormat::Csv, _) => writeln!(text, "{line}{}", ",".repeat(self.keys.len())),

@@ -1,4 +1,4 @@
-//! Lines of every kind, good and bad, and what is replied.
+//! Valid and invalid lines, and the replies.
 
 use super::*;
 use crate::select::Input;
@@ -56,8 +56,8 @@ fn headers_name_what_the_model_has() {
         ("time,depth,tepm", "column tepm: the model has no such input or output; did you mean temp?"),
         ("time,depth,humidity", "column humidity: the model has no such input or output; its outputs are"),
         ("time,temp", "the header has no column depth, which is an input of the model"),
-        ("time,depth,time", "column time: is there twice"),
-        ("time,\"depth", "a quote is opened and never closed"),
+        ("time,depth,time", "column time: occurs twice"),
+        ("time,\"depth", "a quote is not closed"),
     ] {
         let mut reader = LineReader::new(StreamFormat::Csv, &inputs(), &outputs());
         let error = reader.read_header(header.as_bytes()).unwrap_err().to_string();
@@ -66,37 +66,40 @@ fn headers_name_what_the_model_has() {
 }
 
 #[test]
-fn what_is_wrong_with_a_line_is_said() {
+fn errors_name_the_problem() {
     let lines = csv("time,depth,temp");
     for (line, sentence) in [
         ("2023-11-14T22:14:20,1", "has 2 fields, but the header has 3"),
         ("2023-11-14T22:14:20,1,2,3", "has 4 fields, but the header has 3"),
         ("2023-11-14T22:14:20,1,inf", "column temp: \"inf\" is infinite"),
-        ("2023-11-14T22:14:20,1,9007199254740993", "column temp: \"9007199254740993\" is a whole number"),
+        ("2023-11-14T22:14:20,1,9007199254740993", "column temp: \"9007199254740993\" is an integer"),
         ("2023-11-14T22:14:20,1,cold", "column temp: \"cold\" is text"),
         ("2023-11-14T22:14:20,,2", "column depth: has no value; every line needs all inputs"),
-        ("2023-02-30,1,2", "column time: \"2023-02-30\" is no valid date or time"),
+        ("2023-02-30,1,2", "column time: \"2023-02-30\" is not a valid date or time"),
         ("17,1,2", "column time: \"17\" is a number in a column of times"),
         ("2023-11-14,2023-11-14,2", "column depth: \"2023-11-14\" is a time in a column of numbers"),
-        ("2023-11-14T22:14:20Z,1,2", "column time: \"2023-11-14T22:14:20Z\" has a zone, but the model"),
-        ("\"2023-11-14\"x,1,2", "there is text behind a closing quote"),
-        ("2023-11-14,1\r2,3", "there is a line break in the middle of it"),
+        (
+            "2023-11-14T22:14:20Z,1,2",
+            "column time: \"2023-11-14T22:14:20Z\" has a zone, but the times of the model",
+        ),
+        ("\"2023-11-14\"x,1,2", "text follows a closing quote"),
+        ("2023-11-14,1\r2,3", "contains a line break"),
     ] {
         let error = lines.read(line.as_bytes()).unwrap_err().to_string();
         assert!(error.starts_with(sentence), "{line}: {error}");
     }
     let objects = LineReader::new(StreamFormat::Json, &inputs(), &outputs());
     for (line, sentence) in [
-        ("{\"time\": \"2023-11-14\"", "is no JSON object"),
-        ("[1]", "is no JSON object"),
-        (r#"{"time": "2023-11-14", "depth": NaN}"#, "is no JSON object"),
-        (r#"{"time": "2023-11-14", "depth": 1e999}"#, "is no JSON object"),
-        (r#"{"time": "2023-11-14", "depth": "3"}"#, "column depth: \"3\" is no number"),
-        (r#"{"time": "2023-11-14", "depth": 3, "temp": true}"#, "column temp: \"true\" is no number"),
+        ("{\"time\": \"2023-11-14\"", "is not a JSON object"),
+        ("[1]", "is not a JSON object"),
+        (r#"{"time": "2023-11-14", "depth": NaN}"#, "is not a JSON object"),
+        (r#"{"time": "2023-11-14", "depth": 1e999}"#, "is not a JSON object"),
+        (r#"{"time": "2023-11-14", "depth": "3"}"#, "column depth: \"3\" is not a number"),
+        (r#"{"time": "2023-11-14", "depth": 3, "temp": true}"#, "column temp: \"true\" is not a number"),
         (r#"{"time": 3, "depth": 3}"#, "column time: \"3\" is a number in a column of times"),
         (
             r#"{"time": "2023-11-14", "depth": 9007199254740993}"#,
-            "column depth: \"9007199254740993\" is a whole number beyond 2^53",
+            "column depth: \"9007199254740993\" is an integer beyond 2^53",
         ),
         (r#"{"depth": 3}"#, "column time: has no value"),
         (r#"{"time": "2023-11-14", "depth": 3, "tmep": 1}"#, "column tmep: the model has no such input"),
@@ -111,8 +114,8 @@ fn what_is_wrong_with_a_line_is_said() {
 fn a_zone_is_there_if_the_model_has_one() {
     let zoned = TimeStyle { zone: crate::time::ZoneStyle::Utc, ..TimeStyle::default() };
     for (style, line, sentence) in [
-        (TimeStyle::default(), "2023-11-14T22:14:20+05:00,1,2", "has a zone, but the model"),
-        (zoned.clone(), "2023-11-14T22:14:20,1,2", "has no zone, but the model"),
+        (TimeStyle::default(), "2023-11-14T22:14:20+05:00,1,2", "has a zone, but the times of the model"),
+        (zoned.clone(), "2023-11-14T22:14:20,1,2", "has no zone, but the times of the model"),
         (zoned, "2023-11-14T23:14:20+01:00,7,2", ""),
     ] {
         let mut inputs = inputs();

@@ -1,27 +1,20 @@
-//! Collects the cells of a column in one pass and decides at the end what kind of column they make.
+//! Collects the cells of a column in one pass and then chooses its kind.
 //!
-//! Numbers, times and texts are kept apart, each only once it occurs, so a plain column of numbers costs eight bytes a
-//! row. The kind that has most cells wins; the others become holes, and the first of them is kept as a [`Stray`].
+//! Numbers, times and texts are stored separately, each only if it occurs, so a column of numbers costs eight bytes a row. The
+//! most frequent kind wins; other cells become missing, and the first of them is kept as a [`InvalidCell`].
 
 use super::{
-    BoolColumn, Cell, Column, ColumnData, Dictionary, NumberColumn, NumberStyle, Stray, StrayReason,
+    BoolColumn, Cell, CellProblem, Column, ColumnData, Dictionary, InvalidCell, NumberColumn, NumberStyle,
     TextColumn, TimeColumnBuilder, classify, trimmed,
 };
 use crate::place::{Excerpt, Place};
 use crate::time::TimeStyle;
 
-/// Whether a column is free to become what it looks like.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wanted {
-    Any,
-    Text,
-}
-
-/// A column on its way.
+/// A column under construction.
 #[derive(Debug)]
 pub(crate) struct ColumnBuilder {
     name: String,
-    wanted: Wanted,
+    is_text_only: bool,
     n_rows: usize,
     numbers: Vec<f64>,
     n_numbers: usize,
@@ -32,11 +25,11 @@ pub(crate) struct ColumnBuilder {
     dictionary: Dictionary,
     n_texts: usize,
     n_infinite: usize,
-    first_number: Option<Stray>,
-    first_time: Option<Stray>,
-    first_other: Option<Stray>,
-    /// The first cell that is nearly a number or a time, and how many there are.
-    first_near: Option<Stray>,
+    first_number: Option<InvalidCell>,
+    first_time: Option<InvalidCell>,
+    first_other: Option<InvalidCell>,
+    /// The first cell that is almost a number or a time, and their count.
+    first_near: Option<InvalidCell>,
     n_near: usize,
     n_too_long: usize,
 }
@@ -45,7 +38,7 @@ impl ColumnBuilder {
     pub(crate) fn new(name: String) -> Self {
         Self {
             name,
-            wanted: Wanted::Any,
+            is_text_only: false,
             n_rows: 0,
             numbers: vec![],
             n_numbers: 0,
@@ -65,25 +58,26 @@ impl ColumnBuilder {
         }
     }
 
-    /// Makes the column text whatever its cells look like, so that `007` stays `007`.
+    /// Makes the column text, so that `007` stays `007`.
     pub(crate) fn into_text_only(mut self) -> Self {
-        self.wanted = Wanted::Text;
+        self.is_text_only = true;
         self
     }
 
-    /// Adds a cell. The bytes that are no UTF-8 are given back as the error.
+    /// Adds a cell. The error is the cell, if it is not UTF-8.
     pub(crate) fn push<'a>(&mut self, text: &'a [u8], line: u64) -> Result<(), &'a [u8]> {
         let text = trimmed(text);
         let cell = classify(text);
-        let stray = |reason| Stray { place: Place::Line(line), text: Excerpt::new(text), reason, count: 0 };
+        let invalid =
+            |reason| InvalidCell { place: Place::Line(line), text: Excerpt::new(text), reason, count: 0 };
         match cell {
-            Cell::Hole => {}
-            _ if self.wanted == Wanted::Text => self.push_text(text)?,
+            Cell::Missing => {}
+            _ if self.is_text_only => self.push_text(text)?,
             Cell::Number { value, is_integer } => {
                 if self.first_number.is_none() {
-                    self.first_number = Some(stray(StrayReason::NumberAmongTimes));
+                    self.first_number = Some(invalid(CellProblem::NumberAmongTimes));
                 }
-                // While text prevails, the column may end as text and then needs the cell as it was.
+                // While text prevails, the column may become text and then needs the original cell.
                 if self.n_texts > 0 && self.n_texts >= self.n_numbers {
                     self.push_text(text)?;
                 }
@@ -92,18 +86,18 @@ impl ColumnBuilder {
             Cell::Time(time) => {
                 let times = self.times.get_or_insert_with(|| TimeColumnBuilder::new(TimeStyle::of(&time)));
                 while times.len() < self.n_rows {
-                    times.push_hole();
+                    times.push_missing();
                 }
                 if times.push_parsed(&time) {
                     self.n_times += 1;
                     if self.first_time.is_none() {
-                        self.first_time = Some(stray(StrayReason::TimeAmongNumbers));
+                        self.first_time = Some(invalid(CellProblem::TimeAmongNumbers));
                     }
                 } else {
-                    self.push_other(text, stray(StrayReason::MixedZones))?;
+                    self.push_other(text, invalid(CellProblem::MixedZones))?;
                 }
             }
-            Cell::Other(reason) => self.push_other(text, stray(reason))?,
+            Cell::Other(reason) => self.push_other(text, invalid(reason))?,
         }
         self.n_rows += 1;
         Ok(())
@@ -116,18 +110,18 @@ impl ColumnBuilder {
         self.n_not_integer += usize::from(!is_integer);
     }
 
-    fn push_other<'a>(&mut self, text: &'a [u8], stray: Stray) -> Result<(), &'a [u8]> {
-        if stray.reason == StrayReason::Infinite {
+    fn push_other<'a>(&mut self, text: &'a [u8], invalid: InvalidCell) -> Result<(), &'a [u8]> {
+        if invalid.reason == CellProblem::Infinite {
             self.n_infinite += 1;
         }
         self.n_texts += 1;
-        self.n_too_long += usize::from(stray.reason == StrayReason::TooManyDigits);
-        if stray.reason.is_nearly_value() {
+        self.n_too_long += usize::from(invalid.reason == CellProblem::TooManyDigits);
+        if invalid.reason.is_nearly_value() {
             self.n_near += 1;
-            self.first_near.get_or_insert_with(|| stray.clone());
+            self.first_near.get_or_insert_with(|| invalid.clone());
         }
         if self.first_other.is_none() {
-            self.first_other = Some(stray);
+            self.first_other = Some(invalid);
         }
         self.push_text(text)
     }
@@ -142,7 +136,7 @@ impl ColumnBuilder {
 
     /// The column, with as many rows as cells were added.
     pub(crate) fn finish(mut self) -> Column {
-        if self.wanted == Wanted::Text {
+        if self.is_text_only {
             return self.into_text();
         }
         let n_texts = self.n_texts - self.n_infinite;
@@ -150,42 +144,43 @@ impl ColumnBuilder {
         if self.n_times > 0 && self.n_times >= n_numbers && self.n_times >= n_texts {
             return self.into_time();
         }
-        // Where so many whole numbers are too long, all of them are names.
+        // If most integers are too long, all of them are names.
         let is_of_names = self.n_too_long > 0 && self.n_too_long >= n_numbers;
         if n_numbers >= n_texts && n_numbers > 0 && !is_of_names || self.n_texts == 0 {
-            let stray =
-                self.stray([self.first_other.clone(), self.first_time.clone()], self.n_texts + self.n_times);
+            let invalid = self
+                .invalid([self.first_other.clone(), self.first_time.clone()], self.n_texts + self.n_times);
             self.numbers.resize(self.n_rows, f64::NAN);
+            self.numbers.shrink_to_fit();
             let all_integers = self.n_not_integer == 0 && self.n_numbers > 0;
             let style = if all_integers { NumberStyle::Integer } else { NumberStyle::Double };
             let data = ColumnData::Number(NumberColumn { values: self.numbers, style });
-            return Column::new(self.name, data).with_stray(stray);
+            return Column::new(self.name, data).with_invalid_cell(invalid);
         }
         self.into_text()
     }
 
-    /// The earliest of the cells that do not fit, with their count.
-    fn stray(&self, candidates: [Option<Stray>; 2], count: usize) -> Option<Stray> {
-        let line = |stray: &Stray| match stray.place {
+    /// The first of the invalid cells, with their count.
+    fn invalid(&self, candidates: [Option<InvalidCell>; 2], count: usize) -> Option<InvalidCell> {
+        let line = |invalid: &InvalidCell| match invalid.place {
             Place::Line(number) | Place::Row(number) => number,
         };
         let first = candidates.into_iter().flatten().min_by_key(line)?;
-        Some(Stray { count, ..first })
+        Some(InvalidCell { count, ..first })
     }
 
     fn into_time(self) -> Column {
-        let stray =
-            self.stray([self.first_other.clone(), self.first_number.clone()], self.n_texts + self.n_numbers);
+        let invalid = self
+            .invalid([self.first_other.clone(), self.first_number.clone()], self.n_texts + self.n_numbers);
         let mut times = self.times.unwrap_or_else(|| TimeColumnBuilder::new(TimeStyle::default()));
         while times.len() < self.n_rows {
-            times.push_hole();
+            times.push_missing();
         }
-        Column::new(self.name, ColumnData::Time(times.finish())).with_stray(stray)
+        Column::new(self.name, ColumnData::Time(times.finish())).with_invalid_cell(invalid)
     }
 
     fn into_text(mut self) -> Column {
-        let mut codes = vec![self.dictionary.code_or_hole(None); self.n_rows];
-        // Numbers and times from before text prevailed were not kept as text.
+        let mut codes = vec![self.dictionary.code_or_missing(None); self.n_rows];
+        // Numbers and times from before text prevailed are printed again.
         for (row, value) in self.numbers.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
             codes[row] = self.dictionary.code_of(&crate::write::number_text(*value, NumberStyle::Double));
         }
@@ -198,26 +193,26 @@ impl ColumnBuilder {
         for (row, code) in &self.texts {
             codes[*row as usize] = *code;
         }
-        // A note that begins with a date is text; a column of such dates is meant to be times.
+        // A note may begin with a date, but a column of almost-dates is meant to be times.
         let is_near = 2 * self.n_near >= self.n_texts;
-        let stray = self.first_near.take().filter(|_| is_near);
-        let stray = stray.map(|stray| Stray { count: self.n_near, ..stray });
+        let invalid = self.first_near.take().filter(|_| is_near);
+        let invalid = invalid.map(|invalid| InvalidCell { count: self.n_near, ..invalid });
         let text = self.dictionary.into_column(codes);
-        let data = bools_of(&text, self.wanted).map_or(ColumnData::Text(text), ColumnData::Bool);
-        Column::new(self.name, data).with_stray(stray)
+        let data =
+            bools_of(&text).filter(|_| !self.is_text_only).map_or(ColumnData::Text(text), ColumnData::Bool);
+        Column::new(self.name, data).with_invalid_cell(invalid)
     }
 }
 
-/// The column as true and false, if it says nothing else.
-fn bools_of(text: &TextColumn, wanted: Wanted) -> Option<BoolColumn> {
+/// The column as truth values, if every cell is `true` or `false`.
+fn bools_of(text: &TextColumn) -> Option<BoolColumn> {
     let value = |word: &str| match word {
         _ if word.eq_ignore_ascii_case("true") => Some(true),
         _ if word.eq_ignore_ascii_case("false") => Some(false),
         _ => None,
     };
     let is_bool = !text.distinct().is_empty() && text.distinct().iter().all(|word| value(word).is_some());
-    (is_bool && wanted == Wanted::Any)
-        .then(|| (0..text.len()).map(|row| text.get(row).and_then(value)).collect())
+    is_bool.then(|| (0..text.len()).map(|row| text.get(row).and_then(value)).collect())
 }
 
 #[cfg(test)]
@@ -237,8 +232,8 @@ mod tests {
     fn the_kind_with_most_cells_wins() {
         let numbers = column(&["", "1", "2", "cold", "3"]);
         assert!(matches!(numbers.data(), ColumnData::Number(column) if column.style == NumberStyle::Integer));
-        let stray = numbers.stray().unwrap();
-        assert_eq!((stray.place, stray.text.as_str(), stray.count), (Place::Line(5), "cold", 1));
+        let invalid = numbers.invalid_cell().unwrap();
+        assert_eq!((invalid.place, invalid.text.as_str(), invalid.count), (Place::Line(5), "cold", 1));
 
         let texts = column(&["1", "a", "02", "b", "NA", "c"]);
         let ColumnData::Text(text) = texts.data() else { panic!("{texts:?}") };
@@ -248,7 +243,7 @@ mod tests {
         let times = column(&["", "2013-01-01", "2013-01-02 06:00", "7"]);
         let ColumnData::Time(time) = times.data() else { panic!("{times:?}") };
         assert_eq!((time.print(0), time.print(2)), (String::new(), "2013-01-02 06:00".into()));
-        assert_eq!(times.stray().unwrap().reason, StrayReason::NumberAmongTimes);
+        assert_eq!(times.invalid_cell().unwrap().reason, CellProblem::NumberAmongTimes);
 
         assert!(matches!(column(&["True", "", "false"]).data(), ColumnData::Bool(_)));
         assert!(matches!(column(&["", "NA"]).data(), ColumnData::Number(_)));

@@ -1,42 +1,42 @@
-//! What a piece of text in a cell is: a hole, a number, a time, or something else and why.
+//! Classifies the text of a cell: missing, a number, a time, or something else and why.
 
 use std::fmt;
 
 use crate::place::{Excerpt, Place};
 use crate::time::{ParsedTime, is_ambiguous_date, looks_like_time, parse_time};
 
-/// A cell that does not fit the rest of its column, kept so that whoever uses the column can point at it.
+/// A cell that does not fit its column. A column with such a cell is rejected when it is used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stray {
-    /// Where the first such cell stands.
+pub struct InvalidCell {
+    /// Location of the first such cell.
     pub place: Place,
-    /// What it says.
+    /// Its text.
     pub text: Excerpt,
-    /// What is wrong with it.
-    pub reason: StrayReason,
-    /// How many cells of the column do not fit.
+    /// The problem.
+    pub reason: CellProblem,
+    /// Number of such cells in the column.
     pub count: usize,
 }
 
 /// Why a cell does not fit its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum StrayReason {
+pub enum CellProblem {
     /// Text among numbers or times.
     Text,
     /// An infinite number, or one beyond the range of a double.
     Infinite,
     /// A comma where a decimal point should be.
     DecimalComma,
-    /// Thousands are separated.
+    /// Thousands separators.
     ThousandsSeparator,
-    /// A date whose day and month cannot be told apart.
+    /// A date whose day and month are ambiguous.
     AmbiguousDate,
-    /// Looks like an ISO time but is none.
+    /// Looks like an ISO time but is invalid.
     InvalidTime,
-    /// Times with and without zone, or zones of different kinds, in one column.
+    /// Times with and without a zone, or zones of different kinds, in one column.
     MixedZones,
-    /// A whole number with more digits than a double keeps.
+    /// An integer beyond 2^53.
     TooManyDigits,
     /// A number in a column of times.
     NumberAmongTimes,
@@ -44,21 +44,21 @@ pub enum StrayReason {
     TimeAmongNumbers,
 }
 
-impl StrayReason {
-    /// Whether the cell is nearly a time.
+impl CellProblem {
+    /// Whether the cell is almost a time.
     pub(crate) fn is_about_times(self) -> bool {
         matches!(self, Self::AmbiguousDate | Self::InvalidTime | Self::MixedZones)
     }
 
-    /// Whether the cell is nearly a number or a time, rather than text.
+    /// Whether the cell is almost a number or a time, rather than text.
     pub(crate) fn is_nearly_value(self) -> bool {
         self.is_about_times()
             || matches!(self, Self::DecimalComma | Self::ThousandsSeparator | Self::TooManyDigits)
     }
 }
 
-impl fmt::Display for StrayReason {
-    /// What it is and what to do, as the end of a sentence.
+impl fmt::Display for CellProblem {
+    /// The problem and what to do, as the end of a sentence.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Text => "is text; empty the cell or write NA if the value is missing",
@@ -66,17 +66,14 @@ impl fmt::Display for StrayReason {
             Self::DecimalComma => "has a decimal comma; write numbers with a decimal point",
             Self::ThousandsSeparator => "has thousands separators; write numbers without them",
             Self::AmbiguousDate => {
-                "is a date with the year last, so day and month cannot be told apart; \
-                                    write dates as 2013-03-15"
+                "is a date with the year last, so day and month are ambiguous; write dates as 2013-03-15"
             }
-            Self::InvalidTime => "is no valid date or time; write times as 2013-03-15T06:30:00",
+            Self::InvalidTime => "is not a valid date or time; write times as 2013-03-15T06:30:00",
             Self::MixedZones => {
-                "has another kind of zone than the cells before it; \
-                                 write all times of a column with a zone, or none"
+                "has another kind of zone than the cells before it; write all times of a column with a zone, or none"
             }
             Self::TooManyDigits => {
-                "is a whole number beyond 2^53, of which digits would be lost; \
-                                    write it with fewer digits, or with an exponent if it is not exact"
+                "is an integer beyond 2^53, which would lose digits; write fewer digits, or an exponent if it is not exact"
             }
             Self::NumberAmongTimes => "is a number in a column of times; write it as a time",
             Self::TimeAmongNumbers => {
@@ -86,33 +83,33 @@ impl fmt::Display for StrayReason {
     }
 }
 
-/// What a cell says.
+/// The content of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Cell<'a> {
-    Hole,
+    Missing,
     /// Whether the number was written as an integer that a double holds exactly.
     Number {
         value: f64,
         is_integer: bool,
     },
     Time(ParsedTime<'a>),
-    Other(StrayReason),
+    Other(CellProblem),
 }
 
-/// Without blanks on either side.
+/// Text without surrounding blanks.
 pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
     text.trim_ascii()
 }
 
-/// What a cell says; `text` must be [`trimmed`].
+/// The content of a cell; `text` must be [`trimmed`].
 pub(crate) fn classify(text: &[u8]) -> Cell<'_> {
-    let Some(first) = text.first() else { return Cell::Hole };
+    let Some(first) = text.first() else { return Cell::Missing };
     let may_be_number = first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.');
     if let Some(cell) = may_be_number.then(|| number(text)).flatten() {
         return cell;
     }
-    if is_hole_word(text) {
-        return Cell::Hole;
+    if is_missing_word(text) {
+        return Cell::Missing;
     }
     if let Some(time) = parse_time(text) {
         return Cell::Time(time);
@@ -120,7 +117,7 @@ pub(crate) fn classify(text: &[u8]) -> Cell<'_> {
     Cell::Other(reason(text))
 }
 
-/// Whole numbers up to here are doubles; larger ones are names rather than measurements.
+/// Doubles hold integers below this bound exactly; larger ones are taken for names.
 pub(crate) const LARGEST_EXACT: u64 = 1 << 53;
 
 fn number(text: &[u8]) -> Option<Cell<'static>> {
@@ -129,34 +126,34 @@ fn number(text: &[u8]) -> Option<Cell<'static>> {
         return None;
     }
     if value.is_infinite() {
-        return Some(Cell::Other(StrayReason::Infinite));
+        return Some(Cell::Other(CellProblem::Infinite));
     }
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let is_integer = digits.iter().all(u8::is_ascii_digit);
     let is_whole =
         is_integer || text.strip_prefix(b"+").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit));
-    // 2^53 + 1 reads as 2^53, so that the border itself cannot be told from what lies beyond it.
+    // 2^53 + 1 parses as 2^53, so the bound itself is excluded.
     if is_whole && value.abs() >= LARGEST_EXACT as f64 {
-        return Some(Cell::Other(StrayReason::TooManyDigits));
+        return Some(Cell::Other(CellProblem::TooManyDigits));
     }
     Some(Cell::Number { value, is_integer })
 }
 
-fn is_hole_word(text: &[u8]) -> bool {
+fn is_missing_word(text: &[u8]) -> bool {
     const WORDS: [&[u8]; 6] = [b"na", b"nan", b"null", b"none", b"n/a", b"-"];
     text.len() <= 4 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-fn reason(text: &[u8]) -> StrayReason {
+fn reason(text: &[u8]) -> CellProblem {
     let unsigned = text.strip_prefix(b"-").or_else(|| text.strip_prefix(b"+")).unwrap_or(text);
     if unsigned.eq_ignore_ascii_case(b"inf") || unsigned.eq_ignore_ascii_case(b"infinity") {
-        return StrayReason::Infinite;
+        return CellProblem::Infinite;
     }
     if looks_like_time(text) {
-        return StrayReason::InvalidTime;
+        return CellProblem::InvalidTime;
     }
     if is_ambiguous_date(text) {
-        return StrayReason::AmbiguousDate;
+        return CellProblem::AmbiguousDate;
     }
     let is_numeric = |bytes: &[u8]| {
         bytes.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b' ' | b'\''))
@@ -167,24 +164,24 @@ fn reason(text: &[u8]) -> StrayReason {
         let tail = unsigned.rsplit(|byte| !byte.is_ascii_digit()).next().map_or(0, <[u8]>::len);
         // `1,234` is read as a thousand, `3,14` and `1.234,5` as a decimal comma.
         return match (commas, points) {
-            (1, 0) if tail != 3 => StrayReason::DecimalComma,
-            (1, points) if points > 0 && ends_in_comma_group(unsigned) => StrayReason::DecimalComma,
-            _ => StrayReason::ThousandsSeparator,
+            (1, 0) if tail != 3 => CellProblem::DecimalComma,
+            (1, points) if points > 0 && ends_in_comma_group(unsigned) => CellProblem::DecimalComma,
+            _ => CellProblem::ThousandsSeparator,
         };
     }
-    StrayReason::Text
+    CellProblem::Text
 }
 
 fn ends_in_comma_group(text: &[u8]) -> bool {
     text.iter().rposition(|byte| *byte == b',') > text.iter().rposition(|byte| *byte == b'.')
 }
 
-/// Whether the cells of a first line are all values, so that the header is missing.
+/// Whether all cells of the first line are values, so that the header is missing.
 pub(crate) fn is_header_data<'a>(mut names: impl Iterator<Item = &'a [u8]>) -> bool {
     names.all(looks_like_data)
 }
 
-/// Whether a name, as it stands in the file, is a number or a time; one in quotes is neither.
+/// Whether an unquoted name is a number or a time.
 pub(crate) fn looks_like_data(name: &[u8]) -> bool {
     let name = trimmed(name);
     !name.is_empty() && matches!(classify(name), Cell::Number { .. } | Cell::Time(_))
@@ -195,9 +192,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_what_they_say() {
-        for hole in ["", "NA", "nan", "NULL", "None", "n/a", "N/A", "-"] {
-            assert_eq!(classify(hole.as_bytes()), Cell::Hole, "{hole}");
+    fn cells_are_classified() {
+        for missing in ["", "NA", "nan", "NULL", "None", "n/a", "N/A", "-"] {
+            assert_eq!(classify(missing.as_bytes()), Cell::Missing, "{missing}");
         }
         for (text, value) in [
             ("1", 1.0),
@@ -211,21 +208,21 @@ mod tests {
             assert!(matches!(classify(text.as_bytes()), Cell::Number { value: read, .. } if read == value));
         }
         for (text, reason) in [
-            ("inf", StrayReason::Infinite),
-            ("9007199254740993", StrayReason::TooManyDigits),
-            ("+9007199254740993", StrayReason::TooManyDigits),
-            ("-12345678901234567890123", StrayReason::TooManyDigits),
-            ("-Infinity", StrayReason::Infinite),
-            ("1e999", StrayReason::Infinite),
-            ("3,14", StrayReason::DecimalComma),
-            ("1.234,5", StrayReason::DecimalComma),
-            ("1,234", StrayReason::ThousandsSeparator),
-            ("1,234.5", StrayReason::ThousandsSeparator),
-            ("1 234", StrayReason::ThousandsSeparator),
-            ("15/03/2013", StrayReason::AmbiguousDate),
-            ("2013-02-30", StrayReason::InvalidTime),
-            ("12%", StrayReason::Text),
-            ("cold", StrayReason::Text),
+            ("inf", CellProblem::Infinite),
+            ("9007199254740993", CellProblem::TooManyDigits),
+            ("+9007199254740993", CellProblem::TooManyDigits),
+            ("-12345678901234567890123", CellProblem::TooManyDigits),
+            ("-Infinity", CellProblem::Infinite),
+            ("1e999", CellProblem::Infinite),
+            ("3,14", CellProblem::DecimalComma),
+            ("1.234,5", CellProblem::DecimalComma),
+            ("1,234", CellProblem::ThousandsSeparator),
+            ("1,234.5", CellProblem::ThousandsSeparator),
+            ("1 234", CellProblem::ThousandsSeparator),
+            ("15/03/2013", CellProblem::AmbiguousDate),
+            ("2013-02-30", CellProblem::InvalidTime),
+            ("12%", CellProblem::Text),
+            ("cold", CellProblem::Text),
         ] {
             assert_eq!(classify(text.as_bytes()), Cell::Other(reason), "{text}");
         }

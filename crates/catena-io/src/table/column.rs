@@ -1,15 +1,17 @@
-//! The kinds of column a table can have.
+//! The kinds of columns.
 
 use std::collections::HashMap;
 
-use super::{Stray, TimeColumn};
+use serde::{Deserialize, Serialize};
+
+use super::{InvalidCell, TimeColumn};
 
 /// A named column.
 #[derive(Debug, Clone)]
 pub struct Column {
     name: String,
     data: ColumnData,
-    stray: Option<Stray>,
+    invalid: Option<InvalidCell>,
 }
 
 /// The cells of a column.
@@ -27,19 +29,25 @@ pub enum ColumnData {
 }
 
 impl Column {
-    /// A column whose cells all fit.
+    /// A column without invalid cells.
     pub fn new(name: impl Into<String>, data: ColumnData) -> Self {
-        Self { name: name.into(), data, stray: None }
+        Self { name: name.into(), data, invalid: None }
     }
 
-    /// A column of doubles; NaN is a hole.
+    /// A column of doubles; NaN is missing.
     pub fn numbers(name: impl Into<String>, values: Vec<f64>) -> Self {
         Self::new(name, ColumnData::Number(NumberColumn { values, style: NumberStyle::Double }))
     }
 
-    pub(crate) fn with_stray(mut self, stray: Option<Stray>) -> Self {
-        self.stray = stray;
+    pub(crate) fn with_invalid_cell(mut self, invalid: Option<InvalidCell>) -> Self {
+        self.invalid = invalid;
         self
+    }
+
+    pub(super) fn drop_numbers(&mut self) {
+        if let ColumnData::Number(numbers) = &mut self.data {
+            numbers.values = vec![];
+        }
     }
 
     /// The name in the header.
@@ -52,10 +60,10 @@ impl Column {
         &self.data
     }
 
-    /// The first cell that does not fit the column and was read as a hole, if there is one. Whoever uses the column
-    /// must refuse it; a column nobody uses may have such cells.
-    pub fn stray(&self) -> Option<&Stray> {
-        self.stray.as_ref()
+    /// The first cell that does not fit the column and was read as missing. An ignored column may have such cells; a used one
+    /// must not.
+    pub fn invalid_cell(&self) -> Option<&InvalidCell> {
+        self.invalid.as_ref()
     }
 }
 
@@ -76,7 +84,7 @@ impl ColumnData {
     }
 
     /// Whether the cell of a row is missing.
-    pub fn is_hole(&self, row: usize) -> bool {
+    pub fn is_missing(&self, row: usize) -> bool {
         match self {
             Self::Number(column) => column.values.get(row).is_none_or(|value| value.is_nan()),
             Self::Time(column) => column.instant(row).is_none(),
@@ -86,8 +94,9 @@ impl ColumnData {
     }
 }
 
-/// How the numbers of a column were written, for writing them back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the numbers of a column were written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum NumberStyle {
     /// All integers.
     Integer,
@@ -97,7 +106,7 @@ pub enum NumberStyle {
     Double,
 }
 
-/// Numbers; NaN is a hole.
+/// Numbers; NaN is missing.
 #[derive(Debug, Clone)]
 pub struct NumberColumn {
     /// One number per row.
@@ -107,7 +116,7 @@ pub struct NumberColumn {
 }
 
 impl PartialEq for NumberColumn {
-    /// Equal to the bit, with holes equal to holes.
+    /// Equal to the bit; missing cells are equal.
     fn eq(&self, other: &Self) -> bool {
         let same = |(left, right): (&f64, &f64)| {
             left.to_bits() == right.to_bits() || (left.is_nan() && right.is_nan())
@@ -116,7 +125,7 @@ impl PartialEq for NumberColumn {
     }
 }
 
-/// Text, each distinct value kept once.
+/// Text, stored once per distinct value.
 #[derive(Debug, Clone, Default)]
 pub struct TextColumn {
     codes: Vec<u32>,
@@ -131,20 +140,20 @@ impl PartialEq for TextColumn {
 }
 
 impl TextColumn {
-    const HOLE: u32 = u32::MAX;
+    const MISSING: u32 = u32::MAX;
 
     pub(crate) fn len(&self) -> usize {
         self.codes.len()
     }
 
-    /// The text of a row, or `None` for a hole.
+    /// The text of a row, or `None` if missing.
     pub fn get(&self, row: usize) -> Option<&str> {
         self.code(row).map(|code| &*self.values[code])
     }
 
-    /// The place of a row's text among the distinct values, or `None` for a hole.
+    /// Index of a row's text among the distinct values, or `None` if missing.
     pub fn code(&self, row: usize) -> Option<usize> {
-        self.codes.get(row).filter(|code| **code != Self::HOLE).map(|code| *code as usize)
+        self.codes.get(row).filter(|code| **code != Self::MISSING).map(|code| *code as usize)
     }
 
     /// The distinct values, in order of first appearance.
@@ -156,7 +165,7 @@ impl TextColumn {
 impl<'a> FromIterator<Option<&'a str>> for TextColumn {
     fn from_iter<I: IntoIterator<Item = Option<&'a str>>>(cells: I) -> Self {
         let mut dictionary = Dictionary::default();
-        let codes = cells.into_iter().map(|cell| dictionary.code_or_hole(cell)).collect();
+        let codes = cells.into_iter().map(|cell| dictionary.code_or_missing(cell)).collect();
         dictionary.into_column(codes)
     }
 }
@@ -172,14 +181,14 @@ impl Dictionary {
         if let Some(code) = self.codes.get(text) {
             return *code;
         }
-        // Rows are limited to what `u32` can count, and there are no more texts than rows.
+        // The number of rows, and so of texts, fits in a `u32`.
         let code = self.codes.len() as u32;
         self.codes.insert(text.into(), code);
         code
     }
 
-    pub(crate) fn code_or_hole(&mut self, cell: Option<&str>) -> u32 {
-        cell.map_or(TextColumn::HOLE, |text| self.code_of(text))
+    pub(crate) fn code_or_missing(&mut self, cell: Option<&str>) -> u32 {
+        cell.map_or(TextColumn::MISSING, |text| self.code_of(text))
     }
 
     pub(crate) fn into_column(self, codes: Vec<u32>) -> TextColumn {
@@ -189,14 +198,14 @@ impl Dictionary {
     }
 }
 
-/// True, false or a hole per row, a byte each.
+/// True, false or missing per row, a byte each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BoolColumn {
     values: Vec<Option<bool>>,
 }
 
 impl BoolColumn {
-    /// The value of a row, or `None` for a hole.
+    /// The value of a row, or `None` if missing.
     pub fn get(&self, row: usize) -> Option<bool> {
         self.values.get(row).copied().flatten()
     }

@@ -1,6 +1,6 @@
-//! On which line of its file a row stands, without a number per row.
+//! The line of each row in its file, stored compactly.
 
-/// Lines of rows. Almost always a row stands one line below the last, so only the exceptions are kept.
+/// Lines of rows. Consecutive rows are almost always on consecutive lines, so only exceptions are stored.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lines {
     /// Rows from which on `line - row` has a new value, ascending.
@@ -8,7 +8,7 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Notes the line of the next row; rows come in order.
+    /// Adds the line of the next row.
     pub(crate) fn push(&mut self, row: usize, line: u64) {
         let shift = line - row as u64;
         if self.breaks.last().is_none_or(|&(_, last)| last != shift) {
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_the_ones_noted() {
+    fn lines_are_stored() {
         let noted = [2, 3, 4, 9, 10, 12, 13, 14];
         let mut lines = Lines::default();
         for (row, line) in noted.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! A table in memory: named, typed columns, each kept compactly, with what is needed to write it back as it came.
+//! A table in memory: named, typed columns and the source of their text.
 //!
-//! `column` has the four kinds of column, `time_column` the one for times, `cell` says what a piece of text is, and
-//! `builder` collects cells and decides at the end what kind of column they make.
+//! `column` has the kinds of columns, `time_column` the column of times, `cell` classifies the text of a cell, and `builder`
+//! collects cells and finds the kind of their column.
 
 mod builder;
 mod cell;
@@ -11,7 +11,7 @@ mod time_column;
 
 pub(crate) use builder::ColumnBuilder;
 pub(crate) use cell::{Cell, LARGEST_EXACT, classify, is_header_data, looks_like_data, trimmed};
-pub use cell::{Stray, StrayReason};
+pub use cell::{CellProblem, InvalidCell};
 pub(crate) use column::Dictionary;
 pub use column::{BoolColumn, Column, ColumnData, NumberColumn, NumberStyle, TextColumn};
 pub(crate) use lines::Lines;
@@ -32,7 +32,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table made in memory. Columns that are shorter than the longest end in holes.
+    /// A table made in memory. Shorter columns end in missing cells.
     pub fn new(columns: Vec<Column>) -> Self {
         let n_rows = columns.iter().map(|column| column.data().len()).max().unwrap_or(0);
         Self { file: FileName::Memory, columns, n_rows, lines: None, csv_source: None }
@@ -63,7 +63,16 @@ impl Table {
         &self.columns
     }
 
-    /// The place of a column by its exact name.
+    /// Frees the numbers of these columns, whose cells become missing. A copy of the text of the table does not need them.
+    pub fn drop_numbers(&mut self, positions: &[usize]) {
+        for position in positions {
+            if let Some(column) = self.columns.get_mut(*position) {
+                column.drop_numbers();
+            }
+        }
+    }
+
+    /// The position of a column by its exact name.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name() == name)
     }
@@ -73,7 +82,7 @@ impl Table {
         self.columns.iter().find(|column| column.name() == name)
     }
 
-    /// Where a row stands in the file, for messages.
+    /// The line or row in the file, for messages.
     pub fn place_of(&self, row: usize) -> Place {
         match &self.lines {
             Some(lines) => Place::Line(lines.line_of(row)),
@@ -81,8 +90,7 @@ impl Table {
         }
     }
 
-    /// The text the table was read from, if it was text. With it the table can be written with its cells as they were,
-    /// even after the table itself is gone.
+    /// The text the table was read from, if it was text. With it the table can be written with its cells unchanged.
     pub fn csv_source(&self) -> Option<&CsvSource> {
         self.csv_source.as_ref()
     }

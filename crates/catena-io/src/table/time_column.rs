@@ -1,41 +1,41 @@
-//! A column of instants: exact, eight bytes each, with the form they were written in.
+//! A column of exact instants, eight bytes each, and their style.
 
 use crate::time::{Instant, ParsedTime, ParsedZone, TimeStyle, ZoneStyle};
 
-/// Instants by row. Microseconds where that is exact, which covers every year; nanoseconds where a cell needs them.
+/// Instants by row, in microseconds if exact, else in nanoseconds.
 #[derive(Debug, Clone)]
 pub struct TimeColumn {
     ticks: Vec<i64>,
     nanoseconds_per_tick: i64,
     style: TimeStyle,
-    /// Seconds east of UTC by row, only if rows differ.
+    /// Seconds east of UTC by row, if rows differ.
     offsets: Option<Vec<i32>>,
 }
 
 impl PartialEq for TimeColumn {
-    /// The same instants; how they are written does not count.
+    /// The same instants; the style is ignored.
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len() && (0..self.len()).all(|row| self.instant(row) == other.instant(row))
     }
 }
 
-/// No instant: outside what microseconds of the calendar or nanoseconds can reach.
-const HOLE: i64 = i64::MIN;
+/// A missing instant; no valid instant has this value.
+const MISSING: i64 = i64::MIN;
 const MICROSECOND: i64 = 1000;
 
 impl TimeColumn {
-    /// Instants by row, printed in one style. An instant that 64 bits cannot hold becomes a hole; the calendar's years up
-    /// to 9999 all fit unless others need nanoseconds.
+    /// Instants by row, printed in one style. An instant that does not fit in 64 bits becomes missing; years up to 9999 fit unless
+    /// another instant needs nanoseconds.
     pub fn new(instants: impl IntoIterator<Item = Option<Instant>>, style: TimeStyle) -> Self {
         let mut builder = TimeColumnBuilder::new(style);
         for instant in instants {
             match instant {
                 Some(instant) => {
                     if !builder.push(instant) {
-                        builder.push_hole();
+                        builder.push_missing();
                     }
                 }
-                None => builder.push_hole(),
+                None => builder.push_missing(),
             }
         }
         builder.finish()
@@ -51,13 +51,13 @@ impl TimeColumn {
         self.ticks.is_empty()
     }
 
-    /// The instant of a row, or `None` for a hole.
+    /// The instant of a row, or `None` if missing.
     pub fn instant(&self, row: usize) -> Option<Instant> {
-        let ticks = self.ticks.get(row).copied().filter(|ticks| *ticks != HOLE)?;
+        let ticks = self.ticks.get(row).copied().filter(|ticks| *ticks != MISSING)?;
         Some(Instant::from_nanoseconds(i128::from(ticks) * i128::from(self.nanoseconds_per_tick)))
     }
 
-    /// How the times are written.
+    /// The style of the times.
     pub fn style(&self) -> &TimeStyle {
         &self.style
     }
@@ -67,7 +67,7 @@ impl TimeColumn {
         self.nanoseconds_per_tick < MICROSECOND
     }
 
-    /// Every time several times in a row.
+    /// Every cell repeated `times` times.
     pub(crate) fn repeated(&self, times: usize) -> Self {
         fn repeat<T: Copy>(cells: &[T], times: usize) -> Vec<T> {
             cells.iter().flat_map(|cell| std::iter::repeat_n(*cell, times)).collect()
@@ -80,7 +80,7 @@ impl TimeColumn {
         }
     }
 
-    /// The time of a row as it is written; empty for a hole.
+    /// The text of a row; empty if missing.
     pub fn print(&self, row: usize) -> String {
         let mut text = String::new();
         self.print_to(&mut text, row);
@@ -95,7 +95,7 @@ impl TimeColumn {
     }
 }
 
-/// Collects instants, and widens what it keeps only when a cell needs it.
+/// Builds a column of times.
 #[derive(Debug)]
 pub(crate) struct TimeColumnBuilder {
     column: TimeColumn,
@@ -110,21 +110,21 @@ impl TimeColumnBuilder {
         self.column.ticks.len()
     }
 
-    pub(crate) fn push_hole(&mut self) {
-        self.column.ticks.push(HOLE);
+    pub(crate) fn push_missing(&mut self) {
+        self.column.ticks.push(MISSING);
         if let Some(offsets) = &mut self.column.offsets {
             offsets.push(0);
         }
     }
 
-    /// Adds an instant; `false`, and nothing added, if it cannot be kept.
+    /// Adds an instant; returns `false` and adds nothing if it does not fit.
     pub(crate) fn push(&mut self, instant: Instant) -> bool {
         let nanoseconds = instant.nanoseconds();
         if nanoseconds % i128::from(self.column.nanoseconds_per_tick) != 0 && !self.refine() {
             return false;
         }
         let ticks = nanoseconds / i128::from(self.column.nanoseconds_per_tick);
-        let Some(ticks) = i64::try_from(ticks).ok().filter(|ticks| *ticks != HOLE) else { return false };
+        let Some(ticks) = i64::try_from(ticks).ok().filter(|ticks| *ticks != MISSING) else { return false };
         self.column.ticks.push(ticks);
         if let Some(offsets) = &mut self.column.offsets {
             offsets.push(0);
@@ -132,17 +132,18 @@ impl TimeColumnBuilder {
         true
     }
 
-    /// Goes from microseconds to nanoseconds, if all instants allow it.
+    /// Changes from microseconds to nanoseconds, if all instants fit.
     fn refine(&mut self) -> bool {
-        let refined = |ticks: &i64| if *ticks == HOLE { Some(HOLE) } else { ticks.checked_mul(MICROSECOND) };
+        let refined =
+            |ticks: &i64| if *ticks == MISSING { Some(MISSING) } else { ticks.checked_mul(MICROSECOND) };
         let Some(ticks) = self.column.ticks.iter().map(refined).collect() else { return false };
         self.column.ticks = ticks;
         self.column.nanoseconds_per_tick = 1;
         true
     }
 
-    /// Adds a time that was read from text, and lets the style follow what is written; `false` if its zone is of another
-    /// kind than the column's, or if it cannot be kept.
+    /// Adds a time read from text and updates the style; returns `false` if its zone is of another kind than the column's or the
+    /// instant does not fit.
     pub(crate) fn push_parsed(&mut self, time: &ParsedTime<'_>) -> bool {
         if !self.accepts_zone(time.zone) || !self.push(time.instant) {
             return false;
@@ -166,13 +167,13 @@ impl TimeColumnBuilder {
         }
     }
 
-    /// Keeps the offset of the row just added, once rows differ.
+    /// Stores the offset of the last row, if rows differ.
     fn note_offset(&mut self, zone: ParsedZone<'_>) {
         let (seconds, form) = match zone {
             ParsedZone::Naive => return,
             ParsedZone::Utc => (0, None),
             ParsedZone::Offset { seconds, form } => (seconds, Some(form)),
-            // A named zone knows its offset at every instant.
+            // The offset of a named zone follows from the instant.
             ParsedZone::Named { .. } => return,
         };
         let column = &mut self.column;

@@ -1,7 +1,6 @@
-//! Time stamps: exact instants, and the textual form they were written in, so that they go back as they came.
+//! Time stamps: exact instants and the style they were written in.
 //!
-//! `parse` reads the ISO forms, `style` remembers and prints them, `zone` is the part about time zones, `axis` is the
-//! way from instants to numbers and back.
+//! `parse` reads ISO 8601, `style` prints, `zone` has the time zones, `axis` converts instants to numbers and back.
 
 mod axis;
 mod parse;
@@ -31,7 +30,7 @@ impl Instant {
     /// Seconds after another instant, rounded once.
     pub fn seconds_after(self, origin: Instant) -> f64 {
         let difference = self.0 - origin.0;
-        // Whole seconds and the rest apart: each is exact, so only the sum rounds.
+        // Seconds and fraction are exact; only their sum rounds.
         let whole = difference.div_euclid(1_000_000_000);
         let rest = difference.rem_euclid(1_000_000_000);
         whole as f64 + rest as f64 / 1e9

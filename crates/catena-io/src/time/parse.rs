@@ -1,11 +1,11 @@
-//! Reads ISO 8601 dates and times, strictly, and says in which form they were written.
+//! Parses ISO 8601 dates and times, and how they were written.
 
 use jiff::civil;
 
 use super::zone::OffsetForm;
 use super::{Instant, TimeShape};
 
-/// What one cell says: the instant, and how it was written.
+/// A parsed time: the instant, and how it was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ParsedTime<'a> {
     pub(crate) instant: Instant,
@@ -25,7 +25,7 @@ pub(crate) enum ParsedZone<'a> {
     Named { seconds: i32, has_offset: bool, name: &'a str },
 }
 
-/// Whether a text begins as a year-first date does; if it then cannot be read, it is a bad time rather than a text.
+/// Whether a text begins with a year-first date. If it cannot be parsed, it is an invalid time rather than text.
 pub(crate) fn looks_like_time(text: &[u8]) -> bool {
     text.len() >= 7
         && text[..4].iter().all(u8::is_ascii_digit)
@@ -33,25 +33,15 @@ pub(crate) fn looks_like_time(text: &[u8]) -> bool {
         && text[5..7].iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a text is a date with the year last, such as `15/03/2013`, whose day and month cannot be told apart.
+/// Whether a text is a date with the year last, such as `15/03/2013`, whose day and month are ambiguous.
 pub(crate) fn is_ambiguous_date(text: &[u8]) -> bool {
     let date = text.split(|byte| matches!(byte, b' ' | b'T')).next().unwrap_or_default();
-    let mut parts = date.split(|byte| matches!(byte, b'/' | b'-' | b'.'));
-    let (Some(first), Some(second), Some(third), None) =
-        (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return false;
-    };
-    let is_number = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    is_number(first)
-        && is_number(second)
-        && is_number(third)
-        && first.len() <= 2
-        && second.len() <= 2
-        && matches!(third.len(), 2 | 4)
+    let parts: Vec<&[u8]> = date.split(|byte| matches!(byte, b'/' | b'-' | b'.')).collect();
+    let has_lengths = matches!(parts[..], [[_] | [_, _], [_] | [_, _], [_, _] | [_, _, _, _]]);
+    has_lengths && parts.concat().iter().all(u8::is_ascii_digit)
 }
 
-/// Reads a date or time; `None` if it is anything else. Blanks around it must be gone.
+/// Parses a trimmed date or time; `None` if it is anything else.
 pub(crate) fn parse_time(text: &[u8]) -> Option<ParsedTime<'_>> {
     if !looks_like_time(text) {
         return None;
@@ -60,20 +50,6 @@ pub(crate) fn parse_time(text: &[u8]) -> Option<ParsedTime<'_>> {
     let year = cursor.digits(4)?;
     let date_separator = cursor.one_of(b"-/")?;
     let month = cursor.digits(2)?;
-    let Some(_) = cursor.one_of(&[date_separator]) else {
-        // A year and a month; with a slash it could be a fraction or a season, so only the dash counts.
-        let is_month = cursor.is_done() && date_separator == b'-';
-        let civil = datetime(year, month, 1, [0; 4])?;
-        return is_month.then_some(ParsedTime {
-            instant: instant_of(civil, 0)?,
-            shape: TimeShape::Month,
-            date_separator,
-            separator: b'T',
-            fraction_digits: 0,
-            zone: ParsedZone::Naive,
-        });
-    };
-    let day = cursor.digits(2)?;
     let mut parsed = ParsedTime {
         instant: Instant(0),
         shape: TimeShape::Date,
@@ -82,6 +58,13 @@ pub(crate) fn parse_time(text: &[u8]) -> Option<ParsedTime<'_>> {
         fraction_digits: 0,
         zone: ParsedZone::Naive,
     };
+    if cursor.one_of(&[date_separator]).is_none() {
+        // Year and month; only with a dash, since 2013/03 may be a fraction or a season.
+        let is_month = cursor.is_done() && date_separator == b'-';
+        let instant = instant_of(datetime(year, month, 1, [0; 4])?, 0)?;
+        return is_month.then_some(ParsedTime { instant, shape: TimeShape::Month, ..parsed });
+    }
+    let day = cursor.digits(2)?;
     let mut clock = [0; 4];
     if !cursor.is_done() {
         parsed.separator = cursor.one_of(b"T t")?;
@@ -121,7 +104,7 @@ fn instant_of(civil: civil::DateTime, offset_seconds: i32) -> Option<Instant> {
     Some(Instant(offset.to_timestamp(civil).ok()?.as_nanosecond()))
 }
 
-/// Walks over the bytes of one cell.
+/// A position in the bytes of one cell.
 struct Cursor<'a> {
     text: &'a [u8],
     at: usize,
@@ -150,11 +133,11 @@ impl<'a> Cursor<'a> {
         Some(value)
     }
 
-    /// The fraction of a second in nanoseconds, and how many digits were written.
+    /// The fraction of a second in nanoseconds, and its number of digits.
     fn fraction(&mut self) -> Option<(i32, u8)> {
         let (mut value, mut count) = (0, 0);
         while let Some(digit) = self.text.get(self.at).filter(|byte| byte.is_ascii_digit()) {
-            // More than nine digits cannot be kept exactly.
+            // More than nine digits do not fit in nanoseconds.
             if count == 9 {
                 return None;
             }
@@ -166,13 +149,13 @@ impl<'a> Cursor<'a> {
         (count > 0).then(|| (value * 10_i32.pow(missing), count))
     }
 
-    /// `Z`, `+01:00`, `+0100`, `+01` and a name in brackets, alone or behind an offset.
+    /// `Z`, `+01:00`, `+0100`, `+01`, and a name in brackets, with or without an offset.
     fn zone(&mut self, civil: civil::DateTime, shape: TimeShape) -> Option<(ParsedZone<'a>, Instant)> {
         let has_clock = shape >= TimeShape::Minute;
         if !has_clock || self.is_done() {
             return Some((ParsedZone::Naive, instant_of(civil, 0)?));
         }
-        // Pandas and Postgres leave a blank before an offset or a zone.
+        // Pandas and Postgres write a blank before an offset or a zone.
         let _ = self.one_of(b" ");
         if self.one_of(b"Zz").is_some() {
             return Some((ParsedZone::Utc, instant_of(civil, 0)?));
@@ -223,7 +206,7 @@ impl<'a> Cursor<'a> {
 mod tests {
     use super::*;
 
-    /// Jiff's own reader is the judge; it shares the calendar with ours, but not the reading of text.
+    /// The reference is jiff's parser; it shares the calendar but not the parsing.
     #[test]
     fn instants_are_those_jiff_reads() {
         let cases = [
@@ -246,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn invalid_times_are_rejected() {
         for text in [
             "2013",
             "2013-3-15",

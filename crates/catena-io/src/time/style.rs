@@ -1,13 +1,14 @@
-//! The textual form of a column of times: remembered when it is read, used when it is written.
+//! The style of a column of times: taken from the text that is read, used when times are printed.
 
 use std::fmt::Write;
 
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use super::{Instant, OffsetForm, ParsedTime, ParsedZone, ZoneStyle};
+use super::{Instant, ParsedTime, ParsedZone, ZoneStyle};
 
-/// How much of a time is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Precision of a written time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TimeShape {
     /// `2013-03`.
     Month,
@@ -19,16 +20,16 @@ pub enum TimeShape {
     Second,
 }
 
-/// How times are written. Printing never drops what an instant needs: a date style shows the clock when it is not midnight.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How times are written. Printing loses nothing: a date style shows the clock if it is not midnight.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeStyle {
-    /// How much is written.
+    /// The precision.
     pub shape: TimeShape,
     /// `-` or `/` between year, month and day.
     pub date_separator: char,
     /// `T`, `t` or a blank before the clock.
     pub separator: char,
-    /// Digits behind the second that are always written.
+    /// Minimum number of digits of the fraction of a second.
     pub fraction_digits: u8,
     /// The zone.
     pub zone: ZoneStyle,
@@ -72,15 +73,15 @@ impl TimeStyle {
         text
     }
 
-    /// Appends the instant in this style, with the offset it was read with if that is known.
+    /// Appends the instant in this style, with the offset it was read with, if any.
     pub(crate) fn print_to(&self, text: &mut String, instant: Instant, offset: Option<i32>) {
         let Ok(timestamp) = jiff::Timestamp::from_nanosecond(instant.nanoseconds()) else {
-            // Outside the years -9999 to 9999 there is no calendar; the number is still true.
+            // The calendar ends at the years -9999 and 9999; print the number of seconds.
             let _ = write!(text, "{}", instant.nanoseconds() as f64 / 1e9);
             return;
         };
         let mut seconds = offset.unwrap_or_else(|| self.zone.offset_at(timestamp));
-        // Before standard time, zones had odd seconds; an offset is written in minutes and the clock must agree with it.
+        // Historic offsets have seconds, but an offset is written in minutes and the clock must agree with it.
         if !matches!(self.zone, ZoneStyle::Named { has_offset: false, .. }) {
             seconds -= seconds % 60;
         }
@@ -97,7 +98,7 @@ impl TimeStyle {
         } else {
             TimeShape::Month
         };
-        // A date that needs a clock gets a whole one.
+        // A date with a clock gets seconds.
         let shape = match self.shape {
             TimeShape::Month | TimeShape::Date if needed >= TimeShape::Minute => TimeShape::Second,
             shape => shape.max(needed),
@@ -125,74 +126,4 @@ impl TimeStyle {
             text.push_str(&digits[..shown]);
         }
     }
-
-    /// The style as a piece of a model file's header.
-    pub fn to_json(&self) -> Value {
-        let shape = match self.shape {
-            TimeShape::Month => "month",
-            TimeShape::Date => "date",
-            TimeShape::Minute => "minute",
-            TimeShape::Second => "second",
-        };
-        let zone = match &self.zone {
-            ZoneStyle::Naive => json!("naive"),
-            ZoneStyle::Utc => json!("utc"),
-            ZoneStyle::Offset { seconds, form } => {
-                let form = match form {
-                    OffsetForm::Colon => "colon",
-                    OffsetForm::Plain => "plain",
-                    OffsetForm::Hours => "hours",
-                };
-                json!({"seconds": seconds, "form": form})
-            }
-            ZoneStyle::Named { name, has_offset } => json!({"name": name, "has_offset": has_offset}),
-        };
-        json!({
-            "shape": shape,
-            "date_separator": self.date_separator.to_string(),
-            "separator": self.separator.to_string(),
-            "fraction_digits": self.fraction_digits,
-            "zone": zone,
-        })
-    }
-
-    /// The way back from [`TimeStyle::to_json`]; `None` if it is something else.
-    pub fn from_json(value: &Value) -> Option<Self> {
-        let shape = match value.get("shape")?.as_str()? {
-            "month" => TimeShape::Month,
-            "date" => TimeShape::Date,
-            "minute" => TimeShape::Minute,
-            "second" => TimeShape::Second,
-            _ => return None,
-        };
-        let letter = |name: &str| value.get(name)?.as_str()?.chars().next();
-        Some(Self {
-            shape,
-            date_separator: letter("date_separator")?,
-            separator: letter("separator")?,
-            fraction_digits: u8::try_from(value.get("fraction_digits")?.as_u64()?).ok()?,
-            zone: zone_from_json(value.get("zone")?)?,
-        })
-    }
-}
-
-fn zone_from_json(value: &Value) -> Option<ZoneStyle> {
-    match value.as_str() {
-        Some("naive") => return Some(ZoneStyle::Naive),
-        Some("utc") => return Some(ZoneStyle::Utc),
-        Some(_) => return None,
-        None => {}
-    }
-    if let Some(name) = value.get("name") {
-        let has_offset = value.get("has_offset")?.as_bool()?;
-        return Some(ZoneStyle::Named { name: name.as_str()?.to_owned(), has_offset });
-    }
-    let seconds = i32::try_from(value.get("seconds")?.as_i64()?).ok()?;
-    let form = match value.get("form")?.as_str()? {
-        "colon" => OffsetForm::Colon,
-        "plain" => OffsetForm::Plain,
-        "hours" => OffsetForm::Hours,
-        _ => return None,
-    };
-    Some(ZoneStyle::Offset { seconds, form })
 }

@@ -1,9 +1,11 @@
-//! How a zone is written, and its offset at an instant.
+//! Time zones: how they are written, and their offset at an instant.
 
 use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
 
 /// How an offset from UTC is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum OffsetForm {
     /// `+01:00`.
     Colon,
@@ -14,13 +16,15 @@ pub enum OffsetForm {
 }
 
 /// How the zone of a column of times is written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ZoneStyle {
-    /// No zone: civil times, printed as they came.
+    /// No zone.
     Naive,
     /// `Z`.
     Utc,
-    /// An offset; times that were read keep their own, new ones get this one, in seconds east of UTC.
+    /// An offset. Times that were read keep their own offset; new ones get this one.
+    #[serde(untagged)]
     Offset {
         /// Seconds east of UTC.
         seconds: i32,
@@ -28,21 +32,22 @@ pub enum ZoneStyle {
         form: OffsetForm,
     },
     /// A name of the time zone database, in brackets.
+    #[serde(untagged)]
     Named {
         /// The name, such as `Europe/Berlin`.
         name: String,
-        /// Whether the offset stands before the brackets.
+        /// Whether an offset is written before the brackets.
         has_offset: bool,
     },
 }
 
 impl ZoneStyle {
-    /// Whether there is a zone at all.
+    /// Whether there is a zone.
     pub fn is_zoned(&self) -> bool {
         *self != Self::Naive
     }
 
-    /// Seconds east of UTC at an instant. A zone that is not in the database counts as UTC.
+    /// Seconds east of UTC at an instant; zero if the zone is not in the database.
     pub(crate) fn offset_at(&self, timestamp: jiff::Timestamp) -> i32 {
         match self {
             Self::Naive | Self::Utc => 0,
@@ -53,7 +58,7 @@ impl ZoneStyle {
         }
     }
 
-    /// Appends the zone as it is written behind a clock time.
+    /// Appends the zone as it is written after a clock time.
     pub(crate) fn push_to(&self, text: &mut String, seconds: i32) {
         match self {
             Self::Naive => {}
@@ -80,7 +85,7 @@ fn push_offset(text: &mut String, seconds: i32, form: OffsetForm) {
     let _ = match form {
         OffsetForm::Colon => write!(text, "{sign}{hours:02}:{minutes:02}"),
         OffsetForm::Plain => write!(text, "{sign}{hours:02}{minutes:02}"),
-        // An hour form with minutes left over needs them.
+        // An offset with minutes needs them.
         OffsetForm::Hours if minutes != 0 => write!(text, "{sign}{hours:02}:{minutes:02}"),
         OffsetForm::Hours => write!(text, "{sign}{hours:02}"),
     };

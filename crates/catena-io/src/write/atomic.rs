@@ -1,8 +1,7 @@
-//! A file that appears at once and complete, or not at all.
+//! Writes a file atomically.
 //!
-//! What is written goes to a file beside the target, which takes the target's place only when all of it is on the disk.
-//! If anything fails before, the file beside it is removed: when it is dropped, or by [`remove_unfinished_files`], which a
-//! program calls when it is interrupted.
+//! The content goes to a temporary file in the same folder, which replaces the target once all of it is on disk. If writing fails,
+//! the temporary file is removed when it is dropped, or by [`remove_unfinished_files`] when the program is interrupted.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -13,72 +12,37 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::WriteError;
 use crate::place::FileName;
-use crate::read::Format;
 
-/// Where a table goes, and in which format.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
-    file: FileName,
-    format: Format,
-}
-
-impl Target {
-    /// A file in the format of its suffix, or standard output as CSV for `-`; `format` overrides both.
-    ///
-    /// # Errors
-    /// If neither the suffix nor `format` tells the format.
-    pub fn new(path: &Path, format: Option<Format>) -> Result<Self, WriteError> {
-        if path == Path::new("-") {
-            return Ok(Self { file: FileName::StandardOutput, format: format.unwrap_or(Format::Csv) });
-        }
-        let file = FileName::from(path);
-        match format.or_else(|| Format::of_path(path)) {
-            Some(format) => Ok(Self { file, format }),
-            None => Err(WriteError::UnknownFormat { file }),
-        }
-    }
-
-    /// Where it goes.
-    pub fn file(&self) -> &FileName {
-        &self.file
-    }
-
-    /// The format.
-    pub fn format(&self) -> Format {
-        self.format
-    }
-}
-
-/// Files beside their targets that have not yet taken their place.
+/// Temporary files that have not replaced their targets yet.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
-    // A set of paths is whole whatever happened to the thread that held it.
+    // A panic while the lock is held cannot leave the set inconsistent.
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file that was removed need not be.
+/// Forgets a temporary file that was removed.
 pub(super) fn forget_unfinished(path: &Path) {
     unfinished().remove(path);
 }
 
-/// Removes every file that was begun and not completed. For a program that is about to end because of an interrupt.
+/// Removes all temporary files. Called before an interrupted program ends.
 pub fn remove_unfinished_files() {
     for path in std::mem::take(&mut *unfinished()) {
-        // Nothing can be done about a file that cannot be removed.
+        // A file that cannot be removed is left behind.
         let _ = fs::remove_file(path);
     }
 }
 
 enum Place {
-    /// Beside the target, to be moved there.
+    /// A temporary file that will be renamed to the target.
     Beside { temporary: PathBuf, target: PathBuf },
-    /// Standard output, a pipe or a device: what is written is gone.
+    /// Standard output, a pipe or a device, written directly.
     Direct,
 }
 
-/// A file or stream that is being written.
+/// A file or stream being written.
 pub struct TargetFile {
     name: FileName,
     writer: Option<Writer>,
@@ -93,12 +57,12 @@ enum Writer {
 const BUFFER: usize = 256 << 10;
 
 impl TargetFile {
-    /// Begins to write a target.
+    /// Starts to write a file or standard output.
     ///
     /// # Errors
-    /// If its folder is not there or may not be written.
-    pub fn create(target: &Target) -> Result<Self, WriteError> {
-        match target.file() {
+    /// If the folder is missing or not writable.
+    pub fn create(file: &FileName) -> Result<Self, WriteError> {
+        match file {
             FileName::Path(path) => Self::create_path(path),
             _ => {
                 let writer = Writer::Stream(BufWriter::with_capacity(BUFFER, io::stdout()));
@@ -108,14 +72,14 @@ impl TargetFile {
         }
     }
 
-    /// Begins to write a file.
+    /// Starts to write a file.
     ///
     /// # Errors
     /// As [`TargetFile::create`].
     pub fn create_path(path: &Path) -> Result<Self, WriteError> {
         let name = FileName::from(path);
         let failed = |error| WriteError::from_io(&name, error);
-        // A link is followed, so that the file behind it is replaced and the link stays.
+        // Links are followed: the file they point to is replaced.
         let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         let old = fs::metadata(&target).ok();
         if old.as_ref().is_some_and(fs::Metadata::is_dir) {
@@ -127,7 +91,7 @@ impl TargetFile {
             return Ok(Self { name, writer, place: Place::Direct });
         }
         if let Some(old) = &old {
-            // Renaming would replace a file that is protected; ask for it as plain writing would.
+            // Renaming would replace even a write-protected file, so check the permission first.
             OpenOptions::new().write(true).open(&target).map_err(failed)?;
             let (temporary, file) = create_beside(&target).map_err(failed)?;
             let beside = Self::beside(name.clone(), file, temporary.clone(), target);
@@ -148,15 +112,15 @@ impl TargetFile {
         &self.name
     }
 
-    /// An error of the system in the words of the user.
+    /// An I/O error as a [`WriteError`].
     pub fn error(&self, source: io::Error) -> WriteError {
         WriteError::from_io(&self.name, source)
     }
 
-    /// Brings everything to the disk and puts the file in its place.
+    /// Flushes everything to disk and replaces the target.
     ///
     /// # Errors
-    /// If that fails, the old file is still there.
+    /// If that fails, the old file is unchanged.
     pub fn commit(mut self) -> Result<(), WriteError> {
         self.try_commit().map_err(|source| self.error(source))
     }
@@ -169,7 +133,7 @@ impl TargetFile {
         file.sync_all()?;
         drop(file);
         {
-            // An interrupt between the two must not remove what is already in its place under the old name.
+            // Locked, so that an interrupt between the two steps does not remove the renamed file.
             let mut unfinished = unfinished();
             fs::rename(temporary, target)?;
             unfinished.remove(temporary);
@@ -201,7 +165,7 @@ impl Write for TargetFile {
 impl Drop for TargetFile {
     fn drop(&mut self) {
         let Place::Beside { temporary, .. } = &self.place else { return };
-        // The rest of the buffer must not be written to a file that goes away.
+        // Discard the buffer instead of writing it.
         if let Some(Writer::File(writer)) = self.writer.take() {
             drop(writer.into_parts());
         }
@@ -210,16 +174,16 @@ impl Drop for TargetFile {
     }
 }
 
-/// A new, hidden file in the folder of the target, so that it can be renamed in one step.
+/// Creates a hidden file in the folder of the target, so that renaming is atomic.
 pub(super) fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     let stem = target.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    // A name of 255 bytes is the most that file systems take.
+    // File systems limit names to 255 bytes.
     let stem: String = stem.chars().take(40).collect();
     loop {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!(".{stem}.{}-{number}.unfinished", std::process::id());
         let path = target.with_file_name(name);
-        // Registered before it exists: an interrupt in between removes nothing, one after removes it.
+        // Registered before it exists, so that an interrupt always removes it.
         unfinished().insert(path.clone());
         match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((path, file)),
@@ -233,7 +197,7 @@ pub(super) fn create_beside(target: &Path) -> io::Result<(PathBuf, File)> {
     }
 }
 
-/// Makes the new name durable where the system can; the file is complete either way.
+/// Makes the new name durable, where the system supports it.
 fn sync_folder(target: &Path) {
     if cfg!(unix) {
         let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());

@@ -1,4 +1,4 @@
-//! Writes the table that was read with its holes filled and columns added, and every other cell as it was.
+//! Writes the table that was read with missing cells filled and columns added; every other cell is unchanged.
 //!
 //! Text is copied from its source cell by cell, so what was observed keeps the user's spelling, quotes and line ends, and
 //! nothing of the text has to stay in memory.
@@ -7,26 +7,25 @@ use std::io::Write;
 
 use super::csv::{number_text, push_cell, write_cell, write_name};
 use super::{Target, TargetFile, WriteError, write_table};
-use crate::read::Format;
 use crate::read::ReadError;
-use crate::read::csv::{CsvSource, MARK, split_error};
+use crate::read::csv::{CsvSource, Delimiting, MARK, split_error};
 use crate::table::{Cell, Column, ColumnData, NumberColumn, NumberStyle, Table, classify, trimmed};
 
-/// Values for the holes of a column.
+/// Values for the missing cells of a column.
 #[derive(Debug, Clone)]
 pub struct FilledColumn {
     /// The column of the table, counted from 0.
     pub position: usize,
-    /// A value per row of the table; only those in holes are used, and NaN leaves a hole.
+    /// A value per row of the table, used where the cell is missing; NaN leaves it missing.
     pub values: Vec<f64>,
 }
 
-/// What is added to a table.
+/// Values and columns added to a table.
 #[derive(Debug, Clone, Default)]
 pub struct Completion {
-    /// Values for holes.
+    /// Values for missing cells.
     pub filled: Vec<FilledColumn>,
-    /// Columns behind the last.
+    /// Columns after the last.
     pub appended: Vec<Column>,
 }
 
@@ -36,10 +35,10 @@ impl Completion {
     }
 }
 
-/// The table with its holes filled and columns added, in memory.
+/// The table with missing cells filled and columns added, in memory.
 ///
 /// # Errors
-/// If values do not have a row for each of the table, or a filled column holds no numbers.
+/// If the number of rows differs, or a filled column is not of numbers.
 pub fn complete(table: &Table, completion: &Completion) -> Result<Table, WriteError> {
     check(table, completion)?;
     let mut columns = table.columns().to_vec();
@@ -47,8 +46,8 @@ pub fn complete(table: &Table, completion: &Completion) -> Result<Table, WriteEr
         let not_fillable = || WriteError::NotFillable { column: name_of(table, *position) };
         let column = columns.get_mut(*position).ok_or_else(not_fillable)?;
         let ColumnData::Number(numbers) = column.data() else { return Err(not_fillable()) };
-        let cells = numbers.values.iter().zip(values);
-        let cells = cells.map(|(observed, filled)| if observed.is_nan() { *filled } else { *observed });
+        let observed = |row: usize| numbers.values.get(row).copied().filter(|value| !value.is_nan());
+        let cells = values.iter().enumerate().map(|(row, filled)| observed(row).unwrap_or(*filled));
         let data = ColumnData::Number(NumberColumn { values: cells.collect(), style: numbers.style });
         *column = Column::new(column.name().to_owned(), data);
     }
@@ -56,16 +55,15 @@ pub fn complete(table: &Table, completion: &Completion) -> Result<Table, WriteEr
     Ok(Table::new(columns))
 }
 
-/// Writes the table that was read, with holes filled and columns added.
+/// Writes the table that was read, with missing cells filled and columns added.
 ///
-/// If both ends are text, all other cells keep their text. A table from a pipe must have been read with
+/// If source and target are text, all other cells keep their text. A table from a pipe must be read with
 /// [`crate::read::ReadOptions::keep_piped_text`].
 ///
 /// # Errors
-/// If the source changed, the values do not belong to the table, or the target cannot be written. Then nothing is written.
+/// If the source changed, the values do not fit the table, or the target cannot be written. Then nothing is written.
 pub fn write_completed(table: &Table, completion: &Completion, target: &Target) -> Result<(), WriteError> {
-    let is_text = !matches!(target.format(), Format::Parquet | Format::Arrow);
-    match table.csv_source().filter(|_| is_text) {
+    match table.csv_source().filter(|_| target.format().is_text()) {
         None => write_table(&complete(table, completion)?, target),
         Some(source) => {
             for FilledColumn { position, .. } in &completion.filled {
@@ -80,7 +78,7 @@ pub fn write_completed(table: &Table, completion: &Completion, target: &Target) 
     }
 }
 
-/// What a user calls a column.
+/// The name of a column, or its number.
 fn name_of(table: &Table, position: usize) -> String {
     let name = table.columns().get(position).map(|column| column.name().to_owned());
     name.unwrap_or_else(|| (position + 1).to_string())
@@ -99,8 +97,7 @@ fn check(table: &Table, completion: &Completion) -> Result<(), WriteError> {
     Ok(())
 }
 
-/// Copies the text behind a table, as [`write_completed`] does, when the table itself is gone and only its source and
-/// number of rows are known.
+/// Copies the source text of a table as [`write_completed`] does, without the table.
 ///
 /// # Errors
 /// As [`write_completed`].
@@ -113,18 +110,18 @@ pub fn copy_completed(
     copy_filled(source, n_rows as u64, &mut InMemory { completion, row: None }, target)
 }
 
-/// What fills the holes of a table, one row after the other: for tables too large for memory.
+/// Values for the missing cells of a table, row by row, for tables larger than memory.
 pub trait Fillings {
-    /// Goes to the first row and then from each to the next.
+    /// Moves to the next row; the first call moves to the first row.
     ///
     /// # Errors
-    /// When what it has to say cannot be read.
+    /// If the values cannot be read.
     fn advance(&mut self) -> Result<(), WriteError>;
-    /// The number for a hole of this row in a column of the table, counted from 0; NaN leaves it.
+    /// The value for a missing cell of this row, by column of the table; NaN leaves it missing.
     fn filling(&self, position: usize) -> Option<f64>;
-    /// The names of the columns behind the last.
+    /// Names of the appended columns.
     fn appended_names(&self) -> Vec<String>;
-    /// Writes the cell of this row in one of those columns.
+    /// Appends the text of this row in an appended column.
     fn push_appended(&self, column: usize, text: &mut String);
 }
 
@@ -155,7 +152,7 @@ impl Fillings for InMemory<'_> {
     }
 }
 
-/// Copies a text of so many rows with its holes filled and columns added, row by row.
+/// Copies a text of `n_rows` rows with missing cells filled and columns added, row by row.
 ///
 /// # Errors
 /// If the source changed, or the target cannot be written. Then nothing is written.
@@ -165,20 +162,21 @@ pub fn copy_filled(
     fillings: &mut dyn Fillings,
     target: &Target,
 ) -> Result<(), WriteError> {
-    let delimiter = match (target.format(), source.delimiter()) {
-        (Format::Tsv, _) => b'\t',
-        (Format::Csv, b'\t') => b',',
-        // A header may have more than one kind of separator in it: what is written must be read as it was.
-        (format, delimiter) if source.delimiter_as(format)? != delimiter => b',',
+    let delimiting = target.format().definition().delimiting.unwrap_or(Delimiting::Comma);
+    let delimiter = match (delimiting, source.delimiter()) {
+        (Delimiting::Tab, _) => b'\t',
+        (Delimiting::Comma, b'\t') => b',',
+        // A header may contain several delimiters: the copy must be read with the one it is written with.
+        (_, delimiter) if source.delimiter_by(delimiting)? != delimiter => b',',
         (_, delimiter) => delimiter,
     };
-    let mut file = TargetFile::create(target)?;
+    let mut file = TargetFile::create(target.file())?;
     let mut copy = Copy { fillings, file: &mut file, delimiter, is_same: delimiter == source.delimiter() };
     copy.run(source, n_rows)?;
     file.commit()
 }
 
-/// The copying of one text into another.
+/// Copies one text into another.
 struct Copy<'a> {
     fillings: &'a mut dyn Fillings,
     file: &'a mut TargetFile,
@@ -223,7 +221,7 @@ impl Copy<'_> {
                     Some(value) => self.put(number_text(value, NumberStyle::Double).as_bytes())?,
                     None if self.is_same => self.put(record.raw(cell))?,
                     None if n_done.is_none() => self.put_name(&content)?,
-                    // A blank line would be no row.
+                    // An empty line would not be read as a row.
                     None if content.is_empty() && record.n_cells() == 1 => self.put(b"\"\"")?,
                     None => self.put_cell(&content)?,
                 }
@@ -248,10 +246,10 @@ impl Copy<'_> {
         }
     }
 
-    /// The value for a cell, if it is a hole and there is one.
+    /// The value for a cell, if it is missing.
     fn filling(&self, position: usize, content: &[u8]) -> Option<f64> {
         let value = self.fillings.filling(position)?;
-        (!value.is_nan() && classify(trimmed(content)) == Cell::Hole).then_some(value)
+        (!value.is_nan() && classify(trimmed(content)) == Cell::Missing).then_some(value)
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError> {

@@ -1,12 +1,12 @@
-//! Writes a table as delimited text: numbers as the shortest text that reads back the same, times in their own style.
+//! Writes a table as delimited text: numbers as the shortest text that reads back the same, times in their style.
 
 use std::io::{self, Write};
 
 use super::{TargetFile, WriteError};
-use crate::read::csv::{MARK, SEPARATORS};
+use crate::read::csv::{DELIMITERS, MARK};
 use crate::table::{Column, ColumnData, LARGEST_EXACT, NumberStyle, Table, looks_like_data};
 
-/// The shortest text that reads back to the same number, with an exponent only for the very large and small.
+/// The shortest text that reads back to the same number, with an exponent for very large and small ones.
 pub(crate) fn number_text(value: f64, style: NumberStyle) -> String {
     let mut text = String::new();
     push_number(&mut text, value, style);
@@ -20,7 +20,7 @@ fn push_number(text: &mut String, value: f64, style: NumberStyle) {
     }
     let size = value.abs();
     let is_plain = size == 0.0 || (1e-5..LARGEST_EXACT as f64).contains(&size);
-    // A number that came in single precision is shortest as such; one that was computed is not.
+    // A number read in single precision is shortest in single precision.
     let single = value as f32;
     let is_single = style == NumberStyle::Single && f64::from(single) == value;
     // Writing to a string cannot fail.
@@ -32,7 +32,7 @@ fn push_number(text: &mut String, value: f64, style: NumberStyle) {
     };
 }
 
-/// Appends what a cell says, before quoting; nothing for a hole.
+/// Appends the text of a cell, unquoted; nothing if it is missing.
 pub(crate) fn push_cell(text: &mut String, data: &ColumnData, row: usize) {
     match data {
         ColumnData::Number(column) => {
@@ -51,7 +51,7 @@ pub(crate) fn push_cell(text: &mut String, data: &ColumnData, row: usize) {
 /// Writes a cell, in quotes if it needs them.
 pub(crate) fn write_cell(output: &mut impl Write, content: &[u8], delimiter: u8) -> io::Result<()> {
     let is_special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-    // Blanks at the ends would be taken off when the cell is read.
+    // Blanks at the ends would be trimmed when the cell is read.
     let has_edge = content.trim_ascii().len() != content.len();
     if !has_edge && !content.iter().any(is_special) {
         return output.write_all(content);
@@ -59,11 +59,11 @@ pub(crate) fn write_cell(output: &mut impl Write, content: &[u8], delimiter: u8)
     write_quoted(output, content)
 }
 
-/// Writes the name of a column. One that looks like data is put in quotes, since a line of nothing else would be taken for the first
-/// row; so is one with anything that can separate cells, since the header shows what does, and one that begins with a mark.
+/// Writes the name of a column, in quotes if it looks like a value (the header would be read as a row), contains a delimiter (the
+/// header shows the delimiter) or begins with a byte order mark.
 pub(crate) fn write_name(output: &mut impl Write, name: &[u8], delimiter: u8) -> io::Result<()> {
     let is_misleading =
-        looks_like_data(name) || name.starts_with(MARK) || name.iter().any(|byte| SEPARATORS.contains(byte));
+        looks_like_data(name) || name.starts_with(MARK) || name.iter().any(|byte| DELIMITERS.contains(byte));
     if is_misleading { write_quoted(output, name) } else { write_cell(output, name, delimiter) }
 }
 
@@ -92,12 +92,12 @@ fn write_rows(table: &Table, delimiter: u8, file: &mut TargetFile) -> io::Result
     file.write_all(b"\n")?;
     let mut text = String::new();
     for row in 0..table.n_rows() {
-        let begin = table.columns().len() == 1;
+        let is_alone = table.columns().len() == 1;
         for (index, column) in table.columns().iter().enumerate() {
             if index > 0 {
                 file.write_all(&[delimiter])?;
             }
-            write_value(file, &mut text, column, row, delimiter, begin)?;
+            write_value(file, &mut text, column, row, delimiter, is_alone)?;
         }
         file.write_all(b"\n")?;
     }
@@ -115,13 +115,13 @@ fn write_value(
     text.clear();
     push_cell(text, column.data(), row);
     if text.is_empty() && is_alone {
-        // A blank line would be no row.
+        // An empty line would not be read as a row.
         return file.write_all(b"NA");
     }
     write_cell(file, text.as_bytes(), delimiter)
 }
 
-/// What a cell says; empty for a hole.
+/// The text of a cell; empty if missing.
 pub(crate) fn cell_text(data: &ColumnData, row: usize) -> String {
     let mut text = String::new();
     push_cell(&mut text, data, row);

@@ -1,28 +1,28 @@
-//! Writes tables: whole, or as they were read with their holes filled.
+//! Writes tables: whole, or as they were read with missing cells filled.
 //!
-//! `atomic` makes sure that a file is either complete or untouched; `csv` and `columnar` are the formats; `completed`
-//! copies the text of the source cell by cell; `predictions` lays out what a model says.
+//! `atomic` replaces a file at once or not at all; `target` is a file and its format; `completed` copies the source text cell by
+//! cell; `predictions` lays out predictions as a table.
 
 mod atomic;
-mod columnar;
 mod completed;
 mod csv;
 mod error;
 mod predictions;
 mod scratch;
+mod target;
 
-pub use atomic::{Target, TargetFile, remove_unfinished_files};
+pub use atomic::{TargetFile, remove_unfinished_files};
 pub use completed::{
     Completion, FilledColumn, Fillings, complete, copy_completed, copy_filled, write_completed,
 };
-pub(crate) use csv::{cell_text, number_text, write_cell};
+pub(crate) use csv::{cell_text, number_text, write_cell, write_csv};
 pub use error::WriteError;
 pub use predictions::{Interval, PredictedOutput, long_prediction_table, prediction_table};
 pub use scratch::{FilledColumns, ScratchFillings, ScratchRows};
+pub use target::Target;
 
 use std::collections::HashSet;
 
-use crate::read::Format;
 use crate::table::{Column, Table};
 
 /// Writes a table in the format of its target.
@@ -35,12 +35,7 @@ pub fn write_table(table: &Table, target: &Target) -> Result<(), WriteError> {
         let (file, name) = (target.file().clone(), name.to_owned());
         return Err(WriteError::DuplicateName { file, name });
     }
-    let mut file = TargetFile::create(target)?;
-    match target.format() {
-        Format::Csv | Format::Text => csv::write_csv(table, b',', &mut file)?,
-        Format::Tsv => csv::write_csv(table, b'\t', &mut file)?,
-        Format::Parquet => columnar::write_parquet(table, &mut file)?,
-        Format::Arrow => columnar::write_arrow(table, &mut file)?,
-    }
+    let mut file = TargetFile::create(target.file())?;
+    (target.format().definition().write)(table, &mut file)?;
     file.commit()
 }

@@ -1,4 +1,4 @@
-//! Lays out what a model says as a table: the inputs, then mean, spread and interval of every output.
+//! Lays out predictions as a table: the inputs, then mean, standard deviation and interval of every output.
 
 use crate::table::{Column, ColumnData, Table, TextColumn};
 
@@ -11,7 +11,7 @@ pub struct Interval {
     pub high: Vec<f64>,
 }
 
-/// What a model says about one output, by row.
+/// Predictions of one output, by row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredictedOutput {
     /// The name of the output.
@@ -20,9 +20,9 @@ pub struct PredictedOutput {
     pub mean: Vec<f64>,
     /// Standard deviations.
     pub std: Vec<f64>,
-    /// Bounds, if they were asked for.
+    /// Bounds of the interval, if any.
     pub interval: Option<Interval>,
-    /// Probabilities, each with the values that lie above with the rest.
+    /// Quantiles: each probability with its values.
     pub quantiles: Vec<(f64, Vec<f64>)>,
 }
 
@@ -78,7 +78,7 @@ pub fn long_prediction_table(
     Table::new(columns)
 }
 
-/// Every cell `times` times in a row.
+/// Every cell repeated `times` times.
 fn repeated(column: &Column, times: usize) -> Column {
     let data = match column.data() {
         ColumnData::Number(numbers) => {

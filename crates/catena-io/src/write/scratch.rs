@@ -1,4 +1,4 @@
-//! Rows of numbers on the disk, written in any order and read in theirs: what is too large for memory until it is needed.
+//! Rows of numbers in a temporary file, written in any order and read in row order.
 
 use std::fs::{self, File};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
@@ -10,7 +10,7 @@ use super::{Fillings, Target, WriteError};
 use crate::place::FileName;
 use crate::table::NumberStyle;
 
-/// A file of rows of equally many numbers, beside a target; it goes away with this value, or when the program is interrupted.
+/// A temporary file of rows of numbers beside a target. It is removed on drop or when the program is interrupted.
 #[derive(Debug)]
 pub struct ScratchRows {
     name: FileName,
@@ -20,10 +20,10 @@ pub struct ScratchRows {
 }
 
 impl ScratchRows {
-    /// Creates the file, for rows of this many numbers: in the folder of the target, or in the system's for standard output.
+    /// Creates the file for rows of `width` numbers, in the folder of the target or, for standard output, in the temporary folder.
     ///
     /// # Errors
-    /// When the folder may not be written.
+    /// If the folder is not writable.
     pub fn beside(target: &Target, width: usize) -> Result<Self, WriteError> {
         let name = target.file().clone();
         let near = match &name {
@@ -34,10 +34,10 @@ impl ScratchRows {
         Ok(Self { name, path, file, width })
     }
 
-    /// Writes rows from this one on.
+    /// Writes rows, starting at `first_row`.
     ///
     /// # Errors
-    /// When the disk is full, or the system says no.
+    /// If the disk is full or writing fails.
     pub fn write(&mut self, first_row: u64, numbers: &[f64]) -> Result<(), WriteError> {
         let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
         let place = first_row * 8 * self.width as u64;
@@ -46,10 +46,10 @@ impl ScratchRows {
         written.map_err(|error| WriteError::from_io(&self.name, error))
     }
 
-    /// Reads all rows in their order, as what fills the holes of a table.
+    /// Reads all rows in order, as values for the missing cells of a table.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// If the file cannot be read.
     pub fn into_fillings(mut self, columns: FilledColumns) -> Result<ScratchFillings, WriteError> {
         self.file.rewind().map_err(|error| WriteError::from_io(&self.name, error))?;
         let file = self.file.try_clone().map_err(|error| WriteError::from_io(&self.name, error))?;
@@ -65,16 +65,16 @@ impl Drop for ScratchRows {
     }
 }
 
-/// What the numbers of a row are: one for each filled column, then one for each appended one.
+/// The columns of a row: filled columns first, then appended ones.
 #[derive(Debug, Clone, Default)]
 pub struct FilledColumns {
-    /// The columns of the table whose holes are filled, counted from 0.
+    /// Positions in the table of the columns to fill.
     pub filled: Vec<usize>,
-    /// The names of those behind the last.
+    /// Names of the appended columns.
     pub appended: Vec<String>,
 }
 
-/// Rows of numbers on their way into a table.
+/// Reads the rows of a [`ScratchRows`] one by one.
 #[derive(Debug)]
 pub struct ScratchFillings {
     rows: ScratchRows,

@@ -1,11 +1,11 @@
-//! Every bad table is refused with a typed error whose message names the file, the line or row, and the column.
+//! Every invalid table is a typed error whose message names the file, the line or row, and the column.
 
 use std::path::Path;
 
 use crate::folder::Folder;
 use catena_io::read::{Content, ReadError, ReadOptions, read};
 use catena_io::select::{LongColumns, SelectError, Selection, select};
-use catena_io::table::StrayReason;
+use catena_io::table::CellProblem;
 
 /// What must come out, without its details.
 #[derive(Debug, PartialEq)]
@@ -13,7 +13,7 @@ enum Kind {
     Read(&'static str),
     Content(Content),
     Select(&'static str),
-    Stray(StrayReason),
+    InvalidCell(CellProblem),
 }
 
 fn kind_of_read(error: &ReadError) -> Kind {
@@ -24,8 +24,8 @@ fn kind_of_read(error: &ReadError) -> Kind {
 }
 
 fn kind_of_select(error: &SelectError) -> Kind {
-    if let SelectError::StrayCell { reason, .. } = error {
-        return Kind::Stray(*reason);
+    if let SelectError::InvalidCell { reason, .. } = error {
+        return Kind::InvalidCell(*reason);
     }
     Kind::Select(variant(&format!("{error:?}")))
 }
@@ -84,7 +84,7 @@ fn texts_that_are_no_tables() {
         ("twice.csv", b"t,a,b,a\n1,2,3,4\n", R("DuplicateName"), &["\"a\"", "2 and 4"]),
         ("nameless.csv", b"t,,b\n1,2,3\n", R("EmptyName"), &["column 2"]),
         ("pandas_index.csv", b",t,a\n0,1,2\n", R("EmptyName"), &["column 1"]),
-        ("trailing.csv", b"t,a,\n1,2,\n", R("EmptyName"), &["column 3", "separator"]),
+        ("trailing.csv", b"t,a,\n1,2,\n", R("EmptyName"), &["column 3", "delimiter"]),
         ("open_quote.csv", b"t,a\n1,2\n2,\"3\n3,4\n", R("UnclosedQuote"), &["line 3", "column a"]),
         ("open_header.csv", b"t,\"a\n1,2\n", R("UnclosedQuote"), &["line 1", "column 2"]),
         ("open_long.csv", &long_quote, R("UnclosedQuote"), &["line 3", "column b"]),
@@ -117,7 +117,7 @@ fn texts_that_are_no_tables() {
 
 #[test]
 fn tables_that_do_not_fit_their_use() {
-    use Kind::{Select as S, Stray as T};
+    use Kind::{InvalidCell as T, Select as S};
     let none = Selection::default;
     let inputs = |list: &[&str]| Selection { inputs: names(list), ..none() };
     let outputs = |list: &[&str]| Selection { outputs: names(list), ..none() };
@@ -134,22 +134,22 @@ fn tables_that_do_not_fit_their_use() {
             "word.csv",
             "t,a\n1,2\n2,cold\n3,4\n4,hot\n5,6\n",
             none(),
-            T(StrayReason::Text),
+            T(CellProblem::Text),
             &["line 3", "column a", "\"cold\"", "one more"],
         ),
-        ("inf.csv", "t,a\n1,2\n2,inf\n", none(), T(StrayReason::Infinite), &["line 3", "column a"]),
+        ("inf.csv", "t,a\n1,2\n2,inf\n", none(), T(CellProblem::Infinite), &["line 3", "column a"]),
         (
             "huge.csv",
             "t,a\n1,2\n2,1e999\n",
             none(),
-            T(StrayReason::Infinite),
+            T(CellProblem::Infinite),
             &["line 3", "column a", "1e999"],
         ),
         (
             "comma.csv",
             "t;a\n1;2,5\n2;3,25\n",
             none(),
-            T(StrayReason::DecimalComma),
+            T(CellProblem::DecimalComma),
             &["line 2", "column a", "decimal point"],
         ),
         // Left out in silence, the answer would be about other columns.
@@ -157,84 +157,84 @@ fn tables_that_do_not_fit_their_use() {
             "comma_beside.csv",
             "t;a;b\n1;2,5;1\n2;3,25;2\n",
             none(),
-            T(StrayReason::DecimalComma),
-            &["line 2", "column a", "decimal point", "name the inputs and outputs"],
+            T(CellProblem::DecimalComma),
+            &["line 2", "column a", "decimal point", "pass --inputs and --outputs"],
         ),
         (
             "dayfirst_beside.csv",
             "id,day,a\n1,15/03/2013,2\n2,16/03/2013,3\n",
             none(),
-            T(StrayReason::AmbiguousDate),
-            &["line 2", "column day", "name the inputs and outputs"],
+            T(CellProblem::AmbiguousDate),
+            &["line 2", "column day", "pass --inputs and --outputs"],
         ),
         (
             "dayfirst_input.csv",
             "id,day,a\n1,15/03/2013,2\n2,16/03/2013,3\n",
             outputs(&["a"]),
-            T(StrayReason::AmbiguousDate),
+            T(CellProblem::AmbiguousDate),
             &["line 2", "column day"],
         ),
         (
             "other_zones.csv",
             "t,a\n2013-02-28T00:00Z,2\n2013-02-28T01:00,3\n2013-02-28T02:00,3\n",
             none(),
-            T(StrayReason::MixedZones),
+            T(CellProblem::MixedZones),
             &["line 3", "column t", "one more"],
         ),
         (
             "digits.csv",
             "id,a\n9007199254740993,2\n9007199254740995,3\n",
             none(),
-            T(StrayReason::TooManyDigits),
+            T(CellProblem::TooManyDigits),
             &["line 2", "column id", "2^53"],
         ),
         (
             "digit.csv",
             "t,a\n1,2\n2,9007199254740993\n3,4\n",
             none(),
-            T(StrayReason::TooManyDigits),
+            T(CellProblem::TooManyDigits),
             &["line 3", "column a"],
         ),
         (
             "thousands.csv",
             "t,a\n1,\"1,234\"\n2,5\n",
             none(),
-            T(StrayReason::ThousandsSeparator),
+            T(CellProblem::ThousandsSeparator),
             &["line 2", "column a"],
         ),
         (
             "dayfirst.csv",
             "t,a\n15/03/2013,2\n16/03/2013,3\n",
             none(),
-            T(StrayReason::AmbiguousDate),
+            T(CellProblem::AmbiguousDate),
             &["line 2", "column t", "2013-03-15"],
         ),
         (
             "february.csv",
             "t,a\n2013-02-28,2\n2013-02-30,3\n",
             none(),
-            T(StrayReason::InvalidTime),
+            T(CellProblem::InvalidTime),
             &["line 3", "column t"],
         ),
         (
             "zones.csv",
             "t,a\n2013-02-28T00:00Z,2\n2013-02-28T01:00,3\n2013-02-28T02:00Z,3\n",
             none(),
-            T(StrayReason::MixedZones),
+            T(CellProblem::MixedZones),
             &["line 3", "column t"],
         ),
         (
             "numbertime.csv",
             "t,a\n2013-02-28,2\n5,3\n",
             none(),
-            T(StrayReason::NumberAmongTimes),
+            T(CellProblem::NumberAmongTimes),
             &["line 3", "column t"],
         ),
         (
             "timenumber.csv",
             "t,a\n1,2\n2,2013-01-01\n3,4\n",
             none(),
-            T(StrayReason::TimeAmongNumbers),
+            T(CellProblem::TimeAmongNumbers),
             &["line 3", "column a"],
         ),
         ("hole.csv", "t,a\n1,2\n\nNA,3\n", none(), S("MissingInput"), &["line 4", "column t"]),
@@ -242,8 +242,8 @@ fn tables_that_do_not_fit_their_use() {
         ("one.csv", "t\n1\n2\n", none(), S("NoOutputs"), &["output"]),
         ("notext.csv", "t,a\n1,x\n2,y\n", none(), S("TextOnly"), &["output", "column a", "\"x\"", "line 2"]),
         ("prices.csv", "t,cost\n1,\n2,$3.00\n", none(), S("TextOnly"), &["column cost", "$3.00", "line 3"]),
-        ("holes.csv", "t,a\n1,\n2,NA\n", none(), S("AllHoles"), &["column a"]),
-        ("named_holes.csv", "t,a,b\n1,,1\n2,NA,2\n", outputs(&["a"]), S("AllHoles"), &["column a"]),
+        ("holes.csv", "t,a\n1,\n2,NA\n", none(), S("AllMissing"), &["column a"]),
+        ("named_holes.csv", "t,a,b\n1,,1\n2,NA,2\n", outputs(&["a"]), S("AllMissing"), &["column a"]),
         ("times.csv", "t,u,a\n2013-01-01,2013-01-01,1\n", none(), S("SeveralTimes"), &["t, u"]),
         ("typo.csv", "time,temp\n1,2\n", outputs(&["tmep"]), S("UnknownColumn"), &["\"tmep\"", "\"temp\""]),
         ("typo_in.csv", "time,temp\n1,2\n", inputs(&["Time"]), S("UnknownColumn"), &["\"time\""]),
@@ -287,7 +287,7 @@ fn tables_that_do_not_fit_their_use() {
             "noise_text.csv",
             "t,a,s\n1,2,x\n2,3,1\n3,4,1\n",
             noise(&["s"]),
-            T(StrayReason::Text),
+            T(CellProblem::Text),
             &["line 2", "column s"],
         ),
         (
@@ -316,14 +316,14 @@ fn tables_that_do_not_fit_their_use() {
             "long_word.csv",
             "t,name,v\n1,x,2\n2,x,y\n",
             in_long(long("t", "name", "v")),
-            T(StrayReason::Text),
+            T(CellProblem::Text),
             &["line 3", "column v"],
         ),
         (
             "long_empty.csv",
             "t,name,v\n1,x,2\n2,y,\n",
             in_long(long("t", "name", "v")),
-            S("AllHoles"),
+            S("AllMissing"),
             &["column y"],
         ),
         (
@@ -397,7 +397,7 @@ fn text_with_a_date_in_it_is_left_out() {
     assert_eq!(frame.outputs, ["a"]);
 }
 
-/// As in Parquet, where they are text too: nobody measures so many digits.
+/// Integers beyond 2^53 are names, in text as in Parquet.
 #[test]
 fn large_whole_numbers_are_names() {
     let folder = Folder::new();
@@ -406,9 +406,9 @@ fn large_whole_numbers_are_names() {
     assert_eq!(frame.outputs, ["a"]);
 }
 
-/// A stray text costs nothing as long as nobody uses the column.
+/// An ignored column may have invalid cells.
 #[test]
-fn a_stray_cell_in_an_unused_column_is_no_error() {
+fn an_invalid_cell_in_an_unused_column_is_no_error() {
     let folder = Folder::new();
     let path = folder.write("partly.csv", "t,a,b\n1,2,3\n2,cold,4\n3,5,6\n");
     let table = read(&path, &ReadOptions::default()).unwrap();
@@ -418,9 +418,9 @@ fn a_stray_cell_in_an_unused_column_is_no_error() {
     assert_eq!(
         frame.decision.sentences(),
         [
-            "inputs: t (the first column, as there is no time)",
-            "outputs: b (as asked)",
-            "ignored: a (not asked for)",
+            "inputs: t (the first column; there is no column of times)",
+            "outputs: b (named)",
+            "ignored: a (not named)",
         ]
     );
 }

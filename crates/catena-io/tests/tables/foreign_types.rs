@@ -140,7 +140,7 @@ fn an_infinite_number_is_named_by_its_row() {
     let value: ArrayRef = Arc::new(Float64Array::from(vec![1.0, f64::NEG_INFINITY, f64::INFINITY]));
     through_both(vec![("t", time), ("a", value)], |table, file| {
         let error = select(&table.unwrap(), &Selection::default()).unwrap_err();
-        let SelectError::StrayCell { file: FileName::Path(path), place, column, count, .. } = &error else {
+        let SelectError::InvalidCell { file: FileName::Path(path), place, column, count, .. } = &error else {
             panic!("{error:?}")
         };
         assert!(path.ends_with(file));
@@ -175,7 +175,7 @@ fn fast_recordings_keep_their_steps() {
         assert_eq!(input.column_of(&input.values).data(), table.column("t").unwrap().data());
         // The axis travels through a model file's header, and another table read with it has the same origin.
         let axis = input.time.clone().unwrap();
-        let read_back = catena_io::time::TimeAxis::from_json(&axis.to_json());
+        let read_back = serde_json::from_value(serde_json::to_value(&axis).unwrap()).ok();
         assert_eq!(read_back.as_ref(), Some(&axis));
     });
 }

@@ -1,4 +1,4 @@
-//! A long table and the wide table that says the same give the same frame, and values find their way back.
+//! A long table and the equal wide table give the same frame, and values return to their cells.
 
 use crate::folder::Folder;
 use catena_io::read::{ReadOptions, read, read_pipe};
@@ -62,7 +62,7 @@ proptest! {
         };
         prop_assert_eq!(table(&long_frame), table(&wide));
         // And back: each value stands in the row of the long table it came from.
-        let back = long_frame.to_table_columns(&long_frame.values);
+        let back = long_frame.to_table_columns(|at| long_frame.values[at]);
         let given: Vec<f64> = rows.iter().map(|row| row.trim_end().rsplit(',').next().unwrap().parse().unwrap_or(f64::NAN)).collect();
         prop_assert_eq!(back[0].0, 2);
         prop_assert_eq!(bits(&back[0].1), bits(&given));
@@ -86,8 +86,8 @@ fn long_tables_are_filled_where_they_have_holes() {
     let table = read(&path, &options).unwrap();
     let frame = select(&table, &long_selection()).unwrap();
     assert_eq!(frame.outputs, ["007", "b"]);
-    assert_eq!(frame.decision.sentences()[2], "ignored: remark (not asked for)");
-    let filled = frame.to_table_columns(&[-1.0, -2.0, -3.0, -4.0]).into_iter();
+    assert_eq!(frame.decision.sentences()[2], "ignored: remark (not named)");
+    let filled = frame.to_table_columns(|at| -1.0 - at as f64).into_iter();
     let filled = filled.map(|(position, values)| FilledColumn { position, values }).collect();
     let out = folder.path("out.csv");
     write_completed(&table, &Completion { filled, appended: vec![] }, &Target::new(&out, None).unwrap())

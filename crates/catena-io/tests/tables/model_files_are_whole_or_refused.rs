@@ -1,4 +1,4 @@
-//! A model file comes back to the bit, and any that is cut, changed, newer or something else is refused.
+//! A model file is read back to the bit; a truncated, changed, newer or foreign file is an error.
 
 use crate::folder::Folder;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError};

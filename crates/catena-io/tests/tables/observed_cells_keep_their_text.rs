@@ -1,4 +1,4 @@
-//! Filling holes changes holes and nothing else: every other byte of a text table stays.
+//! Filling changes missing cells only: every other byte of a text table is unchanged.
 
 use crate::folder::Folder;
 use catena_io::read::{Format, ReadError, ReadOptions, read, read_pipe};

@@ -6,8 +6,6 @@ use catena_io::select::{Selection, select};
 use catena_io::write::{Target, write_table};
 use proptest::prelude::*;
 
-const FORMATS: [Format; 5] = [Format::Csv, Format::Tsv, Format::Text, Format::Parquet, Format::Arrow];
-
 fn try_reading(bytes: &[u8], format: Format) {
     let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
     if let Ok(table) = read_pipe(bytes, &options, &mut |_, _| {}) {
@@ -19,7 +17,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        for format in FORMATS {
+        for &format in Format::ALL {
             try_reading(&bytes, format);
         }
     }
@@ -30,7 +28,7 @@ proptest! {
         "NA", "é", "\u{feff}", "[Europe/Berlin]", "9999-12-31T23:59:59.999999999Z", "-9", "0000-01-01", "true", " ",
     ]), 0..60)) {
         let text = pieces.concat();
-        for format in [Format::Csv, Format::Tsv, Format::Text] {
+        for format in Format::ALL.iter().copied().filter(|format| format.is_text()) {
             try_reading(text.as_bytes(), format);
         }
     }
@@ -52,8 +50,8 @@ fn damaged_files() {
         );
     }
     let table = read(&folder.write("t.csv", text), &ReadOptions::default()).unwrap();
-    for (name, format) in [("t.parquet", Format::Parquet), ("t.arrow", Format::Arrow)] {
-        let path = folder.path(name);
+    for format in Format::ALL.iter().copied().filter(|format| !format.is_text()) {
+        let path = folder.path(&format!("t.{}", format.name()));
         write_table(&table, &Target::new(&path, None).unwrap()).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         for length in (0..bytes.len()).step_by(7) {

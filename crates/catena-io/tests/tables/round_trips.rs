@@ -1,4 +1,4 @@
-//! A table survives every format: values to the bit, holes, instants and how they are written.
+//! A table survives every format: values to the bit, missing cells, instants and their style.
 
 use crate::folder::Folder;
 use catena_io::read::{Format, ReadOptions, read, read_pipe};
@@ -49,7 +49,7 @@ fn numbers() -> impl Strategy<Value = Vec<f64>> {
 }
 
 fn texts() -> impl Strategy<Value = Vec<Option<String>>> {
-    // Each begins with a letter that makes it no number, hole word or truth value.
+    // Each begins with a letter that excludes a number, a word for a missing cell or a truth value.
     let text = "#[ -~é\n]{0,6}#";
     prop::collection::vec(prop::option::weighted(0.8, text), 12)
 }
@@ -69,8 +69,8 @@ prop_compose! {
 }
 
 fn has_values(table: &Table) -> bool {
-    // A column of nothing but holes cannot show what it is.
-    table.columns().iter().all(|column| (0..table.n_rows()).any(|row| !column.data().is_hole(row)))
+    // A column without values has no kind.
+    table.columns().iter().all(|column| (0..table.n_rows()).any(|row| !column.data().is_missing(row)))
 }
 
 fn assert_same(left: &Table, right: &Table) {
@@ -117,13 +117,9 @@ fn pipes_carry_every_format() {
     let text = "time,a\n2013-01-01T00:00Z,1.5\n2013-01-01T01:00Z,\n";
     let path = folder.write("t.csv", text);
     let table = read(&path, &ReadOptions::default()).unwrap();
-    for (name, format) in [
-        ("p.csv", Format::Csv),
-        ("p.tsv", Format::Tsv),
-        ("p.parquet", Format::Parquet),
-        ("p.arrow", Format::Arrow),
-    ] {
-        let path = folder.path(name);
+    for &format in Format::ALL {
+        let name = format!("p.{}", format.name());
+        let path = folder.path(&name);
         write_table(&table, &Target::new(&path, None).unwrap()).unwrap();
         let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
         let mut n_bytes = 0;

@@ -1,17 +1,17 @@
-//! An entry of a JSON text that knows where it stands, so that what is wrong with it can be said.
+//! A JSON value with its path, for error messages.
 
 use catena_io::units::Duration;
 use serde_json::Value;
 
 use super::ParameterError;
 
-/// A value and the way to it.
+/// A value and its path.
 pub(super) struct Entry<'a> {
     path: String,
     value: &'a Value,
 }
 
-/// Longer values are cut in messages.
+/// Length at which values are cut in messages.
 const SHOWN: usize = 40;
 
 impl<'a> Entry<'a> {
@@ -24,7 +24,7 @@ impl<'a> Entry<'a> {
         if self.path.is_empty() { key.to_owned() } else { format!("{}.{key}", self.path) }
     }
 
-    /// Says that something else was expected.
+    /// The error that something else was expected.
     pub(super) fn wrong(&self, expected: impl Into<String>) -> ParameterError {
         let mut found = self.value.to_string();
         if found.chars().count() > SHOWN {
@@ -37,7 +37,7 @@ impl<'a> Entry<'a> {
     /// The entry under a key, if there is one.
     pub(super) fn get(&self, key: &str) -> Result<Option<Self>, ParameterError> {
         let Value::Object(map) = self.value else {
-            return Err(self.wrong("an object with names and values"));
+            return Err(self.wrong("a JSON object"));
         };
         Ok(map.get(key).map(|value| Self { path: self.inside(key), value }))
     }
@@ -48,7 +48,7 @@ impl<'a> Entry<'a> {
         self.get(key)?.ok_or_else(missing)
     }
 
-    /// Refuses keys other than these.
+    /// Rejects other keys.
     pub(super) fn has_only(&self, known: &[&str]) -> Result<(), ParameterError> {
         let keys = self.value.as_object().into_iter().flat_map(|map| map.keys());
         match keys.into_iter().find(|key| !known.contains(&key.as_str())) {
@@ -69,7 +69,7 @@ impl<'a> Entry<'a> {
         self.value.as_str().ok_or_else(|| self.wrong(expected))
     }
 
-    /// Yes or no.
+    /// A truth value.
     pub(super) fn truth(&self) -> Result<bool, ParameterError> {
         self.value.as_bool().ok_or_else(|| self.wrong("true or false"))
     }
@@ -79,7 +79,7 @@ impl<'a> Entry<'a> {
         self.value.as_f64().ok_or_else(|| self.wrong("a number"))
     }
 
-    /// A number above zero.
+    /// A positive number.
     pub(super) fn positive(&self, what: &str) -> Result<f64, ParameterError> {
         let number = self.value.as_f64().filter(|number| *number > 0.0 && number.is_finite());
         number.ok_or_else(|| self.wrong(format!("a positive {what}")))
@@ -101,12 +101,12 @@ impl<'a> Entry<'a> {
         self.list("a list of numbers")?.iter().map(Self::number).collect()
     }
 
-    /// A list of numbers above zero.
+    /// A list of positive numbers.
     pub(super) fn positives(&self, what: &str) -> Result<Vec<f64>, ParameterError> {
         self.list("a list of numbers")?.iter().map(|entry| entry.positive(what)).collect()
     }
 
-    /// Rows of so many numbers each.
+    /// A list of rows of `columns` numbers each.
     pub(super) fn rows(&self, columns: usize, of_what: &str) -> Result<Vec<Vec<f64>>, ParameterError> {
         let row = |row: &Self| {
             let numbers = row.numbers()?;
@@ -119,7 +119,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The first text below a value at which a length stands. All other texts are names and stand under `kernel`, `mean` or `piece`.
+/// The path of the first length written as text. All other texts are names, under `kernel`, `mean` or `piece`.
 pub(super) fn first_duration(path: &str, value: &Value) -> Option<String> {
     match value {
         Value::String(_) => Some(path.to_owned()),

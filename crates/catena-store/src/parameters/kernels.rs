@@ -1,4 +1,4 @@
-//! Parameters of a model of kernels: mixing, length_scales, noise and kernel.
+//! Parameters of a model of kernels.
 
 use catena_fit::fit::{GivenParameters, UnknownKernel};
 use serde::Serialize;
@@ -14,7 +14,7 @@ struct File<'a> {
     private: bool,
     /// A row per output, a column per latent.
     mixing: &'a [Vec<f64>],
-    /// One per latent, in units of the input; along time, seconds.
+    /// One per latent, in units of the input (seconds for a time).
     length_scales: &'a [f64],
     /// One variance per output.
     noise: &'a [f64],

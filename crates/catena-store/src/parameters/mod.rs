@@ -1,8 +1,8 @@
-//! Parameters of a fit as a JSON text in the user's units, to be written, changed by hand and given again.
+//! Parameters of a fit as JSON text in the user's units, to be edited by hand and passed to another fit.
 //!
-//! A model of kernels is `kernel`, `private`, `mixing`, `length_scales` and `noise`; a model along time is `mean`, `sums`, `mixing`,
-//! `shared` and `noise`. A length along a time may be a duration such as `"48h"` or a number of seconds: the second is written as
-//! durations, the first in seconds. Along numbers lengths are numbers.
+//! A model of kernels has `kernel`, `private`, `mixing`, `length_scales` and `noise`; a time model has `mean`, `sums`, `mixing`,
+//! `shared` and `noise`. A length along a time input is a duration such as `"48h"` or a number of seconds (time models are written
+//! with durations, models of kernels with seconds). Along other inputs it is a number.
 
 mod entry;
 mod kernels;
@@ -22,55 +22,35 @@ use entry::Entry;
 pub enum Parameters {
     /// Of a model of kernels.
     Kernels(GivenParameters),
-    /// Of a model along time.
+    /// Of a time model.
     AlongTime(TimeParameters),
 }
 
-/// A text that holds no parameters.
+/// Invalid parameters.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name every field")]
 pub enum ParameterError {
-    /// It is not even JSON.
-    #[error("is not a file of parameters ({0}); `catena fit --parameters-out` writes one")]
+    #[error("is not a parameter file ({0}); `catena fit --parameters-out` writes one")]
     NotJson(String),
-    /// An entry is not what it should be.
     #[error("`{key}` is {found}; expected {expected}")]
-    Wrong {
-        /// The entry, such as `sums[0][1].period`.
-        key: String,
-        /// What stands there.
-        found: String,
-        /// What should.
-        expected: String,
-    },
-    /// An entry is missing.
+    Wrong { key: String, found: String, expected: String },
     #[error("`{key}` is missing; expected {expected}")]
-    Missing {
-        /// The entry.
-        key: String,
-        /// What should stand there.
-        expected: String,
-    },
-    /// An entry that means nothing here.
+    Missing { key: String, expected: String },
     #[error("`{key}` is unknown; expected {expected}")]
-    Unknown {
-        /// The entry.
-        key: String,
-        /// What may stand there.
-        expected: String,
-    },
+    Unknown { key: String, expected: String },
 }
 
 impl Parameters {
-    /// The parameters of a fit; `None` if it cannot be said in a few numbers.
+    /// The parameters of a fit; `None` if they do not determine it (logarithms, linear means, several input scales).
     pub fn of(fit: &Fit) -> Option<Self> {
         fit.time_parameters().map(Self::AlongTime).or_else(|| fit.parameters().map(Self::Kernels))
     }
 
-    /// Reads parameters.
+    /// Parses parameters.
     ///
     /// # Errors
-    /// When the text is not JSON, or an entry is not what is expected there.
+    /// If the text is not JSON or an entry is invalid.
     pub fn read(text: &str) -> Result<Self, ParameterError> {
         let value: Value =
             serde_json::from_str(text).map_err(|error| ParameterError::NotJson(error.to_string()))?;
@@ -79,20 +59,19 @@ impl Parameters {
             (Some(_), _) => sums::read(&whole).map(Self::AlongTime),
             (None, Some(_)) => kernels::read(&whole).map(Self::Kernels),
             (None, None) => {
-                let expected = "a kernel such as \"matern32\", or `sums` for a model along time";
+                let expected = "a kernel such as \"matern32\", or `sums` for a time model";
                 Err(ParameterError::Missing { key: "kernel".to_owned(), expected: expected.to_owned() })
             }
         }
     }
 
-    /// The first length in a text of parameters that is written as a duration, such as `length_scales[0]`. Such parameters are for
-    /// an input that is a time.
+    /// The key of the first length written as a duration, such as `length_scales[0]`. Such parameters need a time input.
     pub fn first_duration(text: &str) -> Option<String> {
         let value: Value = serde_json::from_str(text).ok()?;
         entry::first_duration("", &value)
     }
 
-    /// The text of these parameters; `is_time` says whether lengths are seconds along a time.
+    /// The parameters as text; `is_time` means that lengths are seconds along a time input.
     pub fn to_text(&self, is_time: bool) -> String {
         match self {
             Self::Kernels(given) => kernels::text(given),
@@ -100,7 +79,7 @@ impl Parameters {
         }
     }
 
-    /// Asks for a fit with these parameters.
+    /// Sets the options of a fit with these parameters.
     pub fn give_to(self, options: &mut FitOptions) {
         match self {
             Self::Kernels(given) => options.parameters = Some(given),

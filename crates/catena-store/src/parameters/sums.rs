@@ -1,4 +1,4 @@
-//! Parameters of a model along time: sums of pieces, how much of each every output has, seasons they share, noise.
+//! Parameters of a time model: sums of components, mixing, shared seasons and noise.
 
 use catena::kernel::{Kernel, StateKind};
 use catena_fit::fit::MeanChoice;
@@ -12,7 +12,7 @@ use super::{Length, ParameterError};
 struct File<'a> {
     /// `constant` or `linear`.
     mean: &'static str,
-    /// As many sums as outputs, all of the same pieces.
+    /// One sum per output, all of the same components.
     sums: Vec<Vec<Piece<'a>>>,
     /// A row per output, a column per sum.
     mixing: &'a [Vec<f64>],
@@ -31,7 +31,7 @@ struct Piece<'a> {
     length_scale: Length,
     #[serde(skip_serializing_if = "Option::is_none")]
     quality: Option<f64>,
-    /// Of a season one per harmonic.
+    /// One, or one per harmonic of a season.
     amplitudes: &'a [f64],
 }
 
@@ -62,7 +62,7 @@ pub(super) fn read(whole: &Entry<'_>) -> Result<TimeParameters, ParameterError> 
     };
     let sums = whole.need("sums", "a list of sums, one per output")?;
     let sums = sums.list("a list of sums, one per output")?;
-    let sum = |sum: &Entry<'_>| sum.list("a list of pieces")?.iter().map(piece).collect();
+    let sum = |sum: &Entry<'_>| sum.list("a list of components")?.iter().map(piece).collect();
     let sums: Vec<Vec<PieceParameters>> = sums.iter().map(sum).collect::<Result<_, _>>()?;
     let shared = match whole.get("shared")? {
         None => vec![],
@@ -83,7 +83,7 @@ pub(super) fn read(whole: &Entry<'_>) -> Result<TimeParameters, ParameterError> 
 
 fn piece(entry: &Entry<'_>) -> Result<PieceParameters, ParameterError> {
     let name = entry.need("piece", PIECES)?;
-    let is_along_time = |kernel: &Kernel| kernel.state_dim(StateKind::Derivative).is_ok();
+    let has_time_state = |kernel: &Kernel| kernel.state_dim(StateKind::Derivative).is_ok();
     let mut known = vec!["piece", "length_scale", "amplitudes"];
     let kind = match name.text(PIECES)? {
         "sho" => {
@@ -100,7 +100,7 @@ fn piece(entry: &Entry<'_>) -> Result<PieceParameters, ParameterError> {
             PieceKind::Season { period: entry.need("period", expected)?.length("period")? }
         }
         other => match Kernel::ALL.iter().find(|kernel| kernel.name() == other) {
-            Some(kernel) if is_along_time(kernel) => PieceKind::Kernel(*kernel),
+            Some(kernel) if has_time_state(kernel) => PieceKind::Kernel(*kernel),
             _ => return Err(name.wrong(PIECES)),
         },
     };

@@ -1,13 +1,15 @@
 //! Inputs and observations of one table.
 
+use std::sync::Arc;
+
 use super::{DataError, InputPoints, Observations};
 use crate::index::RowIndex;
 
-/// A table: where each row lies, and what was observed there.
+/// A table: where each row lies, and what was observed there. Clones share their numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    inputs: InputPoints,
-    observations: Observations,
+    inputs: Arc<InputPoints>,
+    observations: Arc<Observations>,
 }
 
 impl Dataset {
@@ -20,7 +22,7 @@ impl Dataset {
             let (inputs, observations) = (inputs.n_rows(), observations.n_rows());
             return Err(DataError::RowCountMismatch { inputs, observations });
         }
-        Ok(Self { inputs, observations })
+        Ok(Self { inputs: Arc::new(inputs), observations: Arc::new(observations) })
     }
 
     /// The number of rows, C.

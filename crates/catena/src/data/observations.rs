@@ -33,8 +33,8 @@ impl Observations {
     pub fn from_dense(n_rows: usize, n_outputs: usize, values: &[f64]) -> Result<Self, DataError> {
         check_not_empty(n_rows, n_outputs)?;
         check_shape("the output table", n_rows, n_outputs, values.len())?;
-        let mut observed = Self::without_rows(n_outputs, false);
-        observed.row_start.reserve_exact(n_rows);
+        let n_observed = values.iter().filter(|value| !value.is_nan()).count();
+        let mut observed = Self::without_rows(n_outputs, false).with_room(n_rows, n_observed);
         for cells in values.chunks_exact(n_outputs) {
             for (output, &value) in cells.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
                 observed.push_checked(Cell {
@@ -159,6 +159,7 @@ impl Observations {
         mut map: impl FnMut(RowIndex, Cell) -> Result<Cell, DataError>,
     ) -> Result<Self, DataError> {
         let mut mapped = Self::without_rows(self.n_outputs, self.has_cell_noise());
+        mapped = mapped.with_room(self.n_rows(), self.n_observed());
         for row in self.row_indices() {
             for cell in self.row(row) {
                 let cell = map(row, cell)?;
@@ -206,6 +207,14 @@ impl Observations {
     fn without_rows(n_outputs: usize, has_cell_noise: bool) -> Self {
         let noise_variances = has_cell_noise.then(Vec::new);
         Self { n_outputs, row_start: vec![0], outputs: vec![], values: vec![], noise_variances }
+    }
+
+    /// Reserves memory for this many rows and cells, and no more.
+    fn with_room(mut self, n_rows: usize, n_cells: usize) -> Self {
+        self.row_start.reserve_exact(n_rows);
+        self.outputs.reserve_exact(n_cells);
+        self.values.reserve_exact(n_cells);
+        self
     }
 
     /// Appends a cell to the last row, which is not complete yet.

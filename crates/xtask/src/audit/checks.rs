@@ -36,8 +36,7 @@ pub(crate) const CHECKS: &[Check] = &[
 ];
 
 /// Crates that are published as libraries.
-const PUBLISHED: &[&str] =
-    &["catena", "catena-fit", "catena-methods", "catena-io", "catena-report", "catena-store"];
+const PUBLISHED: &[&str] = &["catena", "catena-fit", "catena-methods", "catena-io", "catena-store"];
 
 fn failed<T>(reason: impl Into<String>) -> Result<T, Verdict> {
     Err(Verdict::Failed(reason.into()))

@@ -1,18 +1,17 @@
 //! Delimited text too large for memory, read in blocks of rows.
 
 use std::fs::File;
-use std::io::{self, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::Records;
 use super::reader::{Block, Rows, read_head};
 use super::source::{CsvSource, SourceText};
 use crate::place::FileName;
-use crate::read::{Format, ReadError, ReadOptions, unknown_format};
+use crate::read::{OpenFile, ReadError, ReadOptions, format_of};
 use crate::table::Table;
 
-/// A file of delimited text whose rows are read in blocks, in any order and as often as one likes. It must not change
-/// meanwhile.
+/// A file of delimited text whose rows are read in blocks, in any order. The file must not change meanwhile.
 #[derive(Debug)]
 pub struct CsvBlocks {
     path: PathBuf,
@@ -23,7 +22,7 @@ pub struct CsvBlocks {
     n_bytes: u64,
 }
 
-/// Where a block begins.
+/// The start of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BlockStart {
     byte: u64,
@@ -31,7 +30,7 @@ pub struct BlockStart {
 }
 
 impl BlockStart {
-    /// How many bytes come before it.
+    /// Offset in the file.
     pub fn byte(self) -> u64 {
         self.byte
     }
@@ -41,33 +40,24 @@ impl CsvBlocks {
     /// Opens a file and reads its header.
     ///
     /// # Errors
-    /// When it is no file, not delimited text, or has no header: see [`ReadError`].
+    /// If it is not a file of delimited text with a header: see [`ReadError`].
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, ReadError> {
+        let opened = OpenFile::open(path)?;
         let file = FileName::from(path);
-        let failed = |source: io::Error| match source.kind() {
-            io::ErrorKind::NotFound => ReadError::NotFound { file: file.clone() },
-            io::ErrorKind::IsADirectory => ReadError::IsDirectory { file: file.clone() },
-            _ => ReadError::Io { file: file.clone(), source },
-        };
-        let opened = File::open(path).map_err(failed)?;
-        let metadata = opened.metadata().map_err(failed)?;
-        if metadata.is_dir() {
-            return Err(ReadError::IsDirectory { file });
-        }
-        let format = options.format.or_else(|| Format::of_path(path));
-        let Some(format) = format else { return Err(unknown_format(path)) };
-        if !metadata.is_file() || matches!(format, Format::Parquet | Format::Arrow) {
+        let delimiting = format_of(path, options)?.definition().delimiting;
+        let Some(delimiting) = delimiting.filter(|_| opened.metadata.is_file()) else {
             return Err(ReadError::NotInBlocks { file });
-        }
-        let mut records = Records::new(opened);
-        let (dialect, names) = read_head(&mut records, &file, format)?;
+        };
+        let (text, n_bytes) = (SourceText::of_file(&opened), opened.metadata.len());
+        let mut records = Records::new(opened.file);
+        let (dialect, names) = read_head(&mut records, &file, delimiting)?;
         let (byte, line) = records.place();
-        let source = CsvSource { file, text: SourceText::of_file(path, &metadata), dialect };
+        let source = CsvSource { file, text, dialect };
         let (path, options) = (path.to_owned(), options.clone());
-        Ok(Self { path, source, names, options, first: BlockStart { byte, line }, n_bytes: metadata.len() })
+        Ok(Self { path, source, names, options, first: BlockStart { byte, line }, n_bytes })
     }
 
-    /// The text behind the blocks, to be copied.
+    /// The text, to be copied.
     pub fn source(&self) -> &CsvSource {
         &self.source
     }
@@ -77,21 +67,20 @@ impl CsvBlocks {
         &self.names
     }
 
-    /// How many bytes there are in all.
+    /// Length of the file in bytes.
     pub fn n_bytes(&self) -> u64 {
         self.n_bytes
     }
 
-    /// The place of the first row.
+    /// The start of the first row.
     pub fn first(&self) -> BlockStart {
         self.first
     }
 
-    /// Reads at most so many rows from a place on, as a table of its own whose lines are those of the file, and says where the next
-    /// block begins, if the file does not end before.
+    /// Reads at most `most` rows, with the line numbers of the file, and returns the start of the next block unless the file ends.
     ///
     /// # Errors
-    /// When the rows cannot be read, or the file has changed.
+    /// If the rows cannot be read or the file has changed.
     pub fn read(&self, from: BlockStart, most: usize) -> Result<(Table, Option<BlockStart>), ReadError> {
         let CsvSource { file, dialect, .. } = &self.source;
         let failed = |source| ReadError::Io { file: file.clone(), source };

@@ -1,7 +1,7 @@
-//! Delimited text: split into records, classified into columns, and found again when it is written.
+//! Delimited text: split into records, classified into columns, and copied when the table is written.
 //!
-//! The splitter is ours and not a library's: we need the raw bytes of every cell to copy it untouched, the line where a
-//! quote was opened, and a limit on what one line may take. A test judges it by the `csv` crate.
+//! The splitter is written here because the raw bytes of every cell are needed to copy it unchanged, the line of an opening
+//! quote for messages, and a limit on the length of a line. A test compares it with the `csv` crate.
 
 mod blocks;
 mod dialect;
@@ -11,9 +11,8 @@ mod source;
 mod split;
 
 pub use blocks::{BlockStart, CsvBlocks};
-pub(crate) use dialect::{MARK, SEPARATORS};
-pub(crate) use reader::{Job, check_names, read_csv, split_error};
+pub(crate) use dialect::{DELIMITERS, Delimiting, MARK};
+pub(crate) use reader::{check_names, read_csv, split_error};
 pub(crate) use records::Records;
 pub use source::CsvSource;
-pub(crate) use source::SourceText;
 pub(crate) use split::{Found, QuoteError, Splitter};

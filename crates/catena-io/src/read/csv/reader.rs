@@ -1,56 +1,51 @@
-//! Turns delimited text into a table in one pass.
+//! Reads delimited text into a table in one pass.
 
 use std::io::Read;
 
-use super::dialect::{self, Dialect};
+use super::dialect::{self, Delimiting, Dialect};
 use super::records::{MOST_BYTES_PER_RECORD, SplitError};
-use super::source::Keeper;
-use super::{CsvSource, Records, SourceText};
+use super::source::{SourceText, Tee};
+use super::{CsvSource, Records};
 use crate::place::{Excerpt, FileName};
-use crate::read::{Format, Progress, ReadError, ReadOptions};
+use crate::read::{Input, Progress, ReadError, ReadOptions, Source};
 use crate::table::{Column, ColumnBuilder, Lines, Table, is_header_data, trimmed};
-
-/// What is to be read.
-pub(crate) struct Job<'a> {
-    pub(crate) file: FileName,
-    pub(crate) format: Format,
-    pub(crate) options: &'a ReadOptions,
-    pub(crate) text: SourceText,
-}
 
 /// Rows are counted in 32 bits.
 const MOST_ROWS: usize = u32::MAX as usize - 1;
 
+/// Reads delimited text.
 pub(crate) fn read_csv(
-    job: Job<'_>,
-    input: impl Read,
-    total: Option<u64>,
+    source: Source<'_>,
+    delimiting: Delimiting,
     progress: Progress<'_>,
 ) -> Result<Table, ReadError> {
-    let Job { file, format, options, text } = job;
-    let kept = matches!(text, SourceText::Kept(_)).then(Vec::new);
-    let mut records = Records::new(Keeper { input, kept });
-    let (dialect, names) = read_head(&mut records, &file, format)?;
+    let Source { file, options, input } = source;
+    let is_kept = options.keep_piped_text && matches!(input, Input::Stream(_));
+    let (text, total, input): (_, _, Box<dyn Read + '_>) = match input {
+        Input::File(opened) => {
+            (SourceText::of_file(&opened), Some(opened.metadata.len()), Box::new(opened.file))
+        }
+        Input::Stream(stream) => (SourceText::Gone, None, Box::new(stream)),
+    };
+    let mut records = Records::new(Tee { input, copy: is_kept.then(Vec::new) });
+    let (dialect, names) = read_head(&mut records, &file, delimiting)?;
     let rows = Rows { file: &file, names: &names, options, most: usize::MAX };
     let Block { columns, lines, n_rows, .. } =
         rows.read(&mut records, &mut |n_bytes| progress(n_bytes, total))?;
     if n_rows == 0 {
         return Err(ReadError::NoRows { file });
     }
-    let text = match records.into_input().kept {
-        Some(kept) => SourceText::Kept(kept.into()),
-        None => text,
-    };
+    let text = records.into_input().copy.map_or(text, |copy| SourceText::Kept(copy.into()));
     let source = CsvSource { file: file.clone(), text, dialect };
     Ok(Table::from_file(file, columns, n_rows).with_text_source(lines, source))
 }
 
-/// What is read of the rows behind a header.
+/// How the rows after a header are read.
 pub(super) struct Rows<'a> {
     pub(super) file: &'a FileName,
     pub(super) names: &'a [String],
     pub(super) options: &'a ReadOptions,
-    /// Reading stops after so many.
+    /// Maximum number of rows.
     pub(super) most: usize,
 }
 
@@ -63,7 +58,7 @@ pub(super) struct Block {
 }
 
 impl Rows<'_> {
-    /// Reads rows from where the records stand; told how many bytes have been read.
+    /// Reads the next rows; `progress` gets the number of bytes read.
     pub(super) fn read<R: Read>(
         self,
         records: &mut Records<R>,
@@ -121,17 +116,17 @@ fn builder(name: &str, options: &ReadOptions) -> ColumnBuilder {
     if options.text_columns.iter().any(|wanted| wanted == name) { column.into_text_only() } else { column }
 }
 
-/// How cells are separated, found from the beginning of a text, and the names of its columns.
+/// Dialect and column names, from the beginning of a text.
 pub(super) fn read_head<R: Read>(
     records: &mut Records<R>,
     file: &FileName,
-    format: Format,
+    delimiting: Delimiting,
 ) -> Result<(Dialect, Vec<String>), ReadError> {
     let head = records.head().map_err(|source| ReadError::Io { file: file.clone(), source })?;
     if head.is_empty() {
         return Err(ReadError::Empty { file: file.clone() });
     }
-    let dialect = dialect::dialect_of(head, format)
+    let dialect = dialect::dialect_of(head, delimiting)
         .map_err(|content| ReadError::WrongContent { file: file.clone(), content })?;
     records.set_dialect(dialect.delimiter, dialect.mark_length);
     let names = read_header(records, file)?;
@@ -170,7 +165,7 @@ fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<Vec
     }
 }
 
-/// Every column has a name of its own.
+/// Checks that names are unique and not empty.
 pub(crate) fn check_names(names: &[String], file: &FileName) -> Result<(), ReadError> {
     let mut first = std::collections::HashMap::new();
     for (position, name) in names.iter().enumerate() {
@@ -185,7 +180,7 @@ pub(crate) fn check_names(names: &[String], file: &FileName) -> Result<(), ReadE
     Ok(())
 }
 
-/// A split error in the words of the user.
+/// A [`SplitError`] with the names of file and column.
 pub(crate) fn split_error(error: SplitError, file: &FileName, names: &[String]) -> ReadError {
     let file = file.clone();
     let column = |cell: usize| names.get(cell).cloned().unwrap_or_else(|| (cell + 1).to_string());

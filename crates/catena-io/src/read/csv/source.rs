@@ -2,17 +2,17 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Records;
-use super::dialect::{Dialect, dialect_of};
+use super::dialect::{Delimiting, Dialect, dialect_of};
 use crate::place::FileName;
-use crate::read::{Format, ReadError};
+use crate::read::{OpenFile, ReadError};
 
-/// The text behind a table. A file is read again when it is needed and must not have changed; a pipe is kept in memory if
-/// that was asked for.
+/// The text of a table. A file is read again when it is needed and must not have changed; the text of a pipe is kept in memory on
+/// request.
 #[derive(Debug, Clone)]
 pub struct CsvSource {
     pub(crate) file: FileName,
@@ -28,29 +28,26 @@ pub(crate) enum SourceText {
 }
 
 impl SourceText {
-    pub(crate) fn of_file(path: &Path, metadata: &Metadata) -> Self {
-        Self::File { path: path.to_owned(), length: metadata.len(), modified: metadata.modified().ok() }
-    }
-
-    pub(crate) fn kept() -> Self {
-        Self::Kept(Arc::new([]))
+    pub(crate) fn of_file(opened: &OpenFile) -> Self {
+        let OpenFile { path, metadata, .. } = opened;
+        Self::File { path: path.clone(), length: metadata.len(), modified: metadata.modified().ok() }
     }
 }
 
 impl CsvSource {
-    /// What separates cells.
+    /// The delimiter.
     pub fn delimiter(&self) -> u8 {
         self.dialect.delimiter
     }
 
-    /// What would separate cells if the same header were read in another format.
-    pub(crate) fn delimiter_as(&self, format: Format) -> Result<u8, ReadError> {
+    /// The delimiter that another rule would find in the header.
+    pub(crate) fn delimiter_by(&self, delimiting: Delimiting) -> Result<u8, ReadError> {
         let (mut records, _) = self.records()?;
         let head = records.head().map_err(|source| ReadError::Io { file: self.file.clone(), source })?;
-        Ok(dialect_of(head, format).map_or(self.delimiter(), |dialect| dialect.delimiter))
+        Ok(dialect_of(head, delimiting).map_or(self.delimiter(), |dialect| dialect.delimiter))
     }
 
-    /// A file must be as it was when it was first read.
+    /// Checks that the file has the length and time it had when first read.
     pub(crate) fn check_unchanged(&self, metadata: &Metadata) -> Result<(), ReadError> {
         match &self.text {
             SourceText::File { length, modified, .. }
@@ -62,7 +59,7 @@ impl CsvSource {
         }
     }
 
-    /// The text from its first byte, and how many bytes of mark it begins with.
+    /// The records from the first, and the length of the byte order mark.
     pub(crate) fn records(&self) -> Result<(Records<Box<dyn Read>>, usize), ReadError> {
         let file = || self.file.clone();
         let input: Box<dyn Read> = match &self.text {
@@ -84,18 +81,17 @@ impl CsvSource {
     }
 }
 
-/// Passes bytes on and keeps a copy of them if asked to.
-#[derive(Debug)]
-pub(crate) struct Keeper<R> {
+/// Copies the bytes that are read, if there is a buffer for them.
+pub(crate) struct Tee<R> {
     pub(crate) input: R,
-    pub(crate) kept: Option<Vec<u8>>,
+    pub(crate) copy: Option<Vec<u8>>,
 }
 
-impl<R: Read> Read for Keeper<R> {
+impl<R: Read> Read for Tee<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
-        if let Some(kept) = &mut self.kept {
-            kept.extend_from_slice(&buffer[..count]);
+        if let Some(copy) = &mut self.copy {
+            copy.extend_from_slice(&buffer[..count]);
         }
         Ok(count)
     }

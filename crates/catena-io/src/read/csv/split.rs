@@ -1,9 +1,8 @@
-//! Finds the cells of one record of delimited text, byte by byte: the one rule about quotes and line breaks that tables and
-//! streams go by.
+//! Finds the cells of one record of delimited text. Tables and streams share this rule for quotes and line breaks.
 
 use std::borrow::Cow;
 
-/// Where a cell lies in its record, quotes included.
+/// The range of a cell in its record, quotes included.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Field {
     start: usize,
@@ -17,12 +16,12 @@ impl Field {
         Self { start, end: start, ..Self::default() }
     }
 
-    /// The cell as it stands in its record, quotes included.
+    /// The cell, quotes included.
     pub(crate) fn raw<'a>(&self, text: &'a [u8]) -> &'a [u8] {
         &text[self.start..self.end]
     }
 
-    /// What the cell says, without its quotes; copied only where some were doubled.
+    /// The content of the cell, without its quotes; copied only if quotes are doubled.
     pub(crate) fn content<'a>(&self, text: &'a [u8]) -> Cow<'a, [u8]> {
         if !self.is_quoted {
             return Cow::Borrowed(self.raw(text));
@@ -32,11 +31,11 @@ impl Field {
             return Cow::Borrowed(inner);
         }
         let mut content = Vec::with_capacity(inner.len());
-        let mut is_second = false;
+        let mut is_first = false;
         for byte in inner {
-            is_second = *byte == b'"' && !is_second;
-            // Of two quotes in a row the first is kept.
-            if *byte != b'"' || is_second {
+            is_first = *byte == b'"' && !is_first;
+            // Of two consecutive quotes the first is kept.
+            if *byte != b'"' || is_first {
                 content.push(*byte);
             }
         }
@@ -44,7 +43,7 @@ impl Field {
     }
 }
 
-/// What the splitter is in the middle of.
+/// State of the splitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
     #[default]
@@ -54,26 +53,26 @@ enum State {
     QuoteCloses,
 }
 
-/// How far a record has been split.
+/// Result of splitting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// The text ends before it is known where the record does: more of it is wanted.
+    /// The record does not end within the text; more text is needed.
     Unfinished,
-    /// A line break of so many bytes, none at the end of the text, ends the record.
+    /// A whole record.
     Record {
         /// Bytes before the line break.
         length: usize,
-        /// Bytes of the line break.
+        /// Bytes of the line break; zero at the end of the text.
         length_of_break: usize,
     },
 }
 
-/// What is wrong with a quote.
+/// An invalid quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuoteError {
     /// It is never closed.
     Unclosed,
-    /// Text follows the closing one.
+    /// Text follows the closing quote.
     TextAfter,
 }
 
@@ -89,7 +88,7 @@ pub(crate) struct Splitter {
 }
 
 impl Splitter {
-    /// Forgets the record before, and keeps its memory.
+    /// Starts a new record, reusing the memory of the last.
     pub(crate) fn begin(&mut self) {
         let mut fields = std::mem::take(&mut self.fields);
         fields.clear();
@@ -111,13 +110,12 @@ impl Splitter {
         self.state == State::Quoted
     }
 
-    /// Where the latest quote was opened: line breaks of the record before it, and its cell, counted from 0.
+    /// Position of the last opening quote: line breaks before it in the record, and its cell (from 0).
     pub(crate) fn place_of_quote(&self) -> (u64, usize) {
         (self.n_breaks_before_quote, self.fields.len())
     }
 
-    /// Goes on splitting a record. `text` begins where the record does, and grows from call to call; it is the last of it if
-    /// `is_whole`.
+    /// Continues to split a record. `text` starts at the record and grows from call to call; `is_whole` marks the end of the input.
     pub(crate) fn split(&mut self, text: &[u8], delimiter: u8, is_whole: bool) -> Result<Found, QuoteError> {
         let length_of_break = loop {
             let rest = &text[self.at..];
@@ -144,7 +142,7 @@ impl Splitter {
                 }
                 State::Plain | State::QuoteCloses if byte == b'\n' => break 1,
                 State::Plain | State::QuoteCloses if byte == b'\r' => {
-                    // Whether a line feed follows must be known, even if it is not read yet.
+                    // A line feed may follow that has not been read yet.
                     match rest.get(1) {
                         None if !is_whole => return Ok(Found::Unfinished),
                         Some(b'\n') => break 2,

@@ -1,0 +1,291 @@
+//! Fills a [`Report`] with the numbers, predictions and warnings of a fit.
+
+use catena::structure::{Start, StructureChoice, Tree, greedy_chain, spanning_tree};
+use catena_fit::fit::{
+    Fit, HeldOut, LatentSummary, MethodChoice, PieceSummary, StructureOption, SumSummary, Summary,
+};
+use catena_fit::method::Quantity;
+use catena_fit::preparation::Predictive;
+use catena_io::FileName;
+use catena_io::select::Input;
+use catena_io::time::ZoneStyle;
+
+use crate::report::{
+    Axis, Bands, Calibration, Candidate, CoveragePoint, EvidencePath, Fact, InputColumn, Latent, LengthScale,
+    MethodScore, Model, OutputScore, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone,
+    Warning,
+};
+use crate::{About, StoreError, data_digest, length_text};
+
+/// The structure is drawn up to this many rows.
+const MOST_EDGES: usize = 50_000;
+
+/// The HTML page of a fit. `held_out` are the held-out values (rows × outputs, row by row, NaN elsewhere), or empty.
+///
+/// # Errors
+/// If a prediction overflows or the report is inconsistent.
+pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<String, StoreError> {
+    let file = FileName::from(std::path::Path::new(&about.data));
+    let failed = |cause| StoreError::Fit { file: file.clone(), cause: Box::new(cause) };
+    let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
+    let summary = fit.summary();
+    let report = Report {
+        title: title.to_owned(),
+        subtitle: Some(format!(
+            "{}, {} rows, {} outputs",
+            summary.method,
+            summary.n_rows,
+            summary.outputs.len()
+        )),
+        generated_by: format!("catena {}", env!("CARGO_PKG_VERSION")),
+        run: Some(run(fit, about)?),
+        warnings: summary
+            .warnings
+            .iter()
+            .map(|message| Warning { message: message.clone(), advice: None })
+            .collect(),
+        table: Some(table(fit, about, &predictive, held_out)),
+        structure: structure(fit),
+        model: Some(model(fit, about)),
+        evidence: evidence(summary),
+        calibration: calibration(summary),
+        search: search(summary),
+        footnotes: summary.decisions.clone(),
+    };
+    report.to_html().map_err(|cause| StoreError::Page { file, cause })
+}
+
+fn run(fit: &Fit, about: &About) -> Result<Run, StoreError> {
+    let (observations, summary) = (fit.table().observations(), fit.summary());
+    let n_cells = observations.n_rows() * observations.n_outputs();
+    Ok(Run {
+        command: None,
+        data: Some(about.data.clone()),
+        digest: Some(format!("sha256:{}", data_digest(fit.table())?)),
+        n_rows: observations.n_rows(),
+        n_outputs: observations.n_outputs(),
+        n_missing: n_cells - observations.n_observed(),
+        facts: vec![
+            Fact::new("log evidence", format!("{:.2}", summary.log_evidence)),
+            Fact::new("learning", summary.ending.clone()),
+            Fact::new("seed", fit.parts().seed.to_string()),
+        ],
+    })
+}
+
+fn axis(input: &Input) -> (Axis, f64) {
+    let Some(time) = &input.time else { return (Axis::number(&input.name, None), 0.0) };
+    let zone = match &time.style.zone {
+        ZoneStyle::Naive => TimeZone::Naive,
+        ZoneStyle::Offset { seconds, .. } => {
+            TimeZone::MinutesAheadOfUtc(i16::try_from(seconds / 60).unwrap_or(0))
+        }
+        ZoneStyle::Utc | ZoneStyle::Named { .. } => TimeZone::MinutesAheadOfUtc(0),
+    };
+    (Axis::time(&input.name, zone), time.origin_seconds as f64)
+}
+
+fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) -> Table {
+    let data = fit.table();
+    let (n_rows, n_outputs, dim) = (data.n_rows(), about.outputs.len(), about.inputs.len());
+    let observed = data.observations().to_dense();
+    let known = |values: &[f64], at: usize| values.get(at).copied().filter(|value| !value.is_nan());
+    let input = |(at, input): (usize, &Input)| {
+        let (axis, origin) = axis(input);
+        let values =
+            data.inputs().values().iter().skip(at).step_by(dim).map(|value| origin + value).collect();
+        InputColumn { axis, values }
+    };
+    let places = |output: usize| (0..n_rows).map(move |row| row * n_outputs + output);
+    let output = |(output, name): (usize, &String)| {
+        let quantile = |share: f64| places(output).map(|at| predictive.quantile(at, share)).collect();
+        let bands = if fit.parts().preparation.outputs[output].log {
+            let (lo50, hi50, lo95, hi95) = (quantile(0.25), quantile(0.75), quantile(0.025), quantile(0.975));
+            Bands::Quantiles { lo50, hi50, lo95, hi95 }
+        } else {
+            Bands::Gaussian { std: places(output).map(|at| predictive.deviation(at)).collect() }
+        };
+        let held_out: Vec<Option<f64>> = places(output).map(|at| known(held_out, at)).collect();
+        OutputSeries {
+            name: name.clone(),
+            unit: None,
+            observed: places(output).map(|at| known(&observed, at)).collect(),
+            held_out: if held_out.iter().any(Option::is_some) { held_out } else { vec![] },
+            mean: places(output).map(|at| predictive.mean(at)).collect(),
+            bands,
+        }
+    };
+    Table {
+        inputs: about.inputs.iter().enumerate().map(input).collect(),
+        outputs: about.outputs.iter().enumerate().map(output).collect(),
+        ..Table::default()
+    }
+}
+
+/// `1 shared latent`, `2 shared latents`.
+fn shared_latents(count: usize) -> String {
+    format!("{count} shared latent{}", if count == 1 { "" } else { "s" })
+}
+
+/// The structure over two or three inputs, for the map.
+fn structure(fit: &Fit) -> Option<Structure> {
+    let parts = fit.parts();
+    let inputs = parts.preparation.inputs(parts.table.inputs()).ok()?;
+    let is_message_passing = matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena);
+    if !is_message_passing || !(2..=3).contains(&inputs.dim()) || inputs.n_rows() > MOST_EDGES {
+        return None;
+    }
+    let (name, tree): (&str, Tree) = match parts.structure {
+        StructureOption::Auto => {
+            let choice = StructureChoice::for_dim(inputs.dim());
+            (choice.name(), choice.build(&inputs).ok()?)
+        }
+        StructureOption::Tree => ("spanning tree", spanning_tree(&inputs).ok()?),
+        StructureOption::Chain => ("greedy chain", greedy_chain(&inputs, Start::FirstRow).ok()?),
+        StructureOption::Ensemble { .. } => return None,
+    };
+    let edge = |position| {
+        let parent = tree.parent(position)?;
+        Some([tree.row_at(parent).get() as u32, tree.row_at(position).get() as u32])
+    };
+    let edges: Vec<[u32; 2]> = tree.positions().filter_map(edge).collect();
+    Some(Structure { summary: format!("{name}, {} edges", edges.len()), edges })
+}
+
+fn model(fit: &Fit, about: &About) -> Model {
+    let (summary, parts) = (fit.summary(), fit.parts());
+    let (n_latents, n_outputs) = (summary.latents.len(), summary.outputs.len());
+    let n_shared = parts.model.mixing().n_shared();
+    let is_time = about.is_time();
+    let latent = |(at, latent): (usize, &LatentSummary)| {
+        let private_to = at.checked_sub(n_shared);
+        let lengths = latent.length_scales.iter();
+        Latent {
+            name: if private_to.is_some() { "private".to_owned() } else { format!("shared {}", at + 1) },
+            private_to,
+            kernel: latent.kernel_text(|length| length_text(is_time, length)),
+            length_scales: lengths
+                .map(|length| LengthScale { value: *length, text: length_text(is_time, *length) })
+                .collect(),
+        }
+    };
+    let sums = summary.sums();
+    let sizes = summary.deviations();
+    let row = |output: usize| -> Vec<f64> {
+        let scale = parts.preparation.outputs[output].scale;
+        if !sums.is_empty() {
+            return sums.iter().map(|sum| summary.sum_weight(output, sum) / scale).collect();
+        }
+        let weights = &summary.mixing[output * n_latents..output * n_latents + n_shared];
+        weights.iter().zip(&sizes).map(|(weight, size)| size * weight / scale).collect()
+    };
+    let latents: Vec<Latent> = match sums.is_empty() {
+        true => summary.latents.iter().enumerate().map(latent).collect(),
+        false => sums.iter().map(|sum| whole_sum(sum, is_time)).collect(),
+    };
+    let privates = if parts.model.mixing().has_private() { ", one private to each output" } else { "" };
+    Model {
+        summary: Some(match sums.len() {
+            0 => format!("{}{privates}", shared_latents(n_shared)),
+            1 => format!("{}, the sum of its components", shared_latents(1)),
+            count => format!("{}, each the sum of its components", shared_latents(count)),
+        }),
+        outputs: about.outputs.clone(),
+        latents,
+        mixing: if n_shared > 0 { (0..n_outputs).map(row).collect() } else { vec![] },
+        mixing_unit: Some("standard deviations of the output".to_owned()),
+        correlation: summary.correlation.chunks(n_outputs).map(<[f64]>::to_vec).collect(),
+        shares: summary
+            .outputs
+            .iter()
+            .map(|output| Shares {
+                shared: output.shared_share,
+                private: output.private_share,
+                noise: output.noise_share,
+            })
+            .collect(),
+    }
+}
+
+/// A sum as one latent, with the share and length-scale of each component.
+fn whole_sum(sum: &SumSummary, is_time: bool) -> Latent {
+    let length = |length: f64| length_text(is_time, length);
+    let scale = |piece: &PieceSummary| LengthScale {
+        value: piece.length_scale,
+        text: format!(
+            "{} {} ({:.1} %)",
+            piece.kernel_text(length),
+            length(piece.length_scale),
+            100.0 * piece.share
+        ),
+    };
+    Latent {
+        name: sum.name.clone(),
+        private_to: None,
+        kernel: sum.kernel_text(length),
+        length_scales: sum.pieces.iter().map(scale).collect(),
+    }
+}
+
+fn evidence(summary: &Summary) -> Vec<EvidencePath> {
+    if summary.path.is_empty() {
+        return vec![];
+    }
+    let label = "log evidence and prior of the chosen model".to_owned();
+    vec![EvidencePath { label, is_chosen: true, values: summary.path.clone() }]
+}
+
+/// Scores and coverage on the cells held out to choose the model.
+fn calibration(summary: &Summary) -> Option<Calibration> {
+    let first = summary.held_out.first()?;
+    let probabilities = &summary.probabilities;
+    let covered = |nominal: f64| {
+        let inside = |below: &&f64| (*below - 0.5).abs() <= 0.5 * nominal;
+        probabilities.iter().filter(inside).count() as f64 / probabilities.len() as f64
+    };
+    let levels = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95];
+    let mut pit_counts = vec![0; 20];
+    for below in probabilities {
+        pit_counts[((below * 20.0) as usize).min(19)] += 1;
+    }
+    let has_any = !probabilities.is_empty();
+    let points = levels.map(|nominal| CoveragePoint { nominal, observed: covered(nominal) });
+    let methods = summary.held_out.iter().enumerate().map(|(at, scores)| MethodScore {
+        name: scores.name.clone(),
+        is_this_fit: at == 0,
+        rmse: Some(scores.rmse),
+        mnll: Some(scores.mnll),
+        coverage95: Some(scores.coverage),
+    });
+    let of_output = |scores: &HeldOut| OutputScore {
+        output: scores.name.clone(),
+        n_cells: scores.n_cells,
+        rmse: scores.rmse,
+        mnll: Some(scores.mnll),
+        coverage95: Some(scores.coverage),
+    };
+    Some(Calibration {
+        description:
+            "cells of the comparison that chose the model. Errors are in standard deviations of the output."
+                .to_owned(),
+        n_cells: first.n_cells,
+        coverage: if has_any { points.to_vec() } else { vec![] },
+        pit_counts: if has_any { pit_counts } else { vec![] },
+        methods: methods.collect(),
+        by_output: summary.held_out_by_output.iter().map(of_output).collect(),
+    })
+}
+
+fn search(summary: &Summary) -> Option<Search> {
+    let first = summary.tried.first()?;
+    let candidate = |tried: &catena_fit::fit::Tried| Candidate {
+        description: tried.name.clone(),
+        is_chosen: tried.chosen,
+        note: Some(format!("{}: {:.3}", tried.score_name, tried.score)),
+        ..Candidate::default()
+    };
+    Some(Search {
+        criterion: format!("by {}", first.score_name),
+        candidates: summary.tried.iter().map(candidate).collect(),
+    })
+}

@@ -1,0 +1,102 @@
+// The page, from top to bottom.
+
+/** Headline, facts about the fit, theme switch. */
+function pageHeader(report) {
+  const run = report.run;
+  const facts = [];
+  if (run) {
+    const cells = run.n_rows * run.n_outputs;
+    const share = cells > 0 ? ` (${percent(run.n_missing / cells)} of ${count(cells)})` : "";
+    if (run.command) facts.push(["Command", element("code", {}, run.command)]);
+    if (run.data) facts.push(["Data", run.data]);
+    facts.push(["Rows \u00d7 outputs", `${count(run.n_rows)} \u00d7 ${count(run.n_outputs)}`], ["Missing cells", count(run.n_missing) + share]);
+    if (run.digest) facts.push(["Digest", element("code", { class: "digest" }, run.digest)]);
+    for (const fact of run.facts) facts.push([fact.label, fact.value]);
+  }
+  const theme = element("button", { type: "button", class: "theme screen-only", id: "theme", onclick: switchTheme }, "Dark");
+  return element("header", {},
+    element("div", { class: "headline" }, element("div", {}, element("h1", {}, report.title), report.subtitle && element("p", { class: "subtitle" }, report.subtitle)), theme),
+    facts.length > 0 && element("dl", { class: "facts" }, facts.map(([label, value]) => element("div", {}, element("dt", {}, label), element("dd", {}, value)))));
+}
+
+function warningList(warnings) {
+  return element("aside", { class: "warnings", "aria-label": "Warnings" },
+    element("h2", {}, warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`),
+    element("ul", {}, warnings.map((warning) => element("li", {}, warning.message, warning.advice && element("span", { class: "advice" }, ` ${warning.advice}`)))));
+}
+
+/** How to read the bands and charts, and what made the page. */
+function pageFooter(report) {
+  const notes = [];
+  if (report.table) {
+    notes.push(report.table.band_meaning === "observation"
+      ? "Bands cover a new observation, noise included."
+      : "Bands cover the noise-free function; a new observation varies more, by its noise.");
+    notes.push("Bands treat the learned hyperparameters as known; uncertainty about the hyperparameters is not included.");
+    if (report.table.inputs.length === 1) {
+      notes.push("Zoomed out, each pixel column shows its lowest and highest value; zoomed in, every row is drawn. Lines are interrupted where the input has no rows.");
+    } else {
+      notes.push("With several inputs, message passing is exact for the chain or tree over the points, which approximates the distances between them.");
+    }
+    notes.push("This file contains the data it draws. Share it only with people who may see the data.");
+  }
+  return element("footer", {}, [...notes, ...report.footnotes].map((note) => element("p", {}, note)),
+    report.generated_by && element("p", { class: "maker" }, `Made by ${report.generated_by}.`));
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  const button = document.getElementById("theme");
+  if (button) {
+    button.textContent = theme === "dark" ? "Light" : "Dark";
+    button.setAttribute("aria-label", `Use ${theme === "dark" ? "light" : "dark"} colors`);
+  }
+  for (const redraw of redrawers) redraw();
+}
+
+const systemDark = window.matchMedia("(prefers-color-scheme: dark)");
+let chosenTheme = null;
+const presentTheme = () => chosenTheme || (systemDark.matches ? "dark" : "light");
+
+function switchTheme() {
+  chosenTheme = presentTheme() === "dark" ? "light" : "dark";
+  setTheme(chosenTheme);
+}
+
+/** Prints in light colors, including charts that were never scrolled into view. */
+function attachPrinting() {
+  window.addEventListener("beforeprint", () => {
+    document.documentElement.classList.add("printing");
+    tooltip.hide();
+    setTheme("light");
+  });
+  window.addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printing");
+    setTheme(presentTheme());
+  });
+}
+
+function main() {
+  const block = document.getElementById("report-data");
+  const report = JSON.parse(block.textContent);
+  block.remove();
+  document.documentElement.dataset.theme = presentTheme();
+  const rows = report.table ? new Rows(report.table) : null;
+  const sections = [];
+  if (rows && rows.outputs.length) sections.push((rows.inputs.length === 1 ? seriesSection(rows) : scatterSection(rows)).node);
+  if (rows && (rows.inputs.length === 2 || rows.inputs.length === 3)) sections.push(mapSection(rows, report.structure).node);
+  if (report.calibration) sections.push(calibrationSection(report.calibration));
+  if (report.model) sections.push(modelSection(report.model));
+  if (report.evidence.some((path) => path.values.some((value) => value !== null))) sections.push(evidenceSection(report.evidence));
+  if (report.search) sections.push(searchSection(report.search));
+  const links = sections.map((part) => element("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
+  const children = [pageHeader(report), report.warnings.length > 0 && warningList(report.warnings),
+    links.length > 1 && element("nav", { class: "screen-only", "aria-label": "Sections" }, links), ...sections, pageFooter(report)];
+  document.getElementById("report").append(...children.filter(Boolean));
+  setTheme(presentTheme());
+  systemDark.addEventListener("change", () => setTheme(presentTheme()));
+  attachPrinting();
+  document.documentElement.dataset.ready = "yes";
+}
+
+main();
