@@ -32,7 +32,7 @@ const REACH_POINTS: usize = 100_000;
 /// # Errors
 /// If a library rejects the generated data.
 pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
-    let pinning = pin_to_one_core().describe();
+    let pinning = pin_to_one_core();
     let note =
         format!("L = 3, D = 4, microseconds; medians of {N_EDITS} edits, batches of {BATCH}, {pinning}");
     let mut table = Table::new("edits", options.json, &note);

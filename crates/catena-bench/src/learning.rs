@@ -54,7 +54,7 @@ struct Run {
 /// If the file cannot be read or is too short.
 pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
     let csv = options.value("--ett").map(std::fs::read_to_string).transpose()?;
-    let pinning = pin_to_one_core().describe();
+    let pinning = pin_to_one_core();
     let note = format!("seconds for {ITERATIONS} iterations, median of {ROUNDS}, {pinning}");
     let mut report = Table::new("learning", options.json, &note);
     for (n_rows, goal) in SIZES {

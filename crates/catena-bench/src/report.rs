@@ -4,8 +4,6 @@ use std::io::Write as _;
 
 use serde_json::{Map, Value};
 
-use crate::pinning::Pinning;
-
 /// Width of columns of text and of numbers.
 const TEXT: usize = 34;
 const NUMBER: usize = 9;
@@ -69,12 +67,12 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// The processor, its instruction set and the pinning.
-pub(crate) fn machine(pinning: Pinning) -> String {
+/// The processor and its instruction set.
+pub(crate) fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let processor = model.map_or(std::env::consts::ARCH, |(_, name)| name);
-    format!("{processor}, {}, {}", instructions(), pinning.describe())
+    format!("{processor}, {}", instructions())
 }
 
 fn instructions() -> &'static str {

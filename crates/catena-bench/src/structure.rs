@@ -12,12 +12,11 @@ use catena_testkit::random::SplitMix64;
 use serde_json::json;
 
 use crate::report::Table;
-use crate::timing::{Rounds, Task, interleaved, median, repeated};
+use crate::timing::{ROUNDS, Task, interleaved, median, repeated};
 use crate::{Failure, Options};
 
 type Builder = fn(&InputPoints) -> Result<Tree, Failure>;
 
-const ROUNDS: usize = 7;
 const BUILDERS: [(&str, Builder); 2] = [("greedy chain", chain), ("spanning tree", tree)];
 
 fn chain(inputs: &InputPoints) -> Result<Tree, Failure> {
@@ -51,7 +50,7 @@ fn compare_with_all_pairs(json: bool) -> Result<(), Failure> {
         Task { name, run: Box::new(move || Ok(build(inputs)?.total_length())) }
     };
     let mut tasks = [task("kd-tree", chain), task("all pairs", reference)];
-    let samples = interleaved(&mut tasks, Rounds::default())?;
+    let samples = interleaved(&mut tasks, ROUNDS)?;
     let built = chain(&inputs)?;
     let n_duplicates = built.steps()[1..].iter().filter(|&&step| step == 0.0).count();
     Table::new("structure", json, "seconds for the greedy chain over 16000 x 3 quantized inputs").row(&[

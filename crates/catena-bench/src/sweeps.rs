@@ -7,7 +7,7 @@ use crate::paper_recursion::Coding;
 use crate::pinning::pin_to_one_core;
 use crate::report::{Table, machine};
 use crate::tasks::{self, GRAPH, POSTERIOR};
-use crate::timing::{Rounds, Samples, Task, interleaved};
+use crate::timing::{ROUNDS, Samples, Task, interleaved};
 use crate::workload::Workload;
 use crate::{Failure, Options};
 use catena::inference::Workspace;
@@ -17,7 +17,7 @@ pub(crate) struct Section {
     name: &'static str,
     /// The claim that the numbers must support.
     claim: &'static str,
-    measure: fn(&mut Table, Rounds) -> Result<(), Failure>,
+    measure: fn(&mut Table, usize) -> Result<(), Failure>,
 }
 
 /// In the order they are printed.
@@ -46,14 +46,20 @@ pub(crate) fn find(name: &str) -> Option<&'static Section> {
 
 /// Measures the chosen sections, or all.
 pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
-    let rounds = options.value("--rounds").map_or(Ok(Rounds::default()), Rounds::parse)?;
-    let machine = machine(pin_to_one_core());
+    let rounds = options.value("--rounds").map_or(Ok(ROUNDS), parse_rounds)?;
+    let machine = format!("{}, {}", machine(), pin_to_one_core());
     for section in ALL.iter().filter(|one| options.names.is_empty() || options.names.contains(&one.name)) {
         eprintln!("measuring: {}", section.name);
-        let note = format!("{}\n{machine}; medians of {} interleaved rounds", section.claim, rounds.get());
+        let note = format!("{}\n{machine}; medians of {} interleaved rounds", section.claim, rounds);
         (section.measure)(&mut Table::new(section.name, options.json, &note), rounds)?;
     }
     Ok(())
+}
+
+/// At least 7, so that a median is meaningful.
+fn parse_rounds(word: &str) -> Result<usize, Failure> {
+    let rounds = word.parse().ok().filter(|&rounds| rounds >= 7);
+    rounds.ok_or_else(|| format!("--rounds needs a number of at least 7, not '{word}'").into())
 }
 
 /// Prints the times of all tasks on one case, in microseconds per point, and their ratio to a reference.
@@ -75,7 +81,7 @@ fn print(
     }
 }
 
-fn sweep(table: &mut Table, rounds: Rounds) -> Result<(), Failure> {
+fn sweep(table: &mut Table, rounds: usize) -> Result<(), Failure> {
     for case in cases::SWEEP {
         let workload = Workload::new(case)?;
         let graph = tasks::graph(&workload)?;
@@ -121,13 +127,13 @@ fn check_agreement(tasks: &mut [Task<'_>]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn scaling(table: &mut Table, rounds: Rounds) -> Result<(), Failure> {
+fn scaling(table: &mut Table, rounds: usize) -> Result<(), Failure> {
     let sizes = [10_000, 100_000, 1_000_000];
     let cases = sizes.map(|n_points| Case { n_points, ..cases::THREE_LATENTS });
     compare_with_first(table, &cases, |case| format!("{} C={}", case.name, case.n_points), rounds)
 }
 
-fn missing(table: &mut Table, rounds: Rounds) -> Result<(), Failure> {
+fn missing(table: &mut Table, rounds: usize) -> Result<(), Failure> {
     for base in [cases::THREE_LATENTS, cases::FOUR_LATENTS] {
         let rates = [0.0, 0.1, 0.3, 0.5, 0.7, 0.9];
         let cases = rates.map(|missing| Case { missing, empty_rows: 0.0, ..base });
@@ -141,7 +147,7 @@ fn compare_with_first(
     table: &mut Table,
     cases: &[Case],
     label: impl Fn(&Case) -> String,
-    rounds: Rounds,
+    rounds: usize,
 ) -> Result<(), Failure> {
     let workloads = cases.iter().map(Workload::new).collect::<Result<Vec<_>, _>>()?;
     let graphs = workloads.iter().map(tasks::graph).collect::<Result<Vec<_>, _>>()?;
@@ -162,4 +168,15 @@ fn compare_with_first(
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_rounds;
+
+    #[test]
+    fn fewer_than_seven_rounds_are_refused() {
+        assert!(parse_rounds("6").is_err() && parse_rounds("x").is_err());
+        assert_eq!(parse_rounds("7").unwrap(), 7);
+    }
 }

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::cases::{Case, THREE_LATENTS};
 use crate::report::Table;
 use crate::tasks;
-use crate::timing::{Rounds, Samples, Task, interleaved};
+use crate::timing::{ROUNDS, Samples, Task, interleaved};
 use crate::workload::Workload;
 use crate::{Failure, Options};
 
@@ -32,8 +32,7 @@ fn on_pool<'a>(pool: &'a ThreadPool, mut task: Task<'a>) -> Task<'a> {
 pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
     let pool = |threads: usize| ThreadPoolBuilder::new().num_threads(threads).build();
     let (one, two) = (pool(1)?, pool(2)?);
-    let rounds = Rounds::default();
-    let note = format!("L = 3, D = 4, medians of {} interleaved rounds, milliseconds", rounds.get());
+    let note = format!("L = 3, D = 4, medians of {} interleaved rounds, milliseconds", ROUNDS);
     let mut table = Table::new("threads", options.json, &note);
     for (n_points, length) in SIZES {
         let workload = Workload::new(&Case { n_points, ..THREE_LATENTS })?;
@@ -48,7 +47,7 @@ pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
                 on_pool(&one, task(&graph, in_segments())),
                 on_pool(&two, task(&graph, in_segments())),
             ];
-            let samples = interleaved(&mut tasks, rounds)?;
+            let samples = interleaved(&mut tasks, ROUNDS)?;
             let [whole, alone, both] = &samples[..] else { continue };
             let milliseconds = |samples: &Samples| json!(1e3 * samples.median());
             table.row(&[

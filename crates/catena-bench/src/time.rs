@@ -20,7 +20,7 @@ use serde_json::json;
 use crate::pinning::pin_to_one_core;
 use crate::report::Table;
 use crate::tasks;
-use crate::timing::{Rounds, interleaved, seconds};
+use crate::timing::{ROUNDS, interleaved, seconds};
 use crate::{Failure, Options};
 
 const N_ROWS: usize = 4000;
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
     })?;
     let observations = OutputScaling::standardizing(data.observations())?.apply(data.observations())?;
     let tree = sorted_chain(data.inputs())?;
-    let pinning = pin_to_one_core().describe();
+    let pinning = pin_to_one_core();
     let note = format!("microseconds per point, {N_ROWS} rows, D = {N_OUTPUTS}, {pinning}");
     let mut table = Table::new("time", options.json, &note);
     for (n_states, n_harmonics, has_level) in CASES {
@@ -59,7 +59,7 @@ pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
         let graph = FactorGraph::new(&model, &tree, &observations)?;
         let workspace = || Workspace::with_form(Form::Covariance);
         let mut tasks = [tasks::evidence(&graph, workspace()), tasks::gradient(&graph, workspace())];
-        let samples = interleaved(&mut tasks, Rounds::default())?;
+        let samples = interleaved(&mut tasks, ROUNDS)?;
         let per_point = |at: usize| json!(1e6 * samples[at].median() / N_ROWS as f64);
         table.row(&[
             ("states", json!(n_states)),

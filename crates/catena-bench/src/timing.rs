@@ -7,30 +7,8 @@ use std::time::{Duration, Instant};
 /// A sample is repeated until it takes this long, so that the clock and a cold cache do not matter.
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(20);
 
-/// The number of samples per task.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rounds(usize);
-
-impl Default for Rounds {
-    fn default() -> Self {
-        Self(9)
-    }
-}
-
-impl Rounds {
-    /// At least 7, so that a median means something.
-    pub(crate) fn parse(word: &str) -> Result<Self, Failure> {
-        match word.parse() {
-            Ok(count) if count >= 7 => Ok(Self(count)),
-            _ => Err(format!("--rounds needs a number of at least 7, not '{word}'").into()),
-        }
-    }
-
-    /// The number.
-    pub(crate) fn get(self) -> usize {
-        self.0
-    }
-}
+/// The default number of samples per task.
+pub(crate) const ROUNDS: usize = 9;
 
 /// A computation to time; it returns a number so that it is not optimized away.
 pub(crate) struct Task<'a> {
@@ -63,7 +41,7 @@ impl Samples {
 }
 
 /// Times all tasks, interleaved, after one untimed run of each that fills caches and buffers.
-pub(crate) fn interleaved(tasks: &mut [Task<'_>], rounds: Rounds) -> Result<Vec<Samples>, Failure> {
+pub(crate) fn interleaved(tasks: &mut [Task<'_>], rounds: usize) -> Result<Vec<Samples>, Failure> {
     let mut repeats = vec![];
     for task in tasks.iter_mut() {
         black_box((task.run)()?);
@@ -72,7 +50,7 @@ pub(crate) fn interleaved(tasks: &mut [Task<'_>], rounds: Rounds) -> Result<Vec<
     }
     let mut samples: Vec<Samples> =
         tasks.iter().map(|task| Samples { name: task.name, seconds: vec![] }).collect();
-    for _ in 0..rounds.get() {
+    for _ in 0..rounds {
         for ((task, &repeat), sample) in tasks.iter_mut().zip(&repeats).zip(&mut samples) {
             let all = seconds(|| {
                 for _ in 0..repeat {
@@ -114,7 +92,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Rounds, Samples, Task, interleaved, median};
+    use super::{Samples, Task, interleaved, median};
 
     #[test]
     fn median_is_the_middle() {
@@ -133,16 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_seven_rounds_are_refused() {
-        assert!(Rounds::parse("6").is_err() && Rounds::parse("x").is_err());
-        assert_eq!(Rounds::parse("7").unwrap().get(), 7);
-    }
-
-    #[test]
     fn every_task_is_sampled_in_every_round() {
         let run = || Ok((0..1000).map(f64::from).sum());
         let mut tasks = ["a", "b"].map(|name| Task { name, run: Box::new(run) });
-        let samples = interleaved(&mut tasks, Rounds::parse("7").unwrap()).unwrap();
+        let samples = interleaved(&mut tasks, 7).unwrap();
         assert_eq!(samples.iter().map(|sample| sample.name).collect::<Vec<_>>(), ["a", "b"]);
         assert!(samples.iter().all(|sample| sample.seconds.len() == 7 && sample.median() > 0.0));
     }

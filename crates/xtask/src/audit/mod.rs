@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use checks::CHECKS;
 pub(crate) use options::Options;
+pub(crate) use tool::starts;
 
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
