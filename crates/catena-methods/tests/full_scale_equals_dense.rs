@@ -141,7 +141,7 @@ fn grids_and_regions_without_an_output() {
     for (n_inducing, n_neighbors) in [(0, 5), (8, 5), (8, 0)] {
         let found = full_scale(&example, n_inducing, n_neighbors);
         assert_answer(&found, &example, &full_scale_reference(&example, found.arrangement()), "grid");
-        assert!(found.gradient().unwrap().noise.iter().all(|slope| slope.is_finite()));
+        assert!(found.gradient().unwrap().noise.iter().all(|derivative| derivative.is_finite()));
     }
 }
 

@@ -160,18 +160,22 @@ pub fn check_correlation<C: Correlation>(kernel: Kernel) {
         let exponent = if kernel == Kernel::SquaredExponential { 1.0 + 0.5 * u * u } else { 1.0 };
         let allowed = ROUNDING * exponent * exact.to_f64() + 1e-280;
         assert_within("correlation", u, rho, exact, allowed);
-        let slope = log_derivative(|at| vec![correlation(kernel, at)], u)[0] / number(u);
+        let derivative = log_derivative(|at| vec![correlation(kernel, at)], u)[0] / number(u);
         // In 32 digits the error of wide differences of ρ ≈ 1 is about 1e-30, of narrow ones 1e-27.
         let difference_error = if u < 1e-5 { 1e-30 / u } else { 1e-27 / u };
-        let allowed = ROUNDING * exponent * slope.to_f64().abs() + difference_error;
-        assert_within("correlation slope", u, C::correlation_derivative(u), slope, allowed);
+        let allowed = ROUNDING * exponent * derivative.to_f64().abs() + difference_error;
+        assert_within("correlation derivative", u, C::correlation_derivative(u), derivative, allowed);
         let exact = exact_decorrelation(kernel, number(u));
         assert_within("decorrelation", u, C::decorrelation(u), exact, ROUNDING * exact.to_f64());
     }
     let steepest =
         (0..200_000).map(|at| C::correlation_derivative(f64::from(at) * 1e-4).abs()).fold(0.0, f64::max);
     let ratio = steepest / C::LIPSCHITZ_CONSTANT;
-    assert!((1.0 - 1e-8..=1.0 + ROUNDING).contains(&ratio), "{}: steepest slope is off by {ratio}", C::NAME);
+    assert!(
+        (1.0 - 1e-8..=1.0 + ROUNDING).contains(&ratio),
+        "{}: largest derivative is off by {ratio}",
+        C::NAME
+    );
 }
 
 /// The laws of [`DerivativeState`].
@@ -285,11 +289,11 @@ impl VisitDynamics for DynamicsLaws {
             self.check_derivatives(u, &dynamics.length_scale_derivative(distance));
         }
         for far in [1e250, f64::MAX] {
-            let (step, slope) = (dynamics.step(far), dynamics.length_scale_derivative(far));
-            let nothing = [step.transition, slope.transition, slope.noise];
+            let (step, derivative) = (dynamics.step(far), dynamics.length_scale_derivative(far));
+            let nothing = [step.transition, derivative.transition, derivative.noise];
             assert!(
                 nothing.iter().flatten().flatten().all(|&entry| entry == 0.0),
-                "far steps: {step:?}, {slope:?}"
+                "far steps: {step:?}, {derivative:?}"
             );
             for i in 0..K {
                 for j in 0..K {
@@ -314,7 +318,7 @@ impl DynamicsLaws {
     }
 
     /// u falls as the length-scale grows: `d/dlog ℓ = −u d/du`.
-    fn check_derivatives<const K: usize>(&self, u: f64, slope: &Step<K>) {
+    fn check_derivatives<const K: usize>(&self, u: f64, derivative: &Step<K>) {
         let minus =
             |entries: Vec<DoubleDouble>| -> Vec<_> { entries.into_iter().map(|entry| -entry).collect() };
         let transition = minus(log_derivative(|at| self.exact_step(at).0, u));
@@ -328,7 +332,7 @@ impl DynamicsLaws {
                 let name = self.kernel.name();
                 let allowed = ROUNDING * exponent * largest + 1e-27;
                 let what = format!("{name} dA/dlog ℓ ({i}, {j})");
-                assert_within(&what, u, slope.transition[i][j], transition[i * K + j], allowed);
+                assert_within(&what, u, derivative.transition[i][j], transition[i * K + j], allowed);
                 // Above 0.1 a component of c may vanish by cancellation: the scale is then the largest derivative.
                 let own = (noise[i * K + i].to_f64() * noise[j * K + j].to_f64()).sqrt();
                 let scale = if u < 0.1 { own } else { largest_noise };
@@ -336,7 +340,7 @@ impl DynamicsLaws {
                 // Above 1 the reference is a difference of numbers of order 1, and a diagonal derivative may vanish (at u = 1).
                 let difference_error = if u > 0.9 { 1e-20 } else { 0.0 };
                 let allowed = ROUNDING * exponent * scale + difference_error;
-                assert_within(&what, u, slope.noise[i][j], noise[i * K + j], allowed);
+                assert_within(&what, u, derivative.noise[i][j], noise[i * K + j], allowed);
             }
         }
     }

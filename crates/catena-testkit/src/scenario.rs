@@ -198,13 +198,13 @@ fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -
 fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
     if matches!(shape, Shape::Time | Shape::Phases) && draws.chance(0.85) {
-        let piece = match draws.below(4) {
+        let component = match draws.below(4) {
             0 => Component::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
             1 => Component::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
             2 => Component::RandomWalk,
             _ => Component::LocalLinearTrend,
         };
-        return Latent::component(piece, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
+        return Latent::component(component, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
     }
     let (kernel, state) = match shape {
         Shape::Line if draws.chance(0.1) => (Kernel::Matern12, StateKind::Value),

@@ -137,11 +137,11 @@ fn a_violation_is_seen() {
             .map(|(name, used)| ((*name).to_owned(), used.iter().map(|one| (*one).to_owned()).collect()))
             .collect()
     };
-    let stated = graph(&[("core", &[]), ("judge", &["core"]), ("gone", &[])]);
-    let found = graph(&[("core", &["judge"]), ("judge", &[]), ("new", &[])]);
+    let stated = graph(&[("core", &[]), ("dense", &["core"]), ("gone", &[])]);
+    let found = graph(&[("core", &["dense"]), ("dense", &[]), ("new", &[])]);
     let expected = [
-        "core uses judge, which ARCHITECTURE.md does not list",
-        "judge does not use core, which ARCHITECTURE.md lists",
+        "core uses dense, which ARCHITECTURE.md does not list",
+        "dense does not use core, which ARCHITECTURE.md lists",
         "ARCHITECTURE.md does not list new",
         "there is no crate gone",
     ];

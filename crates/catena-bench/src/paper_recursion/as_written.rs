@@ -54,13 +54,13 @@ impl<const N: usize> AsWritten<N> {
                 let mut noise = [[0.0; N]; N];
                 for latent in 0..n_latents {
                     let step = latent_step(rates[latent], distance);
-                    let (value, slope) = (2 * latent, 2 * latent + 1);
+                    let (value, derivative) = (2 * latent, 2 * latent + 1);
                     let [a11, a12, a21, a22] = step.transition;
                     let [q11, q12, q22] = step.noise;
-                    [transition[value][value], transition[value][slope]] = [a11, a12];
-                    [transition[slope][value], transition[slope][slope]] = [a21, a22];
-                    [noise[value][value], noise[value][slope]] = [q11, q12];
-                    [noise[slope][value], noise[slope][slope]] = [q12, q22];
+                    [transition[value][value], transition[value][derivative]] = [a11, a12];
+                    [transition[derivative][value], transition[derivative][derivative]] = [a21, a22];
+                    [noise[value][value], noise[value][derivative]] = [q11, q12];
+                    [noise[derivative][value], noise[derivative][derivative]] = [q12, q22];
                 }
                 mean = times_vector::<F, N>(&transition, &mean);
                 let advanced = product::<F, N>(&transition, &covariance, &[[0.0; N]; N]);

@@ -44,13 +44,13 @@ fn latent(supply: &mut Supply<'_>, state: StateKind) -> Option<Latent> {
     let length = LengthScale::new(supply.positive()).ok()?;
     // Pieces are for a line.
     if state == StateKind::Derivative && supply.byte().is_multiple_of(4) {
-        let piece = match supply.below(4) {
+        let component = match supply.below(4) {
             0 => Component::Sho { quality: Quality::new(supply.positive()).ok()? },
             1 => Component::Cycle { period: LengthScale::new(supply.positive()).ok()? },
             2 => Component::RandomWalk,
             _ => Component::LocalLinearTrend,
         };
-        return Some(Latent::component(piece, length));
+        return Some(Latent::component(component, length));
     }
     Latent::new(supply.choice(Kernel::ALL), state, length).ok()
 }

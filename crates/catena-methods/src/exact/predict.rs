@@ -9,7 +9,7 @@ use crate::cholesky::Threads;
 use crate::problem::check_dim;
 use crate::targets::{Gaussian, Targets, predict_in_chunks};
 
-/// Columns solved at once by one thread: enough for blocked algebra, few enough to stay small beside the factor.
+/// Columns solved at once by one thread: enough for blocked algebra, few enough to stay small compared with the factor.
 const COLUMNS: usize = 192;
 
 impl Exact {
