@@ -38,7 +38,7 @@ pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
         let workload = Workload::new(&Case { n_points, ..THREE_LATENTS })?;
         let graph = tasks::graph(&workload)?;
         let in_segments = || match length.and_then(NonZeroUsize::new) {
-            Some(length) => Workspace::new().in_stretches_of(length),
+            Some(length) => Workspace::new().in_segments_of(length),
             None => Workspace::new().on_all_threads(),
         };
         for task in tasks::SWEEPS {

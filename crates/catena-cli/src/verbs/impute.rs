@@ -13,7 +13,7 @@ use crate::arguments::{Columns, ModelOptions, PredictionOptions, Printing, Table
 use crate::console::counted;
 use crate::error::CliError;
 use crate::in_blocks::BlockFilling;
-use crate::learning::{FitRequest, learn, warn};
+use crate::learning::{FitRequest, warn};
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::plan::Plan;
 use crate::predictions::Added;
@@ -65,7 +65,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, columns, printing, .. } = arguments;
     let console = printing.console();
-    let asked = FitRequest::new(&arguments.options)?;
+    let request = FitRequest::new(&arguments.options)?;
     if let Some(model) = &arguments.model {
         return run_with(model, arguments);
     }
@@ -73,11 +73,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let source = open(data, columns, text, console)?;
     check_columns(arguments, &source, columns.long.as_ref())?;
-    if arguments.options.dry_run {
-        let options = asked.prepared(&source.frame, &arguments.options)?;
-        return Plan::new(&source.frame, &options).show("impute", printing.json, console);
-    }
-    let fit = learn(&source, &asked, &arguments.options, console)?;
+    let Some(fit) = request.learn(&source, "impute", *printing)? else { return Ok(()) };
     warn(&fit, console);
     complete(arguments, &source, &fit, &target, columns.long.as_ref())?;
     printing.summary(&fit)
@@ -91,7 +87,7 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
     let (parts, about) = load_parts(model)?;
     if let Some(limit) = arguments.options.max_memory {
         let added = Added::requested(arguments.std, &arguments.prediction);
-        let asked = BlockFilling {
+        let filling = BlockFilling {
             data,
             model,
             format: columns.format,
@@ -101,9 +97,9 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
             printing: *printing,
         };
         if arguments.options.dry_run {
-            return asked.plan(&parts, &about);
+            return filling.plan(&parts, &about);
         }
-        return asked.fill(&parts, &about, &target);
+        return filling.fill(&parts, &about, &target);
     }
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let table = read_table(data, &read_options(data, &about, columns.format, text), console)?;
