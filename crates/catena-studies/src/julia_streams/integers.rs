@@ -37,7 +37,9 @@ impl JuliaStream {
 
     /// The cache anew. A double has 52 random bits, so that a word of two lacks 24; spare words fill them in.
     fn integers_of_doubles(&mut self) -> Vec<u64> {
-        let doubles = self.bits_array(2 * (WORDS + SPARE));
+        // Straight from the recursion, past the cache of doubles.
+        let mut doubles = vec![0; 2 * (WORDS + SPARE)];
+        super::generate(&mut self.state, &mut doubles);
         let mut words: Vec<u128> =
             doubles.chunks_exact(2).map(|pair| u128::from(pair[0]) | (u128::from(pair[1]) << 64)).collect();
         let spare = words.split_off(WORDS);
