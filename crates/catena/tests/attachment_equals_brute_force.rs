@@ -22,7 +22,7 @@ fn nearest_row(inputs: &InputPoints, point: &[f64]) -> RowIndex {
 }
 
 fn new_points(inputs: &InputPoints, seed: u64) -> Vec<Vec<f64>> {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Numbers::new(seed);
     let mut points = vec![];
     for _ in 0..30 {
         let row = RowIndex::new(numbers.below(inputs.n_rows()));

@@ -12,23 +12,23 @@ impl Exact {
     /// The log evidence and its exact derivatives.
     ///
     /// # Errors
-    /// When the inverse of the covariance would not fit in memory.
+    /// If the inverse of the covariance exceeds the memory limit.
     pub fn gradient(&self) -> Result<Gradient, DenseMethodError> {
         let factors: u128 = self.blocks.iter().map(|one| (one.block.len() as u128).pow(2)).sum();
         let largest = self.blocks.iter().map(|one| one.block.len() as u128).max().unwrap_or(0);
-        // Beside the factors: the inverse of one block and the scratch space to compute it.
+        // Besides the factors: the inverse of one block and the scratch space to compute it.
         self.memory.check(demand(self.n_observed), Bytes::of_numbers(factors + 2 * largest.pow(2)))?;
         let mut adjoint = Adjoint::zero(&self.channels);
-        self.add_mean_part(&mut adjoint);
+        self.add_mean_term(&mut adjoint);
         for factored in &self.blocks {
-            self.subtract_inverse_part(factored, &mut adjoint);
+            self.subtract_inverse_term(factored, &mut adjoint);
         }
         Ok(adjoint.pull_back(&self.channels, &self.model, self.log_evidence))
     }
 
-    /// The part with ααᵀ: `α_c m_l` in loadings and `½ Σ_ij β_il β_jl κ'_l(i, j)` in length-scales. Channels of
-    /// different blocks meet here: a changed weight can join what the present weights leave independent.
-    fn add_mean_part(&self, adjoint: &mut Adjoint) {
+    /// The term with ααᵀ: `α_c m_l` in loadings and `½ Σ_ij β_il β_jl κ'_l(i, j)` in length-scales. It couples channels of
+    /// different blocks: another weight can make them dependent.
+    fn add_mean_term(&self, adjoint: &mut Adjoint) {
         let channels = &self.channels;
         let n_latents = channels.n_latents();
         let weights = self.location_weights();
@@ -36,23 +36,24 @@ impl Exact {
             .into_par_iter()
             .map(|location| {
                 let mut scratch = vec![0.0; 2 * n_latents];
-                let (values, slopes) = scratch.split_at_mut(n_latents);
-                let (mut mean, mut slope) = (vec![0.0; n_latents], vec![0.0; n_latents]);
+                let (values, derivatives) = scratch.split_at_mut(n_latents);
+                let (mut mean, mut derivative) = (vec![0.0; n_latents], vec![0.0; n_latents]);
                 for (other, weights) in weights.chunks_exact(n_latents).enumerate() {
                     let (here, there) = (channels.point(location), channels.point(other));
-                    self.correlations.fill_with_slopes(here, there, values, slopes);
+                    self.correlations.fill_with_derivatives((here, there), values, derivatives);
                     for latent in 0..n_latents {
                         mean[latent] += values[latent] * weights[latent];
-                        slope[latent] += slopes[latent] * weights[latent];
+                        derivative[latent] += derivatives[latent] * weights[latent];
                     }
                 }
-                (mean, slope)
+                (mean, derivative)
             })
             .collect();
-        for (location, (mean, slope)) in by_location.iter().enumerate() {
+        for (location, (mean, derivative)) in by_location.iter().enumerate() {
             for latent in 0..n_latents {
                 adjoint.means[location * n_latents + latent] = mean[latent];
-                adjoint.length_scales[latent] += 0.5 * weights[location * n_latents + latent] * slope[latent];
+                adjoint.length_scales[latent] +=
+                    0.5 * weights[location * n_latents + latent] * derivative[latent];
                 for channel in channels.of_location(location) {
                     adjoint.loadings[channel * n_latents + latent] += self.weights[channel] * mean[latent];
                 }
@@ -63,8 +64,8 @@ impl Exact {
         }
     }
 
-    /// The part with −K̃⁻¹, block by block.
-    fn subtract_inverse_part(&self, factored: &Factored, adjoint: &mut Adjoint) {
+    /// The term with −K̃⁻¹, block by block.
+    fn subtract_inverse_term(&self, factored: &Factored, adjoint: &mut Adjoint) {
         let channels = &self.channels;
         let n_latents = channels.n_latents();
         let (block, dim) = (&factored.block, factored.block.len());
@@ -82,17 +83,17 @@ impl Exact {
                 let here = channels.point(block.runs[own_runs[own]].location);
                 let column = &inverse[own * dim..][..dim];
                 let mut scratch = vec![0.0; 2 * n_latents];
-                let (values, slopes) = scratch.split_at_mut(n_latents);
+                let (values, derivatives) = scratch.split_at_mut(n_latents);
                 let mut sums = vec![0.0; 2 * n_latents];
                 for run in &block.runs {
                     let there = channels.point(run.location);
-                    self.correlations.fill_with_slopes(here, there, values, slopes);
+                    self.correlations.fill_with_derivatives((here, there), values, derivatives);
                     for number in run.start..run.end {
                         let loadings = channels.loadings(run.location, block.channels[number]);
                         for latent in 0..n_latents {
                             let weighted = column[number] * loadings[latent];
                             sums[latent] += weighted * values[latent];
-                            sums[n_latents + latent] += weighted * slopes[latent];
+                            sums[n_latents + latent] += weighted * derivatives[latent];
                         }
                     }
                 }

@@ -1,10 +1,11 @@
-//! The full-scale model written out over cells, in dense matrices and plain loops.
+//! The full-scale model over all cells, in dense matrices and plain loops.
 
 use catena::data::InputPoints;
 use catena::index::RowIndex;
 use catena_methods::fullscale::Arrangement;
 
-use super::{Answer, Example, correlation};
+use super::{Answer, Example};
+use catena_testkit::reference::{DoubleDouble, correlation, rate};
 
 /// A cell in the dense process.
 struct DenseCell {
@@ -12,16 +13,16 @@ struct DenseCell {
     output: usize,
     value: f64,
     noise: f64,
-    /// Which place it is at, in the arrangement's numbering.
+    /// Its place, in the numbering of the arrangement.
     place: usize,
 }
 
-pub(crate) type Matrix = Vec<Vec<f64>>;
+type Matrix = Vec<Vec<f64>>;
 
-/// The same model written out: weights v on the features, a residual process whose cells are conditioned place by place on
-/// the arrangement's neighbors, everything in dense matrices over cells and plain loops.
-pub(crate) fn dense(example: &Example, arrangement: &Arrangement) -> Answer {
-    let judge = DenseJudge { example, inducing: arrangement.inducing() };
+/// The posterior of the full-scale model: weights v on the features, and a residual process whose cells are conditioned
+/// place by place on the arrangement's neighbors.
+pub(crate) fn full_scale_reference(example: &Example, arrangement: &Arrangement) -> Answer {
+    let model = FullScaleModel { example, inducing: arrangement.inducing() };
     let mut cells = vec![];
     for place in 0..arrangement.n_places() {
         for &row in arrangement.rows_at(place) {
@@ -37,7 +38,7 @@ pub(crate) fn dense(example: &Example, arrangement: &Arrangement) -> Answer {
         }
     }
     let n = cells.len();
-    // Predecessors are neighbors of later places: an order in which each comes after its neighbors.
+    // An order in which each place comes after its neighbors.
     let mut order: Vec<usize> = vec![];
     while order.len() < arrangement.n_places() {
         let ready = |place: usize| arrangement.neighbors_of(place).iter().all(|near| order.contains(near));
@@ -46,9 +47,9 @@ pub(crate) fn dense(example: &Example, arrangement: &Arrangement) -> Answer {
     }
     let residual = |a: usize, b: usize| {
         let noise = if a == b { cells[a].noise } else { 0.0 };
-        judge.residual((&cells[a].point, cells[a].output), (&cells[b].point, cells[b].output)) + noise
+        model.residual((&cells[a].point, cells[a].output), (&cells[b].point, cells[b].output)) + noise
     };
-    // The covariance of the residual process, built up place by place: given its neighbors a place knows no other.
+    // The covariance of the residual process, place by place: given its neighbors a place is independent of other earlier ones.
     let mut covariance: Matrix = vec![vec![0.0; n]; n];
     let at_place = |place: usize| (0..n).filter(|&at| cells[at].place == place).collect::<Vec<_>>();
     let mut before: Vec<usize> = vec![];
@@ -82,7 +83,7 @@ pub(crate) fn dense(example: &Example, arrangement: &Arrangement) -> Answer {
         }
         before.extend(own);
     }
-    let features: Matrix = cells.iter().map(|cell| judge.features(&cell.point, cell.output)).collect();
+    let features: Matrix = cells.iter().map(|cell| model.features(&cell.point, cell.output)).collect();
     let total: Matrix = (0..n)
         .map(|a| (0..n).map(|b| covariance[a][b] + inner(&features[a], &features[b])).collect())
         .collect();
@@ -105,17 +106,17 @@ pub(crate) fn dense(example: &Example, arrangement: &Arrangement) -> Answer {
         for output in 0..example.model.n_outputs() {
             let with: Vec<f64> = near
                 .iter()
-                .map(|&at| judge.residual((point, output), (&cells[at].point, cells[at].output)))
+                .map(|&at| model.residual((point, output), (&cells[at].point, cells[at].output)))
                 .collect();
             let beta = solve(&among, &with);
-            let here = judge.features(point, output);
+            let here = model.features(point, output);
             let left: Vec<f64> = near.iter().map(|&at| values[at] - inner(&features[at], &weights)).collect();
             means.push(inner(&here, &weights) + inner(&beta, &left));
             let mut new = here.clone();
             for (weight, &at) in beta.iter().zip(&near) {
                 new.iter_mut().zip(&features[at]).for_each(|(new, feature)| *new -= weight * feature);
             }
-            let mut variance = judge.residual((point, output), (point, output)) - inner(&beta, &with);
+            let mut variance = model.residual((point, output), (point, output)) - inner(&beta, &with);
             for a in 0..n_features {
                 for b in 0..n_features {
                     let prior = if a == b { 1.0 } else { 0.0 };
@@ -139,16 +140,18 @@ fn nearest_places(example: &Example, arrangement: &Arrangement, point: &[f64]) -
     places
 }
 
-pub(crate) struct DenseJudge<'a> {
-    pub(crate) example: &'a Example,
-    pub(crate) inducing: Option<&'a InputPoints>,
+struct FullScaleModel<'a> {
+    example: &'a Example,
+    inducing: Option<&'a InputPoints>,
 }
 
-impl DenseJudge<'_> {
+impl FullScaleModel<'_> {
     fn kappa(&self, latent: usize, a: &[f64], b: &[f64]) -> f64 {
         let distance = catena::data::squared_distance(a, b).sqrt() / self.example.scale.get();
         let latent = &self.example.model.latents()[latent];
-        correlation(latent.kernel().unwrap(), latent.length_scale().get(), distance)
+        let (kernel, length_scale) =
+            (latent.kernel().unwrap(), DoubleDouble::new(latent.length_scale().get()));
+        correlation(kernel, rate(kernel, length_scale) * DoubleDouble::new(distance)).to_f64()
     }
 
     fn has_features(&self, latent: usize) -> bool {
@@ -177,7 +180,7 @@ impl DenseJudge<'_> {
             .collect()
     }
 
-    pub(crate) fn residual(&self, (x, d): (&[f64], usize), (z, e): (&[f64], usize)) -> f64 {
+    fn residual(&self, (x, d): (&[f64], usize), (z, e): (&[f64], usize)) -> f64 {
         let n_latents = self.example.model.n_latents();
         let weights = self.example.model.mixing().to_dense();
         (0..n_latents)
@@ -190,7 +193,7 @@ impl DenseJudge<'_> {
     }
 }
 
-pub(crate) fn inner(a: &[f64], b: &[f64]) -> f64 {
+fn inner(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
@@ -215,7 +218,7 @@ fn forward(factor: &Matrix, right: &[f64]) -> Vec<f64> {
     solution
 }
 
-pub(crate) fn solve(matrix: &Matrix, right: &[f64]) -> Vec<f64> {
+fn solve(matrix: &Matrix, right: &[f64]) -> Vec<f64> {
     let factor = cholesky(matrix);
     let mut solution = forward(&factor, right);
     for i in (0..solution.len()).rev() {

@@ -4,9 +4,8 @@
 //! - in a channel's loadings: `(ỹ m − M a)/λ + 2h a∘(1 − |u|²)`, and in its value `(aᵀm − ỹ)/λ`, where h is ∂/∂λ
 //!   (`½(ỹ² − 2ỹ aᵀm + aᵀMa − λ)/λ²`) for FITC and −½ for the collapsed bound;
 //! - in its features: `ū_l = t_l μ_l − Σ_l' s_ll' E_ll' u_l' − 2 u_l Σ_c a_cl² h_c`;
-//! - in the correlations: `C_l⁻ᵀ ū_l` with the point, and `−½ C_l⁻ᵀ (Σ ū_l u_lᵀ) C_l⁻¹` among the inducing points. The sum
-//!   is symmetric, because rotating all features of a latent changes nothing, so the derivative of the factor needs
-//!   no triangular bookkeeping.
+//!
+//! `inducing` carries the derivatives in the features on to the correlations.
 
 use std::ops::Range;
 
@@ -14,15 +13,16 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::inducing::{PointFeatures, cross};
+use super::features::PointFeatures;
 use super::sums::{LocationSums, location_sums, points_of, unexplained_of};
-use super::{Approximation, CHUNKS_IN_FLIGHT, Svgp, chunks_of};
+use super::{Approximation, CHUNK, Svgp};
 use crate::Gradient;
 use crate::channel::Adjoint;
 use crate::cholesky::{Threads, product_with_transposed};
-use crate::target::dot;
+use crate::normal_equations::{CHUNKS_IN_FLIGHT, chunks_of};
+use crate::targets::dot;
 
-/// The derivatives that a chunk of locations contributes.
+/// The derivatives contributed by a chunk of locations.
 struct Share {
     chunk: Range<usize>,
     /// Channel by channel of the chunk.
@@ -39,9 +39,8 @@ impl Svgp {
         let (features, n_latents) = (&self.features, self.features.n_latents());
         let second_moment = self.second_moment();
         let mut adjoint = Adjoint::zero(&self.channels);
-        let mut products: Vec<Vec<f64>> =
-            (0..n_latents).map(|latent| vec![0.0; features.count(latent).pow(2)]).collect();
-        for chunks in chunks_of(self.channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
+        let mut products: Vec<Vec<f64>> = vec![vec![0.0; features.count().pow(2)]; n_latents];
+        for chunks in chunks_of(self.channels.n_locations(), CHUNK).chunks(CHUNKS_IN_FLIGHT) {
             let shares: Vec<Share> =
                 chunks.par_iter().map(|chunk| self.share(&second_moment, chunk.clone())).collect();
             for share in shares {
@@ -57,7 +56,9 @@ impl Svgp {
             }
         }
         for (latent, product) in products.into_iter().enumerate() {
-            adjoint.length_scales[latent] += self.slope_among_inducing(latent, product);
+            let mut among = 0.0;
+            features.sets[latent].add_among((&features.correlations, latent), product, &mut among);
+            adjoint.length_scales[latent] += among;
         }
         adjoint.pull_back(&self.channels, &self.model, self.log_evidence)
     }
@@ -78,7 +79,7 @@ impl Svgp {
         let points = points_of(&self.channels, chunk.clone());
         let at = self.features.of(&points);
         let sums = location_sums(&self.channels, &at, (self.approximation, chunk.clone()), &mut 0.0);
-        let carried = self.carried(second_moment, &at, chunk.len());
+        let products = self.feature_products(second_moment, &at, chunk.len());
         let mut share = Share {
             loadings: vec![],
             values: vec![],
@@ -90,29 +91,29 @@ impl Svgp {
         let mut in_squares = vec![0.0; chunk.len() * n_latents];
         for (number, location) in chunk.enumerate() {
             let squares = &mut in_squares[number * n_latents..][..n_latents];
-            self.share_of_cells((number, location), (&at, &carried), squares, &mut share);
+            self.share_of_cells((number, location), (&at, &products), squares, &mut share);
         }
         for latent in 0..n_latents {
-            let slopes = self.feature_slopes(latent, (&at, &carried), &sums, &in_squares);
+            let derivatives = self.feature_derivatives(latent, (&at, &products), &sums, &in_squares);
             share.products.push(product_with_transposed(
-                &slopes,
+                &derivatives,
                 &at.by_latent[latent],
-                self.features.count(latent),
+                self.features.count(),
             ));
-            share.length_scales[latent] += self.slope_with_points(latent, slopes, &points);
+            share.length_scales[latent] += self.derivative_with_points(latent, derivatives, &points);
         }
         share
     }
 
     /// `E_ll' u_l'` of every point, at place `l·L + l'`.
-    fn carried(&self, second_moment: &[f64], at: &PointFeatures, n: usize) -> Vec<Vec<f64>> {
+    fn feature_products(&self, second_moment: &[f64], at: &PointFeatures, n: usize) -> Vec<Vec<f64>> {
         let (features, n_latents) = (&self.features, self.features.n_latents());
         let total = features.total();
         let whole = MatRef::from_column_major_slice(second_moment, total, total);
-        let mut carried = Vec::with_capacity(n_latents * n_latents);
+        let mut products = Vec::with_capacity(n_latents * n_latents);
         for pair in 0..n_latents * n_latents {
             let (latent, other) = (pair / n_latents, pair % n_latents);
-            let (rows, columns) = (features.count(latent), features.count(other));
+            let (rows, columns) = (features.count(), features.count());
             let block = whole.submatrix(features.start(latent), features.start(other), rows, columns);
             let mut product = vec![0.0; rows * n];
             matmul(
@@ -123,34 +124,34 @@ impl Svgp {
                 1.0,
                 Par::Seq,
             );
-            carried.push(product);
+            products.push(product);
         }
-        carried
+        products
     }
 
-    /// Derivatives in the loadings and values of one location's channels, and in its explained shares |u_l|².
+    /// Derivatives in the loadings and values of one location's channels, and in |u_l|².
     fn share_of_cells(
         &self,
         (number, location): (usize, usize),
-        (at, carried): (&PointFeatures, &[Vec<f64>]),
+        (at, products): (&PointFeatures, &[Vec<f64>]),
         in_squares: &mut [f64],
         share: &mut Share,
     ) {
         let n_latents = self.features.n_latents();
         let feature = |latent: usize| {
-            let count = self.features.count(latent);
+            let count = self.features.count();
             &at.by_latent[latent][number * count..][..count]
         };
         let mean: Vec<f64> = (0..n_latents)
             .map(|latent| {
                 let start = self.features.start(latent);
-                dot(feature(latent), &self.mean[start..][..self.features.count(latent)])
+                dot(feature(latent), &self.mean[start..][..self.features.count()])
             })
             .collect();
         let moment: Vec<f64> = (0..n_latents * n_latents)
             .map(|pair| {
-                let count = self.features.count(pair / n_latents);
-                dot(feature(pair / n_latents), &carried[pair][number * count..][..count])
+                let count = self.features.count();
+                dot(feature(pair / n_latents), &products[pair][number * count..][..count])
             })
             .collect();
         let unexplained = &at.unexplained[number * n_latents..][..n_latents];
@@ -177,54 +178,39 @@ impl Svgp {
     }
 
     /// ū_l of every point of a chunk.
-    fn feature_slopes(
+    fn feature_derivatives(
         &self,
         latent: usize,
-        (at, carried): (&PointFeatures, &[Vec<f64>]),
+        (at, products): (&PointFeatures, &[Vec<f64>]),
         sums: &[LocationSums],
         in_squares: &[f64],
     ) -> Vec<f64> {
-        let (n_latents, count) = (self.features.n_latents(), self.features.count(latent));
+        let (n_latents, count) = (self.features.n_latents(), self.features.count());
         let mean = &self.mean[self.features.start(latent)..][..count];
-        let mut slopes = vec![0.0; count * sums.len()];
-        for (number, (slopes, sums)) in slopes.chunks_exact_mut(count).zip(sums).enumerate() {
+        let mut derivatives = vec![0.0; count * sums.len()];
+        for (number, (derivatives, sums)) in derivatives.chunks_exact_mut(count).zip(sums).enumerate() {
             let own = &at.by_latent[latent][number * count..][..count];
             for place in 0..count {
-                let mut slope = sums.shift[latent] * mean[place]
+                let mut derivative = sums.shift[latent] * mean[place]
                     + 2.0 * in_squares[number * n_latents + latent] * own[place];
                 for other in 0..n_latents {
                     let pair = latent * n_latents + other;
-                    slope -= sums.precision[pair] * carried[pair][number * count + place];
+                    derivative -= sums.precision[pair] * products[pair][number * count + place];
                 }
-                slopes[place] = slope;
+                derivatives[place] = derivative;
             }
         }
-        slopes
+        derivatives
     }
 
-    /// The part of ∂/∂ℓ_l that goes through correlations of inducing points with data.
-    fn slope_with_points(&self, latent: usize, mut slopes: Vec<f64>, points: &[&[f64]]) -> f64 {
-        let correlations = &self.features.correlations;
-        self.features.factors[latent].whiten_transposed(&mut slopes, Threads::One);
-        let places = &self.features.points[latent];
-        let mut total = 0.0;
-        for (slopes, point) in slopes.chunks_exact(places.n_rows()).zip(points) {
-            for (slope, place) in slopes.iter().zip(places.values().chunks_exact(places.dim())) {
-                total += slope * correlations.slope(latent, correlations.distance(point, place));
-            }
+    /// The part of ∂/∂ℓ_l through the correlations of inducing points with data.
+    fn derivative_with_points(&self, latent: usize, mut derivatives: Vec<f64>, points: &[&[f64]]) -> f64 {
+        let set = &self.features.sets[latent];
+        set.factor.whiten_transposed(&mut derivatives, Threads::One);
+        let mut sum = 0.0;
+        for (derivatives, point) in derivatives.chunks_exact(set.len()).zip(points) {
+            set.add_with_point((&self.features.correlations, latent), (derivatives, point), &mut sum);
         }
-        total
-    }
-
-    /// The part of ∂/∂ℓ_l that goes through correlations among inducing points.
-    fn slope_among_inducing(&self, latent: usize, mut product: Vec<f64>) -> f64 {
-        let (correlations, places) = (&self.features.correlations, &self.features.points[latent]);
-        let count = places.n_rows();
-        self.features.factors[latent].whiten_transposed(&mut product, Threads::One);
-        let mut transposed: Vec<f64> =
-            (0..count * count).map(|at| product[(at % count) * count + at / count]).collect();
-        self.features.factors[latent].whiten_transposed(&mut transposed, Threads::One);
-        let slopes = cross(places, places, |distance| correlations.slope(latent, distance), correlations);
-        -0.5 * dot(&transposed, &slopes)
+        sum
     }
 }

@@ -1,4 +1,4 @@
-//! The exact method gives the textbook's evidence, means and variances, with and without its shortcuts.
+//! The exact method gives the evidence, means and variances of the dense reference.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its case must fail")]
 
 mod support;
@@ -8,26 +8,21 @@ use catena::index::RowIndex;
 use catena::model::Lmc;
 use catena::units::Variance;
 use catena_methods::exact::{Exact, ExactOptions};
-use catena_methods::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
-use support::{assert_prediction, example, shapes, textbook};
+use catena_methods::{DenseMethodError, Jitter, MemoryLimit, Problem};
+use catena_testkit::random::SeededDraws;
+use support::{assert_prediction, example, reference, shapes};
 
 #[test]
 fn every_kind_of_problem() {
     for (number, shape) in shapes().into_iter().enumerate() {
         for seed in 0..3 {
             let example = example(shape, 100 * number as u64 + seed);
-            let answer = textbook(&example);
+            let answer = reference(&example);
             let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-            for reduction in [CellReduction::Lossless, CellReduction::AsObserved] {
-                let options = ExactOptions { reduction, ..ExactOptions::default() };
-                let exact = Exact::fit(problem, options).unwrap();
-                let error = (exact.log_evidence() - answer.log_evidence).abs();
-                assert!(
-                    error < 1e-10 * answer.log_evidence.abs().max(1.0),
-                    "{shape:?} {reduction:?}: {error:e}"
-                );
-                assert_prediction(&exact.predict(&example.at).unwrap(), &answer, 1e-10);
-            }
+            let exact = Exact::fit(problem, ExactOptions::default()).unwrap();
+            let error = (exact.log_evidence() - answer.log_evidence).abs();
+            assert!(error < 1e-10 * answer.log_evidence.abs().max(1.0), "{shape:?}: {error:e}");
+            assert_prediction(&exact.predict(&example.at).unwrap(), &answer, 1e-10);
         }
     }
 }
@@ -37,7 +32,7 @@ fn chunks_of_predictions_do_not_show() {
     let example = example(support::Shape::default(), 5);
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
     let exact = Exact::fit(problem, ExactOptions::default()).unwrap();
-    let many = support::points(&mut support::Random(9), 500, 2);
+    let many = support::points(&mut SeededDraws::new(9), 500, 2);
     let together = exact.predict(&many).unwrap();
     for row in many.rows().step_by(61) {
         let alone = InputPoints::new(1, 2, many.point(row).to_vec()).unwrap();
@@ -56,7 +51,7 @@ fn without_observations_the_prior_remains() {
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
     let exact = Exact::fit(problem, ExactOptions::default()).unwrap();
     assert_eq!(exact.log_evidence(), 0.0);
-    assert_prediction(&exact.predict(&example.at).unwrap(), &textbook(&example), 1e-15);
+    assert_prediction(&exact.predict(&example.at).unwrap(), &reference(&example), 1e-15);
     assert_eq!(exact.gradient().unwrap().noise, [0.0; 3]);
 }
 
@@ -69,7 +64,7 @@ fn jitter_is_noise_of_every_cell() {
     for output in 0..3 {
         example.model = support::moved(&example.model, d_l + output, Jitter::PAPER_EXACT.get());
     }
-    let error = (repaired.log_evidence() - textbook(&example).log_evidence).abs();
+    let error = (repaired.log_evidence() - reference(&example).log_evidence).abs();
     assert!(error < 1e-10, "{error:e}");
 }
 
@@ -123,8 +118,7 @@ fn an_impossible_covariance_names_a_row() {
     let same = InputPoints::new(24, 2, vec![1.0; 48]).unwrap();
     let dataset = Dataset::new(same, example.dataset.observations().clone()).unwrap();
     let problem = Problem::new(&model, &dataset, example.scale).unwrap();
-    let options = ExactOptions { reduction: CellReduction::AsObserved, ..ExactOptions::default() };
-    match Exact::fit(problem, options) {
+    match Exact::fit(problem, ExactOptions::default()) {
         Err(DenseMethodError::NotPositiveDefinite { row }) => {
             assert!(row > RowIndex::new(0) && row < RowIndex::new(24))
         }

@@ -1,9 +1,9 @@
-//! Everything that is timed: catena's sweeps and the two codings of the paper's recursion.
+//! The timed tasks: catena's sweeps and the two implementations of the paper's recursion.
 
 use crate::Failure;
 use crate::cases::Case;
 use crate::paper_recursion::{ChainProblem, Coding, PaperRecursion, Smoothed};
-use crate::timing::Contender;
+use crate::timing::Task;
 use crate::workload::Workload;
 use catena::graph::FactorGraph;
 use catena::inference::Workspace;
@@ -11,18 +11,18 @@ use std::hint::black_box;
 
 /// Means, variances and evidence, buffers reused.
 pub(crate) const POSTERIOR: &str = "posterior";
-/// The same with a fresh workspace each time.
-pub(crate) const POSTERIOR_FRESH: &str = "posterior, fresh buffers";
 /// The log evidence alone.
-pub(crate) const EVIDENCE: &str = "evidence";
+const EVIDENCE: &str = "evidence";
 /// The log evidence and its gradient.
-pub(crate) const GRADIENT: &str = "evidence + gradient";
-/// Sorting the table's cells into the chain's order, once per table.
+const GRADIENT: &str = "evidence + gradient";
+/// Arranging the cells in chain order, once per table.
 pub(crate) const GRAPH: &str = "graph from table";
-/// The rival, as fast as we can make it.
-pub(crate) const PAPER_TUNED: &str = "paper, tuned";
-/// The rival, line by line.
-pub(crate) const PAPER_AS_WRITTEN: &str = "paper, as written";
+
+/// A task on a graph with the memory it reuses.
+type Sweep = for<'a> fn(&'a FactorGraph<'a>, Workspace) -> Task<'a>;
+
+/// Posterior, evidence and gradient.
+pub(crate) const SWEEPS: [Sweep; 3] = [posterior, evidence, gradient];
 
 /// The factor graph of a workload.
 pub(crate) fn graph(workload: &Workload) -> Result<FactorGraph<'_>, Failure> {
@@ -30,57 +30,54 @@ pub(crate) fn graph(workload: &Workload) -> Result<FactorGraph<'_>, Failure> {
 }
 
 /// Means and variances of all outputs at all points, with the evidence; buffers reused.
-pub(crate) fn posterior<'a>(graph: &'a FactorGraph<'a>) -> Contender<'a> {
-    let mut workspace = Workspace::new();
+pub(crate) fn posterior<'a>(graph: &'a FactorGraph<'a>, mut workspace: Workspace) -> Task<'a> {
     let run = move || Ok(black_box(workspace.marginals(graph)?).log_evidence);
-    Contender { name: POSTERIOR, run: Box::new(run) }
+    Task { name: POSTERIOR, run: Box::new(run) }
 }
 
-/// As [`posterior`], with a fresh workspace each time: what the first call of a program costs.
-pub(crate) fn posterior_fresh<'a>(graph: &'a FactorGraph<'a>) -> Contender<'a> {
+/// [`posterior`] with a new workspace each time: the cost of a program's first call.
+pub(crate) fn posterior_fresh<'a>(graph: &'a FactorGraph<'a>) -> Task<'a> {
     let run = move || Ok(black_box(Workspace::new().marginals(graph)?).log_evidence);
-    Contender { name: POSTERIOR_FRESH, run: Box::new(run) }
+    Task { name: "posterior, new buffers", run: Box::new(run) }
 }
 
 /// The log evidence alone.
-pub(crate) fn evidence<'a>(graph: &'a FactorGraph<'a>) -> Contender<'a> {
-    let mut workspace = Workspace::new();
+pub(crate) fn evidence<'a>(graph: &'a FactorGraph<'a>, mut workspace: Workspace) -> Task<'a> {
     let run = move || Ok(workspace.log_evidence(graph)?);
-    Contender { name: EVIDENCE, run: Box::new(run) }
+    Task { name: EVIDENCE, run: Box::new(run) }
 }
 
 /// The log evidence and its exact gradient.
-pub(crate) fn gradient<'a>(graph: &'a FactorGraph<'a>) -> Contender<'a> {
-    let mut workspace = Workspace::new();
+pub(crate) fn gradient<'a>(graph: &'a FactorGraph<'a>, mut workspace: Workspace) -> Task<'a> {
     let run = move || Ok(black_box(workspace.gradient(graph)?).log_evidence);
-    Contender { name: GRADIENT, run: Box::new(run) }
+    Task { name: GRADIENT, run: Box::new(run) }
 }
 
-/// Building the factor graph, which the sweeps above find ready.
-pub(crate) fn graph_building(workload: &Workload) -> Contender<'_> {
+/// Construction of the factor graph.
+pub(crate) fn graph_building(workload: &Workload) -> Task<'_> {
     let run = move || {
         black_box(graph(workload)?);
         Ok(0.0)
     };
-    Contender { name: GRAPH, run: Box::new(run) }
+    Task { name: GRAPH, run: Box::new(run) }
 }
 
 /// The paper's recursion, if it is compiled for this case.
-pub(crate) fn paper<'a>(coding: Coding, case: &Case, problem: &'a ChainProblem) -> Option<Contender<'a>> {
+pub(crate) fn paper<'a>(coding: Coding, case: &Case, problem: &'a ChainProblem) -> Option<Task<'a>> {
     if !case.suits_the_paper() {
         return None;
     }
     let mut recursion = PaperRecursion::new(coding, case.n_latents())?;
     let mut result = Smoothed::default();
     let name = match coding {
-        Coding::AsWritten => PAPER_AS_WRITTEN,
-        Coding::Tuned => PAPER_TUNED,
+        Coding::AsWritten => "paper, as written",
+        Coding::Tuned => "paper, tuned",
     };
     let run = move || {
         recursion.smooth(problem, &mut result);
         Ok(black_box(&result).log_evidence)
     };
-    Some(Contender { name, run: Box::new(run) })
+    Some(Task { name, run: Box::new(run) })
 }
 
 #[cfg(test)]
@@ -90,9 +87,9 @@ mod tests {
     use crate::workload::Workload;
     use catena::inference;
 
-    /// Both sides of a ratio must compute the same thing; the bound is the paper's own agreement with dense algebra.
+    /// Compared tasks must compute the same posterior; the tolerance is the paper's own agreement with dense algebra.
     #[test]
-    fn the_rival_and_the_sweep_give_the_same_posterior() {
+    fn the_paper_and_the_sweep_give_the_same_posterior() {
         for case in SWEEP.iter().filter(|case| case.suits_the_paper()) {
             let workload = Workload::new(&Case { n_points: 300, ..*case }).unwrap();
             let ours = inference::marginals(&graph(&workload).unwrap()).unwrap();

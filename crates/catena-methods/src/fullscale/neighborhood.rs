@@ -1,7 +1,7 @@
-//! A few locations side by side: their channels, their distances, their features, and what these leave of the correlations.
+//! The channels, distances, features and residual correlations of a few locations, in contiguous memory.
 //!
-//! Everything that the recursions read many times lies here without gaps, and the memory is used again for the next location:
-//! neighborhoods are small and many, so that finding and asking for memory would cost more than the arithmetic.
+//! The memory is reused from location to location: neighborhoods are small and many, so allocation would cost more than the
+//! arithmetic.
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
@@ -9,21 +9,21 @@ use faer::{Accum, MatMut, MatRef, Par};
 use super::FullScale;
 use crate::channel::Block;
 
-/// Locations side by side.
+/// A location and its neighbors, or the neighbors of a point.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Surroundings {
+pub(super) struct Neighborhood {
     pub(super) block: Block,
     /// a_cl, latent by latent, each over the channels of the block.
     loadings: Vec<f64>,
     /// Between all locations, both triangles.
     pub(super) distances: Vec<f64>,
-    /// Features of the locations, column by column, kind by kind; empty for kinds without.
+    /// Features of the locations, column by column, kind by kind; empty for kinds without features.
     pub(super) features: Vec<Vec<f64>>,
-    /// What the features leave of the correlations, `κ(x_i, x_j) − u_iᵀu_j`, kind by kind; each symmetric.
+    /// Residual correlations `κ(x_i, x_j) − u_iᵀu_j`, kind by kind; symmetric.
     pub(super) residuals: Vec<Vec<f64>>,
 }
 
-impl Surroundings {
+impl Neighborhood {
     /// The number of channels.
     pub(super) fn dim(&self) -> usize {
         self.block.len()
@@ -55,8 +55,8 @@ impl Surroundings {
 }
 
 impl FullScale {
-    /// Puts some locations side by side.
-    pub(super) fn look_around(&self, locations: impl Iterator<Item = usize>, around: &mut Surroundings) {
+    /// Gathers some locations.
+    pub(super) fn gather(&self, locations: impl Iterator<Item = usize>, around: &mut Neighborhood) {
         let (channels, n_latents) = (&self.channels, self.model.n_latents());
         channels.refill_block(locations, &mut around.block);
         let (dim, count) = (around.dim(), around.count());
@@ -80,7 +80,7 @@ impl FullScale {
         self.gather_features(around);
     }
 
-    fn gather_features(&self, around: &mut Surroundings) {
+    fn gather_features(&self, around: &mut Neighborhood) {
         let (kinds, count) = (&self.features.kinds, around.count());
         around.features.resize_with(kinds.len(), Vec::new);
         around.residuals.resize_with(kinds.len(), Vec::new);
@@ -107,7 +107,7 @@ impl FullScale {
     }
 
     /// `C = Σ_l (a_l a_lᵀ) ∘ S_l + I` over the channels, lower triangle.
-    pub(super) fn residual_covariance(&self, around: &Surroundings, matrix: &mut Vec<f64>) {
+    pub(super) fn residual_covariance(&self, around: &Neighborhood, matrix: &mut Vec<f64>) {
         let (dim, count) = (around.dim(), around.count());
         refill(matrix, dim * dim);
         // a_l S_l of one location with all channels from its own on.
@@ -134,20 +134,20 @@ impl FullScale {
         matrix.iter_mut().step_by(dim + 1).for_each(|diagonal| *diagonal += 1.0);
     }
 
-    /// `φᵀX` for columns X over the channels, given as [`Surroundings::add_loaded`] sums them: latent by latent
+    /// `φᵀX` for columns X over the channels, given the sums of [`Neighborhood::add_loaded`]: latent by latent
     /// `Σ_j (Σ_c a_cl x_c) u_l(j)`, columns of the long vector.
-    pub(super) fn carry(
+    pub(super) fn features_times(
         &self,
-        around: &Surroundings,
+        around: &Neighborhood,
         (loaded, n_columns): (&[f64], usize),
-        carried: &mut Vec<f64>,
+        product: &mut Vec<f64>,
     ) {
         let (total, count) = (self.features.total(), around.count());
-        refill(carried, total * n_columns);
+        refill(product, total * n_columns);
         for (latent, basis, start) in self.features.latents() {
             let weights = &loaded[latent * n_columns * count..][..n_columns * count];
             let at = &around.features[self.features.kind_of(latent)];
-            let whole = MatMut::from_column_major_slice_mut(carried, total, n_columns);
+            let whole = MatMut::from_column_major_slice_mut(product, total, n_columns);
             matmul(
                 whole.subrows_mut(start, basis.count()),
                 Accum::Replace,
@@ -160,7 +160,7 @@ impl FullScale {
     }
 }
 
-/// So many zeros, in the memory that is there.
+/// Replaces the contents by zeros.
 pub(super) fn refill(numbers: &mut Vec<f64>, count: usize) {
     numbers.clear();
     numbers.resize(count, 0.0);
