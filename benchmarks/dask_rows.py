@@ -1,9 +1,9 @@
-"""A table of many rows in Parquet on a Dask cluster of local processes: evidence, gradient, and the holes filled.
+"""A long table in Parquet on a Dask cluster of local processes: evidence, gradient and imputation.
 
     python benchmarks/dask_rows.py --rows 10000000 --folder /tmp/rows      # write, fit with given parameters, fill, report
-    python benchmarks/dask_rows.py --rows 1000000 --overhead               # processor seconds beside one process
+    python benchmarks/dask_rows.py --rows 1000000 --overhead               # processor seconds compared with one process
 
-Prints seconds, processor seconds, the peak memory of each worker, and the bytes that travelled.
+Prints seconds, processor seconds, the peak memory of each worker, and the bytes transferred.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def used():
 
 
 class Watch:
-    """Seconds, processor seconds of all processes, and bytes, of what runs inside."""
+    """Seconds, processor seconds of all processes, and bytes of the enclosed block."""
 
     def __init__(self, client, traffic):
         self.client = client
@@ -96,7 +96,7 @@ def start(n_workers):
 
 
 def large(arguments):
-    """One evidence with its gradient, and the table filled and written back."""
+    """One evidence with its gradient; imputes the table and writes it back."""
     import catena.dask
 
     place = arguments.folder or tempfile.mkdtemp()
@@ -106,8 +106,8 @@ def large(arguments):
     gp = catena.dask.MultiOutputGP(learn=False, standardize=False, progress=False, **MODEL)
     begin = time.monotonic()
     gp.fit(source, client=client)
-    print(f"{arguments.rows} rows in {gp.chain_['parts']} parts")
-    print(f"read, counted, laid and conditioned: {time.monotonic() - begin:.1f} s; {gp.traffic_}")
+    print(f"{arguments.rows} rows in {gp.chain_['parts']} partitions")
+    print(f"reading, structure and conditioning: {time.monotonic() - begin:.1f} s; {gp.traffic_}")
     traffic = gp._chain.workers.traffic
     with Watch(client, traffic) as watch:
         slopes = gp.gradient()
@@ -128,7 +128,7 @@ def large(arguments):
 
 
 def overhead(arguments):
-    """Processor seconds of evidence and gradient, in parts and in one process."""
+    """Processor seconds of evidence and gradient, in partitions and in one process."""
     import dask.array as da
 
     import catena
@@ -170,7 +170,7 @@ def overhead(arguments):
 
 
 def local_segment(X, values):
-    """Evidence, and evidence with gradient, of all rows as a single part in this process."""
+    """Evidence, and evidence with gradient, of all rows as a single partition in this process."""
     import json
 
     from catena import _catena
@@ -193,13 +193,13 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--per-file", type=int, default=250_000, help="rows of a file, which is a part")
+    parser.add_argument("--per-file", type=int, default=250_000, help="rows per file, which is a partition")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument(
-        "--folder", help="where files are written and removed again; by default a temporary directory"
+        "--folder", help="folder for temporary files; by default a temporary directory"
     )
-    parser.add_argument("--overhead", action="store_true", help="compare with one process instead")
+    parser.add_argument("--overhead", action="store_true", help="compare processor seconds with one process")
     arguments = parser.parse_args()
     (overhead if arguments.overhead else large)(arguments)
 

@@ -1,10 +1,10 @@
-"""The full-scale method beside GPBoost's Vecchia approximations: one output, three inputs, same rows, learned and held out.
+"""The full-scale method compared with GPBoost's Vecchia approximations: one output, three inputs, same training and test rows.
 
-Everyone learns a Matérn-5/2 process with noise on N rows and predicts a fifth as many others: error, log score with noise and
-processor seconds of all threads, so that a busy machine changes little. GPBoost runs Vecchia with 20 neighbors and, where its
+Both learn a Matérn-5/2 process with noise on N rows and predict N/5 others: error, log score with noise and processor
+seconds of all threads, which depend little on the load of the machine. GPBoost runs Vecchia with 20 neighbors and, where its
 version has it, full-scale Vecchia with 64 inducing points and 10 neighbors, each with as many neighbors in predictions as in
-learning and with twice as many, its default; catena runs the same two sizes. GPBoost has one length-scale here as catena has,
-and learns on all rows; catena's budget decides from how many it learns (at most 2000 here).
+learning and with twice as many, its default; catena runs the same two sizes. Both have one length-scale. GPBoost
+learns on all rows; catena's budget determines the number of rows it learns from (at most 2000 here).
 
     python benchmarks/fullscale_peer.py [--rows 2000 20000]
 """
@@ -20,7 +20,7 @@ INPUTS, WAVES, NOISE = 3, 40, 0.1
 
 
 def table(n_rows, seed=3):
-    """Places in the unit cube and a sum of waves with noise: rows to learn from, rows to predict."""
+    """Points in the unit cube and a sum of waves with noise: training rows and test rows."""
     generator = np.random.default_rng(seed)
     n_test = n_rows // 5
     X = generator.uniform(size=(n_rows + n_test, INPUTS))
@@ -38,7 +38,7 @@ def seconds():
 
 
 def by_gpboost(approximation, neighbors_of_predictions=None, **size):
-    """A contender of GPBoost; unless told otherwise it predicts from twice as many neighbors as it learns from."""
+    """One configuration of GPBoost; by default it predicts from twice as many neighbors as it learns from."""
 
     def run(X, y, at):
         import gpboost
@@ -60,7 +60,7 @@ def by_gpboost(approximation, neighbors_of_predictions=None, **size):
 
 
 def by_catena(method):
-    """A contender of catena."""
+    """One configuration of catena."""
 
     def run(X, y, at):
         import catena

@@ -1,9 +1,9 @@
 """Long tables on the command line: observations per second of `catena watch`, and `catena impute` within a memory limit.
 
 A seeded table of four outputs on three slow processes, irregular times, three cells in ten missing. A model is learned on
-its first 20 000 rows. `watch` then holds 10⁶ rows and takes lines at random places, half of them new; its rate is that of
-the later lines, so that opening the model does not count. `impute` fills 10⁷ rows with 200 MB, and a shorter table with and
-without a limit, whose answers must be equal.
+its first 20 000 rows. `watch` then conditions on 10⁶ rows and reads lines at random times, half of them new; the rate excludes
+the first lines and opening the model. `impute` fills 10⁷ rows within 200 MB, and a shorter table with and without a limit,
+whose results must be equal.
 
     python benchmarks/long_tables.py watch  [--program catena] [--rows 1000000]
     python benchmarks/long_tables.py impute [--program catena] [--rows 10000000]
@@ -26,10 +26,10 @@ CHUNK = 250_000
 
 
 def table(rows, seed=0):
-    """Times and values in pieces; NaN where nothing is observed."""
+    """Times and values in chunks; NaN for missing values."""
     generator = np.random.default_rng(seed)
     mixing = generator.normal(size=(3, 4))
-    # Sums of a few waves: as smooth as a sensor, and the same whatever the length of the pieces.
+    # Sums of a few waves, independent of the chunk length.
     frequency = generator.uniform(0.01, 0.3, size=(3, 8))
     phase = generator.uniform(0, 2 * np.pi, size=(3, 8))
     clock = 0.0
@@ -54,10 +54,10 @@ def write(path, pieces):
 
 
 def measured(program, *arguments):
-    """Runs the program: seconds, and the most memory it had, in megabytes (on Linux)."""
+    """Runs the program; returns seconds and its maximum memory in megabytes (on Linux)."""
     begin, most = time.perf_counter(), float("nan")
     process = subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.DEVNULL)
-    # What wait() tells of memory counts the parent's too, from before the program began.
+    # The memory reported by wait() includes that of the parent before exec.
     while process.poll() is None:
         with contextlib.suppress(OSError):
             lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
@@ -96,7 +96,7 @@ def watch(program, folder, rows):
             places = generator.choice(known, size=lines)
             places[::2] = np.round(places[::2] + generator.uniform(0.1, 0.9, size=len(places[::2])), 4)
             values = np.round(generator.normal(size=(lines, 4)), 4)
-            # At least one cell: a line without any is a question.
+            # At least one cell: a line without any is a query.
             values[:, 1:][generator.random((lines, 3)) < 0.5] = np.nan
             stream, journal = folder / "lines.csv", folder / f"{ask}{lines}.journal"
             write(stream, [(places, values)])
@@ -105,7 +105,7 @@ def watch(program, folder, rows):
             )
         rate = 100_000 / (seconds[1] - seconds[0])
         print(
-            f"watch, {rows} rows, --ask {ask}: {rate:.0f} lines per second, ready and 5000 lines after {seconds[0]:.1f} s"
+            f"watch, {rows} rows, --ask {ask}: {rate:.0f} lines per second, start and 5000 lines took {seconds[0]:.1f} s"
         )
 
 
@@ -117,13 +117,13 @@ def impute(program, folder, rows):
     run(program, "impute", short, "--model", model, "--std", "--max-memory", "60MB", "--quiet", "-o", limited)
     read = lambda path: np.genfromtxt(path, delimiter=",", skip_header=1)  # noqa: E731
     largest = np.nanmax(np.abs(read(whole) - read(limited)))
-    print(f"impute, 300 000 rows: with 60 MB and without a limit the answers differ by at most {largest:.1e}")
+    print(f"impute, 300 000 rows: results with 60 MB and without a limit differ by at most {largest:.1e}")
     long, filled = folder / "long.csv", folder / "filled.csv"
     write(long, table(rows))
     options = ["--model", model, "--std", "--max-memory", "200MB", "--quiet"]
     wall, most = measured(program, "impute", long, *options, "-o", filled)
     with open(filled, "rb") as file:
-        lines = sum(piece.count(b"\n") for piece in iter(lambda: file.read(1 << 24), b""))
+        lines = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 24), b""))
     megabytes = long.stat().st_size / 1e6
     sizes = f"{rows} rows ({megabytes:.0f} MB), --max-memory 200MB"
     print(f"impute, {sizes}: {wall:.0f} s, at most {most:.0f} MB of memory, {lines - 1} rows written")

@@ -17,7 +17,7 @@ import numpy as np
 #: Four latents of Matérn-3/2 under seven outputs, length-scales in hours.
 LENGTH_SCALES = np.array([6.0, 24.0, 80.0, 300.0])
 NOISE = 0.05
-#: Rows that scikit-learn's dense matrices can take.
+#: Maximum rows for scikit-learn's dense matrices.
 MOST_ROWS_DENSE = 3000
 
 
@@ -36,7 +36,7 @@ def table(path):
 
 
 def mixing():
-    """Weights that are neither sparse nor special."""
+    """Dense weights."""
     return np.random.default_rng(1).normal(size=(7, 4)) / 2
 
 
@@ -144,8 +144,7 @@ def by_gpytorch(X, Y, weights, lengths):
 
 
 def measured(way, *problem):
-    """The fastest of several runs in a fresh process, since the first may compile and others share the machine; and the memory
-    in MB that they took beside the table."""
+    """The fastest of several runs in a new process (the first may compile), and the additional memory in MB."""
     context = multiprocessing.get_context("spawn")
     queue = context.Queue()
     child = context.Process(target=_in_child, args=(queue, way, problem))
@@ -182,7 +181,7 @@ def contest(title, ways, problem):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--ett", help="a CSV file with a time stamp and seven columns; without it, a seeded look-alike"
+        "--ett", help="a CSV file with a time stamp and seven columns; without it, a simulated table"
     )
     arguments = parser.parse_args()
     X, Y = table(arguments.ett)

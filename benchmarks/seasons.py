@@ -1,6 +1,6 @@
-"""Microseconds per point of statsmodels' Kalman smoother on models along time, beside `catena-bench time`.
+"""Microseconds per point of statsmodels' Kalman smoother on models along time, compared with `catena-bench time`.
 
-Seven outputs, 4000 regular rows, the states that `catena-bench time` has: oscillators (n = 14), with one harmonic of a day
+Seven outputs, 4000 regular rows, the state sizes of `catena-bench time`: oscillators (n = 14), with one harmonic of a day
 (28), with a level and three harmonics (63). Each point costs the same whatever the numbers, so the table is made up.
 catena's figure is evidence and gradient; statsmodels' is its filter and smoother, which a gradient would have to be found
 from by differences.

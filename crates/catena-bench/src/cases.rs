@@ -1,11 +1,11 @@
-//! The table of models and sizes that are measured.
+//! The measured models and sizes.
 
 use catena::kernel::Kernel;
 
 /// How far apart the points are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spacing {
-    /// Exponential gaps: no two alike, so that nothing gains from a grid.
+    /// Exponential gaps, all different, so that no computation profits from a grid.
     Irregular,
     /// All gaps 1.
     Regular,
@@ -16,14 +16,14 @@ pub(crate) enum Spacing {
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) n_shared: usize,
-    /// Whether each output has a latent of its own beside the shared ones.
+    /// Whether each output has a private latent besides the shared ones.
     pub(crate) has_private: bool,
     pub(crate) n_outputs: usize,
     pub(crate) kernel: Kernel,
     pub(crate) n_points: usize,
-    /// The share of rows in which nothing is observed.
+    /// The fraction of rows without an observation.
     pub(crate) empty_rows: f64,
-    /// The share of cells missing in the other rows.
+    /// The fraction of missing cells in the other rows.
     pub(crate) missing: f64,
     pub(crate) spacing: Spacing,
 }
@@ -44,7 +44,7 @@ pub(crate) const SCALAR: Case = Case {
 /// The size of the paper's sensor network.
 const TWO_LATENTS: Case = Case { name: "L=2 D=3", n_shared: 2, n_outputs: 3, n_points: 2000, ..SCALAR };
 
-/// The size of the paper's four-output study: half the rows are to be predicted.
+/// The size of the paper's four-output study: half of the rows are predicted.
 pub(crate) const THREE_LATENTS: Case = Case {
     name: "L=3 D=4",
     n_shared: 3,
@@ -91,7 +91,7 @@ impl Case {
         self.n_shared + if self.has_private { self.n_outputs } else { 0 }
     }
 
-    /// Whether the paper's recursion is written for this model.
+    /// Whether the paper's recursion covers this model.
     pub(crate) fn suits_the_paper(&self) -> bool {
         !self.has_private && self.kernel == Kernel::Matern32
     }

@@ -1,13 +1,10 @@
-//! The full-scale method as rows grow: three inputs, four outputs, three shared latents, 64 inducing points, 10 neighbors.
+//! The full-scale method by table size: three inputs, four outputs, three shared latents, 64 inducing points, 10 neighbors.
 //!
-//! Claims guarded: arranging, learning and prediction grow nearly linearly from 2000 to 200 000 rows, memory per row does not
-//! grow, and both cores work. Learning is 100 evaluations of the likelihood with gradient; on large tables fewer are run and
-//! the time is that of as many.
+//! Claims: the times to arrange, learn and predict grow nearly linearly from 2000 to 200 000 rows, memory per row does not
+//! grow, and both cores are used. Learning is 100 evaluations of the likelihood with gradient; on large tables fewer are run
+//! and the time is scaled.
 
 use std::f64::consts::TAU;
-use std::fmt::Write as _;
-use std::hint::black_box;
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -18,111 +15,99 @@ use catena::units::{DistanceScale, LengthScale, Variance};
 use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_methods::{MemoryLimit, Problem};
 
-use crate::Failure;
-use crate::random::Random;
+use serde_json::json;
 
-/// Rows, and evaluations that are run.
+use crate::random::Random;
+use crate::report::Table;
+use crate::timing::{repeated, seconds};
+use crate::{Failure, Options};
+
+/// Rows, and the number of evaluations that are run.
 const SIZES: [(usize, usize); 3] = [(2000, 100), (20_000, 10), (200_000, 2)];
 const EVALUATIONS: f64 = 100.0;
 const DIM: usize = 3;
 const OUTPUTS: usize = 4;
 const LATENTS: usize = 3;
-/// Waves in each latent of the made-up table.
+/// Waves in each latent of the simulated table.
 const WAVES: usize = 40;
 
-/// What one size took.
-struct Line {
+/// The measurements of one table size.
+struct Measured {
     n_rows: usize,
     /// Seconds to arrange, for 100 evaluations with gradient, and to predict as many points as there are rows.
     seconds: [f64; 3],
-    /// Seconds of all cores per second of the clock while learning.
+    /// Processor seconds per second while learning.
     cores: f64,
-    /// The most memory the process had held when the size was done, bytes.
+    /// The maximum memory of the process so far, bytes.
     memory: f64,
 }
 
-/// Measures all sizes (or those up to `most` rows) and prints a table, or one JSON object per line.
+/// Measures and prints.
 ///
 /// # Errors
-/// When the generated table is refused.
-pub(crate) fn run(json: bool, most: Option<usize>) -> Result<(), Failure> {
-    let mut lines: Vec<Line> = vec![];
+/// If the generated table is rejected.
+pub(crate) fn run(options: &Options<'_>) -> Result<(), Failure> {
+    let most = options.value("--rows").map(str::parse).transpose();
+    let most: Option<usize> = most.map_err(|_| "--rows needs a whole number")?;
+    let FullScaleSize { n_inducing, n_neighbors } = FullScaleSize::default();
+    let note = format!(
+        "M = {DIM}, D = {OUTPUTS}, L = {LATENTS}, {n_inducing} inducing points, {n_neighbors} neighbors; seconds; exponents of the \
+         growth since the size before"
+    );
+    let mut table = Table::new("fullscale", options.json, &note);
+    let mut before: Option<Measured> = None;
     for (n_rows, evaluations) in SIZES.into_iter().filter(|(rows, _)| most.is_none_or(|most| *rows <= most)) {
-        lines.push(measured(n_rows, evaluations)?);
-    }
-    let mut text = String::new();
-    if !json {
-        let FullScaleSize { n_inducing, n_neighbors } = FullScaleSize::default();
-        writeln!(
-            text,
-            "M = {DIM}, D = {OUTPUTS}, L = {LATENTS}, {n_inducing} inducing points, {n_neighbors} neighbors; seconds"
-        )?;
-        writeln!(
-            text,
-            "{:>8} {:>9} {:>16} {:>10} {:>7} {:>12}   growth exponents since the size before",
-            "rows", "arrange", "100 evaluations", "predict", "cores", "kB per row"
-        )?;
-    }
-    for (at, line) in lines.iter().enumerate() {
-        let Line { n_rows, seconds, cores, memory } = line;
-        let exponents: Vec<f64> = match at.checked_sub(1).map(|before| &lines[before]) {
-            Some(before) => {
-                let ratio = (*n_rows as f64 / before.n_rows as f64).ln();
-                (0..3).map(|what| (seconds[what] / before.seconds[what]).ln() / ratio).collect()
-            }
-            None => vec![],
+        let now = measure(n_rows, evaluations)?;
+        let exponent = |what: usize| {
+            let before = before.as_ref()?;
+            let growth = (n_rows as f64 / before.n_rows as f64).ln();
+            Some((now.seconds[what] / before.seconds[what]).ln() / growth)
         };
-        if json {
-            let line = serde_json::json!({
-                "bench": "fullscale", "rows": n_rows, "arrange": seconds[0], "evaluations_100": seconds[1],
-                "predict": seconds[2], "cores": cores, "memory_bytes": memory, "exponents": exponents,
-            });
-            writeln!(text, "{line}")?;
-        } else {
-            let shown: Vec<String> = exponents.iter().map(|exponent| format!("{exponent:.2}")).collect();
-            writeln!(
-                text,
-                "{n_rows:>8} {:>9.2} {:>16.2} {:>10.2} {cores:>7.2} {:>12.2}   {}",
-                seconds[0],
-                seconds[1],
-                seconds[2],
-                memory / 1e3 / *n_rows as f64,
-                shown.join(", ")
-            )?;
-        }
+        table.row(&[
+            ("rows", json!(n_rows)),
+            ("arrange", json!(now.seconds[0])),
+            ("evaluations_100", json!(now.seconds[1])),
+            ("predict", json!(now.seconds[2])),
+            ("cores", json!(now.cores)),
+            ("memory_bytes", json!(now.memory)),
+            ("arrange_exponent", json!(exponent(0))),
+            ("evaluations_exponent", json!(exponent(1))),
+            ("predict_exponent", json!(exponent(2))),
+        ]);
+        before = Some(now);
     }
-    std::io::stdout().write_all(text.as_bytes())?;
     Ok(())
 }
 
-fn measured(n_rows: usize, evaluations: usize) -> Result<Line, Failure> {
+fn measure(n_rows: usize, evaluations: usize) -> Result<Measured, Failure> {
     let dataset = table(n_rows)?;
     let begin = Instant::now();
     let arrangement = Arc::new(Arrangement::new(&dataset, FullScaleSize::default(), 0)?);
     let arrange = begin.elapsed().as_secs_f64();
-    let (begin, busy) = (Instant::now(), processor_seconds());
-    for evaluation in 0..evaluations {
-        // Every evaluation is of another model, as in a climb.
-        let model = model(1.0 + 0.001 * evaluation as f64)?;
+    let fit = |factor: f64| -> Result<FullScale, Failure> {
+        let model = model(factor)?;
         let problem = Problem::new(&model, &dataset, DistanceScale::ONE)?;
-        let posterior = FullScale::fit(problem, Arc::clone(&arrangement), MemoryLimit::default())?;
-        black_box(posterior.gradient()?);
-    }
-    let learning = begin.elapsed().as_secs_f64();
+        Ok(FullScale::fit(problem, Arc::clone(&arrangement), MemoryLimit::default())?)
+    };
+    let busy = processor_seconds();
+    let mut factor = 1.0;
+    // Every evaluation is of another model, as in an optimization.
+    let learning: f64 = repeated(evaluations, || {
+        factor += 0.001;
+        Ok(fit(factor)?.gradient()?)
+    })?
+    .iter()
+    .sum();
     let cores = (processor_seconds() - busy) / learning;
-    let model = model(1.0)?;
-    let problem = Problem::new(&model, &dataset, DistanceScale::ONE)?;
-    let posterior = FullScale::fit(problem, arrangement, MemoryLimit::default())?;
+    let posterior = fit(1.0)?;
     let mut random = Random::new(7);
     let at = InputPoints::new(n_rows, DIM, (0..n_rows * DIM).map(|_| random.uniform()).collect())?;
-    let begin = Instant::now();
-    black_box(posterior.predict(&at)?);
-    let predict = begin.elapsed().as_secs_f64();
+    let predict = seconds(|| Ok(posterior.predict(&at)?))?;
     let seconds = [arrange, learning * EVALUATIONS / evaluations as f64, predict];
-    Ok(Line { n_rows, seconds, cores, memory: peak_memory() })
+    Ok(Measured { n_rows, seconds, cores, memory: peak_memory() })
 }
 
-/// Places in the unit cube; outputs mix three sums of waves, with noise, a fifth of the cells missing.
+/// Points in the unit cube; outputs mix three sums of waves, with noise, a fifth of the cells missing.
 fn table(n_rows: usize) -> Result<Dataset, Failure> {
     let mut random = Random::new(3);
     let places: Vec<f64> = (0..n_rows * DIM).map(|_| random.uniform()).collect();
@@ -159,17 +144,17 @@ fn mixing() -> Vec<f64> {
     (0..OUTPUTS * LATENTS).map(|_| 0.6 * random.normal()).collect()
 }
 
-fn model(stretch: f64) -> Result<Lmc, Failure> {
+fn model(factor: f64) -> Result<Lmc, Failure> {
     let mut latents = vec![];
     for latent in 0..LATENTS {
-        let length_scale = LengthScale::new(stretch * (0.25 + 0.05 * latent as f64))?;
+        let length_scale = LengthScale::new(factor * (0.25 + 0.05 * latent as f64))?;
         latents.push(Latent::new(Kernel::Matern52, StateKind::Value, length_scale)?);
     }
     let noise = vec![Variance::new(0.01)?; OUTPUTS];
     Ok(Lmc::new(latents, MixingMatrix::shared(OUTPUTS, LATENTS, mixing())?, noise)?)
 }
 
-/// Seconds that all threads of this process have worked; NaN where the system does not say.
+/// Processor seconds of all threads of this process; NaN if the system does not provide them.
 fn processor_seconds() -> f64 {
     let ticks = || -> Option<f64> {
         let text = std::fs::read_to_string("/proc/self/stat").ok()?;
@@ -179,7 +164,7 @@ fn processor_seconds() -> f64 {
     ticks().map_or(f64::NAN, |ticks| ticks / 100.0)
 }
 
-/// The most memory this process has held, in bytes; NaN where the system does not say.
+/// The maximum memory of this process in bytes; NaN if the system does not provide it.
 fn peak_memory() -> f64 {
     let kilobytes = || -> Option<f64> {
         let text = std::fs::read_to_string("/proc/self/status").ok()?;

@@ -1,42 +1,25 @@
-//! Keeps the process on one core, where the system lets it.
+//! Pins the process to one core, where the system allows it.
 
-/// Whether, and where, the process was pinned.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Pinning {
-    /// Pinned to this core.
-    Core(usize),
-    /// Free to wander.
-    Unpinned,
-}
-
-impl Pinning {
-    /// For the head of a report.
-    pub(crate) fn describe(self) -> String {
-        match self {
-            Self::Core(core) => format!("pinned to core {core}"),
-            Self::Unpinned => "not pinned (try `taskset -c 1`)".into(),
-        }
+/// Pins to the last core available to this process (the first one usually serves interrupts) and describes the result.
+pub(crate) fn pin_to_one_core() -> String {
+    match pinned_core() {
+        Some(core) => format!("pinned to core {core}"),
+        None => "not pinned (try `taskset -c 1`)".into(),
     }
 }
 
-/// Pins to the last core this process may use: the first one usually serves interrupts.
 #[cfg(target_os = "linux")]
-pub(crate) fn pin_to_one_core() -> Pinning {
+fn pinned_core() -> Option<usize> {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-    let allowed = sched_getaffinity(None).unwrap_or_else(|_| CpuSet::new());
-    let Some(core) = (0..CpuSet::MAX_CPU).rev().find(|&core| allowed.is_set(core)) else {
-        return Pinning::Unpinned;
-    };
+    let allowed = sched_getaffinity(None).ok()?;
+    let core = (0..CpuSet::MAX_CPU).rev().find(|&core| allowed.is_set(core))?;
     let mut only = CpuSet::new();
     only.set(core);
-    match sched_setaffinity(None, &only) {
-        Ok(()) => Pinning::Core(core),
-        Err(_) => Pinning::Unpinned,
-    }
+    sched_setaffinity(None, &only).ok().map(|()| core)
 }
 
 /// Other systems have no portable way to pin.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn pin_to_one_core() -> Pinning {
-    Pinning::Unpinned
+fn pinned_core() -> Option<usize> {
+    None
 }

@@ -1,27 +1,18 @@
-//! A small seeded generator, so that every run and every machine measures the same data.
+//! Seeded random numbers: the same data in every run and on every machine.
 
-/// SplitMix64: 64 bits of state, passes the usual test batteries, ten lines.
-pub(crate) struct Random {
-    state: u64,
-}
+use catena_testkit::random::SplitMix64;
+
+/// Numbers from SplitMix64.
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
-    /// A generator whose whole future is decided by `seed`.
     pub(crate) fn new(seed: u64) -> Self {
-        Self { state: seed }
-    }
-
-    fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        Self(SplitMix64::new(seed))
     }
 
     /// Uniform on the open interval (0, 1), so that its logarithm is finite.
     pub(crate) fn uniform(&mut self) -> f64 {
-        ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+        ((self.0.bits() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
 
     /// A number below `bound`.

@@ -1,37 +1,78 @@
-//! What was measured, as a table for people or as JSON for machines.
-#![expect(clippy::print_stdout, reason = "printing is what this program is for")]
+//! Output of the benchmarks: an aligned table, or one JSON object per line.
 
-use crate::cases::Case;
-use crate::pinning::Pinning;
-use crate::sections::Section;
-use crate::timing::{Rounds, Samples};
-use serde_json::{Value, json};
 use std::io::Write as _;
 
-/// How results are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    /// For people.
-    Table,
-    /// For machines.
-    Json,
+use serde_json::{Map, Value};
+
+/// Width of columns of text and of numbers.
+const TEXT: usize = 34;
+const NUMBER: usize = 9;
+
+/// The rows of one section.
+pub(crate) struct Table {
+    section: &'static str,
+    json: bool,
+    has_header: bool,
 }
 
-/// Where the numbers come from.
-pub(crate) struct Machine {
-    processor: String,
-    instructions: &'static str,
-    pinning: Pinning,
-}
-
-impl Machine {
-    /// This machine.
-    pub(crate) fn describe(pinning: Pinning) -> Self {
-        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-        let processor = model.map_or_else(|| std::env::consts::ARCH.into(), |(_, name)| name.to_owned());
-        Self { processor, instructions: instructions(), pinning }
+impl Table {
+    /// An empty table; `note` describes models and machine and is printed above it.
+    pub(crate) fn new(section: &'static str, json: bool, note: &str) -> Self {
+        if !json {
+            say(&format!("== {section}: {note}"));
+        }
+        Self { section, json, has_header: false }
     }
+
+    /// Prints one row of named values; the names of the first row become the header.
+    pub(crate) fn row(&mut self, cells: &[(&'static str, Value)]) {
+        if self.json {
+            let mut object: Map<String, Value> =
+                cells.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+            object.insert("bench".to_owned(), self.section.into());
+            return say(&Value::Object(object).to_string());
+        }
+        if !self.has_header {
+            let names = cells.iter().map(|(name, value)| aligned(name.replace('_', " "), name, value));
+            say(&names.collect::<Vec<_>>().join("  "));
+            self.has_header = true;
+        }
+        let values = cells.iter().map(|(name, value)| aligned(text(value), name, value));
+        say(values.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}
+
+/// Texts to the left, numbers to the right.
+fn aligned(text: String, name: &str, value: &Value) -> String {
+    if value.is_string() {
+        format!("{text:<TEXT$}")
+    } else {
+        let width = name.len().max(NUMBER);
+        format!("{text:>width$}")
+    }
+}
+
+/// A value with as many digits as a reader needs.
+fn text(value: &Value) -> String {
+    match (value, value.as_f64()) {
+        (Value::String(text), _) => text.clone(),
+        (Value::Null, _) => "-".to_owned(),
+        (Value::Number(number), Some(float)) if number.is_f64() => match float.abs() {
+            1000.0.. => format!("{float:.0}"),
+            1.0.. => format!("{float:.2}"),
+            0.001.. | 0.0 => format!("{float:.4}"),
+            _ => format!("{float:.2e}"),
+        },
+        _ => value.to_string(),
+    }
+}
+
+/// The processor and its instruction set.
+pub(crate) fn machine() -> String {
+    let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let processor = model.map_or(std::env::consts::ARCH, |(_, name)| name);
+    format!("{processor}, {}", instructions())
 }
 
 fn instructions() -> &'static str {
@@ -42,120 +83,21 @@ fn instructions() -> &'static str {
     "baseline"
 }
 
-/// One contender's time over another's.
-pub(crate) struct Ratio {
-    pub(crate) label: String,
-    pub(crate) value: f64,
-}
-
-/// One case with all that was measured on it.
-pub(crate) struct Row {
-    label: String,
-    n_points: usize,
-    samples: Vec<Samples>,
-    ratios: Vec<Ratio>,
-}
-
-impl Row {
-    /// A row of the report.
-    pub(crate) fn new(case: &Case, label: String, samples: Vec<Samples>, ratios: Vec<Ratio>) -> Self {
-        Self { label, n_points: case.n_points, samples, ratios }
-    }
-
-    fn microseconds(&self, seconds: f64) -> f64 {
-        1e6 * seconds / self.n_points as f64
-    }
-
-    fn to_json(&self) -> Value {
-        let times: serde_json::Map<String, Value> = self
-            .samples
-            .iter()
-            .map(|sample| {
-                let median = self.microseconds(sample.median());
-                let fastest = self.microseconds(sample.fastest());
-                (sample.name.into(), json!({ "median": median, "fastest": fastest }))
-            })
-            .collect();
-        let ratios: serde_json::Map<String, Value> =
-            self.ratios.iter().map(|ratio| (ratio.label.clone(), json!(ratio.value))).collect();
-        json!({
-            "case": self.label,
-            "points": self.n_points,
-            "microseconds_per_point": times,
-            "ratios": ratios,
-        })
-    }
-
-    fn print(&self) {
-        println!("\n{}, C = {}", self.label, self.n_points);
-        for sample in &self.samples {
-            let median = self.microseconds(sample.median());
-            let fastest = self.microseconds(sample.fastest());
-            println!("  {:<26} {median:>9.4} µs/point   (fastest {fastest:.4})", sample.name);
-        }
-        for ratio in &self.ratios {
-            println!("  {:<38} {:>7.2} ×", ratio.label, ratio.value);
-        }
-    }
-}
-
-/// All sections that ran.
-pub(crate) struct Report {
-    machine: Machine,
-    rounds: Rounds,
-    sections: Vec<(&'static str, &'static str, Vec<Row>)>,
-}
-
-impl Report {
-    /// A report without any section yet.
-    pub(crate) fn new(machine: Machine, rounds: Rounds) -> Self {
-        Self { machine, rounds, sections: vec![] }
-    }
-
-    /// Appends a section.
-    pub(crate) fn add(&mut self, section: &Section, rows: Vec<Row>) {
-        self.sections.push((section.name, section.claim, rows));
-    }
-
-    /// To standard output.
-    pub(crate) fn print(&self, format: Format) {
-        match format {
-            Format::Json => println!("{:#}", self.to_json()),
-            Format::Table => self.print_table(),
-        }
-    }
-
-    fn to_json(&self) -> Value {
-        let sections: Vec<Value> = self
-            .sections
-            .iter()
-            .map(|(name, claim, rows)| {
-                let rows: Vec<Value> = rows.iter().map(Row::to_json).collect();
-                json!({ "section": name, "claim": claim, "rows": rows })
-            })
-            .collect();
-        json!({
-            "machine": self.machine.processor,
-            "instructions": self.machine.instructions,
-            "pinning": self.machine.pinning.describe(),
-            "rounds": self.rounds.get(),
-            "version": env!("CARGO_PKG_VERSION"),
-            "sections": sections,
-        })
-    }
-
-    fn print_table(&self) {
-        let machine = &self.machine;
-        println!("{}, {}, {}", machine.processor, machine.instructions, machine.pinning.describe());
-        println!("medians of {} interleaved rounds; ratios are medians within rounds", self.rounds.get());
-        for (name, claim, rows) in &self.sections {
-            println!("\n== {name}: {claim}");
-            rows.iter().for_each(Row::print);
-        }
-    }
-}
-
-/// One line for the person at the terminal, who may have closed it.
+/// Prints one line; a closed pipe is not an error.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn values_have_the_digits_a_reader_needs() {
+        let cells =
+            [json!(12_345.6), json!(1.234), json!(0.01234), json!(1.2e-5), json!(7), json!("a"), json!(null)];
+        assert_eq!(cells.each_ref().map(text), ["12346", "1.23", "0.0123", "1.20e-5", "7", "a", "-"]);
+        assert_eq!(aligned("7".to_owned(), "points", &json!(7)), "        7");
+    }
 }

@@ -1,44 +1,22 @@
-//! Interleaved timing: every contender once per round, so that a noisy minute hurts all of them alike.
+//! Interleaved timing: every task once per round, so that a disturbance affects all of them alike.
 
 use crate::Failure;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-/// A sample is repeated until it lasts this long, so that the clock and a cold cache do not matter.
+/// A sample is repeated until it takes this long, so that the clock and a cold cache do not matter.
 const SHORTEST_SAMPLE: Duration = Duration::from_millis(20);
 
-/// How many samples are taken of each contender.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rounds(usize);
+/// The default number of samples per task.
+pub(crate) const ROUNDS: usize = 9;
 
-impl Default for Rounds {
-    fn default() -> Self {
-        Self(9)
-    }
-}
-
-impl Rounds {
-    /// At least 7, so that a median means something.
-    pub(crate) fn parse(word: &str) -> Result<Self, Failure> {
-        match word.parse() {
-            Ok(count) if count >= 7 => Ok(Self(count)),
-            _ => Err(format!("--rounds needs a number of at least 7, not '{word}'").into()),
-        }
-    }
-
-    /// The bare number.
-    pub(crate) fn get(self) -> usize {
-        self.0
-    }
-}
-
-/// Something to time; it returns a number so that its work cannot be optimized away.
-pub(crate) struct Contender<'a> {
+/// A computation to time; it returns a number so that it is not optimized away.
+pub(crate) struct Task<'a> {
     pub(crate) name: &'static str,
-    pub(crate) run: Box<dyn FnMut() -> Result<f64, Failure> + 'a>,
+    pub(crate) run: Box<dyn FnMut() -> Result<f64, Failure> + Send + 'a>,
 }
 
-/// Seconds per run of one contender, one entry per round.
+/// Seconds per run of one task, one entry per round.
 #[derive(Clone, Debug)]
 pub(crate) struct Samples {
     pub(crate) name: &'static str,
@@ -51,7 +29,7 @@ impl Samples {
         median(self.seconds.clone())
     }
 
-    /// The fastest run: what the machine can do when nothing disturbs it.
+    /// The shortest time of a run.
     pub(crate) fn fastest(&self) -> f64 {
         self.seconds.iter().copied().fold(f64::INFINITY, f64::min)
     }
@@ -62,28 +40,43 @@ impl Samples {
     }
 }
 
-/// Times all contenders, after one untimed run of each that fills caches and buffers.
-pub(crate) fn race(contenders: &mut [Contender<'_>], rounds: Rounds) -> Result<Vec<Samples>, Failure> {
+/// Times all tasks, interleaved, after one untimed run of each that fills caches and buffers.
+pub(crate) fn interleaved(tasks: &mut [Task<'_>], rounds: usize) -> Result<Vec<Samples>, Failure> {
     let mut repeats = vec![];
-    for contender in contenders.iter_mut() {
-        black_box((contender.run)()?);
-        let start = Instant::now();
-        black_box((contender.run)()?);
-        let once = start.elapsed().max(Duration::from_nanos(1));
-        repeats.push((SHORTEST_SAMPLE.as_secs_f64() / once.as_secs_f64()).ceil() as u32);
+    for task in tasks.iter_mut() {
+        black_box((task.run)()?);
+        let once = seconds(|| (task.run)())?.max(1e-9);
+        repeats.push((SHORTEST_SAMPLE.as_secs_f64() / once).ceil() as u32);
     }
     let mut samples: Vec<Samples> =
-        contenders.iter().map(|contender| Samples { name: contender.name, seconds: vec![] }).collect();
-    for _ in 0..rounds.get() {
-        for ((contender, &repeat), sample) in contenders.iter_mut().zip(&repeats).zip(&mut samples) {
-            let start = Instant::now();
-            for _ in 0..repeat {
-                black_box((contender.run)()?);
-            }
-            sample.seconds.push(start.elapsed().as_secs_f64() / f64::from(repeat));
+        tasks.iter().map(|task| Samples { name: task.name, seconds: vec![] }).collect();
+    for _ in 0..rounds {
+        for ((task, &repeat), sample) in tasks.iter_mut().zip(&repeats).zip(&mut samples) {
+            let all = seconds(|| {
+                for _ in 0..repeat {
+                    black_box((task.run)()?);
+                }
+                Ok(())
+            })?;
+            sample.seconds.push(all / f64::from(repeat));
         }
     }
     Ok(samples)
+}
+
+/// The time of one run.
+pub(crate) fn seconds<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<f64, Failure> {
+    let start = Instant::now();
+    black_box(work()?);
+    Ok(start.elapsed().as_secs_f64())
+}
+
+/// The times of several runs.
+pub(crate) fn repeated<T>(
+    count: usize,
+    mut work: impl FnMut() -> Result<T, Failure>,
+) -> Result<Vec<f64>, Failure> {
+    (0..count).map(|_| seconds(&mut work)).collect()
 }
 
 /// The middle value, or the mean of the two in the middle.
@@ -99,7 +92,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Contender, Rounds, Samples, median, race};
+    use super::{Samples, Task, interleaved, median};
 
     #[test]
     fn median_is_the_middle() {
@@ -118,16 +111,10 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_seven_rounds_are_refused() {
-        assert!(Rounds::parse("6").is_err() && Rounds::parse("x").is_err());
-        assert_eq!(Rounds::parse("7").unwrap().get(), 7);
-    }
-
-    #[test]
-    fn a_race_samples_everyone_in_every_round() {
+    fn every_task_is_sampled_in_every_round() {
         let run = || Ok((0..1000).map(f64::from).sum());
-        let mut contenders = ["a", "b"].map(|name| Contender { name, run: Box::new(run) });
-        let samples = race(&mut contenders, Rounds::parse("7").unwrap()).unwrap();
+        let mut tasks = ["a", "b"].map(|name| Task { name, run: Box::new(run) });
+        let samples = interleaved(&mut tasks, 7).unwrap();
         assert_eq!(samples.iter().map(|sample| sample.name).collect::<Vec<_>>(), ["a", "b"]);
         assert!(samples.iter().all(|sample| sample.seconds.len() == 7 && sample.median() > 0.0));
     }

@@ -1,4 +1,4 @@
-//! A model, a chain and a table with holes, made from a seed.
+//! A model, a chain and a table with missing values, from a seed.
 
 use crate::Failure;
 use crate::cases::{Case, Spacing};
@@ -18,7 +18,7 @@ const PRIVATE_LENGTH_SCALE: f64 = 5.0;
 /// Noise variance of every output.
 const NOISE: f64 = 0.1;
 
-/// All that a contender needs.
+/// The data of a task.
 pub(crate) struct Workload {
     pub(crate) model: Lmc,
     pub(crate) inputs: InputPoints,
@@ -28,7 +28,7 @@ pub(crate) struct Workload {
 }
 
 impl Workload {
-    /// The case's data: the same on every machine.
+    /// The data of a case: the same on every machine.
     pub(crate) fn new(case: &Case) -> Result<Self, Failure> {
         let mut random = Random::new(20_240_607);
         let (n_outputs, n_shared) = (case.n_outputs, case.n_shared);
@@ -83,7 +83,7 @@ fn times(case: &Case, random: &mut Random) -> Vec<f64> {
         .collect()
 }
 
-/// Waves of different periods mixed into the outputs, noise, and `NaN` where nothing is observed.
+/// Waves of different periods mixed into the outputs, with noise, and `NaN` for missing values.
 fn table(case: &Case, times: &[f64], weights: &[f64], random: &mut Random) -> Vec<f64> {
     let n_shared = case.n_shared;
     let mut table = Vec::with_capacity(times.len() * case.n_outputs);
@@ -107,7 +107,7 @@ mod tests {
     use crate::cases::{self, Case};
 
     #[test]
-    fn holes_come_at_the_rate_asked_for() {
+    fn the_missing_rate_is_that_of_the_case() {
         let case = Case { n_points: 4000, ..cases::THREE_LATENTS };
         let workload = Workload::new(&case).unwrap();
         let observed = workload.observations.n_observed() as f64 / (4000.0 * 4.0);

@@ -8,7 +8,7 @@ use catena::structure::Tree;
 use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Svgp, SvgpOptions};
 use catena_methods::{Jitter, Problem};
 use catena_studies::study::{Scores, Study};
 
@@ -81,8 +81,8 @@ fn sparse(study: &Study, pool: &InputPoints) -> Result<Prediction, ExperimentErr
     // The authors repair covariances of inducing values, variances included.
     let repair = |variance: &f64| Jitter::PAPER_INDUCING.of_correlation(*variance);
     let repairs: Vec<Jitter> = study.latent_variances.iter().map(repair).collect();
-    let inducing = Inducing::Shared(centers);
-    let svgp = Svgp::fit_repaired(problem(study)?, &inducing, SvgpOptions::paper(), &repairs)?;
+    let inducing = centers;
+    let svgp = Svgp::fit_with_jitters(problem(study)?, &inducing, SvgpOptions::paper(), &repairs)?;
     Ok(svgp.predict(&study.test_inputs()?)?)
 }
 

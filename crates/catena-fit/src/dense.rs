@@ -7,7 +7,7 @@ use catena::prediction::Prediction;
 use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Approximation, Svgp, SvgpOptions};
 use catena_methods::{DenseMethodError, Gradient, Joint, Problem};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -180,7 +180,7 @@ impl SvgpMethod {
     /// The sparse posterior, inducing points placed.
     fn posterior(&self, problem: Problem<'_>) -> Result<Svgp, DenseMethodError> {
         let start = Start::PlusPlus { n_centers: self.n_inducing, seed: self.seed };
-        let inducing = Inducing::Shared(k_means(&observed_points(problem)?, start, PAPER_ROUNDS)?);
+        let inducing = k_means(&observed_points(problem)?, start, PAPER_ROUNDS)?;
         Svgp::fit(problem, &inducing, self.options)
     }
 }

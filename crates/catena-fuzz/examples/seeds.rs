@@ -1,5 +1,4 @@
-//! Writes the seeds of the corpus that are not text: segment summaries, model files, Parquet and Arrow files, as the program
-//! itself makes them.
+//! Writes the binary seeds of the corpus: segment summaries, model files, Parquet and Arrow files.
 //!
 //! `cargo run -p catena-fuzz --example seeds` replaces `corpus/segment/made-*`, `corpus/model_file/made-*` and
 //! `corpus/columnar/made-*`.
@@ -122,7 +121,7 @@ fn about(dim: usize) -> About {
     }
 }
 
-/// The header, a zero, and the arrays without the checksum: what the target puts together again.
+/// The header, a zero, and the arrays without the checksum: the input format of the target.
 fn taken_apart(file: &[u8]) -> Option<Vec<u8>> {
     let mut lines = file.splitn(4, |byte| *byte == b'\n');
     let (_, _, header, _) = (lines.next()?, lines.next()?, lines.next()?, lines.next()?);

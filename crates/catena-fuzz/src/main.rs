@@ -4,11 +4,11 @@
 
 use std::sync::LazyLock;
 
-/// The target, found once. Without one there is nothing to run, and libFuzzer says what was panicked.
+/// The target, looked up once.
 static TARGET: LazyLock<fn(&[u8])> = LazyLock::new(|| {
     let name = std::env::var("CATENA_FUZZ_TARGET").unwrap_or_default();
     let found = catena_fuzz::find(&name);
-    assert!(found.is_some(), "CATENA_FUZZ_TARGET={name} is no target");
+    assert!(found.is_some(), "CATENA_FUZZ_TARGET={name} is not a target");
     found.map_or(|_: &[u8]| {}, |target| target.run)
 });
 

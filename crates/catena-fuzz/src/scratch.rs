@@ -1,10 +1,10 @@
-//! A file for targets that need one, of this process and thread alone.
+//! A scratch file per target, process and thread.
 
 use std::path::PathBuf;
 
-/// Where a file of this name may be written; a name is one target's.
+/// The path of the scratch file; names differ between targets.
 pub(crate) fn scratch_path(name: &str) -> PathBuf {
-    // In memory where there is such a place: a target runs thousands of times a second.
+    // In memory if possible: a target runs thousands of times a second.
     let memory = PathBuf::from("/dev/shm");
     let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
     let thread = format!("{:?}", std::thread::current().id());

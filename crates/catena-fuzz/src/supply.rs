@@ -1,12 +1,12 @@
-//! Numbers and choices out of bytes, so that every input of a fuzzer means something.
+//! Numbers and choices from bytes, so that every input of a fuzzer is valid.
 
-/// Reads from bytes; behind their end everything is zero.
+/// Reads from bytes; past their end everything is zero.
 #[derive(Clone, Debug)]
 pub struct Supply<'a> {
     bytes: &'a [u8],
 }
 
-/// Numbers at which arithmetic breaks.
+/// Extreme numbers.
 const EXTREMES: [f64; 16] = [
     0.0,
     -0.0,
@@ -27,17 +27,17 @@ const EXTREMES: [f64; 16] = [
 ];
 
 impl<'a> Supply<'a> {
-    /// All of these bytes.
+    /// Reads from these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
     }
 
-    /// Whether nothing is left.
+    /// Whether all bytes are consumed.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// What is left.
+    /// The remaining bytes.
     pub fn rest(&self) -> &'a [u8] {
         self.bytes
     }
@@ -54,17 +54,17 @@ impl<'a> Supply<'a> {
         (0..8).fold(0, |word, place| word | u64::from(self.byte()) << (8 * place))
     }
 
-    /// One of so many; the first if there is no choice.
+    /// An index below `count`; 0 if `count` is 0.
     pub fn below(&mut self, count: usize) -> usize {
         usize::from(self.byte()) % count.max(1)
     }
 
-    /// Yes or no.
+    /// A Boolean.
     pub fn flag(&mut self) -> bool {
         self.byte() & 1 == 1
     }
 
-    /// One of these.
+    /// One of the items.
     ///
     /// # Panics
     /// If there are none.
@@ -72,16 +72,16 @@ impl<'a> Supply<'a> {
         from[self.below(from.len())].clone()
     }
 
-    /// A number as tables have them: mostly small and tame, sometimes extreme, sometimes any 64 bits.
+    /// A number as in tables: mostly small, sometimes extreme, sometimes any 64 bits.
     pub fn number(&mut self) -> f64 {
         match self.byte() {
-            // Tenths and whole numbers, with ties.
+            // Whole numbers and tenths, with ties.
             kind @ 0..=199 => {
-                let tame = f64::from(i16::from(self.byte()) - 128);
-                if kind % 2 == 0 { tame } else { tame / 10.0 }
+                let small = f64::from(i16::from(self.byte()) - 128);
+                if kind % 2 == 0 { small } else { small / 10.0 }
             }
             200..=229 => self.choice(&EXTREMES),
-            // Ordinary digits with an exponent of its own.
+            // Any exponent.
             230..=244 => {
                 let exponent = i32::from(self.byte()) - 128;
                 f64::from(i16::from(self.byte()) - 128) * 10_f64.powi(exponent * 2)
@@ -90,13 +90,13 @@ impl<'a> Supply<'a> {
         }
     }
 
-    /// The same, finite: what is not becomes 0.
+    /// [`Supply::number`] with 0 in place of numbers that are not finite.
     pub fn finite(&mut self) -> f64 {
         let number = self.number();
         if number.is_finite() { number } else { 0.0 }
     }
 
-    /// The same, positive and finite.
+    /// A positive, finite number.
     pub fn positive(&mut self) -> f64 {
         let number = self.finite().abs();
         if number > 0.0 { number } else { 1.0 }

@@ -16,31 +16,31 @@ fn inputs(folder: &str, target: &str) -> Vec<(PathBuf, Vec<u8>)> {
     files.into_iter().map(|path| (path.clone(), fs::read(&path).unwrap())).collect()
 }
 
-/// Runs a target; the bytes that break it are kept in a file, to be looked at and added to the regressions.
-fn attack(target: &Target, what: &str, bytes: &[u8]) {
+/// Runs a target; bytes that make it fail are kept in a file, to be added to the regressions.
+fn check(target: &Target, what: &str, bytes: &[u8]) {
     if std::panic::catch_unwind(|| (target.run)(bytes)).is_err() {
-        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("broken-{}", target.name));
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("failing-{}", target.name));
         fs::write(&kept, bytes).unwrap();
-        panic!("{} is broken by {what}, kept as {}", target.name, kept.display());
+        panic!("{} fails on {what}, kept as {}", target.name, kept.display());
     }
 }
 
 fn run(name: &str) {
     let target = find(name).unwrap();
     for (path, bytes) in inputs("regressions", name) {
-        attack(target, &path.display().to_string(), &bytes);
+        check(target, &path.display().to_string(), &bytes);
     }
     let corpus: Vec<Vec<u8>> = inputs("corpus", name).into_iter().map(|(_, bytes)| bytes).collect();
     assert!(!corpus.is_empty(), "{name} has no corpus");
     for bytes in &corpus {
-        attack(target, "its corpus", bytes);
+        check(target, "its corpus", bytes);
     }
-    // More of them, and others, for those who have the time.
+    // More tries, or another seed.
     let number = |name: &str| -> Option<u64> { std::env::var(name).ok().and_then(|text| text.parse().ok()) };
     let n_tries = target.n_tries * number("CATENA_FUZZ_TIMES").unwrap_or(1) as usize;
     let seed = number("CATENA_FUZZ_SEED").unwrap_or(20);
     for bytes in mutations(&corpus, seed).take(n_tries) {
-        attack(target, "a mutation", &bytes);
+        check(target, "a mutation", &bytes);
     }
 }
 

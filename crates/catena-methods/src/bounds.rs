@@ -1,23 +1,21 @@
 //! Both sides of the paper's bounds, by dense algebra: O((C·D)³) time, so for a few hundred points.
 
 use catena::data::{InputPoints, squared_distance};
-use catena::diagnostics::{
-    Distortion, PairSampling, chain_start_factor, covariance_gap_bound, latent_gap_bound,
-};
+use catena::diagnostics::{Distortion, PairSampling, covariance_gap_bound, latent_gap_bound};
 use catena::index::{LatentIndex, OutputIndex, Position};
 use catena::kernel::StateKind;
 use catena::model::{Latent, Lmc};
-use catena::structure::{Start, StructureError, Tree, greedy_chain};
+use catena::structure::Tree;
 use catena::units::Variance;
 use faer::linalg::solvers::Solve;
 use faer::{Mat, Side};
 use thiserror::Error;
 
-/// Bounds that cannot be evaluated.
+/// A bound that cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum BoundsError {
-    /// Lemma 1 and Theorem 1 speak of chains, and a derivative has no direction elsewhere.
+    /// Lemma 1 and Theorem 1 are about chains, and derivative states need a direction.
     #[error(
         "this bound, or a derivative state, needs a chain; use value states and the covariance gap on a tree"
     )]
@@ -35,20 +33,17 @@ pub enum BoundsError {
     /// Covariance plus noise could not be factorized.
     #[error("covariance plus noise is not positive definite; raise the noise")]
     NotPositiveDefinite,
-    /// The eigenvalues of a covariance were not found.
+    /// The eigenvalue computation did not converge.
     #[error("the eigenvalues of a covariance did not converge; check that its entries are finite")]
     NoEigenvalues,
-    /// A chain could not be built.
-    #[error(transparent)]
-    Structure(#[from] StructureError),
 }
 
 /// The two sides of an inequality.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sides {
-    /// What is bounded.
+    /// The bounded quantity.
     pub left: f64,
-    /// What it must not exceed.
+    /// Its bound.
     pub right: f64,
 }
 
@@ -96,7 +91,7 @@ pub struct PosteriorSides {
 /// Lemma 1 on a chain: ‖K_l − K_π,l‖₂ ≤ C·α_l·ε_π, with K_π,l from the chain's coordinates.
 ///
 /// # Errors
-/// When the structure is not a chain, or eigenvalues fail.
+/// If the structure is not a chain, or the eigenvalues do not converge.
 pub fn latent_gap(inputs: &InputPoints, chain: &Tree, latent: &Latent) -> Result<Sides, BoundsError> {
     let along = chain_covariance(chain, latent)?;
     let left = spectral_norm(&(euclidean_covariance(inputs, chain, latent) - along))?;
@@ -106,7 +101,7 @@ pub fn latent_gap(inputs: &InputPoints, chain: &Tree, latent: &Latent) -> Result
 /// Theorem 1's bound on η on a chain: ‖K − K_π‖₂ ≤ C·ε_π·Σ_l ‖w_l‖²·α_l.
 ///
 /// # Errors
-/// When the structure is not a chain, or eigenvalues fail.
+/// If the structure is not a chain, or the eigenvalues do not converge.
 pub fn covariance_gap(inputs: &InputPoints, chain: &Tree, model: &Lmc) -> Result<Sides, BoundsError> {
     let euclidean = mixed(model, |latent| Ok(euclidean_covariance(inputs, chain, latent)))?;
     let along = mixed(model, |latent| chain_covariance(chain, latent))?;
@@ -119,7 +114,7 @@ pub fn covariance_gap(inputs: &InputPoints, chain: &Tree, model: &Lmc) -> Result
 /// `observations` are the values row by row, C×D; the noise is the same for all outputs, as the paper assumes.
 ///
 /// # Errors
-/// When a latent with a derivative state meets a tree, sizes differ, or a factorization fails.
+/// If a latent with a derivative state is used on a tree, sizes differ, or a factorization fails.
 pub fn posterior_gap(
     inputs: &InputPoints,
     structure: &Tree,
@@ -131,7 +126,7 @@ pub fn posterior_gap(
     if observations.len() != n_points * n_outputs {
         return Err(BoundsError::ObservationCount { n_points, n_outputs, found: observations.len() });
     }
-    // Points in visiting order within each output, as the covariances have them.
+    // Points in visiting order within each output, as in the covariances.
     let values = Mat::from_fn(n_points * n_outputs, 1, |at, _| {
         let row = structure.row_at(Position::new(at % n_points));
         observations[row.get() * n_outputs + at / n_points]
@@ -156,28 +151,17 @@ pub fn posterior_gap(
     })
 }
 
-/// Proposition 1, with the factor that the theorem behind it gives (see [`chain_start_factor`]): the length of one greedy
-/// chain, and what another's allows it to be.
-///
-/// # Errors
-/// When a start is not a row, or a distance overflows.
-pub fn chain_start_gap(inputs: &InputPoints, start: Start, other: Start) -> Result<Sides, BoundsError> {
-    let left = greedy_chain(inputs, start)?.total_length();
-    let right = chain_start_factor(inputs.n_rows()) * greedy_chain(inputs, other)?.total_length();
-    Ok(Sides { left, right })
-}
-
 fn exact_distortion(inputs: &InputPoints, chain: &Tree) -> f64 {
     let all_pairs = PairSampling { most_points_for_all_pairs: chain.len(), ..PairSampling::default() };
     Distortion::of(inputs, chain, all_pairs).upper_bound()
 }
 
-/// κ_l at a distance. Of pieces for time the bounds do not speak: nothing is said of them.
+/// κ_l at a distance; NaN for time components, which the bounds do not cover.
 fn correlation_at(latent: &Latent, distance: f64) -> f64 {
     latent.correlation(distance).unwrap_or(f64::NAN)
 }
 
-/// K_l, in visiting order, distances in the structure's unit.
+/// K_l, in visiting order, with distances in the unit of the structure.
 fn euclidean_covariance(inputs: &InputPoints, structure: &Tree, latent: &Latent) -> Mat<f64> {
     let place = |at: usize| inputs.point(structure.row_at(Position::new(at)));
     let scale = structure.distance_scale().get();
@@ -195,7 +179,7 @@ fn chain_covariance(chain: &Tree, latent: &Latent) -> Result<Mat<f64>, BoundsErr
     Ok(Mat::from_fn(chain.len(), chain.len(), |i, j| correlation_at(latent, (along[i] - along[j]).abs())))
 }
 
-/// The structure's own covariance of one latent.
+/// The covariance of one latent on the structure.
 fn structure_covariance(structure: &Tree, latent: &Latent) -> Result<Mat<f64>, BoundsError> {
     match latent.state() {
         StateKind::Derivative => chain_covariance(structure, latent),

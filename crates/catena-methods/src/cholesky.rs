@@ -1,4 +1,4 @@
-//! One Cholesky factor and what is asked of it, and a product, by `faer`.
+//! Cholesky factors and products of dense matrices, by `faer`.
 //!
 //! Matrices are column-major slices; only the lower triangle of a symmetric matrix is read.
 
@@ -8,11 +8,11 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par};
 
-/// The parts into which dense algebra divides its work. A constant, not the number of threads: the division decides the
-/// order of additions, and results must not depend on the machine's cores.
-const PARTS: usize = 8;
+/// The number of tasks into which dense algebra is divided. A constant, not the number of threads: it determines the order
+/// of additions, and results must not depend on the number of cores.
+const TASKS: usize = 8;
 
-/// Whether an operation may use all threads or belongs to a loop that already does.
+/// Whether an operation uses all threads; inside a parallel loop it uses one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Threads {
     All,
@@ -22,7 +22,7 @@ pub(crate) enum Threads {
 impl Threads {
     fn parallelism(self) -> Par {
         match self {
-            Self::All => Par::rayon(PARTS),
+            Self::All => Par::rayon(TASKS),
             Self::One => Par::Seq,
         }
     }
@@ -54,7 +54,7 @@ impl Cholesky {
         Ok(Self { dim, factor: matrix })
     }
 
-    /// A factor that is there already: the rows of C, each up to its diagonal.
+    /// A given factor: the rows of C, each up to its diagonal.
     pub(crate) fn from_rows(rows: &[Vec<f64>]) -> Self {
         let dim = rows.len();
         let mut factor = vec![0.0; dim * dim];
@@ -66,7 +66,7 @@ impl Cholesky {
         Self { dim, factor }
     }
 
-    /// The memory of the factor, to be used again.
+    /// The memory of the factor, for reuse.
     pub(crate) fn into_memory(self) -> Vec<f64> {
         self.factor
     }
@@ -107,7 +107,7 @@ impl Cholesky {
         self.whiten_transposed(columns, threads);
     }
 
-    /// The whole of K⁻¹, both triangles: gradients need every entry of it.
+    /// K⁻¹, both triangles.
     pub(crate) fn to_inverse(&self, threads: Threads) -> Vec<f64> {
         let dim = self.dim;
         let mut inverse = vec![0.0; dim * dim];
@@ -127,15 +127,15 @@ impl Cholesky {
     }
 }
 
-/// `S Uᵀ` for two column-major matrices of `count` rows.
-pub(crate) fn product_with_transposed(slopes: &[f64], features: &[f64], count: usize) -> Vec<f64> {
-    let n = slopes.len() / count;
+/// `A Bᵀ` for two column-major matrices of `count` rows.
+pub(crate) fn product_with_transposed(a: &[f64], b: &[f64], count: usize) -> Vec<f64> {
+    let n = a.len() / count;
     let mut product = vec![0.0; count * count];
     matmul(
         MatMut::from_column_major_slice_mut(&mut product, count, count),
         Accum::Replace,
-        MatRef::from_column_major_slice(slopes, count, n),
-        MatRef::from_column_major_slice(features, count, n).transpose(),
+        MatRef::from_column_major_slice(a, count, n),
+        MatRef::from_column_major_slice(b, count, n).transpose(),
         1.0,
         Par::Seq,
     );

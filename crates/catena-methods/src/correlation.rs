@@ -1,6 +1,6 @@
-//! The correlations κ_l of all latents at once, at Euclidean distances.
+//! The correlations κ_l of all latents at Euclidean distances.
 
-use catena::data::squared_distance;
+use catena::data::{InputPoints, squared_distance};
 use catena::index::LatentIndex;
 use catena::kernel::Kernel;
 use catena::model::{Latent, Lmc};
@@ -23,11 +23,11 @@ impl Correlations {
     /// The correlation functions of a model's kernels.
     ///
     /// # Errors
-    /// When a latent is a piece for time, which has none.
+    /// If a latent is a time component, which has no correlation function.
     pub(crate) fn new(model: &Lmc, distance_scale: DistanceScale) -> Result<Self, DenseMethodError> {
         let latents = model.latents();
         if let Some(latent) = latents.iter().position(|latent| latent.kernel().is_none()) {
-            return Err(DenseMethodError::PieceForTime { latent: LatentIndex::new(latent) });
+            return Err(DenseMethodError::TimeComponent { latent: LatentIndex::new(latent) });
         }
         let key = |latent: usize| (latents[latent].kernel(), latents[latent].length_scale());
         let first_equal =
@@ -53,11 +53,6 @@ impl Correlations {
         &self.first_equal
     }
 
-    /// The length-scale of a latent.
-    pub(crate) fn length_scale(&self, latent: usize) -> f64 {
-        self.length_scales[latent]
-    }
-
     /// The Euclidean distance in units of the distance scale.
     pub(crate) fn distance(&self, a: &[f64], b: &[f64]) -> f64 {
         squared_distance(a, b).sqrt() / self.distance_scale
@@ -69,11 +64,25 @@ impl Correlations {
     }
 
     /// `∂κ_l/∂ℓ_l = −(u/ℓ) ρ'(u)`: every rate is inversely proportional to its length-scale.
-    pub(crate) fn slope(&self, latent: usize, distance: f64) -> f64 {
+    pub(crate) fn derivative(&self, latent: usize, distance: f64) -> f64 {
         let u = self.rates[latent] * distance;
-        let slope = self.kernels[latent].correlation_derivative(u);
-        // ρ' vanishes faster than u grows; at an overflowed distance the product would read ∞·0.
-        if slope == 0.0 { 0.0 } else { -u / self.length_scales[latent] * slope }
+        let derivative = self.kernels[latent].correlation_derivative(u);
+        // ρ' vanishes faster than u grows; at an overflowed distance the product would be ∞·0.
+        if derivative == 0.0 { 0.0 } else { -u / self.length_scales[latent] * derivative }
+    }
+
+    /// κ_l between places and some points: one column per point.
+    pub(crate) fn cross<'p>(
+        &self,
+        latent: usize,
+        places: &InputPoints,
+        points: impl Iterator<Item = &'p [f64]>,
+    ) -> Vec<f64> {
+        let column = |point: &'p [f64]| {
+            let places = places.values().chunks_exact(places.dim());
+            places.map(move |place| self.value(latent, self.distance(point, place)))
+        };
+        points.flat_map(column).collect()
     }
 
     /// κ_l of all latents between two points.
@@ -86,14 +95,19 @@ impl Correlations {
     }
 
     /// κ_l and ∂κ_l/∂ℓ_l of all latents between two points.
-    pub(crate) fn fill_with_slopes(&self, a: &[f64], b: &[f64], values: &mut [f64], slopes: &mut [f64]) {
+    pub(crate) fn fill_with_derivatives(
+        &self,
+        (a, b): (&[f64], &[f64]),
+        values: &mut [f64],
+        derivatives: &mut [f64],
+    ) {
         let distance = self.distance(a, b);
         for latent in 0..values.len() {
             let first = self.first_equal[latent];
-            (values[latent], slopes[latent]) = if first < latent {
-                (values[first], slopes[first])
+            (values[latent], derivatives[latent]) = if first < latent {
+                (values[first], derivatives[first])
             } else {
-                (self.value(latent, distance), self.slope(latent, distance))
+                (self.value(latent, distance), self.derivative(latent, distance))
             };
         }
     }

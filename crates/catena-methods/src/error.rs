@@ -1,4 +1,4 @@
-//! What can go wrong in a rival, and what to do about it.
+//! Errors of the dense methods and the simple rules.
 
 use catena::data::DataError;
 use catena::index::{LatentIndex, OutputIndex, RowIndex};
@@ -6,11 +6,11 @@ use thiserror::Error;
 
 use crate::memory::Bytes;
 
-/// A rival that cannot answer, and why.
+/// A method that cannot be applied or has failed.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum DenseMethodError {
-    /// Model and table speak of different outputs.
+    /// Model and table have different numbers of outputs.
     #[error("the model has {model} outputs but the table has {table}")]
     OutputCount {
         /// Outputs of the model.
@@ -18,15 +18,13 @@ pub enum DenseMethodError {
         /// Outputs of the table.
         table: usize,
     },
-    /// Rivals know kernels, which are functions of a distance.
-    #[error(
-        "latent {latent} is a piece for time, which only message passing along a chain can carry; use kernels"
-    )]
-    PieceForTime {
+    /// A time component has no correlation function of the distance.
+    #[error("latent {latent} is a time component; use a kernel, or method catena along one input")]
+    TimeComponent {
         /// The latent.
         latent: LatentIndex,
     },
-    /// Points of another space.
+    /// Points with another number of inputs.
     #[error("points have {found} input columns but the table has {expected}")]
     InputDim {
         /// Input columns of the table.
@@ -35,19 +33,19 @@ pub enum DenseMethodError {
         found: usize,
     },
     /// The covariance of the observed cells is not positive definite in double precision.
-    /// Usual causes: near-duplicate inputs with almost no noise; length-scales far above the data range.
-    /// The row named is where it was *noticed*.
+    /// Usual causes: near-duplicate inputs with almost no noise, and length-scales far above the range of the data. The
+    /// cause may be in an earlier row than the one named.
     #[error(
-        "covariance not positive definite, noticed at row {row}; raise the noise variance or merge duplicate inputs"
+        "covariance not positive definite, detected at row {row}; raise the noise variance or merge duplicate inputs"
     )]
     NotPositiveDefinite {
         /// The row at which the factorization stopped.
         row: RowIndex,
     },
-    /// The covariance of the inducing values is not positive definite: two inducing points (nearly) coincide.
+    /// The covariance of the inducing values is not positive definite: inducing points (nearly) coincide.
     #[error(
-        "covariance of the inducing values of latent {latent} not positive definite, noticed at inducing point \
-         {inducing}; remove duplicate inducing points, use fewer, or allow a jitter"
+        "covariance of the inducing values of latent {latent} not positive definite, detected at inducing point \
+         {inducing}; remove duplicate inducing points, use fewer, or add a jitter"
     )]
     InducingNotPositiveDefinite {
         /// The latent.
@@ -57,21 +55,21 @@ pub enum DenseMethodError {
     },
     /// A variance was lost to cancellation: the noise is below the rounding of the prior covariance.
     #[error(
-        "variance of output {output} at row {row} came out as {variance:e}; noise is too small for dense algebra, \
-         raise it or use the message-passing method"
+        "variance of output {output} at row {row} is {variance:e}; the noise is too small for dense algebra, raise it \
+         or use method catena"
     )]
     NegativeVariance {
-        /// The row of the points asked for.
+        /// The row of the points.
         row: RowIndex,
         /// The output.
         output: OutputIndex,
-        /// What came out.
+        /// The computed value.
         variance: f64,
     },
-    /// More neighbors asked for than there are locations with an observation.
-    #[error("{n_neighbors} neighbors asked for, but only {n_locations} rows have an observation")]
+    /// More neighbors requested than there are locations with an observation.
+    #[error("{n_neighbors} neighbors requested, but only {n_locations} rows have an observation")]
     TooManyNeighbors {
-        /// Neighbors asked for.
+        /// Neighbors requested.
         n_neighbors: usize,
         /// Rows with at least one observed cell.
         n_locations: usize,
@@ -79,10 +77,10 @@ pub enum DenseMethodError {
     /// A neighbor method needs at least one neighbor.
     #[error("at least one neighbor is needed")]
     NoNeighbors,
-    /// More inducing points asked for than there are points to place them on.
-    #[error("{n_inducing} inducing points asked for, but there are only {n_points} points")]
+    /// More inducing points requested than there are points to choose from.
+    #[error("{n_inducing} inducing points requested, but there are only {n_points} points")]
     TooManyInducing {
-        /// Inducing points asked for.
+        /// Inducing points requested.
         n_inducing: usize,
         /// Points to choose from.
         n_points: usize,
@@ -90,18 +88,8 @@ pub enum DenseMethodError {
     /// At least one inducing point or cluster is needed.
     #[error("at least one inducing point is needed")]
     NoInducing,
-    /// Inducing points come once for all latents, or once per latent.
-    #[error(
-        "{found} sets of inducing points given for {n_latents} latents; give one for all or one for each"
-    )]
-    InducingSets {
-        /// Latents of the model.
-        n_latents: usize,
-        /// Sets given.
-        found: usize,
-    },
     /// An arrangement of another table.
-    #[error("the arrangement is of another table: rows with an observation are not the same")]
+    #[error("the arrangement is of another table: its rows with an observation differ")]
     OtherArrangement,
     /// A starting center is not one of the points.
     #[error("row {row} is not one of the {n_points} points to cluster")]
@@ -111,25 +99,25 @@ pub enum DenseMethodError {
         /// Points to cluster.
         n_points: usize,
     },
-    /// The computation would need more memory than it may use; nothing was allocated.
+    /// The computation would exceed the memory limit; nothing was allocated.
     #[error(
-        "{method} needs {needed} of memory for {n_observed} observed cells, more than {limit}; {instead}"
+        "{method} needs {needed} of memory for {n_observed} observed cells, more than the limit of {limit}; {instead}"
     )]
     Memory {
-        /// Which method.
+        /// The method.
         method: &'static str,
-        /// What it would need.
+        /// The memory it would need.
         needed: Bytes,
-        /// What it may use.
+        /// The limit.
         limit: Bytes,
         /// Observed cells of the table.
         n_observed: usize,
-        /// What to do instead.
+        /// An alternative for the user.
         instead: &'static str,
     },
-    /// A small singular value decomposition did not converge: the mixing matrix holds extreme numbers.
+    /// A singular value decomposition did not converge: the mixing matrix has extreme entries.
     #[error(
-        "decomposition of the mixing matrix did not converge at row {row}; its weights or noises are extreme"
+        "decomposition of the mixing matrix did not converge at row {row}; its weights or the noise variances are extreme"
     )]
     MixingDecomposition {
         /// The first row with that pattern of observed outputs.
@@ -141,7 +129,7 @@ pub enum DenseMethodError {
         /// The number of input columns.
         dim: usize,
     },
-    /// A ridge penalty must be positive and finite, or regressions on few rows have no solution.
+    /// A ridge penalty must be positive and finite: otherwise regressions on few rows have no solution.
     #[error("ridge penalty {0} is not a positive finite number")]
     Penalty(f64),
     /// The table cannot be used.

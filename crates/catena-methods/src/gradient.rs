@@ -11,13 +11,13 @@ pub struct Gradient {
     pub mixing: Vec<f64>,
     /// `∂/∂ℓ_l`.
     pub length_scales: Vec<f64>,
-    /// `∂/∂r_d`; cells with a known noise of their own do not count.
+    /// `∂/∂r_d`; cells with a known noise of their own do not contribute.
     pub noise: Vec<f64>,
 }
 
 impl Gradient {
-    /// A value without slopes yet.
-    pub(crate) fn flat(model: &Lmc, value: f64) -> Self {
+    /// A gradient of zeros.
+    pub(crate) fn zero(model: &Lmc, value: f64) -> Self {
         let (n_outputs, n_latents) = (model.n_outputs(), model.n_latents());
         Self {
             value,

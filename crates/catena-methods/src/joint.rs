@@ -1,4 +1,4 @@
-//! What is known of several points together.
+//! The joint posterior of several points.
 
 /// Means and covariances of all outputs at some points.
 #[derive(Clone, Debug, PartialEq)]
@@ -9,12 +9,12 @@ pub struct Joint {
     pub covariance: Vec<f64>,
 }
 
-/// The share of the largest variance below which what is left of a covariance is rounding.
+/// Pivots below this fraction of the largest variance are rounding errors.
 const ROUNDING: f64 = 1e-12;
 
 impl Joint {
-    /// R with `R Rᵀ` the covariance to rounding, column by column: as many columns as the covariance has directions. Points
-    /// that coincide, or nearly, leave it singular; pivots by size stop where nothing but rounding is left.
+    /// R with `R Rᵀ` equal to the covariance up to rounding, column by column, by a pivoted Cholesky factorization. The number
+    /// of columns is the numerical rank: points that (nearly) coincide make the covariance singular.
     pub fn root(&self) -> Vec<f64> {
         let dim = self.means.len();
         let mut left: Vec<f64> = self.covariance.iter().step_by(dim + 1).copied().collect();
@@ -35,7 +35,7 @@ impl Joint {
                 *entry /= size;
                 *left -= *entry * *entry;
             }
-            // Taken for good; rounding must not bring it back.
+            // Rounding must not make it a pivot again.
             left[pivot] = 0.0;
             columns.extend(column);
         }

@@ -1,4 +1,4 @@
-//! Lloyd's k-means: where inducing points are put.
+//! Lloyd's k-means, for the placement of inducing points.
 
 use catena::data::{InputPoints, squared_distance};
 use catena::index::RowIndex;
@@ -9,12 +9,12 @@ use crate::DenseMethodError;
 /// The rounds of the paper's k-means.
 pub const PAPER_ROUNDS: usize = 20;
 
-/// Where the centers start.
+/// The initial centers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Start<'a> {
-    /// At these rows of the points, as in the paper (whose rows come from its random stream).
+    /// These rows of the points, as in the paper (whose rows come from its random stream).
     Rows(&'a [RowIndex]),
-    /// At rows drawn with probability proportional to the squared distance from the centers so far (k-means++).
+    /// Rows drawn with probability proportional to the squared distance from the centers so far (k-means++).
     PlusPlus {
         /// The number of centers.
         n_centers: usize,
@@ -28,7 +28,7 @@ pub enum Start<'a> {
 /// Ties go to the lowest center; an empty cluster keeps its center; sums run in the order of the points.
 ///
 /// # Errors
-/// When there are no centers, more centers than points, or a start is not a row of the points.
+/// If there are no centers, more centers than points, or an initial center is not a row of the points.
 pub fn k_means(
     points: &InputPoints,
     start: Start<'_>,
@@ -38,7 +38,7 @@ pub fn k_means(
         Start::Rows(rows) => rows.to_vec(),
         Start::PlusPlus { n_centers, seed } => {
             check_count(n_centers, points.n_rows())?;
-            spread_rows(points, n_centers, seed)
+            plus_plus_rows(points, n_centers, seed)
         }
     };
     check_count(rows.len(), points.n_rows())?;
@@ -100,8 +100,8 @@ fn move_to_means(points: &InputPoints, assigned: &[usize], centers: &mut [f64]) 
 }
 
 /// k-means++: the first row at random, then each with probability proportional to its squared distance from the rows
-/// taken so far. Where all remaining distances are 0, the lowest row not yet taken.
-fn spread_rows(points: &InputPoints, n_centers: usize, seed: u64) -> Vec<RowIndex> {
+/// chosen so far. If all distances are 0, the lowest row not yet chosen.
+fn plus_plus_rows(points: &InputPoints, n_centers: usize, seed: u64) -> Vec<RowIndex> {
     let mut random = SplitMix64(seed);
     let n_rows = points.n_rows();
     let first = ((random.next_unit() * n_rows as f64) as usize).min(n_rows - 1);
@@ -127,7 +127,7 @@ fn spread_rows(points: &InputPoints, n_centers: usize, seed: u64) -> Vec<RowInde
     rows
 }
 
-/// A small generator of our own, so that a seed means the same centers in every version of every dependency.
+/// SplitMix64, written out so that a seed gives the same centers with every version of every dependency.
 struct SplitMix64(u64);
 
 impl SplitMix64 {

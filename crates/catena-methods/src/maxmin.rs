@@ -7,16 +7,16 @@ use catena::data::{InputPoints, squared_distance};
 use catena::index::RowIndex;
 use catena::structure::KdTree;
 
-/// The rows from coarse to fine: first the one nearest to the mean of all, then always the one farthest from those
-/// already taken; ties by the lowest row.
+/// The rows from coarse to fine: first the row nearest to the mean of all, then always the row farthest from those already
+/// taken; ties go to the lowest row.
 ///
-/// A row that is taken at distance r of the others can only come nearer to rows within r of it, so each step looks around
-/// the row taken and no further: O(C log C) time while points vary in a few directions, up to O(C²) when in many.
-pub fn maxmin_order(points: &InputPoints) -> Vec<RowIndex> {
+/// A row taken at distance r from the others can only change the distances of rows within r of it, so each step is a ball
+/// query: O(C log C) time while points vary in a few directions, up to O(C²) when in many.
+pub(crate) fn maxmin_order(points: &InputPoints) -> Vec<RowIndex> {
     let first = lowest(distances_to_middle(points).into_iter());
     let mut nearest = vec![f64::INFINITY; points.n_rows()];
     let mut tree = KdTree::new(points);
-    // Distances that were true once; the latest of a row is the one that counts.
+    // May hold outdated distances; the entry equal to `nearest` is the current one.
     let mut farthest: BinaryHeap<Farness> = BinaryHeap::new();
     let mut order = Vec::with_capacity(points.n_rows());
     let (mut next, mut radius) = (first, f64::INFINITY);
@@ -44,7 +44,7 @@ pub fn maxmin_order(points: &InputPoints) -> Vec<RowIndex> {
     }
 }
 
-/// How far a row is from those taken; the farthest is the greatest, the lowest row among equals.
+/// The distance of a row from those taken; the farthest is the greatest, the lowest row among equals.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Farness {
     squared_distance: f64,
@@ -92,8 +92,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By looking at every row at every step.
-    fn by_looking(points: &InputPoints) -> Vec<RowIndex> {
+    /// By brute force.
+    fn by_brute_force(points: &InputPoints) -> Vec<RowIndex> {
         let mut order = vec![RowIndex::new(lowest(distances_to_middle(points).into_iter()))];
         while order.len() < points.n_rows() {
             let nearness = points.rows().map(|row| {
@@ -108,13 +108,13 @@ mod tests {
     }
 
     proptest! {
-        /// On a coarse grid, so that duplicates and ties are many.
+        /// On a coarse grid, so that duplicates and ties are frequent.
         #[test]
-        fn equals_looking_at_every_row(dim in 1_usize..6, steps in prop::collection::vec(-3_i8..4, 6..300)) {
+        fn equals_brute_force(dim in 1_usize..6, steps in prop::collection::vec(-3_i8..4, 6..300)) {
             let n_rows = steps.len() / dim;
             let values = steps[..n_rows * dim].iter().map(|&step| 0.1 * f64::from(step)).collect();
             let points = InputPoints::new(n_rows, dim, values).unwrap();
-            prop_assert_eq!(maxmin_order(&points), by_looking(&points));
+            prop_assert_eq!(maxmin_order(&points), by_brute_force(&points));
         }
     }
 

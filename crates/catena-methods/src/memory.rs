@@ -1,10 +1,10 @@
-//! How much memory a dense method may use, checked before anything is allocated.
+//! The memory limit of dense methods, checked before allocation.
 
 use std::fmt;
 
 use crate::DenseMethodError;
 
-/// A number of bytes, printed in units people read.
+/// A number of bytes, printed with a unit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Bytes(u128);
 
@@ -14,7 +14,7 @@ impl Bytes {
         Self(count.saturating_mul(8))
     }
 
-    /// The bare number.
+    /// The number.
     pub fn get(self) -> u128 {
         self.0
     }
@@ -37,7 +37,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// The most memory a method may ask for.
+/// The maximum memory of a method.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MemoryLimit(Bytes);
 
@@ -47,12 +47,12 @@ impl MemoryLimit {
         Self(Bytes(limit as u128))
     }
 
-    /// Whether a square matrix with so many rows fits.
+    /// Whether a square matrix with this many rows fits.
     pub fn holds_square(self, n_rows: usize) -> bool {
         Bytes::of_numbers((n_rows as u128).pow(2)) <= self.0
     }
 
-    /// Refuses `needed` when it is over the limit.
+    /// Fails if `needed` is above the limit.
     pub(crate) fn check(self, demand: Demand, needed: Bytes) -> Result<(), DenseMethodError> {
         if needed <= self.0 {
             return Ok(());
@@ -63,20 +63,20 @@ impl MemoryLimit {
 }
 
 impl Default for MemoryLimit {
-    /// 8 GB: what a present-day laptop can spare.
+    /// 8 GB.
     fn default() -> Self {
         Self::bytes(8_000_000_000)
     }
 }
 
-/// Who asks for memory, for what, and what to suggest when it is too much.
+/// The source of a memory request, for the error message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
     /// The method's name.
     pub(crate) method: &'static str,
     /// Observed cells of the table.
     pub(crate) n_observed: usize,
-    /// What to do instead.
+    /// An alternative for the user.
     pub(crate) instead: &'static str,
 }
 

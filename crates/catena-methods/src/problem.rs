@@ -1,4 +1,4 @@
-//! What every rival is asked: this model, this table, distances in this unit.
+//! The input of every method: a model, a table and the unit of distances.
 
 use catena::data::{Dataset, InputPoints};
 use catena::model::Lmc;
@@ -6,7 +6,7 @@ use catena::units::DistanceScale;
 
 use crate::DenseMethodError;
 
-/// A model with given hyperparameters and the table it is to explain.
+/// A model with given hyperparameters and a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Problem<'a> {
     model: &'a Lmc,
@@ -18,7 +18,7 @@ impl<'a> Problem<'a> {
     /// A problem with Euclidean distances divided by `distance_scale` before length-scales apply.
     ///
     /// # Errors
-    /// When model and table do not have the same number of outputs.
+    /// If model and table have different numbers of outputs.
     pub fn new(
         model: &'a Lmc,
         dataset: &'a Dataset,
@@ -47,7 +47,7 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Checks that points live in a space of `expected` input columns.
+/// Checks the number of input columns.
 pub(crate) fn check_dim(expected: usize, points: &InputPoints) -> Result<(), DenseMethodError> {
     let found = points.dim();
     if found == expected { Ok(()) } else { Err(DenseMethodError::InputDim { expected, found }) }

@@ -1,4 +1,4 @@
-//! With the authors' random streams, each rival reproduces their scores on the sensor network seed by seed.
+//! With the authors' random streams, each method reproduces their scores on the sensor network for every seed.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its case must fail")]
 
 use catena::data::InputPoints;
@@ -6,7 +6,7 @@ use catena::prediction::Prediction;
 use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::kmeans::{PAPER_ROUNDS, Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Svgp, SvgpOptions};
 use catena_methods::{Jitter, Problem};
 use catena_studies::sensor_study::sensor_study;
 use catena_studies::study::Study;
@@ -32,7 +32,7 @@ const AUTHORS: [(usize, u32, [[f64; 3]; 3]); 15] = [
     (32, 2, [[0.4858934405, 4.594115617, 1.333498194], [0.5526758799, 2.178933554, 1.118607611], [0.5224331833, 2.726688315, 1.2492686]]),
 ];
 
-/// A rival's name and its prediction of the test rows.
+/// A method's name and its prediction of the test rows.
 type Method = (&'static str, fn(&Study, &InputPoints) -> Prediction);
 
 fn problem(study: &Study) -> Problem<'_> {
@@ -48,8 +48,8 @@ fn sparse(study: &Study, at: &InputPoints) -> Prediction {
     let centers = k_means(&study.pool_inputs().unwrap(), Start::Rows(&start), PAPER_ROUNDS).unwrap();
     let repair = |variance: &f64| Jitter::PAPER_INDUCING.of_correlation(*variance);
     let repairs: Vec<Jitter> = study.latent_variances.iter().map(repair).collect();
-    let inducing = Inducing::Shared(centers);
-    Svgp::fit_repaired(problem(study), &inducing, SvgpOptions::paper(), &repairs)
+    let inducing = centers;
+    Svgp::fit_with_jitters(problem(study), &inducing, SvgpOptions::paper(), &repairs)
         .unwrap()
         .predict(at)
         .unwrap()

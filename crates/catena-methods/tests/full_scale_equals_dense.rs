@@ -1,5 +1,5 @@
-//! The full-scale method is the process it claims to be: exact with all neighbors, the nearest-neighbor method without
-//! inducing points, and between them the dense process with the same features, order and neighbors.
+//! The full-scale method equals its definition: exact with all neighbors, the nearest-neighbor method without inducing points,
+//! and in general the dense process with the same features, order and neighbors.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its case must fail")]
 
 mod support;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Approximation, Svgp, SvgpOptions};
 use catena_methods::{DenseMethodError, MemoryLimit, Problem};
-use support::dense_process::dense;
-use support::{Answer, Example, Shape, assert_prediction, example, full_scale, shapes, textbook};
+use support::full_scale_reference::full_scale_reference;
+use support::{Answer, Example, Shape, assert_prediction, example, full_scale, reference, shapes};
 
 fn assert_answer(found: &FullScale, example: &Example, answer: &Answer, what: &str) {
     let error = (found.log_evidence() - answer.log_evidence).abs();
@@ -25,9 +25,9 @@ fn all_neighbors_are_exact() {
     for (number, shape) in shapes().into_iter().enumerate() {
         let shape = Shape { missing: if shape.missing > 0.0 { 0.2 } else { 0.0 }, ..shape };
         let example = example(shape, 5000 + number as u64);
-        let answer = textbook(&example);
+        let answer = reference(&example);
         for n_inducing in [0, 7] {
-            // More neighbors than places are all of them.
+            // There are fewer places than that.
             let found = full_scale(&example, n_inducing, 1000);
             assert_answer(&found, &example, &answer, &format!("{shape:?}, {n_inducing} inducing points"));
         }
@@ -67,7 +67,7 @@ fn a_single_output_without_neighbors_is_the_sparse_method() {
     let example = without_duplicates(example(shape, 77));
     let found = full_scale(&example, 6, 0);
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let inducing = Inducing::Shared(found.arrangement().inducing().unwrap().clone());
+    let inducing = found.arrangement().inducing().unwrap().clone();
     let options = SvgpOptions { approximation: Approximation::Fitc, ..SvgpOptions::default() };
     let svgp = Svgp::fit(problem, &inducing, options).unwrap();
     let prediction = svgp.predict(&example.at).unwrap();
@@ -85,7 +85,7 @@ fn every_size_is_the_dense_process() {
         let example = example(shape, 7000 + number as u64);
         for (n_inducing, n_neighbors) in [(6, 0), (6, 3), (0, 3), (9, 8)] {
             let found = full_scale(&example, n_inducing, n_neighbors);
-            let answer = dense(&example, found.arrangement());
+            let answer = full_scale_reference(&example, found.arrangement());
             let what = format!("{shape:?}, {n_inducing} inducing points, {n_neighbors} neighbors");
             assert_answer(&found, &example, &answer, &what);
         }
@@ -104,7 +104,7 @@ fn duplicates_count_as_one_place_and_crowd_nobody_out() {
     example.dataset = Dataset::new(inputs, example.dataset.observations().clone()).unwrap();
     let found = full_scale(&example, 2, 3);
     assert_eq!(found.arrangement().n_places(), 3);
-    assert_answer(&found, &example, &textbook(&example), "copies");
+    assert_answer(&found, &example, &reference(&example), "copies");
 }
 
 #[test]
@@ -116,15 +116,15 @@ fn more_inducing_points_than_places_are_all_of_them() {
     assert_answer_loosely(&full_scale(&grid, 10_000, 3), &grid);
 }
 
-/// Where all places are inducing points, the low-rank part says all there is, whatever the neighbors.
+/// If all places are inducing points, the low-rank part is exact, for any neighbors.
 fn assert_answer_loosely(found: &FullScale, example: &Example) {
-    let answer = textbook(example);
+    let answer = reference(example);
     let error = (found.log_evidence() - answer.log_evidence).abs() / answer.log_evidence.abs();
     assert!(error < 1e-7, "log evidence off by {error:e}");
     assert_prediction(&found.predict(&example.at).unwrap(), &answer, 1e-6);
 }
 
-/// A table on a grid, where ties are everywhere, with one output missing in half of it.
+/// A table on a grid, with many ties and one output missing in half of it.
 fn on_a_grid() -> Example {
     let mut example = example(Shape { n_rows: 36, missing: 0.0, ..Shape::default() }, 10);
     let places = (0..36).flat_map(|row| [f64::from(row % 6), f64::from(row / 6)]).collect();
@@ -140,14 +140,14 @@ fn grids_and_regions_without_an_output() {
     let example = on_a_grid();
     for (n_inducing, n_neighbors) in [(0, 5), (8, 5), (8, 0)] {
         let found = full_scale(&example, n_inducing, n_neighbors);
-        assert_answer(&found, &example, &dense(&example, found.arrangement()), "grid");
-        assert!(found.gradient().unwrap().noise.iter().all(|slope| slope.is_finite()));
+        assert_answer(&found, &example, &full_scale_reference(&example, found.arrangement()), "grid");
+        assert!(found.gradient().unwrap().noise.iter().all(|derivative| derivative.is_finite()));
     }
 }
 
 #[test]
 fn a_smooth_process_of_long_range_needs_no_repair() {
-    // 36 inducing points of a process that hardly varies: all but a few are passed over, and the answer stays exact.
+    // 36 inducing points of a process that hardly varies: all but a few are skipped, and the posterior stays exact.
     use catena::kernel::Kernel;
     let mut example = on_a_grid();
     let latents = vec![
@@ -157,7 +157,7 @@ fn a_smooth_process_of_long_range_needs_no_repair() {
     let model = &example.model;
     example.model = catena::model::Lmc::new(latents, model.mixing().clone(), model.noise().to_vec()).unwrap();
     let found = full_scale(&example, 36, 36);
-    let answer = textbook(&example);
+    let answer = reference(&example);
     assert!((found.log_evidence() - answer.log_evidence).abs() < 1e-8 * answer.log_evidence.abs());
     assert_prediction(&found.predict(&example.at).unwrap(), &answer, 1e-8);
 }
@@ -169,7 +169,7 @@ fn without_observations_the_prior_remains() {
     example.dataset = Dataset::new(example.dataset.inputs().clone(), nothing).unwrap();
     let found = full_scale(&example, 5, 5);
     assert_eq!(found.log_evidence(), 0.0);
-    assert_prediction(&found.predict(&example.at).unwrap(), &textbook(&example), 1e-15);
+    assert_prediction(&found.predict(&example.at).unwrap(), &reference(&example), 1e-15);
     assert_eq!(found.gradient().unwrap().noise, [0.0; 3]);
 }
 

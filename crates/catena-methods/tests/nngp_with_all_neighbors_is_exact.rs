@@ -4,8 +4,8 @@
 mod support;
 
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::{CellReduction, DenseMethodError, Problem};
-use support::{assert_prediction, example, shapes, textbook};
+use catena_methods::{DenseMethodError, Problem};
+use support::{assert_prediction, example, reference, shapes};
 
 fn n_locations(example: &support::Example) -> usize {
     let observations = example.dataset.observations();
@@ -16,15 +16,12 @@ fn n_locations(example: &support::Example) -> usize {
 fn predictions_and_likelihood() {
     for (number, shape) in shapes().into_iter().enumerate() {
         let example = example(shape, 1000 + number as u64);
-        let answer = textbook(&example);
+        let answer = reference(&example);
         let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-        for reduction in [CellReduction::Lossless, CellReduction::AsObserved] {
-            let options = NngpOptions { reduction, ..NngpOptions::new(n_locations(&example)) };
-            let nngp = Nngp::fit(problem, options).unwrap();
-            assert_prediction(&nngp.predict(&example.at).unwrap(), &answer, 1e-10);
-            let error = (nngp.log_evidence().unwrap() - answer.log_evidence).abs();
-            assert!(error < 1e-10 * answer.log_evidence.abs().max(1.0), "{shape:?} {reduction:?}: {error:e}");
-        }
+        let nngp = Nngp::fit(problem, NngpOptions::new(n_locations(&example))).unwrap();
+        assert_prediction(&nngp.predict(&example.at).unwrap(), &answer, 1e-10);
+        let error = (nngp.log_evidence().unwrap() - answer.log_evidence).abs();
+        assert!(error < 1e-10 * answer.log_evidence.abs().max(1.0), "{shape:?}: {error:e}");
     }
 }
 
@@ -33,7 +30,7 @@ fn few_neighbors_are_those_nearest() {
     let full = example(support::Shape { missing: 0.0, ..support::Shape::default() }, 1);
     let problem = Problem::new(&full.model, &full.dataset, full.scale).unwrap();
     let found = Nngp::fit(problem, NngpOptions::new(3)).unwrap().predict(&full.at).unwrap();
-    // By hand: the textbook's answer from the three nearest rows alone.
+    // The reference conditioned on the three nearest rows alone.
     for row in full.at.rows() {
         let here = full.at.point(row);
         let mut near: Vec<(f64, usize)> = full
@@ -61,7 +58,7 @@ fn few_neighbors_are_those_nearest() {
         let mut alone = full.clone();
         alone.dataset = catena::data::Dataset::new(full.dataset.inputs().clone(), observations).unwrap();
         alone.at = catena::data::InputPoints::new(1, 2, here.to_vec()).unwrap();
-        let answer = textbook(&alone);
+        let answer = reference(&alone);
         let there = row.get() * 3..row.get() * 3 + 3;
         support::assert_all_close(&found.means()[there.clone()], &answer.means, 1e-12, "mean");
         support::assert_all_close(&found.variances()[there], &answer.variances, 1e-12, "variance");

@@ -1,14 +1,13 @@
-//! With inducing points at every distinct place, both sparse approximations are exact; with fewer, the collapsed one
-//! stays below the evidence.
+//! With inducing points at every distinct place both sparse approximations are exact; with fewer, the collapsed one is a
+//! lower bound of the evidence.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its case must fail")]
 
 mod support;
 
 use catena::data::InputPoints;
-use catena_methods::kmeans::{Start, k_means};
-use catena_methods::svgp::{Approximation, Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Approximation, Svgp, SvgpOptions};
 use catena_methods::{DenseMethodError, MemoryLimit, Problem};
-use support::{assert_prediction, example, shapes, textbook};
+use support::{assert_prediction, example, reference, shapes};
 
 const BOTH: [Approximation; 2] = [Approximation::Fitc, Approximation::Collapsed];
 
@@ -24,9 +23,9 @@ fn distinct_places(inputs: &InputPoints) -> InputPoints {
 fn predictions_and_evidence() {
     for (number, shape) in shapes().into_iter().enumerate() {
         let example = example(shape, 2000 + number as u64);
-        let answer = textbook(&example);
+        let answer = reference(&example);
         let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-        let inducing = Inducing::Shared(distinct_places(example.dataset.inputs()));
+        let inducing = distinct_places(example.dataset.inputs());
         for approximation in BOTH {
             let options = SvgpOptions { approximation, ..SvgpOptions::default() };
             let svgp = Svgp::fit(problem, &inducing, options).unwrap();
@@ -43,14 +42,14 @@ fn predictions_and_evidence() {
 #[test]
 fn the_collapsed_bound_is_a_bound_and_rises() {
     let example = example(support::Shape { n_rows: 40, ..support::Shape::default() }, 4);
-    let evidence = textbook(&example).log_evidence;
+    let evidence = reference(&example).log_evidence;
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
     let places = example.dataset.inputs();
     let mut before = f64::NEG_INFINITY;
     for count in [2, 5, 10, 20, 39] {
         // Nested sets: the first rows, without the duplicate.
         let nested = distinct_places(places).values()[..2 * count].to_vec();
-        let inducing = Inducing::Shared(InputPoints::new(count, 2, nested).unwrap());
+        let inducing = InputPoints::new(count, 2, nested).unwrap();
         let bound = Svgp::fit(problem, &inducing, SvgpOptions::default()).unwrap().log_evidence();
         assert!(before <= bound && bound <= evidence + 1e-9, "{count}: {before} {bound} {evidence}");
         before = bound;
@@ -58,28 +57,13 @@ fn the_collapsed_bound_is_a_bound_and_rises() {
 }
 
 #[test]
-fn each_latent_may_have_its_own_points() {
-    let example = example(support::Shape::default(), 5);
-    let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let all = distinct_places(example.dataset.inputs());
-    let few = k_means(&all, Start::PlusPlus { n_centers: 4, seed: 1 }, 20).unwrap();
-    let fit = |inducing| Svgp::fit(problem, &inducing, SvgpOptions::default());
-    let mixed = fit(Inducing::PerLatent(vec![all.clone(), few.clone()])).unwrap().log_evidence();
-    let least = fit(Inducing::Shared(few.clone())).unwrap().log_evidence();
-    let most = fit(Inducing::Shared(all)).unwrap().log_evidence();
-    assert!(least < mixed && mixed < most);
-    let refused = fit(Inducing::PerLatent(vec![few])).err();
-    assert_eq!(refused, Some(DenseMethodError::InducingSets { n_latents: 2, found: 1 }));
-}
-
-#[test]
 fn coinciding_inducing_points_and_memory_are_refused() {
     let example = example(support::Shape::default(), 6);
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let same = Inducing::Shared(InputPoints::new(3, 2, vec![1.0; 6]).unwrap());
+    let same = InputPoints::new(3, 2, vec![1.0; 6]).unwrap();
     let refused = Svgp::fit(problem, &same, SvgpOptions::default()).err();
     assert!(matches!(refused, Some(DenseMethodError::InducingNotPositiveDefinite { inducing: 1, .. })));
-    // The paper's repair makes it pass.
+    // The paper's jitter makes it positive definite.
     assert!(Svgp::fit(problem, &same, SvgpOptions::paper()).is_ok());
     let options = SvgpOptions { memory: MemoryLimit::bytes(1000), ..SvgpOptions::default() };
     assert!(matches!(Svgp::fit(problem, &same, options).err(), Some(DenseMethodError::Memory { .. })));

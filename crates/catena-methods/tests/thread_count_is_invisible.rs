@@ -1,4 +1,4 @@
-//! One thread or several: the same bits.
+//! Results do not depend on the number of threads, to the bit.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot set up its case must fail")]
 
 mod support;
@@ -8,8 +8,9 @@ use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::fullscale::{Arrangement, FullScale, FullScaleSize};
 use catena_methods::kmeans::{Start, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Svgp, SvgpOptions};
 use catena_methods::{Gradient, MemoryLimit, Problem};
+use catena_testkit::random::SeededDraws;
 use std::sync::Arc;
 use support::{Shape, example, points};
 
@@ -17,11 +18,11 @@ fn everything() -> Vec<(Prediction, Gradient)> {
     // Large enough for the blocked and parallel paths of the dense algebra, several chunks of the sparse one.
     let example = example(Shape { n_rows: 700, ..Shape::default() }, 12);
     let problem = Problem::new(&example.model, &example.dataset, example.scale).unwrap();
-    let at = points(&mut support::Random(3), 300, 2);
+    let at = points(&mut SeededDraws::new(3), 300, 2);
     let exact = Exact::fit(problem, ExactOptions::default()).unwrap();
     let nngp = Nngp::fit(problem, NngpOptions::new(8)).unwrap();
     let centers = k_means(example.dataset.inputs(), Start::PlusPlus { n_centers: 30, seed: 2 }, 20).unwrap();
-    let svgp = Svgp::fit(problem, &Inducing::Shared(centers), SvgpOptions::default()).unwrap();
+    let svgp = Svgp::fit(problem, &centers, SvgpOptions::default()).unwrap();
     let arrangement = Arrangement::new(&example.dataset, FullScaleSize::new(20, 6), 1).unwrap();
     let full_scale = FullScale::fit(problem, Arc::new(arrangement), MemoryLimit::default()).unwrap();
     vec![

@@ -1,4 +1,4 @@
-//! Agreement of two tables of numbers, and the worst cell when they disagree.
+//! Comparison of two tables of numbers.
 
 use std::fmt;
 
@@ -15,8 +15,8 @@ impl Tolerance {
         Self { relative: tolerance, smallest_scale: 0.0 }
     }
 
-    /// The same, where the largest entry counts as at least `scale`: for numbers that are sums of terms of that size
-    /// and may come out small by cancellation.
+    /// The same tolerance with the largest entry taken as at least `scale`: for sums of terms of that size, which may be small
+    /// by cancellation.
     pub fn with_scale_at_least(self, scale: f64) -> Self {
         Self { smallest_scale: scale, ..self }
     }
@@ -24,17 +24,13 @@ impl Tolerance {
 
 /// The cell in which two tables differ most.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WorstCell {
-    /// The row of the table.
-    pub row: usize,
-    /// The column of the table.
-    pub column: usize,
-    /// What came out.
-    pub actual: f64,
-    /// What should have come out.
-    pub expected: f64,
+struct WorstCell {
+    row: usize,
+    column: usize,
+    actual: f64,
+    expected: f64,
     /// The difference divided by the largest expected entry.
-    pub relative_error: f64,
+    relative_error: f64,
 }
 
 impl fmt::Display for WorstCell {
@@ -47,13 +43,8 @@ impl fmt::Display for WorstCell {
     }
 }
 
-/// Finds the worst cell of a row-major table; NaN is worse than anything. `None` for empty tables.
-pub fn worst_cell(
-    n_columns: usize,
-    actual: &[f64],
-    expected: &[f64],
-    tolerance: Tolerance,
-) -> Option<WorstCell> {
+/// The worst cell of a row-major table; NaN is the worst value. `None` for empty tables.
+fn worst_cell(n_columns: usize, actual: &[f64], expected: &[f64], tolerance: Tolerance) -> Option<WorstCell> {
     let largest = expected.iter().fold(tolerance.smallest_scale, |largest, entry| largest.max(entry.abs()));
     let mut worst: Option<WorstCell> = None;
     for (at, (&actual, &expected)) in actual.iter().zip(expected).enumerate() {
@@ -74,7 +65,7 @@ pub fn worst_cell(
 /// Asserts that two row-major tables agree; the message names the worst row and column.
 ///
 /// # Panics
-/// When the tables have different sizes, or differ by more than the tolerance.
+/// If the tables have different sizes, or differ by more than the tolerance.
 #[track_caller]
 pub fn assert_close(what: &str, n_columns: usize, actual: &[f64], expected: &[f64], tolerance: Tolerance) {
     assert_eq!(actual.len(), expected.len(), "{what}: sizes differ");

@@ -7,7 +7,7 @@ use crate::reference::{DoubleDouble, correlation, drift, matrix_exponential, sta
 use catena::kernel::{Correlation, DerivativeState, Dynamics, Kernel, StateKind, Step, VisitDynamics};
 use catena::units::LengthScale;
 
-/// About 50 units in the last place: closed forms may lose a few digits of one to regrouping, never more.
+/// About 50 units in the last place.
 const ROUNDING: f64 = 1e-14;
 
 /// Scaled distances from 1e-12 to 600, where Matérn kernels are down to 1e-257.
@@ -29,9 +29,9 @@ fn assert_within(what: &str, u: f64, actual: f64, expected: DoubleDouble, allowe
     assert!(error <= allowed, "{what} at u = {u:e}: {actual:e} instead of {:e}", expected.to_f64());
 }
 
-/// `u·dF/du` by seven-point differences. Below 1e-5 every function here is a polynomial of degree 6 to many digits, so a
-/// wide step is exact and keeps rounding away; above, a narrow one is off by 1e-21.
-fn log_slope(function: impl Fn(DoubleDouble) -> Vec<DoubleDouble>, u: f64) -> Vec<DoubleDouble> {
+/// `u·dF/du` by seven-point differences. Below 1e-5 every function here is nearly a polynomial of degree 6, so a wide step is
+/// accurate and reduces rounding; above, the error of a narrow step is 1e-21.
+fn log_derivative(function: impl Fn(DoubleDouble) -> Vec<DoubleDouble>, u: f64) -> Vec<DoubleDouble> {
     let halvings = if u < 1e-5 { 4 } else { 13 };
     let step = number(u).times_power_of_two(-halvings);
     let at = |times: f64| function(number(u) + step * number(times));
@@ -88,7 +88,7 @@ fn exact_decorrelation(kernel: Kernel, u: DoubleDouble) -> DoubleDouble {
     let series = correlation_series(kernel);
     let mut square = multiply_series(&series, &series);
     square[0] = DoubleDouble::ZERO;
-    // Powers that vanish in exact arithmetic carry rounding errors that a small u would blow up.
+    // Coefficients that are zero in exact arithmetic have rounding errors that a small u would amplify.
     for coefficient in &mut square {
         if coefficient.to_f64().abs() < 1e-29 {
             *coefficient = DoubleDouble::ZERO;
@@ -140,7 +140,7 @@ fn exact_noise(kernel: Kernel, u: DoubleDouble) -> Vec<DoubleDouble> {
 /// The laws of [`Correlation`].
 ///
 /// # Panics
-/// When a law is broken.
+/// If a law is violated.
 pub fn check_correlation<C: Correlation>(kernel: Kernel) {
     assert!(C::correlation(0.0) == 1.0, "{}: ρ(0) is not 1", C::NAME);
     assert!(C::decorrelation(0.0) == 0.0, "{}: 1 − ρ(0)² is not 0", C::NAME);
@@ -156,28 +156,32 @@ pub fn check_correlation<C: Correlation>(kernel: Kernel) {
         assert!(rho <= before * (1.0 + ROUNDING) && rho >= 0.0, "{} increases before u = {u:e}", C::NAME);
         before = rho;
         let exact = correlation(kernel, number(u));
-        // u²/2 in the exponent of the squared exponential is itself rounded: as many ulp as the exponent is large.
+        // The exponent u²/2 of the squared exponential is rounded: the relative error grows with it.
         let exponent = if kernel == Kernel::SquaredExponential { 1.0 + 0.5 * u * u } else { 1.0 };
         let allowed = ROUNDING * exponent * exact.to_f64() + 1e-280;
         assert_within("correlation", u, rho, exact, allowed);
-        let slope = log_slope(|at| vec![correlation(kernel, at)], u)[0] / number(u);
-        // 32 digits of ρ ≈ 1 leave about 1e-30 for its wide differences, 1e-27 for its narrow ones.
+        let derivative = log_derivative(|at| vec![correlation(kernel, at)], u)[0] / number(u);
+        // In 32 digits the error of wide differences of ρ ≈ 1 is about 1e-30, of narrow ones 1e-27.
         let difference_error = if u < 1e-5 { 1e-30 / u } else { 1e-27 / u };
-        let allowed = ROUNDING * exponent * slope.to_f64().abs() + difference_error;
-        assert_within("correlation slope", u, C::correlation_derivative(u), slope, allowed);
+        let allowed = ROUNDING * exponent * derivative.to_f64().abs() + difference_error;
+        assert_within("correlation derivative", u, C::correlation_derivative(u), derivative, allowed);
         let exact = exact_decorrelation(kernel, number(u));
         assert_within("decorrelation", u, C::decorrelation(u), exact, ROUNDING * exact.to_f64());
     }
     let steepest =
         (0..200_000).map(|at| C::correlation_derivative(f64::from(at) * 1e-4).abs()).fold(0.0, f64::max);
     let ratio = steepest / C::LIPSCHITZ_CONSTANT;
-    assert!((1.0 - 1e-8..=1.0 + ROUNDING).contains(&ratio), "{}: steepest slope is off by {ratio}", C::NAME);
+    assert!(
+        (1.0 - 1e-8..=1.0 + ROUNDING).contains(&ratio),
+        "{}: largest derivative is off by {ratio}",
+        C::NAME
+    );
 }
 
 /// The laws of [`DerivativeState`].
 ///
 /// # Panics
-/// When a law is broken.
+/// If a law is violated.
 pub fn check_derivative_state<C: DerivativeState<K>, const K: usize>(kernel: Kernel) {
     let expected_drift = drift(kernel).unwrap();
     assert_eq!(C::DRIFT.concat(), expected_drift, "{}: drift", C::NAME);
@@ -205,7 +209,7 @@ pub fn check_derivative_state<C: DerivativeState<K>, const K: usize>(kernel: Ker
 fn check_transition<const K: usize>(kernel: Kernel, u: f64, step: &Step<K>, exact: &[DoubleDouble]) {
     let largest = exact.iter().fold(0.0_f64, |largest, entry| largest.max(entry.to_f64().abs()));
     for (at, &entry) in exact.iter().enumerate() {
-        // Past 0.1 an entry may vanish by cancellation (1 − u at u = 1): there the largest entry is the measure.
+        // Above 0.1 an entry may vanish by cancellation (1 − u at u = 1): the scale is then the largest entry.
         let scale = if u < 0.1 { entry.to_f64().abs() } else { largest };
         let what = format!("{} transition ({}, {})", kernel.name(), at / K, at % K);
         assert_within(&what, u, step.transition[at / K][at % K], entry, ROUNDING * scale + 1e-280);
@@ -222,11 +226,11 @@ fn check_noise<const K: usize>(kernel: Kernel, u: f64, step: &Step<K>, exact: &[
 }
 
 fn check_semigroup<C: DerivativeState<K>, const K: usize>(s: f64, t: f64) {
-    // The sum s + t is rounded; its own error times the slope of A is far below the tolerance.
+    // The rounding of s + t is negligible.
     let whole = C::step(s + t).transition;
     let (first, second) = (C::step(s).transition, C::step(t).transition);
     let largest = whole.iter().flatten().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
-    // Intermediate products can be larger than what they sum to, by the square of the polynomial's size.
+    // Intermediate products can be larger than their sum.
     let allowed = ROUNDING * (largest + first[0][0].abs() * second[0][0].abs()) * (1.0 + s + t) + 1e-280;
     for i in 0..K {
         for j in 0..K {
@@ -239,7 +243,7 @@ fn check_semigroup<C: DerivativeState<K>, const K: usize>(s: f64, t: f64) {
 /// The laws of [`Dynamics`], for a kernel in one kind of state.
 ///
 /// # Panics
-/// When a law is broken, or the kernel has no state of that kind.
+/// If a law is violated, or the kernel has no state of that kind.
 pub fn check_dynamics(kernel: Kernel, state: StateKind) {
     for length_scale in [1e-3, 0.7, 1.0, 1e4] {
         let length_scale = LengthScale::new(length_scale).unwrap();
@@ -268,7 +272,7 @@ impl VisitDynamics for DynamicsLaws {
         }
         for u in scaled_distances() {
             let distance = u / self.rate;
-            // What the library makes of that distance, so that both sides speak of the same u.
+            // As rounded by the library, so that both sides use the same u.
             let u = self.rate * distance;
             let step = dynamics.step(distance);
             for i in 0..K {
@@ -282,14 +286,14 @@ impl VisitDynamics for DynamicsLaws {
                     assert_within("A P₀ Aᵀ + Q", u, moved, number(root[i][j]), ROUNDING);
                 }
             }
-            self.check_slopes(u, &dynamics.length_scale_derivative(distance));
+            self.check_derivatives(u, &dynamics.length_scale_derivative(distance));
         }
         for far in [1e250, f64::MAX] {
-            let (step, slope) = (dynamics.step(far), dynamics.length_scale_derivative(far));
-            let nothing = [step.transition, slope.transition, slope.noise];
+            let (step, derivative) = (dynamics.step(far), dynamics.length_scale_derivative(far));
+            let nothing = [step.transition, derivative.transition, derivative.noise];
             assert!(
                 nothing.iter().flatten().flatten().all(|&entry| entry == 0.0),
-                "far steps: {step:?}, {slope:?}"
+                "far steps: {step:?}, {derivative:?}"
             );
             for i in 0..K {
                 for j in 0..K {
@@ -314,11 +318,11 @@ impl DynamicsLaws {
     }
 
     /// u falls as the length-scale grows: `d/dlog ℓ = −u d/du`.
-    fn check_slopes<const K: usize>(&self, u: f64, slope: &Step<K>) {
+    fn check_derivatives<const K: usize>(&self, u: f64, derivative: &Step<K>) {
         let minus =
             |entries: Vec<DoubleDouble>| -> Vec<_> { entries.into_iter().map(|entry| -entry).collect() };
-        let transition = minus(log_slope(|at| self.exact_step(at).0, u));
-        let noise = minus(log_slope(|at| self.exact_step(at).1, u));
+        let transition = minus(log_derivative(|at| self.exact_step(at).0, u));
+        let noise = minus(log_derivative(|at| self.exact_step(at).1, u));
         let exponent = if self.kernel == Kernel::SquaredExponential { 1.0 + u * u } else { 1.0 };
         let largest_of =
             |entries: &[DoubleDouble]| entries.iter().fold(0.0_f64, |most, x| most.max(x.to_f64().abs()));
@@ -328,15 +332,15 @@ impl DynamicsLaws {
                 let name = self.kernel.name();
                 let allowed = ROUNDING * exponent * largest + 1e-27;
                 let what = format!("{name} dA/dlog ℓ ({i}, {j})");
-                assert_within(&what, u, slope.transition[i][j], transition[i * K + j], allowed);
-                // Past 0.1 a component of c may vanish by cancellation: there the largest slope is the measure.
+                assert_within(&what, u, derivative.transition[i][j], transition[i * K + j], allowed);
+                // Above 0.1 a component of c may vanish by cancellation: the scale is then the largest derivative.
                 let own = (noise[i * K + i].to_f64() * noise[j * K + j].to_f64()).sqrt();
                 let scale = if u < 0.1 { own } else { largest_noise };
                 let what = format!("{name} dQ/dlog ℓ ({i}, {j})");
-                // Past 1 the reference is a difference of numbers of order 1, and a diagonal slope may vanish (at u = 1).
+                // Above 1 the reference is a difference of numbers of order 1, and a diagonal derivative may vanish (at u = 1).
                 let difference_error = if u > 0.9 { 1e-20 } else { 0.0 };
                 let allowed = ROUNDING * exponent * scale + difference_error;
-                assert_within(&what, u, slope.noise[i][j], noise[i * K + j], allowed);
+                assert_within(&what, u, derivative.noise[i][j], noise[i * K + j], allowed);
             }
         }
     }

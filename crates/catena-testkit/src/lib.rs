@@ -1,16 +1,17 @@
-//! What the tests of catena share: comparisons, seeded generators and conformance suites.
+//! Test support: the dense reference, comparisons, seeded generators and conformance suites.
 //!
-//! - [`compare`]: one way to say that two tables of numbers agree, naming the worst cell;
-//! - [`random`]: a small seeded generator, so that a failure is reproduced by its seed;
-//! - [`forms`]: the forms of the sweep that a scenario holds to full accuracy;
-//! - [`scenario`]: models, structures and tables with every oddity the library promises to bear;
+//! - [`reference`]: a textbook Gaussian process in 32 digits;
+//! - [`compare`]: comparison of two tables of numbers, with the worst cell in the message;
+//! - [`random`]: seeded random numbers;
+//! - [`scenario`]: random models, structures and tables, with every edge case that the library supports;
+//! - [`forms`]: the forms of the sweep that must be accurate on a scenario;
 //! - [`kernel_conformance`]: the laws of the kernel traits as functions;
-//! - [`process_draws`], [`learning_tables`], [`station_table`]: exact draws, ten simulated tables, a look-alike of ETTh1;
+//! - [`process_draws`], [`learning_tables`], [`station_table`]: exact draws, ten simulated tables, a table similar to ETTh1;
 //! - [`weather_table`]: the demo's weather with ten gaps in two outputs.
 //!
-//! The paper's studies and tables with hidden cells are in `catena-studies`.
+//! The paper's studies and tables with held-out cells are in `catena-studies`.
 
-// A generator that cannot build what it promises must stop the test, loudly.
+// A generator that cannot build its case must stop the test.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 pub mod compare;

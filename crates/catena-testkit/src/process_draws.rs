@@ -1,6 +1,6 @@
 //! Exact draws of a stationary process with unit variance: along a line by its state space, anywhere by a Cholesky factor.
 //!
-//! Nothing here uses a structure, a graph or a sweep: what is drawn is the truth that those are judged by.
+//! No structure, graph or sweep is used: the draws are independent of the code under test.
 
 use crate::reference::{DoubleDouble, drift, matrix_exponential, stationary_covariance};
 use catena::data::InputPoints;
@@ -13,7 +13,7 @@ use crate::random::SeededDraws;
 /// the difference keeps its digits for short steps.
 ///
 /// # Panics
-/// When the kernel has no state space.
+/// If the kernel has no state space.
 pub fn draw_on_line(
     kernel: Kernel,
     length_scale: LengthScale,
@@ -26,7 +26,7 @@ pub fn draw_on_line(
     let mut normals = || -> Vec<f64> { (0..dim).map(|_| draws.normal()).collect() };
     let mut state = times(&lower_factor(dim, to_f64(&stationary)), &normals());
     let mut values = vec![state[0]];
-    // Even spacing gives the same step again and again.
+    // Even spacing repeats the same step.
     let mut latest: Option<(f64, Vec<f64>, Vec<f64>)> = None;
     for pair in coordinates.windows(2) {
         let gap = pair[1] - pair[0];
@@ -46,10 +46,10 @@ pub fn draw_on_line(
 
 /// Independent draws of one process at points of any dimension, from the Cholesky factor of κ(|x_i − x_j|).
 ///
-/// Cost O(C³): for up to some 1500 points.
+/// Cost O(C³): for up to about 1500 points.
 ///
 /// # Panics
-/// When the covariance is singular to rounding; duplicate points make it so.
+/// If the covariance is singular to rounding, for example with duplicate points.
 pub fn draw_in_space(
     kernel: Kernel,
     length_scale: LengthScale,

@@ -1,30 +1,49 @@
-//! A seeded generator (SplitMix64), so that every drawn case can be drawn again.
+//! Seeded random numbers, the same on every platform.
 
-/// Draws the same numbers for the same seed, on every platform.
+/// The generator SplitMix64.
 #[derive(Clone, Debug)]
-pub struct SeededDraws {
-    state: u64,
-}
+pub struct SplitMix64(u64);
 
-impl SeededDraws {
-    /// The stream of this seed.
-    pub fn new(seed: u64) -> Self {
-        // Neighboring seeds would give shifted copies of one stream without this.
-        Self { state: (seed ^ 0x5851_F42D_4C95_7F2D).wrapping_mul(0xD134_2543_DE82_EF95) }
+impl SplitMix64 {
+    /// The stream that starts at this state.
+    pub fn new(state: u64) -> Self {
+        Self(state)
     }
 
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
     }
 
+    /// Uniform in [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * 2.0_f64.powi(-53)
+    }
+
+    /// A whole number below `bound`; 0 for a bound of 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.bits() % bound.max(1) as u64) as usize
+    }
+}
+
+/// Draws from common distributions; equal seeds give equal draws.
+#[derive(Clone, Debug)]
+pub struct SeededDraws(SplitMix64);
+
+impl SeededDraws {
+    /// The stream of this seed.
+    pub fn new(seed: u64) -> Self {
+        // Without the multiplication neighboring seeds would give shifted copies of one stream.
+        Self(SplitMix64::new((seed ^ 0x5851_F42D_4C95_7F2D).wrapping_mul(0xD134_2543_DE82_EF95)))
+    }
+
     /// Uniform in [low, high).
     pub fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.bits() >> 11) as f64 * 2.0_f64.powi(-53)
+        low + (high - low) * (self.0.bits() >> 11) as f64 * 2.0_f64.powi(-53)
     }
 
     /// Uniform in its logarithm, between the two bounds.
@@ -34,7 +53,7 @@ impl SeededDraws {
 
     /// A whole number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
-        (self.bits() % bound.max(1) as u64) as usize
+        self.0.below(bound)
     }
 
     /// True with this probability.

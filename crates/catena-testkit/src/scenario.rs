@@ -1,6 +1,6 @@
-//! Random models, structures and tables, with the oddities the library promises to bear.
+//! Random models, structures and tables, with the edge cases that the library supports.
 //!
-//! Among the drawn cases are: one row; rows without any observation, tables without any; outputs never seen; duplicate
+//! The cases include: one row; rows and tables without observations; outputs never observed; duplicate
 //! inputs; steps from 1e-9 to 1e9 length-scales; more latents than outputs and fewer; one latent, one output; private
 //! latents; known noise per cell.
 
@@ -14,14 +14,14 @@ use catena::units::{LengthScale, Quality, Variance};
 
 use crate::random::SeededDraws;
 
-/// What kind of structure a scenario lives on.
+/// The structure of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// One input column, sorted; every latent in a state that is exact there.
     Line,
     /// One input column, sorted; latents that are pieces for time, and kernels among them.
     Time,
-    /// The same, with cycles among the shared latents that are read at both components.
+    /// As `Time`, with cycles among the shared latents of which both state components are observed.
     Phases,
     /// A chain in random order over one to four input columns; derivative and value states.
     Chain,
@@ -32,9 +32,9 @@ pub enum Shape {
 /// A model, a structure and a table that fit together.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// How to draw it again, and its sizes.
+    /// Seed and sizes.
     pub label: String,
-    /// Where the rows lie.
+    /// The inputs of the rows.
     pub inputs: InputPoints,
     /// The structure over the rows.
     pub tree: Tree,
@@ -44,14 +44,14 @@ pub struct Scenario {
     pub observations: Observations,
 }
 
-/// The largest table a scenario may have, and the range of its noise.
+/// The maximum sizes of a scenario and the range of its noise.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Most rows.
+    /// Maximum number of rows.
     pub rows: usize,
-    /// Most outputs.
+    /// Maximum number of outputs.
     pub outputs: usize,
-    /// Most shared latents.
+    /// Maximum number of shared latents.
     pub shared_latents: usize,
     /// Smallest and largest noise variance.
     pub noise: (f64, f64),
@@ -60,7 +60,7 @@ pub struct Limits {
 impl Limits {
     /// Tables of moderate size with noise from 1e-3 to 1.
     pub const MODERATE: Self = Self { rows: 40, outputs: 5, shared_latents: 5, noise: (1e-3, 1.0) };
-    /// The same with so much noise that no form of the sweep has an excuse.
+    /// As `MODERATE`, with enough noise for every form of the sweep to be accurate.
     pub const NOISY: Self = Self { rows: 40, outputs: 5, shared_latents: 5, noise: (0.3, 3.0) };
     /// Long tables with few outputs.
     pub const LONG: Self = Self { rows: 300, outputs: 2, shared_latents: 3, noise: (1e-3, 1.0) };
@@ -69,7 +69,7 @@ impl Limits {
 }
 
 impl Scenario {
-    /// The scenario of this seed: the same numbers every time.
+    /// The scenario of this seed.
     pub fn draw(shape: Shape, limits: Limits, seed: u64) -> Self {
         let mut draws = SeededDraws::new(seed);
         let n_rows = match seed % 8 {
@@ -104,18 +104,18 @@ impl Scenario {
         self.inputs.n_rows()
     }
 
-    /// The smallest share of its prior variance that the cells leave to any output at any row, by the dense process.
-    pub fn smallest_share_left(&self) -> f64 {
+    /// The smallest ratio of posterior to prior variance of any output at any row, by the dense reference.
+    pub fn smallest_variance_ratio(&self) -> f64 {
         let dense = DensePrior::on_structure(&self.model, &self.tree).condition(&self.observations).unwrap();
         let signal = |output: usize| -> f64 {
             let weights = self.model.mixing().row_entries(OutputIndex::new(output));
             weights.map(|(_, weight)| weight * weight).sum()
         };
         let n_outputs = self.model.n_outputs();
-        let shares =
+        let ratios =
             dense.variances().into_iter().enumerate().map(|(at, left)| left / signal(at % n_outputs));
-        // An output without any weight has no variance to lose: 0/0 is no share, and `min` passes over it.
-        shares.fold(1.0, f64::min)
+        // An output without any weight has a ratio of 0/0, which `min` ignores.
+        ratios.fold(1.0, f64::min)
     }
 
     /// The observed table as a row-major array with NaN at missing cells.
@@ -124,7 +124,7 @@ impl Scenario {
     }
 }
 
-/// How far apart consecutive points of the walk are.
+/// The distances between consecutive points.
 #[derive(Clone, Copy)]
 enum Gaps {
     Ordinary,
@@ -134,10 +134,10 @@ enum Gaps {
     Huge,
 }
 
-/// A walk whose steps follow one of the gap regimes, in random directions, sometimes back to the origin.
+/// A random walk with steps of one kind of gap, in random directions, sometimes back to the origin.
 fn draw_inputs(draws: &mut SeededDraws, shape: Shape, n_rows: usize, dim: usize) -> InputPoints {
     let gaps: &[Gaps] = match shape {
-        // What wanders is lost after a gap of a billion length-scales.
+        // A nonstationary component is undetermined after a gap of a billion length-scales.
         Shape::Time | Shape::Phases => &[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Tiny],
         _ => &[Gaps::Ordinary, Gaps::Ordinary, Gaps::Duplicates, Gaps::Any, Gaps::Tiny, Gaps::Huge],
     };
@@ -153,7 +153,7 @@ fn draw_inputs(draws: &mut SeededDraws, shape: Shape, n_rows: usize, dim: usize)
             Gaps::Tiny => draws.log_uniform(1e-9, 1e-6),
             Gaps::Huge => draws.log_uniform(1e3, 1e9),
         };
-        // Beside 1e9 a step of 1e-9 would be rounded away; at the origin it is not.
+        // A step of 1e-9 vanishes by rounding at 1e9, but not at the origin.
         if matches!(gaps, Gaps::Any) && draws.chance(0.4) {
             place.fill(0.0);
         }
@@ -169,7 +169,7 @@ fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -
     match shape {
         Shape::Line | Shape::Time | Shape::Phases => sorted_chain(inputs).unwrap(),
         Shape::Chain => {
-            // The order of the walk keeps its step lengths; a shuffle does not look at them.
+            // In the order of the walk, steps keep their lengths; a permutation changes them.
             let mut order: Vec<usize> = (0..n_rows).collect();
             if draws.chance(0.4) {
                 order = draws.permutation(n_rows);
@@ -194,17 +194,17 @@ fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -
     }
 }
 
-/// A latent that its structure can carry.
+/// A latent that the structure supports.
 fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
     if matches!(shape, Shape::Time | Shape::Phases) && draws.chance(0.85) {
-        let piece = match draws.below(4) {
+        let component = match draws.below(4) {
             0 => Component::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
             1 => Component::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
             2 => Component::RandomWalk,
             _ => Component::LocalLinearTrend,
         };
-        return Latent::component(piece, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
+        return Latent::component(component, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
     }
     let (kernel, state) = match shape {
         Shape::Line if draws.chance(0.1) => (Kernel::Matern12, StateKind::Value),

@@ -1,5 +1,5 @@
-//! A look-alike of ETTh1 over time: seven hourly channels of a transformer station, quantized, with a daily cycle and
-//! stuck readings, 30 % of the cells hidden.
+//! A table similar to ETTh1: seven hourly channels of a transformer station, quantized, with a daily cycle and stuck
+//! readings, 30 % of the cells held out.
 
 use catena::data::InputPoints;
 use catena::kernel::Kernel;
@@ -10,22 +10,22 @@ use crate::process_draws::draw_on_line;
 use crate::random::SeededDraws;
 use catena_studies::gap_table::GapTable;
 
-/// How a channel is made of what the station does and of what is its own.
+/// The composition of a channel.
 struct Channel {
     level: f64,
-    /// Share of the season (weeks), the load (hours) and the daily cycle.
+    /// Weights of the season (weeks), the load (hours) and the daily cycle.
     season: f64,
     load: f64,
     cycle: f64,
-    /// Hours by which its day is late.
+    /// Delay of its daily cycle, in hours.
     delay: f64,
-    /// Size and length-scale in hours of its own process.
+    /// Standard deviation and length-scale (hours) of its private process.
     own: (f64, f64),
     /// Readings are multiples of this.
     step: f64,
 }
 
-/// Three voltage levels, useful and useless load of each, and the oil temperature, which is slow.
+/// Useful and useless load at three voltage levels, and the oil temperature, which is slow.
 const CHANNELS: [Channel; 7] = [
     Channel { level: 7.4, season: 1.5, load: 2.0, cycle: 3.0, delay: 0.0, own: (0.8, 3.0), step: 0.067 },
     Channel { level: 2.2, season: 1.2, load: 0.6, cycle: 0.7, delay: 1.0, own: (1.0, 5.0), step: 0.067 },
@@ -36,14 +36,14 @@ const CHANNELS: [Channel; 7] = [
     Channel { level: 13.3, season: 7.0, load: 0.5, cycle: 1.8, delay: 6.0, own: (2.0, 50.0), step: 0.07 },
 ];
 
-/// Readings that are stuck: the row repeats the one before.
+/// The fraction of stuck readings: the row repeats the one before.
 const STUCK: f64 = 0.04;
 const HIDDEN: f64 = 0.3;
 
 /// The first `n_rows` hours of the station of this seed.
 ///
 /// # Panics
-/// Without rows.
+/// If there are no rows.
 pub fn station_table(n_rows: usize, seed: u64) -> GapTable {
     let mut draws = SeededDraws::new(seed);
     let hours: Vec<f64> = (0..n_rows).map(|row| row as f64).collect();
@@ -63,7 +63,7 @@ pub fn station_table(n_rows: usize, seed: u64) -> GapTable {
         }
         for (channel, own) in CHANNELS.iter().zip(&own) {
             let phase = TAU * (hours[row] - channel.delay) / 24.0;
-            // A day has a broad shoulder in the morning and a peak in the evening; its size drifts over weeks.
+            // A day has a broad maximum in the morning and a peak in the evening; its amplitude drifts over weeks.
             let day = (1.0 + 0.3 * swing[row]) * ((phase - 4.0).sin() + 0.5 * (2.0 * phase).sin());
             let value = channel.level
                 + channel.season * season[row]
@@ -82,7 +82,7 @@ pub fn station_table(n_rows: usize, seed: u64) -> GapTable {
 mod tests {
     use super::*;
 
-    /// The table before anything was hidden, channel by channel.
+    /// The complete table, channel by channel.
     fn channels(table: &GapTable) -> Vec<Vec<f64>> {
         let mut values = table.values.clone();
         table.hidden.iter().for_each(|&(at, value)| values[at] = value);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn the_station_is_what_it_says() {
+    fn the_station_has_its_stated_properties() {
         let table = station_table(4000, 1);
         let complete = channels(&table);
         assert!(complete.iter().all(|channel| channel.len() == 4000));
@@ -127,7 +127,7 @@ mod tests {
             assert!(at_lag(&complete[busy], 24) > at_lag(&complete[busy], 12) + 0.2, "channel {busy}");
         }
         assert!(correlation(&complete[0], &complete[2]) > 0.9);
-        // One minus the correlation at an hour's lag is how rough a channel is.
+        // Roughness: one minus the correlation at a lag of one hour.
         let roughness: Vec<f64> = complete.iter().map(|channel| 1.0 - at_lag(channel, 1)).collect();
         let smoothest = roughness.iter().copied().fold(f64::INFINITY, f64::min);
         let roughest = roughness.iter().copied().fold(0.0, f64::max);

@@ -1,5 +1,4 @@
-//! The weather of the demo with holes to be filled: 96-hour gaps, every 800 hours, in one airport's temperature and in
-//! another's pressure; or single cells anywhere.
+//! The weather of the demo with held-out cells: gaps of 96 hours every 800 hours in two outputs, or single cells.
 
 use catena::data::InputPoints;
 
@@ -9,7 +8,7 @@ use crate::random::SeededDraws;
 
 /// Airports by hours: temperature (°F), dew point (°F) and pressure (hPa) at each.
 const WEATHER: &str = include_str!("../../../data/demo/nyc_airport_weather_2013.csv");
-/// Hours hidden in a window.
+/// Held-out hours of a window.
 pub const GAP_HOURS: usize = 96;
 /// Windows, from hour 500 on.
 pub const N_WINDOWS: usize = 10;
@@ -20,11 +19,10 @@ pub fn window(number: usize) -> std::ops::Range<usize> {
     begin..begin + GAP_HOURS
 }
 
-/// The demo's table with all ten windows hidden in two outputs at once: harder than one gap at a time, since the outputs
-/// that remain have to explain both.
+/// The demo's table with all ten windows held out in two outputs at once.
 ///
 /// # Panics
-/// When the embedded table has no such outputs.
+/// If the table has no such outputs.
 pub fn weather_table(gaps: [&str; 2]) -> GapTable {
     let (names, inputs, values) = weather();
     let n_outputs = names.len();
@@ -34,7 +32,7 @@ pub fn weather_table(gaps: [&str; 2]) -> GapTable {
     GapTable::new("airport weather, ten windows", inputs, n_outputs, values, hide).unwrap()
 }
 
-/// The demo's table with this share of its cells hidden at random, and the names of its outputs.
+/// The demo's table with this fraction of its cells held out at random, and the names of its outputs.
 ///
 /// # Panics
 /// Never: the table is embedded.

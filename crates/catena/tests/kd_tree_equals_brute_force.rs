@@ -19,7 +19,7 @@ fn sorted(inputs: &InputPoints, point: &[f64], counts: impl Fn(usize) -> bool) -
 }
 
 fn check(inputs: &InputPoints, seed: u64, k: usize) {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Numbers::new(seed);
     let mut neighbors = vec![];
     let row = RowIndex::new(numbers.below(inputs.n_rows()));
     let own = inputs.point(row).to_vec();

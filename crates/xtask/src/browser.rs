@@ -1,43 +1,30 @@
-//! The browser that the tests of the report page drive.
+//! The browser for the tests of the report page.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-/// Makes sure that a Chromium is there: installs Debian's if it can.
+use crate::audit::starts;
+
+/// Checks for Chromium and installs Debian's package if it is missing.
 ///
 /// # Errors
-/// A sentence that says what to install, when there is none and it cannot be installed from here.
+/// A message with the package to install, if the installation fails.
 pub(crate) fn ensure() -> Result<(), String> {
-    if std::env::var_os("CATENA_CHROMIUM").is_some() || runs("chromium", &["--version"]) {
+    if std::env::var_os("CATENA_CHROMIUM").is_some() || starts("chromium", &["--version"]) {
         return Ok(());
     }
     eprintln!("\n== no chromium found: apt-get install chromium");
-    let environment = [("DEBIAN_FRONTEND", "noninteractive")];
-    let installed = run("apt-get", &["update", "--quiet"], &environment)
-        && run(
-            "apt-get",
-            &["install", "--yes", "--quiet", "--no-install-recommends", "chromium"],
-            &environment,
-        );
-    if installed && runs("chromium", &["--version"]) {
+    let installed = apt_get(&["update", "--quiet"])
+        && apt_get(&["install", "--yes", "--quiet", "--no-install-recommends", "chromium"]);
+    if installed && starts("chromium", &["--version"]) {
         return Ok(());
     }
-    Err("the tests of the report page need Chromium: install it (on Debian: `apt-get install chromium`), or name one in \
-         the variable CATENA_CHROMIUM"
+    Err("the tests of the report page need Chromium: install it (on Debian: `apt-get install chromium`), or set \
+         CATENA_CHROMIUM to its path"
         .to_owned())
 }
 
-fn runs(program: &str, arguments: &[&str]) -> bool {
-    let mut command = Command::new(program);
-    command
-        .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
-fn run(program: &str, arguments: &[&str], environment: &[(&str, &str)]) -> bool {
-    let mut command = Command::new(program);
-    command.args(arguments).envs(environment.iter().copied());
+fn apt_get(arguments: &[&str]) -> bool {
+    let mut command = Command::new("apt-get");
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
     command.status().is_ok_and(|status| status.success())
 }

@@ -1,20 +1,19 @@
-//! A release: the wheel and the program as one file without libraries, the same bytes every time.
+//! Release files: the wheel and a static program, built reproducibly.
 //!
-//! What would differ from place to place is taken out: the paths of sources and the time of the build. `--twice` builds everything
-//! again in another folder and compares.
+//! Source paths and the build time are removed from the files. `--twice` builds everything again in another folder and compares.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::python;
 
-/// Where the program needs no library of the system.
+/// The target for a program without system libraries.
 const STATIC_TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Builds wheel and program into `target/dist` and writes their digests; with `twice` does so again and compares.
 ///
 /// # Errors
-/// A sentence that says which step failed, what is absent, or which file differs.
+/// The step that failed, or the file that differs.
 pub(crate) fn dist(workspace: &Path, target: &Path, twice: bool) -> Result<(), String> {
     let place = target.join("dist");
     let first = build(workspace, &place.join("build"))?;
@@ -26,7 +25,7 @@ pub(crate) fn dist(workspace: &Path, target: &Path, twice: bool) -> Result<(), S
                 return Err(format!("{name}: two builds differ"));
             }
         }
-        eprintln!("two builds, the same bytes");
+        eprintln!("both builds are identical");
     }
     for (name, bytes) in &first {
         let path = place.join(name);
@@ -37,7 +36,7 @@ pub(crate) fn dist(workspace: &Path, target: &Path, twice: bool) -> Result<(), S
     Ok(())
 }
 
-/// The files of a release, by name, built below a folder of their own.
+/// The release files by name, built in a folder.
 fn build(workspace: &Path, folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let environment = environment(workspace, folder)?;
     let mut files = vec![program(workspace, folder, &environment)?];
@@ -46,7 +45,7 @@ fn build(workspace: &Path, folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Stri
     Ok(files)
 }
 
-/// What makes two builds alike.
+/// The environment of a reproducible build.
 fn environment(workspace: &Path, folder: &Path) -> Result<Vec<(&'static str, String)>, String> {
     let path = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned()).display().to_string();
     let home = std::env::var("CARGO_HOME").map(PathBuf::from).ok();
@@ -64,14 +63,14 @@ fn environment(workspace: &Path, folder: &Path) -> Result<Vec<(&'static str, Str
     ])
 }
 
-/// The time of the last commit; without git, the first second that an archive can hold.
+/// The time of the last commit; without git, the earliest time of a zip archive.
 fn commit_time(workspace: &Path) -> String {
     let output = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(workspace).output();
     let time = output.ok().map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     time.filter(|time| !time.is_empty()).unwrap_or_else(|| "315532800".to_owned())
 }
 
-/// The program, static where the target for it is installed.
+/// The program; static if the target is installed.
 fn program(
     workspace: &Path,
     folder: &Path,
@@ -82,7 +81,7 @@ fn program(
     command.current_dir(workspace).envs(environment.iter().map(|(name, value)| (name, value)));
     let missing = missing_for_static();
     if let Some(missing) = &missing {
-        eprintln!("the program will need the system's C library: for a static one, {missing}");
+        eprintln!("the program will depend on the system's C library; for a static one: {missing}");
     }
     let is_static = missing.is_none();
     let mut built = folder.to_owned();
@@ -96,7 +95,7 @@ fn program(
     named(&built.join("release").join("catena"), Some(name))
 }
 
-/// What a static build lacks here, as the command that installs it.
+/// The command that installs what a static build needs, if something is missing.
 fn missing_for_static() -> Option<&'static str> {
     let installed =
         Command::new("rustc").args(["--print", "target-libdir", "--target", STATIC_TARGET]).output();
@@ -106,7 +105,7 @@ fn missing_for_static() -> Option<&'static str> {
     if !has_library {
         return Some("rustup target add x86_64-unknown-linux-musl");
     }
-    // One of the compressions of Parquet is written in C.
+    // zstd is written in C.
     let has_compiler = Command::new("musl-gcc").arg("--version").output().is_ok();
     (!has_compiler).then_some("apt-get install musl-tools")
 }

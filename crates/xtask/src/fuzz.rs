@@ -1,16 +1,16 @@
-//! Fuzzing on the stable toolchain: libFuzzer over catena's own crates, instrumented by the compiler's coverage pass.
+//! Fuzzing on the stable toolchain: libFuzzer over catena's crates, instrumented by the compiler's coverage pass.
 //!
-//! `-C passes` and `-C llvm-args` are stable, so libFuzzer sees every edge and every comparison; only the sanitizers, which look
-//! for misuse of memory, would need a nightly compiler. This program is itself the wrapper that adds the flags, and only to
-//! catena's crates: what others wrote is not compiled again, and the fuzzer looks for new paths in what is ours.
+//! `-C passes` and `-C llvm-args` are stable, so libFuzzer sees every edge and every comparison; only sanitizers would need a
+//! nightly compiler. This program is also the compiler wrapper that adds the flags, to catena's crates only: dependencies are not
+//! recompiled, and the fuzzer searches for new paths in our code.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// Set while this program stands in for the compiler.
+/// Set while this program acts as the compiler.
 const WRAPPING: &str = "CATENA_XTASK_INSTRUMENTS";
 
-/// What makes libFuzzer see where a run has been.
+/// Flags for libFuzzer's coverage.
 const INSTRUMENTATION: &[&str] = &[
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -19,15 +19,15 @@ const INSTRUMENTATION: &[&str] = &[
     "-Cllvm-args=-sanitizer-coverage-trace-compares",
 ];
 
-/// Seconds that one input may take: more is a finding.
+/// Seconds per input; a slower input is a finding.
 const MOST_SECONDS: u32 = 30;
-/// Megabytes that one input may take.
+/// Megabytes per input.
 const MOST_MEGABYTES: u32 = 2048;
 
-/// What to fuzz.
+/// The targets and the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Targets by name; all of them if there are none.
+    /// Names of targets; all if empty.
     pub(crate) targets: Vec<String>,
     /// Seconds for all of them together.
     pub(crate) seconds: u64,
@@ -37,7 +37,7 @@ impl Plan {
     /// Reads `[TARGET...] [--seconds N]`.
     ///
     /// # Errors
-    /// A sentence about the word that is not understood.
+    /// The argument that is not understood.
     pub(crate) fn parse(words: &[&str]) -> Result<Self, String> {
         let mut plan = Self { targets: vec![], seconds: 3600 };
         let mut words = words.iter();
@@ -55,18 +55,18 @@ impl Plan {
     }
 }
 
-/// What one target came to.
+/// The result of one target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) target: String,
     pub(crate) executions: u64,
     pub(crate) edges: u64,
     pub(crate) corpus: u64,
-    /// The input that broke it, if one did.
+    /// The input that made it fail.
     pub(crate) finding: Option<PathBuf>,
 }
 
-/// Runs the compiler with the flags added, if that is what this program was started for.
+/// Runs the compiler with the flags added, if this program was started as the compiler.
 pub(crate) fn as_compiler() -> Option<ExitCode> {
     std::env::var_os(WRAPPING)?;
     let mut words = std::env::args_os().skip(1);
@@ -76,20 +76,20 @@ pub(crate) fn as_compiler() -> Option<ExitCode> {
     Some(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-/// Builds the fuzzer and runs it over every target asked for.
+/// Builds the fuzzer and runs it on the chosen targets.
 ///
 /// # Errors
-/// When it cannot be built, or a target is not known.
+/// If it cannot be built, or a target is unknown.
 pub(crate) fn run(workspace: &Path, target: &Path, plan: &Plan) -> Result<Vec<Outcome>, String> {
     let program = build(workspace, target)?;
     let home = workspace.join("crates/catena-fuzz");
     let known = targets(&home)?;
     let chosen = if plan.targets.is_empty() { known.clone() } else { plan.targets.clone() };
     if let Some(unknown) = chosen.iter().find(|name| !known.contains(name)) {
-        return Err(format!("there is no target {unknown}; there are {}", known.join(", ")));
+        return Err(format!("unknown target {unknown}; the targets are {}", known.join(", ")));
     }
     let seconds = (plan.seconds / chosen.len() as u64).max(1);
-    chosen.iter().map(|name| attack(&program, &home, target, name, seconds)).collect()
+    chosen.iter().map(|name| fuzz(&program, &home, target, name, seconds)).collect()
 }
 
 /// The targets are the folders of the corpus.
@@ -105,9 +105,9 @@ fn build(workspace: &Path, target: &Path) -> Result<PathBuf, String> {
     eprintln!("\n== building the fuzzer");
     let wrapper = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(env!("CARGO"));
-    // The whole workspace's features, or every dependency would be compiled once more with others.
+    // With the features of the workspace, to reuse compiled dependencies.
     command.args(["build", "--workspace", "--bin", "catena-fuzz", "--features", "catena-fuzz/libfuzzer"]);
-    // The profile of the tests, with all their checks, where dependencies are compiled already.
+    // The test profile, with its checks and its compiled dependencies.
     command.args(["--profile", "test", "--quiet"]).current_dir(workspace);
     command.env("RUSTC_WORKSPACE_WRAPPER", wrapper).env(WRAPPING, "1");
     match command.status() {
@@ -117,8 +117,8 @@ fn build(workspace: &Path, target: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// One target for so many seconds. What libFuzzer learns stays below the target folder; seeds are only read.
-fn attack(program: &Path, home: &Path, target: &Path, name: &str, seconds: u64) -> Result<Outcome, String> {
+/// Runs one target for some seconds. New inputs are kept in the target folder; seeds are only read.
+fn fuzz(program: &Path, home: &Path, target: &Path, name: &str, seconds: u64) -> Result<Outcome, String> {
     eprintln!("\n== fuzzing {name} for {seconds} s");
     let place = target.join("fuzz").join(name);
     let (learned, artifacts) = (place.join("corpus"), place.join("findings"));
@@ -138,7 +138,7 @@ fn attack(program: &Path, home: &Path, target: &Path, name: &str, seconds: u64) 
     }
     command.arg(&learned).arg(home.join("corpus").join(name));
     let regressions = home.join("regressions").join(name);
-    // Not every target has been broken; libFuzzer ends at once where a folder is missing.
+    // libFuzzer fails if a folder is missing.
     if regressions.is_dir() {
         command.arg(regressions);
     }
@@ -146,13 +146,13 @@ fn attack(program: &Path, home: &Path, target: &Path, name: &str, seconds: u64) 
     let text = std::fs::read_to_string(&log).unwrap_or_default();
     let outcome = outcome_of(name, &text);
     if !status.success() && outcome.finding.is_none() {
-        return Err(format!("the fuzzer ended early; see {}", log.display()));
+        return Err(format!("the fuzzer failed; see {}", log.display()));
     }
     eprintln!("{}", line(&outcome));
     Ok(outcome)
 }
 
-/// What libFuzzer's log says.
+/// The result in libFuzzer's log.
 fn outcome_of(name: &str, log: &str) -> Outcome {
     let last = |word: &str| {
         let found =
@@ -161,7 +161,7 @@ fn outcome_of(name: &str, log: &str) -> Outcome {
         digits.parse().unwrap_or(0)
     };
     let finding = log.lines().find_map(|line| line.split_once("Test unit written to ")).map(|(_, path)| path);
-    // After a finding there are no final numbers; the last line of progress begins with them.
+    // After a finding there are no final statistics; the last progress line begins with the count.
     let progress =
         log.lines().rev().find_map(|line| line.strip_prefix('#')?.split_once('\t')?.0.parse().ok());
     let counted = last("stat::number_of_executed_units:");
@@ -174,11 +174,11 @@ fn outcome_of(name: &str, log: &str) -> Outcome {
     }
 }
 
-/// One line for a person.
+/// One line of text.
 pub(crate) fn line(outcome: &Outcome) -> String {
     let Outcome { target, executions, edges, corpus, finding } = outcome;
     let found =
-        finding.as_ref().map_or("nothing found".to_owned(), |path| format!("BROKEN BY {}", path.display()));
+        finding.as_ref().map_or("nothing found".to_owned(), |path| format!("FAILS ON {}", path.display()));
     format!("{target:<14} {executions:>10} executions {edges:>6} edges {corpus:>5} inputs kept   {found}")
 }
 

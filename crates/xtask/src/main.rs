@@ -1,6 +1,6 @@
-//! Chores. `cargo xtask test` runs every check: formatting, lints, tests, documentation, examples, the Python package.
-//! `cargo xtask test python` runs the last of these alone. Not part of it, because they take long or need more tools:
-//! `cargo xtask audit` (licences, oldest compiler, interfaces, coverage, fuzzing), `cargo xtask fuzz` and `cargo xtask dist`.
+//! Development tasks. `cargo xtask test` runs every check: formatting, lints, tests, documentation, examples, the Python package;
+//! `cargo xtask test python` runs the last of these alone. Separate, because they take long or need more tools:
+//! `cargo xtask audit` (licenses, minimum compiler, interfaces, coverage, fuzzing), `cargo xtask fuzz` and `cargo xtask dist`.
 //! `cargo xtask strings` writes the list of user-facing texts.
 
 mod audit;
@@ -15,20 +15,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-/// What is checked before anything is run: what it is, and the `cargo` arguments that check it.
+/// Checks before any test: name and `cargo` arguments.
 const FIRST: &[(&str, &[&str])] = &[
     ("formatting", &["fmt", "--all", "--check"]),
     ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
     ("the core without threads", &["check", "--package", "catena", "--no-default-features", "--quiet"]),
 ];
 
-/// What is checked while the tests run.
+/// Checks made while the tests run.
 const BESIDE: &[(&str, &[&str])] = &[
     ("examples in the documentation", &["test", "--workspace", "--doc", "--quiet"]),
     ("documentation", &["doc", "--workspace", "--no-deps", "--quiet"]),
 ];
 
-/// Examples for readers, which must run as they are; the others measure.
+/// Examples for readers, which are run; the other examples are measurements.
 const EXAMPLES: &[&str] = &["01_posterior", "02_missing_outputs", "03_gradient", "04_fit", "05_live"];
 
 const USAGE: &str = "\
@@ -48,31 +48,31 @@ fn main() -> ExitCode {
         ["test", "python"] => test_python(),
         ["audit", ref options @ ..] => match audit::Options::parse(options, &audit::names()) {
             Ok(options) => audit::audit(&workspace(), &target(), &options),
-            Err(complaint) => refuse(&complaint),
+            Err(message) => refuse(&message),
         },
         ["fuzz", ref options @ ..] => match fuzz::Plan::parse(options) {
             Ok(plan) => run_fuzzer(&plan),
-            Err(complaint) => refuse(&complaint),
+            Err(message) => refuse(&message),
         },
         ["dist", ref options @ ..] if options.is_empty() || *options == ["--twice"] => {
             ended(dist::dist(&workspace(), &target(), !options.is_empty()))
         }
         ["strings"] => ended(strings::strings(&workspace(), false)),
         ["strings", "--check"] => ended(strings::strings(&workspace(), true)),
-        _ => refuse("unknown words"),
+        _ => refuse("unknown arguments"),
     }
 }
 
-fn refuse(complaint: &str) -> ExitCode {
-    eprintln!("{complaint}\n{USAGE}\nchecks of an audit: {}", audit::names());
+fn refuse(message: &str) -> ExitCode {
+    eprintln!("{message}\n{USAGE}\nchecks of an audit: {}", audit::names());
     ExitCode::from(2)
 }
 
 fn ended(outcome: Result<(), String>) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(complaint) => {
-            eprintln!("\n{complaint}");
+        Err(message) => {
+            eprintln!("\n{message}");
             ExitCode::FAILURE
         }
     }
@@ -90,7 +90,7 @@ fn target() -> PathBuf {
 fn run_fuzzer(plan: &fuzz::Plan) -> ExitCode {
     let outcomes = match fuzz::run(&workspace(), &target(), plan) {
         Ok(outcomes) => outcomes,
-        Err(complaint) => return ended(Err(complaint)),
+        Err(message) => return ended(Err(message)),
     };
     eprintln!();
     outcomes.iter().for_each(|outcome| eprintln!("{}", fuzz::line(outcome)));
@@ -98,7 +98,7 @@ fn run_fuzzer(plan: &fuzz::Plan) -> ExitCode {
     if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs every check. Lints and compiling stop it where they fail; of what runs, everything is run.
+/// Runs every check. A failure of lints or compilation ends the run; tests and later checks all run.
 fn test() -> ExitCode {
     let start = Instant::now();
     let outcome = browser::ensure().and_then(|()| every_check(start));
@@ -110,31 +110,31 @@ fn test() -> ExitCode {
 
 fn every_check(start: Instant) -> Result<(), String> {
     let environments = std::thread::spawn(|| python::prepare(&target()));
-    FIRST.iter().try_for_each(|check| by_cargo(check, start))?;
+    FIRST.iter().try_for_each(|check| run_cargo(check, start))?;
     eprintln!("\n== building the tests, after {}", minutes(start));
     let programs = programs::build(&workspace())?;
-    eprintln!("\n== {} programs with tests, after {}", programs.len(), minutes(start));
+    eprintln!("\n== {} test programs, after {}", programs.len(), minutes(start));
     let (tests, others) = programs::run(&programs, || {
         let _ = environments.join();
         let python = python::test(&workspace(), &target());
         let examples = EXAMPLES.iter().map(|name| run_example(name, start));
-        let documents = BESIDE.iter().map(|check| by_cargo(check, start));
+        let documents = BESIDE.iter().map(|check| run_cargo(check, start));
         examples.chain(documents).chain([python]).filter_map(Result::err).collect::<Vec<_>>()
     });
     eprintln!(
-        "\ntests of Rust, after {}:\n{} passed, {} failed",
+        "\nRust tests, after {}:\n{} passed, {} failed",
         minutes(start),
         tests.n_passed,
         tests.n_failed
     );
-    let broken: Vec<String> = others.into_iter().chain(tests.broken).collect();
-    if broken.is_empty() { Ok(()) } else { Err(format!("failed: {}", broken.join("; "))) }
+    let failed: Vec<String> = others.into_iter().chain(tests.failed).collect();
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join("; "))) }
 }
 
-fn by_cargo((name, arguments): &(&str, &[&str]), start: Instant) -> Result<(), String> {
+fn run_cargo((name, arguments): &(&str, &[&str]), start: Instant) -> Result<(), String> {
     eprintln!("\n== {name}, after {}: cargo {}", minutes(start), arguments.join(" "));
     let mut command = Command::new(env!("CARGO"));
-    // Only rustdoc reads this: a broken link in the documentation fails, as a lint does.
+    // For rustdoc: a broken link is an error.
     let status =
         command.args(*arguments).current_dir(workspace()).env("RUSTDOCFLAGS", "--deny warnings").status();
     if status.is_ok_and(|status| status.success()) { Ok(()) } else { Err((*name).to_owned()) }
@@ -152,7 +152,7 @@ fn minutes(since: Instant) -> String {
     format!("{} min {:02} s", seconds / 60, seconds % 60)
 }
 
-/// Builds, installs and tests the Python package. The program it exchanges model files with is the one of the Rust tests.
+/// Builds, installs and tests the Python package, which exchanges model files with the program of the Rust tests.
 fn test_python() -> ExitCode {
     ended(programs::build(&workspace()).and_then(|_| python::test(&workspace(), &target())))
 }

@@ -1,11 +1,11 @@
-//! The Python package: one wheel, installed beside numpy alone and beside the libraries it works with, and tested in both.
+//! The Python package: one wheel, tested with numpy alone and with all supported libraries.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a person who only wants to use the package has.
+/// The required packages.
 const PLAIN: &[&str] = &["numpy"];
-/// What the whole suite needs.
+/// The packages for the whole test suite.
 const FULL: &[&str] = &[
     "numpy",
     "dask[array,dataframe]",
@@ -20,13 +20,12 @@ const FULL: &[&str] = &[
     "pytest",
     "ruff==0.17.4",
 ];
-/// Builds the wheel.
+/// The build tool.
 const BUILDER: &[&str] = &["maturin>=1.9,<2"];
-/// What a released wheel may weigh.
+/// Maximum size of a released wheel.
 const MOST_BYTES: u64 = 6_000_000;
 
-/// Makes the environments that [`test()`] needs. They wait for a network more than for a processor: there is time for them while
-/// something else is compiled. What goes wrong is said when they are asked for.
+/// Creates the environments of [`test()`] while something else is compiled; errors are reported by [`test()`].
 pub(crate) fn prepare(target: &Path) {
     let place = target.join("python");
     for (name, packages) in [("full", FULL), ("builder", BUILDER), ("plain", PLAIN)] {
@@ -34,10 +33,10 @@ pub(crate) fn prepare(target: &Path) {
     }
 }
 
-/// Builds the wheel and runs the README's lines and the whole suite, each in an environment of its own.
+/// Builds the wheel and runs the README's example and the test suite, each in its own environment.
 ///
 /// # Errors
-/// A sentence that says which step failed, or what to install.
+/// The step that failed, or the package to install.
 pub(crate) fn test(workspace: &Path, target: &Path) -> Result<(), String> {
     let place = target.join("python");
     let project = workspace.join("python");
@@ -46,47 +45,47 @@ pub(crate) fn test(workspace: &Path, target: &Path) -> Result<(), String> {
     for check in [["format", "--check"].as_slice(), &["check"]] {
         let mut command = Command::new(&full);
         command.args(["-m", "ruff"]).args(check).arg("--config").arg(&settings);
-        run("formatting of Python", command.args([&project, &workspace.join("benchmarks")]))?;
+        run("Python formatting and lints", command.args([&project, &workspace.join("benchmarks")]))?;
     }
     let builder = environment(&place.join("builder"), BUILDER)?;
-    // Optimised as the Rust tests are, and with the features of the whole workspace: what those compiled is used again.
+    // With the profile of the Rust tests and the features of the workspace, to reuse what those compiled.
     let n_cores = n_compiled_cores(target);
     let wheel = build(&project, &place, &builder, &["--features", "as-in-workspace"], &[])?;
     if n_compiled_cores(target) > n_cores {
-        return Err("the wheel asks others' crates for other features than the workspace does, so that nearly everything was \
-                    compiled twice: compare `cargo tree -e features` of both, and name what differs in the feature \
+        return Err("the wheel enables other features of dependencies than the workspace, so nearly everything was compiled \
+                    twice: compare `cargo tree -e features` of both, and add the difference to the feature \
                     as-in-workspace of python/Cargo.toml"
             .to_owned());
     }
     let plain = environment(&place.join("plain"), PLAIN)?;
     install(&plain, &wheel)?;
     run(
-        "the README's lines with numpy alone",
-        Command::new(&plain).args(["-c", &readme_lines(workspace)?]).current_dir(&place),
+        "the README's example with numpy alone",
+        Command::new(&plain).args(["-c", &readme_example(workspace)?]).current_dir(&place),
     )?;
     install(&full, &wheel)?;
     let program = target.join("debug").join("catena");
     let mut command = Command::new(&full);
-    // Not from the project's own folder: there Python would find the sources before the wheel.
+    // Not in the project folder, where Python would import the sources instead of the wheel.
     command.args(["-m", "pytest", "--quiet"]).current_dir(project.join("tests"));
-    run("tests of Python", command.env("CATENA_PROGRAM", program).env("MPLBACKEND", "Agg"))
+    run("Python tests", command.env("CATENA_PROGRAM", program).env("MPLBACKEND", "Agg"))
 }
 
-/// How often the core has been compiled: once for every set of features that was asked of something below it.
+/// How often the core has been compiled: once per set of features of its dependencies.
 fn n_compiled_cores(target: &Path) -> usize {
     let files = std::fs::read_dir(target.join("debug").join("deps")).into_iter().flatten().flatten();
     let is_core = |name: &str| name.starts_with("libcatena-") && name.ends_with(".rlib");
     files.filter(|file| is_core(&file.file_name().to_string_lossy())).count()
 }
 
-/// The interpreter of a virtual environment with these packages; one that was made before is used again.
+/// The interpreter of a virtual environment with these packages; an existing environment is reused.
 fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     let python = folder.join("bin").join("python");
     if !python.exists() {
         let missing = "the tests of the Python package need Python 3.10 or later with venv and pip (on Debian: \
                        `apt-get install python3 python3-venv`)";
         let made =
-            run("making a virtual environment", Command::new("python3").args(["-m", "venv"]).arg(folder));
+            run("creating a virtual environment", Command::new("python3").args(["-m", "venv"]).arg(folder));
         made.map_err(|_| missing.to_owned())?;
     }
     let mut command = Command::new(&python);
@@ -95,10 +94,10 @@ fn environment(folder: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     Ok(python)
 }
 
-/// The wheel alone, built below a folder under these variables.
+/// Builds a release wheel in a folder, with these environment variables.
 ///
 /// # Errors
-/// A sentence that says what failed.
+/// The step that failed.
 pub(crate) fn wheel(
     workspace: &Path,
     folder: &Path,
@@ -114,7 +113,7 @@ pub(crate) fn wheel(
     Ok(wheel)
 }
 
-/// Builds a wheel with these options of maturin.
+/// Builds a wheel with these maturin options.
 fn build(
     project: &Path,
     place: &Path,
@@ -123,7 +122,7 @@ fn build(
     variables: &[(&'static str, String)],
 ) -> Result<PathBuf, String> {
     let wheels = place.join("wheels");
-    // An old wheel must not pass for a new one.
+    // Removes old wheels.
     if wheels.exists() {
         std::fs::remove_dir_all(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     }
@@ -151,18 +150,18 @@ fn install(python: &Path, wheel: &Path) -> Result<(), String> {
     run("installing the wheel", command.arg(wheel))
 }
 
-/// The lines of Python in the README.
-fn readme_lines(workspace: &Path) -> Result<String, String> {
+/// The Python example in the README.
+fn readme_example(workspace: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(workspace.join("README.md")).map_err(|error| error.to_string())?;
-    let (_, rest) = text.split_once("```python\n").ok_or("the README has no lines of Python")?;
-    let (lines, _) = rest.split_once("```").ok_or("the README's lines of Python have no end")?;
+    let (_, rest) = text.split_once("```python\n").ok_or("the README has no Python example")?;
+    let (lines, _) = rest.split_once("```").ok_or("the README's Python example is not closed")?;
     Ok(lines.to_owned())
 }
 
-/// Says what is being done and does it.
+/// Prints the name of a step and runs its command.
 ///
 /// # Errors
-/// That it failed.
+/// If the command fails.
 pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), String> {
     eprintln!("\n== {what}");
     match command.status() {

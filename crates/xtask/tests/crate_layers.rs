@@ -1,4 +1,4 @@
-//! The statement of ARCHITECTURE.md about crates, executable: which stands on which, and what none of them may touch.
+//! The crates depend on each other as ARCHITECTURE.md states, and do not use what is reserved for others.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
@@ -10,10 +10,10 @@ use std::path::Path;
 
 use metadata::{packages, table, text, workspace};
 
-/// By crate, the crates of the workspace it stands on.
+/// For each crate, the crates of the workspace it depends on.
 type Graph = BTreeMap<String, Vec<String>>;
 
-/// What the code of a crate may not name, beside crates it does not stand on.
+/// Names that the code of a folder must not contain, and why.
 const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     (
         "crates/catena/src",
@@ -45,7 +45,7 @@ const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     (
         "crates/catena-io/src",
         &["println!", "eprintln!", "std::net"],
-        "it neither prints nor asks the network",
+        "it neither prints nor uses the network",
     ),
     (
         "crates/catena-store/src",
@@ -54,7 +54,7 @@ const FORBIDDEN: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// Which of ours alone may use a dependency that knows a format, a device or a language.
+/// Dependencies for a format, a device or a language, and the crates that may use them.
 const RESERVED: &[(&str, &[&str])] = &[
     ("faer", &["catena-methods"]),
     ("arrow-array", &["catena-io"]),
@@ -68,7 +68,7 @@ const RESERVED: &[(&str, &[&str])] = &[
     ("libfuzzer-sys", &["catena-fuzz"]),
 ];
 
-/// The graph as it is; tests are left out, since they may use whatever judges them.
+/// The actual graph, without dependencies of tests.
 fn found() -> Graph {
     let (ours, _) = packages();
     let names: Vec<String> = ours.iter().map(|package| text(package, "name").to_owned()).collect();
@@ -84,7 +84,7 @@ fn found() -> Graph {
     ours.iter().map(|package| (text(package, "name").to_owned(), stands_on(package))).collect()
 }
 
-/// The graph as the document states it.
+/// The graph in ARCHITECTURE.md.
 fn stated() -> Graph {
     let document = fs::read_to_string(workspace().join("ARCHITECTURE.md")).unwrap();
     let crates = |cell: &str| {
@@ -96,37 +96,37 @@ fn stated() -> Graph {
     table(&document, "crate").into_iter().map(|row| (row[0].clone(), crates(&row[1]))).collect()
 }
 
-/// What does not agree.
-fn complaints(stated: &Graph, found: &Graph) -> Vec<String> {
-    let mut complaints = vec![];
+/// The differences.
+fn differences(stated: &Graph, found: &Graph) -> Vec<String> {
+    let mut differences = vec![];
     for (name, used) in found {
         match stated.get(name) {
-            None => complaints.push(format!("ARCHITECTURE.md does not say what {name} stands on")),
+            None => differences.push(format!("ARCHITECTURE.md does not list {name}")),
             Some(allowed) => {
                 let unknown = used.iter().filter(|one| !allowed.contains(one));
-                complaints.extend(
-                    unknown.map(|one| format!("{name} uses {one}, which ARCHITECTURE.md does not say")),
+                differences.extend(
+                    unknown.map(|one| format!("{name} uses {one}, which ARCHITECTURE.md does not list")),
                 );
                 let gone = allowed.iter().filter(|one| !used.contains(one));
-                complaints.extend(
-                    gone.map(|one| format!("{name} no longer uses {one}, which ARCHITECTURE.md says")),
+                differences.extend(
+                    gone.map(|one| format!("{name} does not use {one}, which ARCHITECTURE.md lists")),
                 );
             }
         }
     }
-    complaints.extend(
+    differences.extend(
         stated
             .keys()
             .filter(|name| !found.contains_key(*name))
             .map(|name| format!("there is no crate {name}")),
     );
-    complaints
+    differences
 }
 
 #[test]
-fn crates_stand_on_what_the_document_says() {
-    let complaints = complaints(&stated(), &found());
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+fn crates_depend_on_what_the_document_lists() {
+    let differences = differences(&stated(), &found());
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
 #[test]
@@ -137,15 +137,15 @@ fn a_violation_is_seen() {
             .map(|(name, used)| ((*name).to_owned(), used.iter().map(|one| (*one).to_owned()).collect()))
             .collect()
     };
-    let stated = graph(&[("core", &[]), ("judge", &["core"]), ("gone", &[])]);
-    let found = graph(&[("core", &["judge"]), ("judge", &[]), ("new", &[])]);
+    let stated = graph(&[("core", &[]), ("dense", &["core"]), ("gone", &[])]);
+    let found = graph(&[("core", &["dense"]), ("dense", &[]), ("new", &[])]);
     let expected = [
-        "core uses judge, which ARCHITECTURE.md does not say",
-        "judge no longer uses core, which ARCHITECTURE.md says",
-        "ARCHITECTURE.md does not say what new stands on",
+        "core uses dense, which ARCHITECTURE.md does not list",
+        "dense does not use core, which ARCHITECTURE.md lists",
+        "ARCHITECTURE.md does not list new",
         "there is no crate gone",
     ];
-    assert_eq!(complaints(&stated, &found), expected);
+    assert_eq!(differences(&stated, &found), expected);
     assert_eq!(
         forbidden_in(
             "use std::fs; // std::net\n//! std::env\nlet x = 1;",
@@ -155,14 +155,14 @@ fn a_violation_is_seen() {
     );
 }
 
-/// Which of these words a text has outside comments.
+/// The words that a text contains outside comments.
 fn forbidden_in<'a>(text: &str, words: &[&'a str]) -> Vec<&'a str> {
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
     words.iter().copied().filter(|word| code.iter().any(|line| line.contains(word))).collect()
 }
 
 #[test]
-fn no_crate_touches_what_is_not_its_own() {
+fn no_crate_uses_what_is_forbidden() {
     let mut n_files = 0;
     for (folder, words, why) in FORBIDDEN {
         let mut folders = vec![workspace().join(folder)];
@@ -181,7 +181,7 @@ fn no_crate_touches_what_is_not_its_own() {
             }
         }
     }
-    assert!(n_files > 150, "sources are no longer found");
+    assert!(n_files > 150, "too few sources found");
 }
 
 fn is_test(path: &Path) -> bool {
@@ -189,7 +189,7 @@ fn is_test(path: &Path) -> bool {
 }
 
 #[test]
-fn formats_devices_and_languages_have_one_home() {
+fn formats_devices_and_languages_have_one_crate() {
     let (ours, _) = packages();
     for package in &ours {
         for dependency in package["dependencies"].as_array().unwrap() {
@@ -197,7 +197,7 @@ fn formats_devices_and_languages_have_one_home() {
             let home = RESERVED.iter().find(|(reserved, _)| *reserved == used);
             assert!(
                 home.is_none_or(|(_, homes)| homes.contains(&name)),
-                "{name} uses {used}, whose home is elsewhere"
+                "{name} uses {used}, which is reserved for another crate"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! `docs/dependencies.md` says of every direct dependency what cargo says, and no crate asks for one that it does not use.
+//! `docs/dependencies.md` lists every direct dependency as in cargo's metadata, and no crate has an unused one.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 
@@ -12,17 +12,17 @@ use std::process::Command;
 use metadata::{packages, table, text, workspace};
 use serde_json::Value;
 
-/// What is known of a direct dependency.
+/// A direct dependency.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Known {
     requirement: String,
-    /// Empty where this machine does not have it.
+    /// Empty if the package is not on this machine.
     licence: String,
     features: Vec<String>,
     users: Vec<String>,
 }
 
-/// Direct dependencies from elsewhere, by name.
+/// External direct dependencies by name.
 fn found() -> BTreeMap<String, Known> {
     let (ours, all) = packages();
     let names: Vec<&str> = ours.iter().map(|package| text(package, "name")).collect();
@@ -49,7 +49,7 @@ fn found() -> BTreeMap<String, Known> {
     found
 }
 
-/// The feature of the Python package that asks for what the rest of the workspace asks for, and uses none of it.
+/// The feature of the Python package that enables the features of the workspace.
 const FOR_FEATURES: &str = "as-in-workspace";
 
 fn is_for_its_features(package: &Value, dependency: &str) -> bool {
@@ -65,7 +65,7 @@ fn features(dependency: &Value) -> Vec<String> {
 }
 
 #[test]
-fn the_page_says_what_cargo_says() {
+fn the_page_agrees_with_cargo() {
     let page = fs::read_to_string(workspace().join("docs/dependencies.md")).unwrap();
     let rows = table(&page, "dependency");
     let listed = |cell: &str| -> Vec<String> {
@@ -79,7 +79,7 @@ fn the_page_says_what_cargo_says() {
         let [name, requirement, licence, features, users, why, instead] = &row[..] else {
             panic!("a row of {} cells: {row:?}", row.len());
         };
-        let Some(known) = found.remove(name) else { panic!("{name} is on the page and no dependency") };
+        let Some(known) = found.remove(name) else { panic!("{name} is on the page but not a dependency") };
         assert_eq!((requirement, &listed(features)), (&known.requirement, &known.features), "{name}");
         assert_eq!(listed(users), known.users, "{name}");
         assert!(
@@ -87,11 +87,11 @@ fn the_page_says_what_cargo_says() {
             "{name}: {licence}, not {}",
             known.licence
         );
-        assert!(!why.is_empty() && !instead.is_empty(), "{name}: say why, and what else");
+        assert!(!why.is_empty() && !instead.is_empty(), "{name}: reason or alternative missing");
     }
     assert!(found.is_empty(), "not on the page: {:?}", found.keys());
     let names: Vec<&String> = rows.iter().map(|row| &row[0]).collect();
-    assert!(names.is_sorted(), "the rows are in order of their names");
+    assert!(names.is_sorted(), "the rows must be sorted by name");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn every_dependency_is_used_where_it_is_asked_for() {
             }
             let is_used = [format!("{name}::"), format!("use {name}"), format!("{name} as ")];
             let is_used = is_used.iter().any(|use_of| sources.contains(use_of));
-            assert!(is_used, "{} asks for {name} and does not use it", text(package, "name"));
+            assert!(is_used, "{} does not use its dependency {name}", text(package, "name"));
         }
     }
 }
@@ -132,7 +132,7 @@ fn a_wheel_for_tests_has_the_features_of_the_workspace() {
     let other: Vec<&String> =
         wheel.difference(&everything).filter(|line| !line.starts_with("catena-python ")).collect();
     assert!(wheel.len() > 50, "cargo tree lists {} packages", wheel.len());
-    assert!(other.is_empty(), "`{FOR_FEATURES}` of python/Cargo.toml must ask for more: {other:?}");
+    assert!(other.is_empty(), "`{FOR_FEATURES}` of python/Cargo.toml lacks: {other:?}");
 }
 
 /// Appends all Rust files below a folder.

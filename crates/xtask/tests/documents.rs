@@ -1,4 +1,4 @@
-//! What is written is held together: links lead somewhere, named files exist, and the book has all of its pages.
+//! Links in the documents resolve, named files exist, and the book lists all of its pages.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
@@ -9,7 +9,7 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// All documents below a folder, in order of their paths; not those of builds, of environments, or of the built book.
+/// All documents in a folder, sorted by path, without build output, environments and the built book.
 fn documents(folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![];
     let mut folders = vec![folder.to_owned()];
@@ -39,7 +39,7 @@ fn name_of(document: &Path) -> String {
     document.strip_prefix(workspace()).unwrap_or(document).display().to_string()
 }
 
-/// A document's lines outside its code, with their numbers from 1, and the words behind each opening fence.
+/// The lines of a document outside code, numbered from 1, and the text after each opening fence.
 #[derive(Default)]
 struct Parts {
     prose: Vec<(usize, String)>,
@@ -59,11 +59,11 @@ fn parts(text: &str) -> Parts {
             parts.prose.push((at + 1, line.to_owned()));
         }
     }
-    assert!(!is_code, "code is opened and not closed");
+    assert!(!is_code, "a code block is not closed");
     parts
 }
 
-/// The targets of `[text](target)` and `![text](target)` in a line; what stands in backticks is no link.
+/// The targets of `[text](target)` and `![text](target)` in a line; text in backticks is ignored.
 fn links(line: &str) -> Vec<String> {
     let plain: Vec<&str> = line.split('`').step_by(2).collect();
     let plain = plain.join(" ");
@@ -71,7 +71,7 @@ fn links(line: &str) -> Vec<String> {
     targets.map(|(target, _)| target.to_owned()).collect()
 }
 
-/// The anchor that a heading gets, as mdBook and GitHub make it.
+/// The anchor of a heading, as in mdBook and GitHub.
 fn anchor(heading: &str) -> String {
     let lower = heading.trim().replace('`', "").to_lowercase();
     let kept = lower.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter));
@@ -85,23 +85,23 @@ fn anchors(document: &Path) -> Vec<String> {
     headings.map(|(_, line)| anchor(line.trim_start_matches('#'))).collect()
 }
 
-/// What is wrong with a link of a document, if anything. Nothing is asked of the network.
-fn complaint(document: &Path, target: &str) -> Option<String> {
+/// The error in a link of a document, if any. The network is not used.
+fn error_in(document: &Path, target: &str) -> Option<String> {
     if target.contains("://") || target.starts_with("mailto:") {
         return None;
     }
     let (file, place) = target.split_once('#').unwrap_or((target, ""));
     let path = if file.is_empty() { document.to_owned() } else { document.parent()?.join(file) };
     if !path.exists() {
-        return Some(format!("`{target}` leads nowhere"));
+        return Some(format!("the target of `{target}` does not exist"));
     }
-    // The built book has no files but its own.
+    // The built book contains only its own files.
     let docs = workspace().join("docs");
     if document.starts_with(&docs) && !normal(&path).starts_with(&docs) {
-        return Some(format!("`{target}` leads out of the book; name the file in backticks instead"));
+        return Some(format!("`{target}` is outside the book; name the file in backticks instead"));
     }
     let is_known = place.is_empty() || anchors(&path).iter().any(|known| known == place);
-    (!is_known).then(|| format!("`{target}`: there is no such heading"))
+    (!is_known).then(|| format!("`{target}`: no such heading"))
 }
 
 /// A path without `..`.
@@ -119,20 +119,20 @@ fn normal(path: &Path) -> PathBuf {
 
 #[test]
 fn every_link_leads_somewhere() {
-    let mut complaints = vec![];
+    let mut errors = vec![];
     let mut n_links = 0;
     for document in documents(&workspace()) {
         let text = fs::read_to_string(&document).unwrap();
         for (line, prose) in parts(&text).prose {
             for target in links(&prose) {
                 n_links += 1;
-                let what = complaint(&document, &target);
-                complaints.extend(what.map(|what| format!("{}:{line}: {what}", name_of(&document))));
+                let what = error_in(&document, &target);
+                errors.extend(what.map(|what| format!("{}:{line}: {what}", name_of(&document))));
             }
         }
     }
-    assert!(n_links > 40, "links are no longer found");
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert!(n_links > 40, "too few links found");
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
 #[test]
@@ -141,10 +141,10 @@ fn links_are_read_as_they_are_written() {
     assert_eq!(links(line), ["a.md", "b/c.png", "#here"]);
     assert_eq!(anchor(" Upward: `Λ` and η, 2 × 2"), "upward-λ-and-η-2--2");
     let page = workspace().join("docs/SUMMARY.md");
-    assert_eq!(complaint(&page, "extending.md"), None);
-    assert_eq!(complaint(&page, "https://example.org/x"), None);
+    assert_eq!(error_in(&page, "extending.md"), None);
+    assert_eq!(error_in(&page, "https://example.org/x"), None);
     for wrong in ["absent.md", "../README.md", "extending.md#absent"] {
-        assert!(complaint(&page, wrong).is_some(), "{wrong}");
+        assert!(error_in(&page, wrong).is_some(), "{wrong}");
     }
 }
 
@@ -155,17 +155,17 @@ fn the_book_has_every_page_once() {
     let mut listed: Vec<PathBuf> =
         text.lines().flat_map(links).map(|file| contents.with_file_name(file)).collect();
     listed.sort();
-    assert_eq!(listed, pages(), "docs/SUMMARY.md lists other pages than docs/ holds");
+    assert_eq!(listed, pages(), "docs/SUMMARY.md and docs/ differ");
 }
 
 #[test]
 fn the_book_says_of_every_block_of_code_what_it_is() {
-    // An unnamed block would be Rust to the compiler, and nothing to the reader.
+    // rustdoc takes a block without a language for Rust.
     const KNOWN: &[&str] = &["rust", "python", "console", "text", "sh", "toml", "json", "csv"];
     for page in pages() {
         for (line, words) in parts(&fs::read_to_string(&page).unwrap()).fences {
             let language = words.split(',').next().unwrap();
-            assert!(KNOWN.contains(&language), "{}:{line}: a block of code is `{words}`", name_of(&page));
+            assert!(KNOWN.contains(&language), "{}:{line}: unknown language `{words}`", name_of(&page));
         }
     }
 }
@@ -182,7 +182,7 @@ fn the_compiler_sees_every_page_with_rust() {
     }
 }
 
-/// The folders directly below one, by name; not those of tools, nor what commands leave behind and `.gitignore` knows.
+/// The names of the folders in a folder, without hidden and ignored ones.
 fn folders_in(folder: &Path) -> Vec<String> {
     let ignored = fs::read_to_string(workspace().join(".gitignore")).unwrap();
     let is_ignored = |name: &str| ignored.lines().any(|line| line.trim_matches('/') == name);
@@ -200,36 +200,36 @@ fn the_map_has_every_folder() {
     let crates = folders_in(&root.join("crates")).into_iter().map(|name| format!("crates/{name}"));
     let others = folders_in(&root).into_iter().filter(|name| name != "crates");
     for folder in core.into_iter().chain(crates).chain(others) {
-        assert!(map.contains(&format!("`{folder}/")), "ARCHITECTURE.md does not say what `{folder}/` is");
+        assert!(map.contains(&format!("`{folder}/")), "ARCHITECTURE.md does not describe `{folder}/`");
     }
 }
 
-/// Documents outside the book whose paths are looked up too.
+/// Documents outside the book whose paths are checked.
 const OUTSIDE: &[&str] = &["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"];
 
 #[test]
 fn documents_name_what_exists() {
     let root = workspace();
     let mut n_paths = 0;
-    let mut complaints = vec![];
+    let mut errors = vec![];
     for document in OUTSIDE.iter().map(|name| root.join(name)).chain(pages()) {
         let text = fs::read_to_string(&document).unwrap();
         for (line, prose) in parts(&text).prose {
             for path in prose.split('`').skip(1).step_by(2).filter(|quoted| is_path(quoted)) {
                 n_paths += 1;
-                // Inside a crate, folders are named from its source.
+                // Paths may be relative to the sources of a crate.
                 let places = ["", "crates/catena/src", "crates/catena-fit/src", "crates/catena"];
                 if !places.iter().any(|place| root.join(place).join(path).exists()) {
-                    complaints.push(format!("{}:{line}: `{path}` is not there", name_of(&document)));
+                    errors.push(format!("{}:{line}: `{path}` does not exist", name_of(&document)));
                 }
             }
         }
     }
-    assert!(n_paths > 100, "paths are no longer found");
-    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+    assert!(n_paths > 100, "too few paths found");
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
 }
 
-/// A file or folder of the tree, rather than code, a command, a file of the reader or a pattern to be filled in.
+/// Whether a quoted text is a file or folder of the repository.
 fn is_path(quoted: &str) -> bool {
     let is_plain = quoted.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./".contains(letter));
     let has_suffix = [".rs", ".md", ".toml", ".py", ".txt", ".tsv"].iter().any(|end| quoted.ends_with(end));

@@ -1,51 +1,51 @@
-//! A regression guard that no noisy neighbor can disturb: instructions per point or edit, counted by valgrind.
+//! A regression guard independent of the load of the machine: instructions per point or edit, counted by valgrind.
 //!
-//! `catena-bench guard` counts the release build. The tests count a few hot paths of the build they run in, where valgrind is there,
-//! the compiler is the one of the record and the machine has the same instruction set; what needs no tool, allocations and messages
-//! sent anew, they count always (`allocations.rs`).
+//! `catena-bench guard` counts the release build. The tests count a few hot paths of their own build, if valgrind is installed and
+//! the compiler and the instruction set are those of the record. They always count allocations (`allocations.rs`) and messages.
 
 use crate::Failure;
 use crate::cases::{self, Case};
 use crate::paper_recursion::Coding;
 use crate::report::say;
-use crate::timing::Contender;
+use crate::timing::Task;
 use crate::workload::Workload;
-use crate::{contenders, edits, structure};
+use crate::{edits, structure, tasks};
+use catena::inference::Workspace;
 use catena::structure::{Start, greedy_chain};
 use std::hint::black_box;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A count may rise by this much over the recorded one before the guard fails: compilers differ that much.
+/// The guard fails if a count is above the recorded one by more than this: compilers differ by as much.
 const TOLERANCE: f64 = 0.05;
 
-/// Points per counted case: enough that what is done once per sweep hardly shows.
+/// Points per counted case: enough to make the fixed cost of a sweep negligible.
 const N_POINTS: usize = 2000;
 
 /// How long a case runs for a profiler.
 const PROFILE_DURATION: Duration = Duration::from_secs(5);
 
-/// Counts per point recorded when speed was last changed on purpose: a name, a tab, a number.
+/// Recorded counts per point: a name, a tab, a number.
 const RECORDED: &str = include_str!("../../instructions.tsv");
 
-/// Edits, each with a question, in one counted run.
+/// Edits, each with a query, in one counted run.
 const N_EDITS: usize = 200;
 
-/// What is counted.
+/// The counted work.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
     Posterior,
     Evidence,
     Gradient,
-    /// The tuned rival.
+    /// The paper's recursion, tuned.
     Paper,
-    /// The greedy chain over uniform points of so many inputs.
+    /// The greedy chain over uniform points with this many inputs.
     Chain(usize),
-    /// An edit and a question at a live posterior.
+    /// An edit and a query of a live posterior.
     Edit,
 }
 
-/// A piece of work on a model.
+/// Work on a model.
 pub(crate) struct Counted {
     pub(crate) name: &'static str,
     case: Case,
@@ -53,7 +53,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// What the count is divided by: points, or edits.
+    /// The divisor of the count: points, or edits.
     fn n_units(&self) -> usize {
         if let Work::Edit = self.work { N_EDITS } else { N_POINTS }
     }
@@ -83,24 +83,24 @@ const COUNTED: &[Counted] = &[
     counted("edit-l3-d4", cases::THREE_LATENTS, Work::Edit),
 ];
 
-/// Runs one case once; everything that is to be counted happens inside [`counted_region`].
+/// Runs one case once; valgrind counts inside [`counted_region`].
 pub(crate) fn run_once(name: &str) -> Result<(), Failure> {
     let counted = find(name)?;
-    // The first run fills the buffers, which later sweeps find ready.
-    with_contender(counted, N_POINTS, |contender| {
-        (contender.run)()?;
-        black_box(counted_region(contender)?);
+    // The first run allocates the buffers.
+    with_task(counted, N_POINTS, |task| {
+        (task.run)()?;
+        black_box(counted_region(task)?);
         Ok(())
     })
 }
 
-/// Runs one case, at its full size, for a few seconds, so that a sampling profiler can look at it.
+/// Runs one case at its full size for a few seconds, for a sampling profiler.
 pub(crate) fn run_for_profiler(name: &str) -> Result<(), Failure> {
     let counted = find(name)?;
-    with_contender(counted, counted.case.n_points, |contender| {
+    with_task(counted, counted.case.n_points, |task| {
         let start = Instant::now();
         while start.elapsed() < PROFILE_DURATION {
-            black_box((contender.run)()?);
+            black_box((task.run)()?);
         }
         Ok(())
     })
@@ -109,41 +109,41 @@ pub(crate) fn run_for_profiler(name: &str) -> Result<(), Failure> {
 pub(crate) fn find(name: &str) -> Result<&'static Counted, Failure> {
     let known = || COUNTED.iter().map(|counted| counted.name).collect::<Vec<_>>().join(", ");
     let found = COUNTED.iter().find(|counted| counted.name == name);
-    found.ok_or_else(|| format!("no case '{name}' to count; there are {}", known()).into())
+    found.ok_or_else(|| format!("unknown case '{name}'; the cases are {}", known()).into())
 }
 
-/// Sets a case up and hands it to `use_it`.
-pub(crate) fn with_contender(
+/// Sets up a case and passes it to `use_it`.
+pub(crate) fn with_task(
     counted: &Counted,
     n_points: usize,
-    use_it: impl FnOnce(&mut Contender<'_>) -> Result<(), Failure>,
+    use_it: impl FnOnce(&mut Task<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let workload = Workload::new(&Case { n_points, ..counted.case })?;
-    let graph = contenders::graph(&workload)?;
+    let graph = tasks::graph(&workload)?;
     let problem = workload.chain_problem();
     let plane = structure::uniform(n_points, if let Work::Chain(dim) = counted.work { dim } else { 1 })?;
-    let mut contender = match counted.work {
-        Work::Posterior => contenders::posterior(&graph),
-        Work::Evidence => contenders::evidence(&graph),
-        Work::Gradient => contenders::gradient(&graph),
-        Work::Paper => contenders::paper(Coding::Tuned, &counted.case, &problem)
+    let mut task = match counted.work {
+        Work::Posterior => tasks::posterior(&graph, Workspace::new()),
+        Work::Evidence => tasks::evidence(&graph, Workspace::new()),
+        Work::Gradient => tasks::gradient(&graph, Workspace::new()),
+        Work::Paper => tasks::paper(Coding::Tuned, &counted.case, &problem)
             .ok_or_else(|| format!("the paper's recursion is not compiled for {}", counted.case.name))?,
         Work::Chain(_) => {
             let run = || Ok(greedy_chain(&plane, Start::FirstRow)?.total_length());
-            Contender { name: "greedy chain", run: Box::new(run) }
+            Task { name: "greedy chain", run: Box::new(run) }
         }
-        Work::Edit => edits::contender(&graph, &workload, N_EDITS)?,
+        Work::Edit => edits::task(&graph, &workload, N_EDITS)?,
     };
-    use_it(&mut contender)
+    use_it(&mut task)
 }
 
 /// Valgrind counts between entering and leaving this function, which it finds by name.
 #[inline(never)]
-fn counted_region(contender: &mut Contender<'_>) -> Result<f64, Failure> {
-    black_box((contender.run)())
+fn counted_region(task: &mut Task<'_>) -> Result<f64, Failure> {
+    black_box((task.run)())
 }
 
-/// Fails if any case needs noticeably more instructions than recorded, or could not be counted.
+/// Fails if a case needs more instructions than recorded, or cannot be counted.
 pub(crate) fn guard() -> Result<(), Failure> {
     let mut failures = vec![];
     say(&format!("{:<24} {:>12} {:>12} {:>8}", "per point or edit", "recorded", "now", "change"));
@@ -166,7 +166,7 @@ pub(crate) fn guard() -> Result<(), Failure> {
     if failures.is_empty() { Ok(()) } else { Err(failures.join("\n").into()) }
 }
 
-/// Counts every case and writes the counts down as the new reference.
+/// Counts every case and records the counts.
 pub(crate) fn record() -> Result<(), Failure> {
     let mut lines = String::new();
     for Counted { name, .. } in COUNTED {
@@ -185,21 +185,21 @@ fn recorded(name: &str) -> Option<f64> {
     line?.parse().ok()
 }
 
-/// Instructions per point or edit of one case, from a run of this very program under valgrind.
+/// Instructions per point or edit of one case, from a run of this program under valgrind.
 fn count(name: &str) -> Result<f64, Failure> {
     let mut program = Command::new("valgrind");
     callgrind(&mut program)?.args(["count", name]);
     counted_by(&mut program, find(name)?)
 }
 
-/// This program under valgrind, which counts inside [`counted_region`] alone.
+/// This program under valgrind, counting inside [`counted_region`] only.
 fn callgrind(valgrind: &mut Command) -> Result<&mut Command, Failure> {
     let options = ["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*counted_region*"];
-    // Threads would share the work as they come, and only one of them is counted.
+    // Only one thread is counted.
     Ok(valgrind.args(options).arg(std::env::current_exe()?).env("RAYON_NUM_THREADS", "1"))
 }
 
-/// What valgrind says it counted.
+/// The count in valgrind's output.
 fn counted_by(program: &mut Command, case: &Counted) -> Result<f64, Failure> {
     let name = case.name;
     let output = program.output().map_err(|cause| format!("cannot run valgrind: {cause}"))?;
@@ -211,8 +211,7 @@ fn counted_by(program: &mut Command, case: &Counted) -> Result<f64, Failure> {
             Ok(instructions / case.n_units() as f64)
         }
         _ if log.contains("unhandled instruction") => {
-            Err(format!("{name} uses an instruction that this valgrind does not know; try a newer one")
-                .into())
+            Err(format!("{name} uses an instruction unknown to this valgrind; install a newer one").into())
         }
         _ => Err(format!("valgrind did not count {name}: {log}").into()),
     }

@@ -1,20 +1,20 @@
-//! The guard in the tests: exact instruction counts where they can be had, allocations and messages everywhere.
+//! Instruction counts where possible, allocations and messages everywhere.
 
 use super::*;
 use crate::allocations::allocations_in;
 use catena::index::{OutputIndex, RowIndex};
 use catena::live::{LivePosterior, Recomputed};
 
-/// What the tests count, one of each kind: a sweep, a gradient, a chain, an edit.
+/// One case of each kind: a sweep, a gradient, a chain, an edit.
 const IN_TESTS: &[&str] = &["posterior-l3-d4", "evidence-l3-d4", "gradient-l3-d4", "chain-2d", "edit-l3-d4"];
 
-/// Counts of the build that tests run in: first the compiler and the instruction set they are of, then as in the other record.
+/// Counts of the test build: first the compiler and the instruction set, then as in the other record.
 const RECORDED_IN_TESTS: &str = include_str!("../../instructions_in_tests.tsv");
 
-/// Names the case that a process under valgrind is to run.
+/// The variable that names the case for a process under valgrind.
 const CASE: &str = "CATENA_BENCH_COUNTS";
 
-/// The compiler and what the sweep is compiled for: counts of another are no measure.
+/// The compiler and the instruction set: counts of another are not comparable.
 fn circumstances() -> String {
     let version = Command::new("rustc").arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
@@ -38,7 +38,7 @@ fn every_counted_case_runs_and_most_are_recorded() {
     }
 }
 
-/// What runs under valgrind; without a case it is nothing.
+/// The process under valgrind; without a case it does nothing.
 #[test]
 fn in_a_process_of_its_own() {
     if let Ok(name) = std::env::var(CASE) {
@@ -46,18 +46,18 @@ fn in_a_process_of_its_own() {
     }
 }
 
-/// Instructions of a case in this very build.
+/// Instructions of a case in this build.
 fn count_in_tests(name: &str) -> Result<f64, Failure> {
     let mut program = Command::new("valgrind");
     callgrind(&mut program)?.args(["--exact", "count::tests::in_a_process_of_its_own"]).env(CASE, name);
     counted_by(&mut program, find(name)?)
 }
 
-/// `CATENA_BENCH_RECORD=1 cargo test --workspace --bin catena-bench instructions` writes the record anew.
+/// `CATENA_BENCH_RECORD=1 cargo test --workspace --bin catena-bench instructions` renews the record.
 #[test]
 fn no_hot_path_needs_more_instructions_than_recorded() {
     if Command::new("valgrind").arg("--version").output().is_err() {
-        return say("valgrind is not there: instructions are not counted");
+        return say("valgrind is not installed: instructions are not counted");
     }
     if std::env::var_os("CATENA_BENCH_RECORD").is_some() {
         let count = |name: &&str| format!("{name}\t{:.1}\n", count_in_tests(name).unwrap());
@@ -67,7 +67,7 @@ fn no_hot_path_needs_more_instructions_than_recorded() {
     }
     let (of, counts) = RECORDED_IN_TESTS.split_once('\n').unwrap();
     if of != circumstances() {
-        return say(&format!("counts are recorded of {of}, and this is {}", circumstances()));
+        return say(&format!("counts are recorded for {of}, but this is {}", circumstances()));
     }
     for line in counts.lines() {
         let (name, recorded) = line.split_once('\t').unwrap();
@@ -78,23 +78,22 @@ fn no_hot_path_needs_more_instructions_than_recorded() {
     }
 }
 
-/// How often the second run of a case asks for memory: the first has filled the buffers.
+/// Allocations of the second run of a case; the first allocates the buffers.
 fn allocations(name: &str, n_points: usize) -> u64 {
     let mut count = 0;
-    let take = |contender: &mut Contender<'_>| {
-        (contender.run)()?;
-        count = allocations_in(|| (contender.run)().unwrap());
+    let take = |task: &mut Task<'_>| {
+        (task.run)()?;
+        count = allocations_in(|| (task.run)().unwrap());
         Ok(())
     };
-    with_contender(find(name).unwrap(), n_points, take).unwrap();
+    with_task(find(name).unwrap(), n_points, take).unwrap();
     count
 }
 
-/// Seven outputs are observed in so many ways at most, and each has an information matrix of its own.
+/// Seven outputs have at most this many masks, each with an information matrix of its own.
 const MOST_MASKS: u64 = 128;
 
-/// A sweep or gradient that finds its buffers ready asks for memory for what it gives away and for masks it has not seen, not for its
-/// 1800 points more.
+/// A sweep or gradient with its buffers ready allocates its result and matrices of new masks, but nothing per point.
 #[test]
 fn sweeps_allocate_nothing_per_point() {
     for name in
@@ -112,13 +111,13 @@ fn chains_allocate_a_few_times() {
     assert!(many <= few + 32, "{few} allocations at 200 points, {many} at 2000");
 }
 
-/// What an edit and a question send anew grows with the logarithm of the points: exact counts, the same on every machine.
+/// The messages recomputed by an edit and a query grow with the logarithm of the points; the counts are the same on every machine.
 #[test]
 fn edits_send_few_messages() {
     let mut recomputed = vec![];
     for n_points in [1000, 16_000] {
         let workload = Workload::new(&Case { n_points, ..cases::THREE_LATENTS }).unwrap();
-        let graph = contenders::graph(&workload).unwrap();
+        let graph = tasks::graph(&workload).unwrap();
         let mut live = LivePosterior::new(&graph, &workload.inputs, &workload.observations).unwrap();
         live.refresh();
         let mut sent = (0, 0);

@@ -1,4 +1,4 @@
-//! The one operation whose fast form depends on the machine.
+//! Multiply-add, whose fast form depends on the machine.
 
 /// Multiply-add, fused or not.
 pub(super) trait MultiplyAdd {

@@ -1,10 +1,10 @@
 //! The recursion line by line as the paper writes it: dense products of fixed size, nothing rearranged.
 //!
-//! Beside the tuned form it shows how much of a speed ratio is the method and how much is the care taken in coding.
+//! Compared with the tuned form it shows how much of a speed ratio is due to the implementation.
 
 use super::arithmetic::MultiplyAdd;
 use super::steps::latent_step;
-use super::{ChainProblem, JITTER, Smoothed};
+use super::{ChainProblem, JITTER, Recursion, Smoothed};
 
 type Vector<const N: usize> = [f64; N];
 type Matrix<const N: usize> = [[f64; N]; N];
@@ -25,17 +25,18 @@ pub(super) struct AsWritten<const N: usize> {
     steps: Vec<Step<N>>,
 }
 
-impl<const N: usize> AsWritten<N> {
-    /// Both passes.
+impl<const N: usize> Recursion for AsWritten<N> {
     #[inline(always)]
-    pub(super) fn run<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
+    fn run<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
         let n_cells = problem.steps.len() * problem.noise.len();
         result.means.resize(n_cells, 0.0);
         result.variances.resize(n_cells, 0.0);
         result.log_evidence = self.filter::<F>(problem);
         self.smooth_backward::<F>(problem, result);
     }
+}
 
+impl<const N: usize> AsWritten<N> {
     #[inline(always)]
     fn filter<F: MultiplyAdd>(&mut self, problem: &ChainProblem) -> f64 {
         let n_latents = N / 2;
@@ -53,13 +54,13 @@ impl<const N: usize> AsWritten<N> {
                 let mut noise = [[0.0; N]; N];
                 for latent in 0..n_latents {
                     let step = latent_step(rates[latent], distance);
-                    let (value, slope) = (2 * latent, 2 * latent + 1);
+                    let (value, derivative) = (2 * latent, 2 * latent + 1);
                     let [a11, a12, a21, a22] = step.transition;
                     let [q11, q12, q22] = step.noise;
-                    [transition[value][value], transition[value][slope]] = [a11, a12];
-                    [transition[slope][value], transition[slope][slope]] = [a21, a22];
-                    [noise[value][value], noise[value][slope]] = [q11, q12];
-                    [noise[slope][value], noise[slope][slope]] = [q12, q22];
+                    [transition[value][value], transition[value][derivative]] = [a11, a12];
+                    [transition[derivative][value], transition[derivative][derivative]] = [a21, a22];
+                    [noise[value][value], noise[value][derivative]] = [q11, q12];
+                    [noise[derivative][value], noise[derivative][derivative]] = [q12, q22];
                 }
                 mean = times_vector::<F, N>(&transition, &mean);
                 let advanced = product::<F, N>(&transition, &covariance, &[[0.0; N]; N]);

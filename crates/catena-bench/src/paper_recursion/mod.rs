@@ -1,12 +1,11 @@
-//! The paper's own recursion, the rival of the sweep: scalar Joseph updates forward, Rauch–Tung–Striebel backward.
+//! The paper's recursion, for comparison with the sweep: scalar Joseph updates forward, Rauch–Tung–Striebel smoother backward.
 //!
-//! It shares no code with the engine. What the paper computes is kept: the unscaled state (g, g'), `Q = P∞ − A P∞ Aᵀ`
-//! with eigenvalues clamped at 1e-12, one Joseph update per observed cell, a gain from `P_pred + 1e-12·I`. It exists
-//! in two codings, both compiled for a fixed state size, with reused buffers, and with AVX2 and FMA where the machine
-//! has them: [`as_written`] is the recursion line by line; [`tuned`] is the fastest arrangement of the same
-//! arithmetic we found: values stand before derivatives so that a transition is a few vector operations, rows are
-//! padded to whole registers, Joseph factors are applied as rank-one changes, output variances are found four at a
-//! time.
+//! It shares no code with the library and computes what the paper does: the unscaled state (g, g'), `Q = P∞ − A P∞ Aᵀ` with
+//! eigenvalues clamped at 1e-12, one Joseph update per observed cell, a gain from `P_pred + 1e-12·I`. There are two
+//! implementations, both compiled for a fixed state size, with reused buffers, and with AVX2 and FMA where available:
+//! [`as_written`] is the recursion line by line; [`tuned`] is the fastest arrangement of the same arithmetic we found: values
+//! precede derivatives so that a transition is a few vector operations, rows are padded to whole registers, Joseph factors are
+//! applied as rank-one changes, and output variances are computed four at a time.
 
 mod arithmetic;
 mod as_written;
@@ -24,7 +23,7 @@ const JITTER: f64 = 1e-12;
 
 /// A Matérn-3/2 coregionalization model on a chain, as flat arrays in chain order.
 pub(crate) struct ChainProblem {
-    /// Distance to the previous point; the first entry is not looked at.
+    /// Distance to the previous point; the first entry is unused.
     pub(crate) steps: Vec<f64>,
     /// One length-scale per latent.
     pub(crate) length_scales: Vec<f64>,
@@ -51,7 +50,7 @@ pub(crate) struct Smoothed {
     pub(crate) log_evidence: f64,
 }
 
-/// Which of the two codings.
+/// Which of the two implementations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Coding {
     /// Line by line.
@@ -62,11 +61,11 @@ pub(crate) enum Coding {
 
 /// The recursion compiled for one state size, with its buffers.
 pub(crate) struct PaperRecursion {
-    smoother: Box<dyn Smoother>,
+    smoother: Box<dyn Smoother + Send>,
     instructions: Instructions,
 }
 
-/// What the machine offers, found once.
+/// The instruction set of the machine.
 #[derive(Clone, Copy)]
 enum Instructions {
     Baseline,
@@ -78,7 +77,7 @@ impl PaperRecursion {
     /// The recursion for this many latents; `None` for a state size it is not compiled for.
     pub(crate) fn new(coding: Coding, n_latents: usize) -> Option<Self> {
         // Tuned: latents, state size, and latents rounded up so that a row is whole vector registers.
-        let smoother: Box<dyn Smoother> = match (coding, n_latents) {
+        let smoother: Box<dyn Smoother + Send> = match (coding, n_latents) {
             (Coding::AsWritten, 1) => Box::<AsWritten<2>>::default(),
             (Coding::AsWritten, 2) => Box::<AsWritten<4>>::default(),
             (Coding::AsWritten, 3) => Box::<AsWritten<6>>::default(),
@@ -108,26 +107,13 @@ impl Instructions {
     }
 }
 
-/// A coding that can be compiled for either kind of arithmetic.
+/// An implementation that can be compiled for either arithmetic.
 trait Recursion {
-    fn run_with<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed);
+    /// Both passes.
+    fn run<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed);
 }
 
-impl<const N: usize> Recursion for AsWritten<N> {
-    #[inline(always)]
-    fn run_with<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
-        self.run::<F>(problem, result);
-    }
-}
-
-impl<const L: usize, const N: usize, const H: usize> Recursion for Tuned<L, N, H> {
-    #[inline(always)]
-    fn run_with<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
-        self.run::<F>(problem, result);
-    }
-}
-
-/// Hides the state size, so that it can be picked at run time.
+/// Hides the state size, so that it can be chosen at run time.
 trait Smoother {
     fn smooth(&mut self, problem: &ChainProblem, result: &mut Smoothed, instructions: Instructions);
 }
@@ -135,7 +121,7 @@ trait Smoother {
 impl<R: Recursion> Smoother for R {
     fn smooth(&mut self, problem: &ChainProblem, result: &mut Smoothed, instructions: Instructions) {
         match instructions {
-            Instructions::Baseline => self.run_with::<Separate>(problem, result),
+            Instructions::Baseline => self.run::<Separate>(problem, result),
             #[cfg(target_arch = "x86_64")]
             Instructions::Avx2Fma => {
                 #[expect(unsafe_code, reason = "a function compiled for AVX2 can only be called this way")]
@@ -152,5 +138,5 @@ impl<R: Recursion> Smoother for R {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn run_with_avx2_fma<R: Recursion>(recursion: &mut R, problem: &ChainProblem, result: &mut Smoothed) {
-    recursion.run_with::<Fused>(problem, result);
+    recursion.run::<Fused>(problem, result);
 }

@@ -1,6 +1,6 @@
-//! Transition and process noise of one Matérn-3/2 latent as the paper writes them, eigenvalue clamp included.
+//! Transition and process noise of one Matérn-3/2 latent as in the paper, with its eigenvalue clamp.
 
-/// Smallest eigenvalue of Q that the paper's recursion lets pass.
+/// Smallest eigenvalue of Q in the paper's recursion.
 const EIGENVALUE_FLOOR: f64 = 1e-12;
 
 /// Over a distance Δ in the state (g, g'): A (row-major 2×2) and Q (11, 12, 22).

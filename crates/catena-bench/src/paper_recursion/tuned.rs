@@ -2,7 +2,7 @@
 
 use super::arithmetic::MultiplyAdd;
 use super::steps::latent_step;
-use super::{ChainProblem, JITTER, Smoothed};
+use super::{ChainProblem, JITTER, Recursion, Smoothed};
 
 /// Outputs computed side by side.
 const LANES: usize = 4;
@@ -10,7 +10,7 @@ const LANES: usize = 4;
 /// A state vector or matrix row: L values, then L derivatives, each half padded with zeros to H.
 type Row<const H: usize> = [[f64; H]; 2];
 
-/// What the forward pass leaves at a point for the backward pass.
+/// The results of the forward pass at a point that the backward pass needs.
 #[derive(Clone, Copy)]
 struct Step<const N: usize, const H: usize> {
     /// A, as the four diagonals of its blocks: value from value, value from derivative, and so on.
@@ -22,7 +22,7 @@ struct Step<const N: usize, const H: usize> {
 }
 
 impl<const N: usize, const H: usize> Step<N, H> {
-    /// What buffers hold before they are written.
+    /// The initial content of buffers.
     const ZERO: Self = Self {
         transition: [[0.0; H]; 4],
         predicted_mean: [[0.0; H]; 2],
@@ -47,13 +47,9 @@ impl<const L: usize, const N: usize, const H: usize> Default for Tuned<L, N, H> 
     }
 }
 
-impl<const L: usize, const N: usize, const H: usize> Tuned<L, N, H> {
-    /// Latent products per group of outputs: `w_dk w_dl` for k ≤ l.
-    const PRODUCTS: usize = L * (L + 1) / 2;
-
-    /// Both passes.
+impl<const L: usize, const N: usize, const H: usize> Recursion for Tuned<L, N, H> {
     #[inline(always)]
-    pub(super) fn run<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
+    fn run<F: MultiplyAdd>(&mut self, problem: &ChainProblem, result: &mut Smoothed) {
         const { assert!(N == 2 * L && H >= L) };
         let n_outputs = problem.noise.len();
         let n_cells = problem.steps.len() * n_outputs;
@@ -63,6 +59,11 @@ impl<const L: usize, const N: usize, const H: usize> Tuned<L, N, H> {
         result.log_evidence = self.filter::<F>(problem);
         self.smooth_backward::<F>(n_outputs, result);
     }
+}
+
+impl<const L: usize, const N: usize, const H: usize> Tuned<L, N, H> {
+    /// Latent products per group of outputs: `w_dk w_dl` for k ≤ l.
+    const PRODUCTS: usize = L * (L + 1) / 2;
 
     fn lay_out_weights(&mut self, problem: &ChainProblem) {
         self.weights.clear();

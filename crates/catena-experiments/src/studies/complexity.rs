@@ -13,7 +13,7 @@ use catena_methods::Problem;
 use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::kmeans::{PAPER_ROUNDS, Start as Centers, k_means};
 use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Inducing, Svgp, SvgpOptions};
+use catena_methods::svgp::{Svgp, SvgpOptions};
 use catena_studies::brute_force_chain::brute_force_greedy_chain;
 use catena_studies::julia_streams::JuliaStream;
 
@@ -294,7 +294,7 @@ fn exact(problem: Problem<'_>, at: &InputPoints) -> Result<(), ExperimentError> 
 
 fn sparse(problem: Problem<'_>, at: &InputPoints) -> Result<(), ExperimentError> {
     let centers = k_means(at, Centers::PlusPlus { n_centers: 64, seed: 0 }, PAPER_ROUNDS)?;
-    let svgp = Svgp::fit(problem, &Inducing::Shared(centers), SvgpOptions::paper())?;
+    let svgp = Svgp::fit(problem, &centers, SvgpOptions::paper())?;
     std::hint::black_box(svgp.predict(at)?);
     Ok(())
 }

@@ -7,33 +7,26 @@ use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
 use catena_studies::brute_force_chain::brute_force_greedy_chain;
+use catena_testkit::random::SplitMix64;
 
-/// SplitMix64: equal seeds give equal cases everywhere.
-pub(crate) struct Random(u64);
+/// Seeded random numbers.
+pub(crate) struct Random(SplitMix64);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut x = self.0;
-        x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ (x >> 31)
+        Self(SplitMix64::new(seed))
     }
 
     pub(crate) fn uniform(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
+        low + (high - low) * self.0.unit()
     }
 
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        (self.bits() % bound as u64) as usize
+        self.0.below(bound)
     }
 
     pub(crate) fn is_heads(&mut self) -> bool {
-        self.bits() & 1 == 1
+        self.0.bits() & 1 == 1
     }
 }
 

@@ -1,4 +1,4 @@
-//! Parquet and Arrow files: what their libraries make of damaged ones is a table or an error.
+//! Parquet and Arrow files: damaged ones give a table or an error.
 
 use catena_io::read::Format;
 use catena_io::select::{Selection, select};
@@ -6,8 +6,7 @@ use catena_io::select::{Selection, select};
 use super::table_text::{check_frame, read_as};
 use crate::Supply;
 
-/// The first byte chooses the format; the rest is the file. What is read is not written again: that is tested with tables that
-/// are whole.
+/// The first byte chooses the format; the rest is the file. Writing is tested with valid tables elsewhere.
 pub(super) fn run(bytes: &[u8]) {
     let mut supply = Supply::new(bytes);
     let binary: Vec<Format> = Format::ALL.iter().copied().filter(|format| !format.is_text()).collect();

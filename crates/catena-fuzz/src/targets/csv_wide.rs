@@ -1,11 +1,11 @@
-//! Tables as text, a row per line: read, laid out, written and read again.
+//! Tables as text, one row per line: read, selected, written and read again.
 
 use catena_io::select::{Selection, select};
 
 use super::table_text::{check_frame, check_writing, read_text};
 use crate::Supply;
 
-/// The first two bytes choose the format and what is asked for; the rest is the text.
+/// The first two bytes choose the format and the selection; the rest is the text.
 pub(super) fn run(bytes: &[u8]) {
     let mut supply = Supply::new(bytes);
     let how = supply.byte();

@@ -1,4 +1,4 @@
-//! The journal of `catena watch`: whatever happens to its bytes, what is read back is what was written, or an error.
+//! The journal of `catena watch`: after any damage, the records read back are those written, or opening fails.
 
 use catena_io::journal::{Journal, Record};
 use catena_io::model_file::Digest;
@@ -55,22 +55,22 @@ fn damage_and_read(path: &std::path::Path, model: Digest, written: &[Record], su
     if std::fs::write(path, &bytes).is_err() {
         return;
     }
-    // The lock must be gone before it is opened again.
+    // Closed before it is opened again, because of the lock.
     let opened = Journal::open(path, model, N_INPUTS).map(|(_, replay)| replay);
     match opened {
         Ok(replay) => {
             let n_read = replay.records.len();
-            // Bits, because a cell that is not a number equals nothing.
+            // As text, because NaN differs from itself.
             let text = |records: &[Record]| format!("{records:?}");
             assert!(n_read <= written.len(), "more records than were written");
             assert_eq!(text(&replay.records), text(&written[..n_read]), "other records than were written");
-            // What was cut off is gone: the next time everything is whole.
+            // The damaged end is cut off: the next time the journal is intact.
             let again = Journal::open(path, model, N_INPUTS);
             let is_whole =
                 again.is_ok_and(|(_, again)| again.n_torn_bytes == 0 && again.records.len() == n_read);
             assert!(is_whole, "opened twice, the journal differs");
         }
-        // Whatever is only cut short can be gone on with.
-        Err(error) => assert!(!is_cut, "a journal that was cut short is refused: {error}"),
+        // A truncated journal can be continued.
+        Err(error) => assert!(!is_cut, "a truncated journal is refused: {error}"),
     }
 }

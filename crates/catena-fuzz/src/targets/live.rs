@@ -1,4 +1,4 @@
-//! Edits of a live posterior under any parameters: each is taken or refused, and what is asked is a number or an error.
+//! Edits of a live posterior under any parameters: accepted or refused; queries give finite numbers or an error.
 
 use catena::graph::FactorGraph;
 use catena::index::{OutputIndex, RowIndex};
@@ -41,7 +41,7 @@ pub(super) fn run(bytes: &[u8]) {
 }
 
 fn edit(live: &mut LivePosterior, supply: &mut Supply<'_>, dim: usize) {
-    // Now and then a row or an output that is not there.
+    // Sometimes a row or an output that does not exist.
     let row = RowIndex::new(supply.below(live.n_rows() + 1));
     let output = OutputIndex::new(supply.below(4));
     match supply.below(8) {

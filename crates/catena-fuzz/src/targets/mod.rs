@@ -1,4 +1,4 @@
-//! What is attacked: one file per target.
+//! The fuzz targets, one file each.
 
 mod columnar;
 mod command_line;
@@ -15,16 +15,16 @@ mod stream;
 mod sweep;
 mod table_text;
 
-/// A function of bytes that must return, whatever they are.
+/// A function that must return for any bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
     /// Its name, which is that of its file and of its folders in `corpus/` and `regressions/`.
     pub name: &'static str,
-    /// What is attacked.
+    /// The code under test.
     pub what: &'static str,
-    /// The attack.
+    /// The function.
     pub run: fn(&[u8]),
-    /// Mutations that the tests try: few where one is slow.
+    /// Mutations tried in the tests: few if the target is slow.
     pub n_tries: usize,
 }
 
@@ -32,7 +32,7 @@ const fn target(name: &'static str, what: &'static str, run: fn(&[u8]), n_tries:
     Target { name, what, run, n_tries }
 }
 
-/// All of them.
+/// All targets.
 pub const TARGETS: &[Target] = &[
     target("csv_wide", "tables as text: a row per line, times, units of columns", csv_wide::run, 4000),
     target("csv_long", "tables as text: a value per line", csv_long::run, 4000),

@@ -1,10 +1,10 @@
-//! Model files: as they are, and put together from a header and numbers so that lengths and checksum are right.
+//! Model files: raw bytes, and files assembled from a header and numbers with correct lengths and checksum.
 
 use catena_fit::method::Quantity;
 use catena_io::model_file::{Digest, ModelFileError};
 use catena_store::{StoreError, from_bytes};
 
-/// Bytes of arrays that are missing are filled in up to here.
+/// Missing bytes of arrays are filled in up to this size.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// The bytes as a file; and with everything up to the first zero as the header and the rest as the arrays.
@@ -15,7 +15,7 @@ pub(super) fn run(bytes: &[u8]) {
         None => (bytes, [].as_slice()),
     };
     let opened = match from_bytes(&file(header, arrays)) {
-        // As many numbers as the header promises, the given ones first.
+        // As many numbers as the header announces, the given ones first.
         Err(StoreError::File(ModelFileError::Truncated { expected, found, .. })) if expected < MOST_BYTES => {
             let mut arrays = arrays.to_vec();
             arrays.resize(arrays.len() + (expected - found) as usize, 0);
@@ -31,7 +31,7 @@ pub(super) fn run(bytes: &[u8]) {
     let _ = catena_store::page("a page", &model.fit, &model.about, &[]);
     if let Ok(kept) = catena_store::to_bytes(&model.fit, &model.about) {
         let again = from_bytes(&kept);
-        assert!(again.is_ok(), "kept again, the model cannot be opened: {:?}", again.err());
+        assert!(again.is_ok(), "written again, the model cannot be opened: {:?}", again.err());
     }
 }
 

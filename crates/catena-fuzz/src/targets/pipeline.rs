@@ -1,4 +1,4 @@
-//! From any small table to a fit, predictions, joint draws, edits and a model file: numbers or an error.
+//! From any small table to a fit, predictions, joint draws, edits and a model file: finite numbers or an error.
 
 use std::ops::ControlFlow;
 
@@ -15,20 +15,20 @@ use catena_store::About;
 use super::small::table;
 use crate::Supply;
 
-/// After this many announcements a fit is asked to stop with the best it has: a target must be quick.
+/// A fit is stopped after this many progress events: a target must be quick.
 const MOST_EVENTS: usize = 40;
 
 /// Options first, then a table.
 pub(super) fn run(bytes: &[u8]) {
     let mut supply = Supply::new(bytes);
-    let asked = options(&mut supply);
+    let options = options(&mut supply);
     let Some(table) = table(&mut supply, 8, 2) else { return };
     let n_events = std::sync::atomic::AtomicUsize::new(0);
     let monitor = |_| match n_events.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
         ..MOST_EVENTS => ControlFlow::Continue(()),
         _ => ControlFlow::Break(()),
     };
-    let fitted = match fit(&table, &asked, &monitor) {
+    let fitted = match fit(&table, &options, &monitor) {
         Ok(fitted) => fitted,
         Err(error) => {
             assert!(!error.to_string().is_empty());
@@ -90,7 +90,7 @@ fn options(supply: &mut Supply<'_>) -> FitOptions {
     }
 }
 
-/// Points near the rows, at them and far away.
+/// Points near, at and far from the rows.
 fn elsewhere(inputs: &InputPoints, supply: &mut Supply<'_>) -> InputPoints {
     let moved: Vec<f64> = inputs.values().iter().map(|value| value + supply.finite()).collect();
     InputPoints::new(inputs.n_rows(), inputs.dim(), moved).unwrap_or_else(|_| inputs.clone())
@@ -102,7 +102,7 @@ fn check(what: &str, predictive: &Predictive) {
     assert!(deviations.iter().all(|one| one.is_finite() && *one >= 0.0), "{what}: deviations {deviations:?}");
 }
 
-/// A model that is kept and opened again predicts to the bit what it did.
+/// A model written and opened again gives the same predictions, to the bit.
 fn keep(fitted: &Fit, table: &Dataset, rows: Option<&Predictive>, quantity: Quantity) {
     let name = |kind: &str, at: usize| format!("{kind}{at}");
     let input = |at| Input { name: name("x", at), values: vec![], time: None, style: NumberStyle::Double };
@@ -128,7 +128,7 @@ fn keep(fitted: &Fit, table: &Dataset, rows: Option<&Predictive>, quantity: Quan
     let _ = catena_store::page("a page", &opened.fit, &opened.about, &[]);
 }
 
-/// Observations one by one.
+/// Streaming observations.
 fn edit(fitted: &Fit, at: &InputPoints, quantity: Quantity, supply: &mut Supply<'_>) {
     let Ok(mut live) = LiveFit::new(fitted) else { return };
     for row in at.rows().take(3) {

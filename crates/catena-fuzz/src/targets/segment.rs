@@ -1,8 +1,8 @@
-//! Bytes of segment summaries: what is accepted is written as it was, and joins without harm.
+//! Bytes of segment summaries: accepted ones are written unchanged and can be joined.
 
 use catena::inference::Summary;
 
-/// The bytes as they are, and with the checksum that they should have had.
+/// The bytes as they are, and with the correct checksum.
 pub(super) fn run(bytes: &[u8]) {
     let _ = Summary::from_bytes(bytes);
     let mut whole = bytes.to_vec();

@@ -1,4 +1,4 @@
-//! Small tables and models out of bytes, for the targets that calculate.
+//! Small tables and models from bytes.
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::kernel::{Component, Kernel, StateKind};
@@ -8,7 +8,7 @@ use catena::units::{LengthScale, Quality, Variance};
 
 use crate::Supply;
 
-/// A table of up to so many rows, inputs and outputs; a fifth of the cells are holes.
+/// A table with at most this many rows and inputs; a fifth of the cells are missing.
 pub(super) fn table(supply: &mut Supply<'_>, most_rows: usize, most_inputs: usize) -> Option<Dataset> {
     let n_rows = 1 + supply.below(most_rows);
     let dim = 1 + supply.below(most_inputs);
@@ -25,7 +25,7 @@ pub(super) fn table(supply: &mut Supply<'_>, most_rows: usize, most_inputs: usiz
     Dataset::new(InputPoints::new(n_rows, dim, inputs).ok()?, observations).ok()
 }
 
-/// A model for so many outputs under any parameters that its types allow.
+/// A model with this many outputs and any valid parameters.
 pub(super) fn model(supply: &mut Supply<'_>, n_outputs: usize, is_line: bool) -> Option<Lmc> {
     let n_shared = 1 + supply.below(3);
     let has_private = supply.byte().is_multiple_of(4);
@@ -44,18 +44,18 @@ fn latent(supply: &mut Supply<'_>, state: StateKind) -> Option<Latent> {
     let length = LengthScale::new(supply.positive()).ok()?;
     // Pieces are for a line.
     if state == StateKind::Derivative && supply.byte().is_multiple_of(4) {
-        let piece = match supply.below(4) {
+        let component = match supply.below(4) {
             0 => Component::Sho { quality: Quality::new(supply.positive()).ok()? },
             1 => Component::Cycle { period: LengthScale::new(supply.positive()).ok()? },
             2 => Component::RandomWalk,
             _ => Component::LocalLinearTrend,
         };
-        return Some(Latent::component(piece, length));
+        return Some(Latent::component(component, length));
     }
     Latent::new(supply.choice(Kernel::ALL), state, length).ok()
 }
 
-/// Means and variances are numbers.
+/// Checks that means and variances are finite.
 pub(super) fn check_prediction(what: &str, prediction: &Prediction) {
     let (means, variances) = (prediction.means(), prediction.variances());
     assert!(means.iter().all(|mean| mean.is_finite()), "{what}: means {means:?}");

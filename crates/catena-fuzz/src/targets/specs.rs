@@ -1,4 +1,4 @@
-//! Kernels, sums for time, methods, structures and durations as people write them.
+//! Kernels, sums of components, methods, structures and durations as text.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -7,16 +7,16 @@ use catena_fit::fit::{Budget, KernelPair, MeanChoice, MethodChoice, StructureOpt
 use catena_fit::time::TimeSpec;
 use catena_io::units::Duration;
 
-/// What can be read is written and read again as the same.
+/// A parsed value is printed and parsed again to the same value.
 pub(super) fn run(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = (text.parse::<KernelPair>(), text.parse::<Budget>(), text.parse::<MeanChoice>());
-    there_and_back::<MethodChoice>(text);
-    there_and_back::<StructureOption>(text);
+    round_trip::<MethodChoice>(text);
+    round_trip::<StructureOption>(text);
     if let Ok(duration) = text.parse::<Duration>() {
         assert!(duration.seconds() > 0.0 && duration.seconds().is_finite(), "{text:?}: {duration:?}");
         let again = duration.to_string().parse::<Duration>();
-        // It is printed with three digits.
+        // Printed with three digits.
         let is_near = again.is_ok_and(|again| (again.seconds() / duration.seconds() - 1.0).abs() < 0.006);
         assert!(is_near, "{text:?} is printed as {duration}");
     }
@@ -31,7 +31,7 @@ pub(super) fn run(bytes: &[u8]) {
     }
 }
 
-fn there_and_back<T: FromStr + Display + PartialEq + std::fmt::Debug>(text: &str) {
+fn round_trip<T: FromStr + Display + PartialEq + std::fmt::Debug>(text: &str) {
     if let Ok(value) = text.parse::<T>() {
         let again = value.to_string().parse::<T>().ok();
         assert_eq!(again.as_ref(), Some(&value), "{text:?} is written as {value}");

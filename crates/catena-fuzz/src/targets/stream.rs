@@ -1,4 +1,4 @@
-//! Lines for `catena watch`, and the replies to them.
+//! Input lines of `catena watch`.
 
 use catena_io::select::Input;
 use catena_io::stream::{LineReader, StreamFormat};

@@ -1,10 +1,10 @@
-//! Structures and sweeps over small tables, under any parameters: a number or an error that names a row.
+//! Structures and sweeps over small tables under any parameters: finite numbers or an error that names a row.
 
 use catena::data::InputPoints;
 use catena::graph::FactorGraph;
 use catena::inference::{Begins, Form, Summary, Workspace};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, Start, greedy_chain, sorted_chain, spanning_tree};
+use catena::structure::{Start, greedy_chain, sorted_chain, spanning_tree};
 
 use super::small::{check_prediction, model, table};
 use crate::Supply;
@@ -32,19 +32,20 @@ pub(super) fn run(bytes: &[u8]) {
     if let Ok(marginals) = workspace.marginals(&graph) {
         assert!(marginals.log_evidence.is_finite());
         check_prediction("marginals", &marginals.prediction);
-        // A form that is forced on a table that needs another loses digits, and may lose all of them.
+        // A form that does not suit the table may lose all digits.
         let variances = marginals.prediction.variances();
         let is_positive = variances.iter().all(|variance| *variance >= 0.0);
         assert!(form.is_some() || is_positive, "{:?}: variances {variances:?}", marginals.form);
     }
     if let Ok(gradient) = workspace.gradient(&graph) {
-        let slopes = gradient.mixing.iter().chain(&gradient.length_scales).chain(&gradient.shapes);
-        assert!(slopes.chain(&gradient.noise).all(|slope| slope.is_finite()), "{gradient:?}");
+        let derivatives = gradient.mixing.iter().chain(&gradient.length_scales).chain(&gradient.shapes);
+        assert!(derivatives.chain(&gradient.noise).all(|derivative| derivative.is_finite()), "{gradient:?}");
     }
     if let Ok(posterior) = Posterior::new(&graph) {
         check_prediction("posterior", posterior.prediction());
-        let attachment = Attachment::new(inputs, &tree);
-        if let Ok(prediction) = posterior.predict_at(&attachment, &elsewhere(inputs, &mut supply)) {
+        let new_inputs = elsewhere(inputs, &mut supply);
+        let prediction = posterior.with_inputs(inputs).and_then(|known| known.predict_at(&new_inputs));
+        if let Ok(prediction) = prediction {
             check_prediction("new points", &prediction);
         }
     }
@@ -57,6 +58,6 @@ pub(super) fn run(bytes: &[u8]) {
 fn elsewhere(inputs: &InputPoints, supply: &mut Supply<'_>) -> InputPoints {
     let moved: Vec<f64> = inputs.values().iter().map(|value| value + supply.finite()).collect();
     let moved = InputPoints::new(inputs.n_rows(), inputs.dim(), moved);
-    // A sum that overflows is no point.
+    // The sum may overflow.
     moved.unwrap_or_else(|_| inputs.clone())
 }

@@ -1,4 +1,4 @@
-//! What must hold of every table that was read.
+//! Checks of tables that were read.
 
 use catena_io::read::{Format, ReadOptions, read_pipe};
 use catena_io::select::{Frame, Layout};
@@ -8,14 +8,14 @@ use catena_io::write::{Completion, FilledColumn, Target, write_completed, write_
 use crate::Supply;
 use crate::scratch::scratch_path;
 
-/// The table in what is left of these bytes, if it is one.
+/// The table in the remaining bytes, if they are one.
 pub(super) fn read_text(supply: &mut Supply<'_>, text_columns: &[String]) -> Option<Table> {
     let texts: Vec<Format> = Format::ALL.iter().copied().filter(|format| format.is_text()).collect();
     let format = supply.choice(&texts);
     read_as(format, supply.rest(), text_columns)
 }
 
-/// The table that a file of this format has, if it is one.
+/// The table in a file of this format, if it is one.
 pub(super) fn read_as(format: Format, file: &[u8], text_columns: &[String]) -> Option<Table> {
     let options =
         ReadOptions { format: Some(format), text_columns: text_columns.to_vec(), keep_piped_text: true };
@@ -25,7 +25,7 @@ pub(super) fn read_as(format: Format, file: &[u8], text_columns: &[String]) -> O
     Some(table)
 }
 
-/// A frame has finite inputs, and values that are numbers or holes.
+/// Checks that a frame has finite inputs, and values that are finite or missing.
 pub(super) fn check_frame(table: &Table, frame: &Frame) {
     let (n_rows, n_outputs) = (frame.n_rows(), frame.n_outputs());
     assert!(frame.inputs.iter().all(|input| input.values.iter().all(|value| value.is_finite())));
@@ -44,7 +44,7 @@ pub(super) fn check_frame(table: &Table, frame: &Frame) {
     assert!(!frame.decision.sentences().is_empty());
 }
 
-/// Written whole and read again a table is the same; copied with its holes filled only the holes have changed.
+/// Checks that a table written and read again is the same, and that filling its missing values changes nothing else.
 pub(super) fn check_writing(table: &Table) {
     let path = scratch_path("table.csv");
     let Ok(target) = Target::new(&path, Some(Format::CSV)) else { return };
@@ -71,7 +71,7 @@ pub(super) fn check_writing(table: &Table) {
         && let Some(again) = read("a completed table")
     {
         assert_eq!(again.n_rows(), table.n_rows());
-        // What is no number among numbers stays as it is.
+        // Text among numbers stays as it is.
         let whole =
             table.columns().iter().zip(again.columns()).filter(|(left, _)| left.invalid_cell().is_none());
         for (left, right) in whole {
@@ -91,7 +91,7 @@ fn is_number(column: &Column) -> bool {
     matches!(column.data(), ColumnData::Number(_))
 }
 
-/// Numbers to the bit and instants exactly; a column whose cells are all holes may be of any kind.
+/// Checks equal numbers, to the bit, and equal instants; a column without values may change its kind.
 fn check_same(left: &Column, right: &Column) {
     assert_eq!(left.name(), right.name());
     match (left.data(), right.data()) {

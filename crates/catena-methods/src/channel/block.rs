@@ -1,4 +1,4 @@
-//! Sets of channels that the model leaves independent of each other.
+//! Independent sets of channels.
 
 use super::Channels;
 use crate::correlation::Correlations;
@@ -7,13 +7,13 @@ use crate::correlation::Correlations;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub(crate) location: usize,
-    /// Where the run begins in the block's list of channels.
+    /// Index of the first channel in the block's list.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// One past the last.
     pub(crate) end: usize,
 }
 
-/// Channels to be factored together.
+/// Channels that are factored together.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Block {
     /// Channel numbers, ascending.
@@ -22,13 +22,13 @@ pub(crate) struct Block {
     pub(crate) runs: Vec<Run>,
 }
 
-/// With more kinds of channels than this, looking for independence costs more than it can give.
+/// With more kinds of channels than this, the search for independent sets is skipped: it is quadratic.
 const MOST_KINDS: usize = 1024;
 
 impl Channels {
-    /// The blocks of a problem, by their first channel. Channels of all locations are independent when no correlation
-    /// function joins them: `Σ_{l: κ_l = κ} a_cl a_c'l = 0` for every κ. That is so for outputs that share no latent,
-    /// for orthogonal loadings, and for all channels of complete rows when there is a single κ.
+    /// The blocks of a problem, by their first channel. Two channels are independent at all locations if
+    /// `Σ_{l: κ_l = κ} a_cl a_c'l = 0` for every correlation function κ. That holds for outputs that share no latent, for
+    /// orthogonal loadings, and for all channels of complete rows if there is a single κ.
     pub(crate) fn independent_blocks(&self, correlations: &Correlations) -> Vec<Block> {
         let kinds = self.kinds();
         let n_kinds: usize = self.patterns.iter().map(|pattern| pattern.n_channels).sum();
@@ -43,7 +43,7 @@ impl Channels {
                 .collect();
             for a in 0..n_kinds {
                 for b in 0..a {
-                    if are_joined(loadings[a], loadings[b], correlations.first_equal()) {
+                    if are_dependent(loadings[a], loadings[b], correlations.first_equal()) {
                         let (low, high) = (root[a].min(root[b]), root[a].max(root[b]));
                         root.iter_mut().filter(|root| **root == high).for_each(|root| *root = low);
                     }
@@ -65,14 +65,14 @@ impl Channels {
         blocks
     }
 
-    /// All channels in one block.
+    /// One block with all channels of some locations.
     pub(crate) fn block_of(&self, locations: impl Iterator<Item = usize>) -> Block {
         let mut block = Block::default();
         self.refill_block(locations, &mut block);
         block
     }
 
-    /// The same in the memory of another block.
+    /// [`Channels::block_of`] in the memory of another block.
     pub(crate) fn refill_block(&self, locations: impl Iterator<Item = usize>, block: &mut Block) {
         block.channels.clear();
         block.runs.clear();
@@ -94,9 +94,9 @@ impl Channels {
     }
 }
 
-/// Whether a correlation function joins two channels. Rotated loadings are orthogonal only to rounding, so a product
-/// within rounding of zero is zero.
-fn are_joined(a: &[f64], b: &[f64], first_equal: &[usize]) -> bool {
+/// Whether two channels are dependent. Rotated loadings are orthogonal only to rounding, so products within rounding of
+/// zero count as zero.
+fn are_dependent(a: &[f64], b: &[f64], first_equal: &[usize]) -> bool {
     let norm = |loadings: &[f64]| loadings.iter().map(|weight| weight * weight).sum::<f64>().sqrt();
     let negligible = 8.0 * f64::EPSILON * norm(a) * norm(b);
     (0..a.len()).filter(|&latent| first_equal[latent] == latent).any(|first| {

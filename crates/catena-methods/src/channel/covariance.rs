@@ -1,21 +1,37 @@
-//! The covariance of channels with each other, `K̃ = Σ_l (a_l a_lᵀ) ∘ κ_l + I`, and with what is asked for at a point.
+//! The covariance of channels with each other, `K̃ = Σ_l (a_l a_lᵀ) ∘ κ_l + I`, and with the targets at a point.
 
 use rayon::prelude::*;
 
 use super::{Block, Channels, Run};
-use crate::cholesky::Threads;
+use crate::DenseMethodError;
+use crate::cholesky::{Cholesky, Threads};
 use crate::correlation::Correlations;
-use crate::target::{Targets, dot};
+use crate::targets::{Targets, dot};
 
 impl Channels {
-    /// The lower triangle of K̃ over a block, column-major. Columns of one location are filled together, so that each
-    /// distance and correlation is computed once.
-    pub(crate) fn covariance(
+    /// The Cholesky factor of K̃ over a block.
+    ///
+    /// # Errors
+    /// If K̃ is not positive definite; the error names the row at which the factorization stopped.
+    pub(crate) fn factor(
         &self,
         correlations: &Correlations,
         block: &Block,
         threads: Threads,
-    ) -> Vec<f64> {
+    ) -> Result<Cholesky, DenseMethodError> {
+        let matrix = self.covariance(correlations, block, threads);
+        Cholesky::new(block.len(), matrix, threads).map_err(|pivot| self.not_positive_definite(block, pivot))
+    }
+
+    /// The error that names the row of a channel of a block.
+    pub(crate) fn not_positive_definite(&self, block: &Block, pivot: usize) -> DenseMethodError {
+        let run = block.runs.partition_point(|run| run.end <= pivot).min(block.runs.len() - 1);
+        DenseMethodError::NotPositiveDefinite { row: self.row(block.runs[run].location) }
+    }
+
+    /// The lower triangle of K̃ over a block, column-major. Columns of one location are filled together, so each distance
+    /// and correlation is computed once.
+    fn covariance(&self, correlations: &Correlations, block: &Block, threads: Threads) -> Vec<f64> {
         let mut matrix = vec![0.0; block.len() * block.len()];
         let mut rest = matrix.as_mut_slice();
         let mut tasks = Vec::with_capacity(block.runs.len());
@@ -83,7 +99,7 @@ impl Channels {
         }
     }
 
-    /// `a_cl κ_l` for the channel at one place of a block.
+    /// `a_cl κ_l` for one channel of a block.
     fn weigh(&self, block: &Block, (run, at): (Run, usize), values: &[f64], weighted: &mut [f64]) {
         let loadings = self.loadings(run.location, block.channels[at]);
         for latent in 0..values.len() {

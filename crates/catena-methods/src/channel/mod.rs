@@ -1,15 +1,14 @@
-//! Observed cells as channels of unit noise, as few per location as carry everything.
+//! Observed cells as channels of unit noise, reduced without loss to as few per location as possible.
 //!
 //! At a location with observed outputs o, `y_o = W_o g + ε` with noise R. Whitened, `R^−½ W_o = U A` with U (o×p) of
-//! orthonormal columns and A (p×L): the p numbers `Uᵀ R^−½ y_o = A g + unit noise` hold all there is to know about g,
-//! and what is left of y_o is pure noise that enters the evidence as a constant. Where |o| exceeds the number of
-//! latents that touch o, p = that number < |o|, whatever the mask. So a table of N complete rows costs (N L)³ instead
-//! of (N D)³, and rows with holes gain as far as they can.
+//! orthonormal columns and A (p×L): the p numbers `Uᵀ R^−½ y_o = A g + unit noise` are a sufficient statistic for g, and
+//! the residual of y_o is pure noise, which enters the evidence as a constant. If |o| exceeds the number of latents with
+//! weight on o, p is that number, for any mask. So a table of N complete rows costs (N L)³ instead of (N D)³.
 //!
 //! - `pattern`: U and A of one set of observed outputs.
-//! - `block`: channels that the model leaves independent, so that each set is factored alone.
+//! - `block`: independent sets of channels, each factored alone.
 //! - `covariance`: of channels with each other and with a point.
-//! - `adjoint`: the way back from derivatives in the channels to derivatives in W and R.
+//! - `adjoint`: from derivatives in the channels to derivatives in W and R.
 
 mod adjoint;
 mod block;
@@ -23,17 +22,16 @@ use catena::index::{OutputIndex, RowIndex};
 
 use crate::correlation::Correlations;
 use crate::{DenseMethodError, Jitter, Problem};
-pub(crate) use adjoint::{Adjoint, BlockSlopes};
+pub(crate) use adjoint::{Adjoint, BlockDerivatives};
 pub(crate) use block::{Block, Run};
 use pattern::Pattern;
 
-/// How observed cells enter a dense method.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum CellReduction {
-    /// Cells of a row are rotated into as few channels as carry everything: the same answer for less work.
-    #[default]
+/// Whether the observed cells of a row are reduced before a dense method uses them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum CellReduction {
+    /// Cells of a row are rotated into as few channels as possible: the same posterior for less work.
     Lossless,
-    /// One equation per observed cell, as in the textbook: for comparison.
+    /// One channel per observed cell, as the paper's sparse method has it.
     AsObserved,
 }
 
@@ -56,7 +54,7 @@ pub(crate) struct Channels {
 }
 
 impl Channels {
-    /// The channels of a problem; `jitter` counts as noise of every cell.
+    /// The channels of a problem; `jitter` is added to the noise of every cell.
     pub(crate) fn new(
         problem: Problem<'_>,
         jitter: Jitter,
@@ -67,8 +65,8 @@ impl Channels {
         Self::at_places(problem, places.iter().map(<[RowIndex; 1]>::as_slice), (jitter, reduction))
     }
 
-    /// The same with the cells of several rows, which must have equal inputs, gathered into one location. Places without
-    /// a cell are passed over.
+    /// [`Channels::new`] with the cells of several rows, which must have equal inputs, gathered into one location. Places
+    /// without a cell are skipped.
     pub(crate) fn at_places<'r>(
         problem: Problem<'_>,
         places: impl Iterator<Item = &'r [RowIndex]>,
@@ -81,10 +79,9 @@ impl Channels {
         for rows in places {
             let mut cells: Vec<Cell> = rows.iter().flat_map(|&row| dataset.observations().row(row)).collect();
             let (Some(&row), false) = (rows.first(), cells.is_empty()) else { continue };
-            // Equal sets of outputs are one pattern, whichever rows they come from.
             cells.sort_by_key(|cell| cell.output);
             let outputs: Vec<OutputIndex> = cells.iter().map(|cell| cell.output).collect();
-            // Cells with noise of their own share no pattern with other rows.
+            // Rows with noise variances per cell do not share patterns.
             let shared =
                 if dataset.observations().has_cell_noise() { None } else { known.get(&outputs).copied() };
             let pattern = match shared {
@@ -123,9 +120,9 @@ impl Channels {
         let whitened = pattern.whiten(cells);
         let values = pattern.to_channels(&whitened);
         self.log_constant += pattern.log_constant();
-        // What the channels leave of the cells is pure noise.
+        // The residual of the cells is pure noise.
         self.log_constant -=
-            0.5 * pattern.leftover(&whitened, &values).iter().map(|rest| rest * rest).sum::<f64>();
+            0.5 * pattern.residual(&whitened, &values).iter().map(|rest| rest * rest).sum::<f64>();
         self.rows.push(row);
         self.points.extend_from_slice(inputs.point(row));
         self.pattern_of.push(number);
@@ -152,7 +149,7 @@ impl Channels {
         self.dim
     }
 
-    /// The row of the table a location is.
+    /// The first row of a location.
     pub(crate) fn row(&self, location: usize) -> RowIndex {
         self.rows[location]
     }
@@ -177,7 +174,12 @@ impl Channels {
         &self.values
     }
 
-    /// `log p(y) − log N(ỹ; 0, K̃)`: what whitening and the leftover noise add to the evidence.
+    /// [`Channels::log_constant`] and the factor (2π)^−n/2 of the density of the channels.
+    pub(crate) fn log_normalizer(&self) -> f64 {
+        self.log_constant - 0.5 * self.n_channels() as f64 * std::f64::consts::TAU.ln()
+    }
+
+    /// `log p(y) − log N(ỹ; 0, K̃)`: the contribution of the whitening and of the residual noise to the log evidence.
     pub(crate) fn log_constant(&self) -> f64 {
         self.log_constant
     }

@@ -1,4 +1,4 @@
-//! One set of observed outputs: the rotation U and the loadings A of its channels.
+//! The rotation U and the loadings A of the channels of one set of observed outputs.
 
 use catena::data::Cell;
 use catena::index::OutputIndex;
@@ -14,9 +14,9 @@ pub(super) struct Pattern {
     pub(super) outputs: Vec<OutputIndex>,
     /// Noise variance of each cell, jitter included.
     pub(super) noise: Vec<f64>,
-    /// Whether the noise of each cell is the output's own parameter.
+    /// Whether the noise of each cell is the noise parameter of its output.
     pub(super) has_output_noise: Vec<bool>,
-    /// U (o×p), row-major; `None` stands for the identity.
+    /// U (o×p), row-major; `None` for the identity.
     pub(super) rotation: Option<Vec<f64>>,
     /// A (p×L), row-major.
     pub(super) loadings: Vec<f64>,
@@ -24,7 +24,7 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// The pattern of these cells; `None` when the decomposition does not converge.
+    /// The pattern of these cells; `None` if the decomposition does not converge.
     pub(super) fn new(
         model: &Lmc,
         cells: &[Cell],
@@ -56,8 +56,8 @@ impl Pattern {
             pattern.loadings.iter().skip(latent).step_by(n_latents).any(|&weight| weight != 0.0)
         });
         let n_active = active.count();
-        // With a single correlation function the rotated channels are independent, which is worth having even where
-        // their number stays the same.
+        // With a single correlation function the rotated channels are independent, an advantage even if their number stays
+        // the same.
         let has_one_correlation = first_equal.iter().all(|&first| first == 0);
         if reduction == CellReduction::Lossless
             && cells.len() > 1
@@ -68,7 +68,7 @@ impl Pattern {
         Some(pattern)
     }
 
-    /// Rotates cells onto the left singular vectors: rows of A come out orthogonal.
+    /// Rotates cells onto the left singular vectors, which makes the rows of A orthogonal.
     fn rotate(&mut self, n_latents: usize) -> Option<()> {
         let n_cells = self.outputs.len();
         let whitened =
@@ -103,8 +103,8 @@ impl Pattern {
         channels
     }
 
-    /// `v − U c`: what channels c leave of a vector v over cells; nothing at all without a rotation.
-    pub(super) fn leftover(&self, cells: &[f64], channels: &[f64]) -> Vec<f64> {
+    /// The residual `v − U c` of a vector v over cells; exactly 0 without a rotation.
+    pub(super) fn residual(&self, cells: &[f64], channels: &[f64]) -> Vec<f64> {
         let Some(rotation) = &self.rotation else { return vec![0.0; cells.len()] };
         let rows = rotation.chunks_exact(self.n_channels);
         let spanned = rows.map(|row| row.iter().zip(channels).map(|(u, c)| u * c).sum::<f64>());

@@ -1,4 +1,4 @@
-//! Covariances between points: the prior's less what the observed cells explain.
+//! Covariances between points: the prior covariance minus the explained one.
 
 use catena::data::InputPoints;
 use catena::index::RowIndex;
@@ -6,11 +6,11 @@ use catena::index::RowIndex;
 use super::Exact;
 use crate::cholesky::Threads;
 use crate::problem::check_dim;
-use crate::target::{Targets, dot};
+use crate::targets::{Targets, dot};
 use crate::{DenseMethodError, Joint};
 
 impl Exact {
-    /// Means and covariances of all outputs at some points. O(n² D²) memory beside the fit.
+    /// Means and covariances of all outputs at some points. O(n² D²) memory besides the fit.
     ///
     /// # Errors
     /// As [`Exact::predict`].

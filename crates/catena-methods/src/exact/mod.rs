@@ -1,39 +1,37 @@
 //! Exact inference with dense matrices over the observed cells: the paper's KM-LMC.
 //!
-//! With n channels (at most the number of observed cells, see [`CellReduction`]) it takes n³/3 multiplications and n²
+//! With n channels (at most the number of observed cells, see `channel`) it takes n³/3 multiplications and n²
 //! numbers to fit, n² multiplications per predicted point and latent, and about n³ more for the gradient. Predictions
-//! are made in chunks, so their memory does not grow with the number of points asked for.
+//! are made in chunks, so their memory does not grow with the number of points.
 //!
 //! - `predict`: means and variances at any inputs.
 //! - `joint`: covariances between inputs.
-//! - `slope`: the gradient of the log evidence.
+//! - `gradient`: the gradient of the log evidence.
 
+mod gradient;
 mod joint;
 mod predict;
-mod slope;
 
 use catena::model::Lmc;
 
-use crate::channel::{Block, Channels};
+use crate::channel::{Block, CellReduction, Channels};
 use crate::cholesky::{Cholesky, Threads};
 use crate::correlation::Correlations;
 use crate::memory::{Bytes, Demand};
-use crate::target::dot;
-use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
+use crate::targets::dot;
+use crate::{DenseMethodError, Jitter, MemoryLimit, Problem};
 
-/// How the exact method works; the default repairs nothing and uses all structure there is.
+/// Options of the exact method; the default adds no jitter.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ExactOptions {
     /// Added to the diagonal of the covariance of the observed cells.
     pub jitter: Jitter,
-    /// Whether cells are reduced before they are factored.
-    pub reduction: CellReduction,
-    /// The most memory to use.
+    /// The memory limit.
     pub memory: MemoryLimit,
 }
 
 impl ExactOptions {
-    /// The repairs of the paper's own code.
+    /// The jitter of the paper's code.
     pub fn paper() -> Self {
         Self { jitter: Jitter::PAPER_EXACT, ..Self::default() }
     }
@@ -64,23 +62,20 @@ impl Exact {
     /// Conditions the model on the observed cells.
     ///
     /// # Errors
-    /// When the covariance would not fit in memory or is not positive definite.
+    /// If the covariance exceeds the memory limit or is not positive definite.
     pub fn fit(problem: Problem<'_>, options: ExactOptions) -> Result<Self, DenseMethodError> {
         let model = problem.model().clone();
         let n_observed = problem.dataset().observations().n_observed();
         let correlations = Correlations::new(&model, problem.distance_scale())?;
-        let channels = Channels::new(problem, options.jitter, options.reduction)?;
+        let channels = Channels::new(problem, options.jitter, CellReduction::Lossless)?;
         let blocks = channels.independent_blocks(&correlations);
         let numbers: u128 = blocks.iter().map(|block| (block.len() as u128).pow(2)).sum();
         options.memory.check(demand(n_observed), Bytes::of_numbers(numbers))?;
         let mut weights = vec![0.0; channels.n_channels()];
-        let mut log_evidence =
-            channels.log_constant() - 0.5 * channels.n_channels() as f64 * std::f64::consts::TAU.ln();
+        let mut log_evidence = channels.log_normalizer();
         let mut factored = Vec::with_capacity(blocks.len());
         for block in blocks {
-            let matrix = channels.covariance(&correlations, &block, Threads::All);
-            let cholesky = Cholesky::new(block.len(), matrix, Threads::All)
-                .map_err(|pivot| not_positive_definite(&channels, &block, pivot))?;
+            let cholesky = channels.factor(&correlations, &block, Threads::All)?;
             let mut values: Vec<f64> =
                 block.channels.iter().map(|&channel| channels.values()[channel]).collect();
             cholesky.whiten(&mut values, Threads::All);
@@ -130,17 +125,11 @@ impl Exact {
     }
 }
 
-/// What the error says when memory does not suffice.
+/// The request that a memory error reports.
 fn demand(n_observed: usize) -> Demand {
     Demand {
         method: "exact inference",
         n_observed,
         instead: "use method catena, nngp or svgp, or allow more memory",
     }
-}
-
-/// The row at which a factorization stopped.
-pub(crate) fn not_positive_definite(channels: &Channels, block: &Block, pivot: usize) -> DenseMethodError {
-    let run = block.runs.partition_point(|run| run.end <= pivot).min(block.runs.len() - 1);
-    DenseMethodError::NotPositiveDefinite { row: channels.row(block.runs[run].location) }
 }

@@ -1,23 +1,22 @@
-//! What depends on the table's inputs alone: places, their order, their neighbors, the inducing points.
+//! Places, their neighbors and the inducing points: everything that depends on the inputs of the table only.
 
 use std::collections::HashMap;
 
 use catena::data::{Dataset, InputPoints};
 use catena::index::RowIndex;
 use catena::structure::KdTree;
-use rayon::prelude::*;
 
 use super::FullScaleSize;
 use crate::DenseMethodError;
 use crate::kmeans::{PAPER_ROUNDS, Start, k_means};
-use crate::maxmin::maxmin_order;
+use crate::neighbors::{nearest, predecessors};
 
-/// A table's places arranged for the full-scale method. It knows no hyperparameter, so one arrangement serves a whole
-/// climb; only which rows have a cell matters to it, not what is in them.
+/// A table's places arranged for the full-scale method. It depends on no hyperparameter and no value, only on which rows
+/// have a cell, so one arrangement serves a whole optimization.
 #[derive(Clone, Debug)]
 pub struct Arrangement {
     size: FullScaleSize,
-    /// What tells this table's places from another's.
+    /// A hash of the rows with a cell and of their inputs.
     fingerprint: u64,
     /// Rows of place i are `rows[row_start[i]..row_start[i + 1]]`: all rows with a cell at exactly these inputs.
     rows: Vec<RowIndex>,
@@ -25,17 +24,17 @@ pub struct Arrangement {
     /// Neighbors of place i are `neighbors[neighbor_start[i]..neighbor_start[i + 1]]`, ascending.
     neighbors: Vec<usize>,
     neighbor_start: Vec<usize>,
-    /// The places, for prediction; `None` when no row has a cell.
+    /// The places, for prediction; `None` if no row has a cell.
     tree: Option<KdTree>,
     inducing: Option<InputPoints>,
 }
 
 impl Arrangement {
-    /// Arranges the rows of a table that have a cell. Neighbors are the nearest places that come earlier in maxmin order;
-    /// inducing points are centers of k-means. More neighbors or inducing points than places are all of them.
+    /// Arranges the rows of a table that have a cell. Neighbors are the nearest predecessors in maxmin order; inducing points
+    /// are k-means centers. Requests for more neighbors or inducing points than there are places are reduced.
     ///
     /// # Errors
-    /// When the table's places cannot be used as points.
+    /// If the places cannot be used as points.
     pub fn new(dataset: &Dataset, size: FullScaleSize, seed: u64) -> Result<Self, DenseMethodError> {
         let places = places_of(dataset);
         let dim = dataset.inputs().dim();
@@ -55,7 +54,10 @@ impl Arrangement {
         let coordinates = places.iter().flat_map(|rows| dataset.inputs().point(rows[0])).copied();
         let points = InputPoints::new(places.len(), dim, coordinates.collect())?;
         if size.n_neighbors > 0 {
-            let by_place = predecessors(&points, size.n_neighbors)?;
+            let mut by_place = vec![vec![]; places.len()];
+            for (place, near) in predecessors(&points, size.n_neighbors)? {
+                by_place[place] = near;
+            }
             arrangement.neighbor_start = starts(by_place.iter().map(Vec::len));
             arrangement.neighbors = by_place.concat();
         }
@@ -67,12 +69,12 @@ impl Arrangement {
         Ok(arrangement)
     }
 
-    /// How many inducing points and neighbors were asked for.
+    /// The requested numbers of inducing points and neighbors.
     pub fn size(&self) -> FullScaleSize {
         self.size
     }
 
-    /// The number of different places with a cell.
+    /// The number of distinct places with a cell.
     pub fn n_places(&self) -> usize {
         self.row_start.len() - 1
     }
@@ -80,7 +82,7 @@ impl Arrangement {
     /// The rows at a place.
     ///
     /// # Panics
-    /// When there is no such place.
+    /// If there is no such place.
     pub fn rows_at(&self, place: usize) -> &[RowIndex] {
         &self.rows[self.row_start[place]..self.row_start[place + 1]]
     }
@@ -88,33 +90,28 @@ impl Arrangement {
     /// The places that a place is conditioned on, ascending.
     ///
     /// # Panics
-    /// When there is no such place.
+    /// If there is no such place.
     pub fn neighbors_of(&self, place: usize) -> &[usize] {
         &self.neighbors[self.neighbor_start[place]..self.neighbor_start[place + 1]]
     }
 
-    /// The inducing points, shared by all latents that have features; `None` when there are none.
+    /// The inducing points, shared by all latents that have features.
     pub fn inducing(&self) -> Option<&InputPoints> {
         self.inducing.as_ref()
     }
 
     /// The places nearest to a point, ascending; ties by the earlier place.
     pub(super) fn nearest(&self, point: &[f64]) -> Vec<usize> {
-        let Some(tree) = &self.tree else { return vec![] };
-        let mut neighbors = Vec::with_capacity(self.size.n_neighbors + 1);
-        tree.k_nearest(point, self.size.n_neighbors, &mut neighbors);
-        let mut places: Vec<usize> = neighbors.iter().map(|neighbor| neighbor.row.get()).collect();
-        places.sort_unstable();
-        places
+        self.tree.as_ref().map_or(vec![], |tree| nearest(tree, point, self.size.n_neighbors))
     }
 
-    /// Whether this arrangement is of a table with the same rows at the same places, the same ones with a cell.
+    /// Whether this arrangement is of a table with the same rows with a cell at the same inputs.
     pub fn fits(&self, dataset: &Dataset) -> bool {
         self.fingerprint == fingerprint(dataset)
     }
 }
 
-/// A number that changes when a row with a cell comes, goes or moves (FNV-1a over their numbers and coordinates).
+/// FNV-1a over the numbers and coordinates of the rows with a cell.
 fn fingerprint(dataset: &Dataset) -> u64 {
     let (inputs, observations) = (dataset.inputs(), dataset.observations());
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -127,7 +124,7 @@ fn fingerprint(dataset: &Dataset) -> u64 {
     hash
 }
 
-/// Rows with a cell by place, places in the order of their first row.
+/// Rows with a cell, grouped by place; places are in the order of their first row.
 fn places_of(dataset: &Dataset) -> Vec<Vec<RowIndex>> {
     let (inputs, observations) = (dataset.inputs(), dataset.observations());
     let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
@@ -144,27 +141,7 @@ fn places_of(dataset: &Dataset) -> Vec<Vec<RowIndex>> {
     places
 }
 
-/// For every place its nearest predecessors in maxmin order; equally near ones by that order.
-fn predecessors(points: &InputPoints, count: usize) -> Result<Vec<Vec<usize>>, DenseMethodError> {
-    let order = maxmin_order(points);
-    // Numbered by their position in the order, predecessors are the numbers below.
-    let in_order: Vec<f64> = order.iter().flat_map(|&place| points.point(place)).copied().collect();
-    let tree = KdTree::new(&InputPoints::new(points.n_rows(), points.dim(), in_order)?);
-    let mut position_of = vec![0; order.len()];
-    order.iter().enumerate().for_each(|(position, place)| position_of[place.get()] = position);
-    let of_place = |place: usize| {
-        let mut neighbors = Vec::with_capacity(count + 1);
-        let before = RowIndex::new(position_of[place]);
-        tree.k_nearest_before(points.point(RowIndex::new(place)), count, before, &mut neighbors);
-        let mut places: Vec<usize> =
-            neighbors.iter().map(|neighbor| order[neighbor.row.get()].get()).collect();
-        places.sort_unstable();
-        places
-    };
-    Ok((0..points.n_rows()).into_par_iter().map(of_place).collect())
-}
-
-/// Where each of some stretches begins when they lie one after the other, and where the last ends.
+/// Offsets of consecutive ranges with these lengths, and the end of the last.
 fn starts(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut starts = vec![0];
     let mut end = 0;

@@ -1,28 +1,28 @@
-//! The low-rank part: inducing points, the features they give to any point, and what they leave of a correlation.
+//! The low-rank part: inducing points and the features of every location.
 
 use catena::data::{DataError, InputPoints};
 use catena::index::RowIndex;
 use catena::model::Lmc;
 use rayon::prelude::*;
 
+use super::CHUNK;
 use crate::channel::Channels;
-use crate::cholesky::{Cholesky, Threads};
+use crate::cholesky::Cholesky;
 use crate::correlation::Correlations;
+use crate::inducing::InducingSet;
 
-/// An inducing point of which the earlier ones leave less variance than this adds nothing but rounding, and is passed over.
+/// An inducing point whose variance given the earlier ones is below this is skipped: it would add rounding only.
 const NEGLIGIBLE: f64 = 1e-8;
-/// Locations whose features are computed together.
-const CHUNK: usize = 128;
 
 /// The latents by kind, and the features of every location.
 ///
-/// Latents with the same correlation function and the same use of the inducing points are of one kind: features, and what
-/// they leave, are computed once for all of them.
+/// Latents with the same correlation function and the same use of the inducing points are of one kind: features and
+/// residual correlations are computed once for all of them.
 #[derive(Clone, Debug)]
 pub(super) struct Features {
     pub(super) kinds: Vec<Kind>,
     kind_of: Vec<usize>,
-    /// Where the features of a latent begin in the long vector of all; `None` for latents without.
+    /// Index of a latent's first feature in the long vector; `None` for latents without features.
     start: Vec<Option<usize>>,
     total: usize,
 }
@@ -32,57 +32,33 @@ pub(super) struct Features {
 pub(super) struct Kind {
     /// The first latent of the kind.
     pub(super) latent: usize,
-    /// Its inducing points; `None` when its correlations are wholly left to the neighbors.
+    /// Its inducing points; `None` for latents without features.
     pub(super) basis: Option<Basis>,
 }
 
 /// Inducing points of one kind, and the features of every location.
 #[derive(Clone, Debug)]
 pub(super) struct Basis {
-    pub(super) points: InputPoints,
-    /// The factor C of κ(Z, Z).
-    pub(super) factor: Cholesky,
-    /// `u = C⁻¹ κ(Z, x)` of every location, column by column.
+    pub(super) set: InducingSet,
+    /// The features u of every location, column by column.
     pub(super) at: Vec<f64>,
 }
 
 impl Basis {
     /// The number of features.
     pub(super) fn count(&self) -> usize {
-        self.points.n_rows()
+        self.set.len()
     }
 
     /// The features of one location.
     pub(super) fn of_location(&self, location: usize) -> &[f64] {
         &self.at[location * self.count()..][..self.count()]
     }
-
-    /// κ(Z, x) of some points, column by column.
-    pub(super) fn correlations_with<'p>(
-        &self,
-        (correlations, latent): (&Correlations, usize),
-        points: impl Iterator<Item = &'p [f64]>,
-    ) -> Vec<f64> {
-        let mut columns = vec![];
-        for point in points {
-            let places = self.points.values().chunks_exact(self.points.dim());
-            columns
-                .extend(places.map(|place| correlations.value(latent, correlations.distance(point, place))));
-        }
-        columns
-    }
-
-    /// The features of one point.
-    pub(super) fn of_point(&self, correlations: (&Correlations, usize), point: &[f64]) -> Vec<f64> {
-        let mut column = self.correlations_with(correlations, std::iter::once(point));
-        self.factor.whiten(&mut column, Threads::One);
-        column
-    }
 }
 
 impl Features {
-    /// Features for the shared latents, or for the private ones when nothing is shared: a private latent beside shared
-    /// ones is what these leave of one output, and is left to the neighbors.
+    /// Features for the shared latents, or for the private ones if there are no shared latents. A private latent besides
+    /// shared ones has neighbors only.
     pub(super) fn new(
         model: &Lmc,
         correlations: &Correlations,
@@ -119,12 +95,12 @@ impl Features {
         self.kind_of[latent]
     }
 
-    /// The basis of a latent and where its features begin in the long vector; `None` for latents without.
+    /// The basis of a latent and the index of its first feature; `None` for latents without features.
     pub(super) fn of_latent(&self, latent: usize) -> Option<(&Basis, usize)> {
         self.kinds[self.kind_of[latent]].basis.as_ref().zip(self.start[latent])
     }
 
-    /// The latents with features, with their bases and where they begin.
+    /// The latents with features, their bases, and the indices of their first features.
     pub(super) fn latents(&self) -> impl Iterator<Item = (usize, &Basis, usize)> {
         (0..self.kind_of.len())
             .filter_map(|latent| self.of_latent(latent).map(|(basis, start)| (latent, basis, start)))
@@ -138,30 +114,26 @@ fn basis(
     inducing: &InputPoints,
     channels: &Channels,
 ) -> Result<Basis, DataError> {
-    let (points, factor) = independent(correlations, latent, inducing)?;
-    let mut basis = Basis { points, factor, at: vec![] };
-    let count = basis.count();
-    let mut at = vec![0.0; count * channels.n_locations()];
-    at.par_chunks_mut(count * CHUNK).enumerate().for_each(|(number, columns)| {
-        let locations = number * CHUNK..number * CHUNK + columns.len() / count;
+    let set = independent(correlations, latent, inducing)?;
+    let mut at = vec![0.0; set.len() * channels.n_locations()];
+    at.par_chunks_mut(set.len() * CHUNK).enumerate().for_each(|(number, columns)| {
+        let locations = number * CHUNK..number * CHUNK + columns.len() / set.len();
         let points = locations.map(|location| channels.point(location));
-        columns.copy_from_slice(&basis.correlations_with((correlations, latent), points));
-        basis.factor.whiten(columns, Threads::One);
+        columns.copy_from_slice(&set.features((correlations, latent), points));
     });
-    basis.at = at;
-    Ok(basis)
+    Ok(Basis { set, at })
 }
 
-/// The inducing points of which the earlier ones leave more than a negligible share: for a smooth process of long range, a
-/// few points say all there is, and the rest would only add rounding. Any subset is a valid model: what the features do
-/// not explain stays with the neighbors.
+/// The inducing points with more than a negligible variance given the earlier ones: a smooth process with a long
+/// length-scale is determined by a few points, and the rest would only add rounding. Any subset is a valid model: the
+/// neighbors account for the variance that the features do not explain.
 fn independent(
     correlations: &Correlations,
     latent: usize,
     inducing: &InputPoints,
-) -> Result<(InputPoints, Cholesky), DataError> {
+) -> Result<InducingSet, DataError> {
     let mut kept: Vec<RowIndex> = vec![];
-    // Rows of the factor, each as long as its place in the list.
+    // Rows of the factor, each up to its diagonal.
     let mut factor: Vec<Vec<f64>> = vec![];
     for row in inducing.rows() {
         let mut entries: Vec<f64> = Vec::with_capacity(kept.len() + 1);
@@ -179,5 +151,5 @@ fn independent(
     }
     let coordinates = kept.iter().flat_map(|&row| inducing.point(row)).copied().collect();
     let points = InputPoints::new(kept.len(), inducing.dim(), coordinates)?;
-    Ok((points, Cholesky::from_rows(&factor)))
+    Ok(InducingSet { points, factor: Cholesky::from_rows(&factor) })
 }

@@ -1,19 +1,18 @@
-//! One location given its neighbors: what its channels bring that is new, with unit variance.
+//! The innovations of one location: its channels whitened given those of its neighbors.
 
 use super::FullScale;
-use super::surroundings::{Surroundings, refill};
+use super::neighborhood::{Neighborhood, refill};
 use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
-use crate::exact::not_positive_definite;
 
 /// The channels of a location, whitened given those of its neighbors: `z = Vᵀy` and `b = Vᵀφ`, with V the last columns of
 /// G⁻ᵀ and `C = G Gᵀ` the residual covariance of the neighbors' channels and, last, its own.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Innovation {
-    pub(super) around: Surroundings,
+    pub(super) around: Neighborhood,
     /// G.
     pub(super) factor: Cholesky,
-    /// Where the own channels begin in the block.
+    /// Index of the first own channel in the block.
     pub(super) own: usize,
     /// V, one column per own channel.
     pub(super) last: Vec<f64>,
@@ -35,7 +34,7 @@ impl Innovation {
 }
 
 impl FullScale {
-    /// The innovation of one location, in the memory of another.
+    /// Computes the innovations of one location in the memory of those of another.
     pub(super) fn innovation(
         &self,
         location: usize,
@@ -44,12 +43,12 @@ impl FullScale {
         let channels = &self.channels;
         let Innovation { around, factor, own, last, loaded, values, log_diagonal, features } = innovation;
         let neighbors = self.arrangement.neighbors_of(location).iter().copied();
-        self.look_around(neighbors.chain(std::iter::once(location)), around);
+        self.gather(neighbors.chain(std::iter::once(location)), around);
         let dim = around.dim();
         let mut matrix = std::mem::take(factor).into_memory();
         self.residual_covariance(around, &mut matrix);
         *factor = Cholesky::new(dim, matrix, Threads::One)
-            .map_err(|pivot| not_positive_definite(channels, &around.block, pivot))?;
+            .map_err(|pivot| channels.not_positive_definite(&around.block, pivot))?;
         *own = dim - channels.of_location(location).len();
         refill(last, (dim - *own) * dim);
         for (column, at) in last.chunks_exact_mut(dim.max(1)).zip(*own..) {
@@ -63,7 +62,7 @@ impl FullScale {
         }));
         *log_diagonal = factor.diagonal().skip(*own).map(f64::ln).sum();
         around.add_loaded(last, self.model.n_latents(), loaded);
-        self.carry(around, (loaded, values.len()), features);
+        self.features_times(around, (loaded, values.len()), features);
         Ok(())
     }
 }

@@ -1,51 +1,53 @@
-//! Low rank plus neighbors: close to exact above one input, at a cost that grows with the rows and little else.
+//! The full-scale method: a low-rank part plus nearest neighbors, close to exact above one input at a cost linear in the rows.
 //!
 //! Latent l is split at m inducing points Z: `κ_l(x, x') = u_l(x)ᵀ u_l(x') + S_l(x, x')` with features
-//! `u_l(x) = C_l⁻¹ κ_l(Z, x)`. The first part is carried whole, by weights v ~ N(0, I) on the long vector of all features;
-//! what it leaves is local, and each location is given its k nearest predecessors in maxmin order. A channel (a cell of
-//! unit noise with loadings a, see `channel`) has the long feature `φ = [a_l u_l]` and the residual covariance
+//! `u_l(x) = C_l⁻¹ κ_l(Z, x)`. The first part has weights v ~ N(0, I) on the long vector of all features and is global; the
+//! residual S_l is local, and each location is conditioned on its k nearest predecessors in maxmin order. A channel (a cell
+//! of unit noise with loadings a, see `channel`) has the long feature `φ = [a_l u_l]` and the residual covariance
 //! `Σ_l a_l a'_l S_l + unit noise`. Whitened given the neighbors, channels become innovations (b, z), and with
 //! `A = I + Σ b bᵀ`, `t = Σ b z`, `w = A⁻¹ t`:
 //!
 //! `−2 log p = Σ z² − tᵀw + Σ log(pivot²) + log det A + n log 2π`.
 //!
-//! With no inducing points it is the nearest-neighbor method, with no neighbors the sparse one of the paper with a block
-//! per location, and with all neighbors it is exact. Rows at equal inputs are one location, so that duplicates cost
-//! nothing and never crowd out other neighbors. Shared latents have features; private ones are left to the neighbors.
+//! Without inducing points it is the nearest-neighbor method, without neighbors the paper's sparse method with a block per
+//! location, and with all neighbors it is exact. Rows at equal inputs are one location, so that duplicates cost nothing and
+//! do not displace other neighbors. Shared latents have features; private ones have neighbors only.
 //!
 //! - `arrangement`: order, neighbors and inducing points, once per table.
-//! - `features`: the low-rank part and what it leaves.
-//! - `surroundings`: a few locations side by side.
+//! - `features`: the low-rank part.
+//! - `neighborhood`: the channels, distances, features and residual correlations of a few locations.
 //! - `innovation`: one location given its neighbors.
 //! - `sums`: A, t and the likelihood.
-//! - `slope`: the gradient; `scales`: its part in what stretches distances.
+//! - `gradient`: the gradient; `location_gradient`: the derivatives of one location.
 //! - `predict`: means and variances at any inputs.
 //! - `joint`: covariances between inputs.
 
 mod arrangement;
 mod features;
+mod gradient;
 mod innovation;
 mod joint;
+mod location_gradient;
+mod neighborhood;
 mod predict;
-mod scales;
-mod slope;
 mod sums;
-mod surroundings;
 
 use std::sync::Arc;
 
+use catena::data::InputPoints;
 use catena::model::Lmc;
 
-use crate::channel::Channels;
+use crate::channel::{CellReduction, Channels};
 use crate::cholesky::Cholesky;
 use crate::correlation::Correlations;
 use crate::memory::{Bytes, Demand};
-use crate::target::dot;
-use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
+use crate::normal_equations::CHUNKS_IN_FLIGHT;
+use crate::targets::dot;
+use crate::{DenseMethodError, Jitter, MemoryLimit, Problem};
 pub use arrangement::Arrangement;
 use features::Features;
 
-/// How much the full-scale method looks at.
+/// The numbers of inducing points and neighbors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FullScaleSize {
     /// Inducing points, m; 0 for a nearest-neighbor method.
@@ -55,7 +57,7 @@ pub struct FullScaleSize {
 }
 
 impl FullScaleSize {
-    /// Sizes that between them suit most tables: neighbors alone, and a coarser and a finer low-rank part.
+    /// The sizes that method selection compares: neighbors alone, and a coarser and a finer low-rank part.
     pub const LADDER: [Self; 3] = [Self::new(0, 20), Self::new(64, 10), Self::new(128, 10)];
 
     /// m inducing points and k neighbors.
@@ -64,7 +66,7 @@ impl FullScaleSize {
     }
 
     /// Multiplications for the likelihood and its gradient per location with `n_channels` channels, for `n_latents` latents
-    /// with features: what methods are compared by before they are run.
+    /// with features.
     pub fn cost_per_location(self, n_latents: usize, n_channels: usize) -> f64 {
         let (features, own) = ((self.n_inducing * n_latents) as f64, n_channels as f64);
         let (near, inducing) = ((self.n_neighbors + 1) as f64, self.n_inducing as f64);
@@ -100,16 +102,14 @@ pub struct FullScale {
     log_evidence: f64,
 }
 
-/// Locations taken together.
+/// Locations per chunk.
 const CHUNK: usize = 128;
-/// Chunks in flight at once; fixed, so that sums do not depend on the number of threads.
-const CHUNKS_IN_FLIGHT: usize = 8;
 
 impl FullScale {
     /// Conditions the model on the observed cells.
     ///
     /// # Errors
-    /// When the arrangement is of another table, memory does not suffice, or a neighborhood's covariance is not positive
+    /// If the arrangement is of another table, the memory limit is exceeded, or a neighborhood's covariance is not positive
     /// definite.
     pub fn fit(
         problem: Problem<'_>,
@@ -156,27 +156,22 @@ impl FullScale {
         &self.arrangement
     }
 
-    /// `y_c − φ_cᵀw`: what the low-rank part leaves of a channel.
-    fn left_of(&self, location: usize, channel: usize) -> f64 {
+    /// `y_c − φ_cᵀw`: the residual of a channel after the low-rank part.
+    fn channel_residual(&self, location: usize, channel: usize) -> f64 {
         let n_latents = self.model.n_latents();
         let fitted = &self.fitted[location * n_latents..][..n_latents];
         self.channels.values()[channel] - dot(self.channels.loadings(location, channel), fitted)
     }
 }
 
-/// Chunks of locations, in order.
-fn chunks_of(n_locations: usize) -> Vec<std::ops::Range<usize>> {
-    (0..n_locations).step_by(CHUNK).map(|start| start..(start + CHUNK).min(n_locations)).collect()
-}
-
-/// Refuses what would not fit: features and their slopes per place, and A several times over.
+/// Checks the memory for the features and their derivatives at every place, and for several copies of A.
 fn check_memory(
     model: &Lmc,
     problem: Problem<'_>,
     arrangement: &Arrangement,
     memory: MemoryLimit,
 ) -> Result<(), DenseMethodError> {
-    let n_inducing = arrangement.inducing().map_or(0, catena::data::InputPoints::n_rows) as u128;
+    let n_inducing = arrangement.inducing().map_or(0, InputPoints::n_rows) as u128;
     let n_shared = model.mixing().n_shared();
     let n_latents = if n_shared == 0 { model.n_latents() } else { n_shared };
     let total = n_inducing * n_latents as u128;

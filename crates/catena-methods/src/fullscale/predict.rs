@@ -1,30 +1,25 @@
-//! Means and variances at any inputs: the low-rank part, and the k nearest locations for what it leaves.
+//! Means and variances at any inputs: the low-rank part plus kriging of the residual on the k nearest locations.
 //!
 //! With β = C⁻¹s of the nearest channels: `mean = uᵀw + βᵀ(y − φw)`, `g = u − φᵀβ` and
 //! `variance = S(x, x) − βᵀs + gᵀA⁻¹g`.
 
 use catena::data::InputPoints;
-use catena::index::RowIndex;
 use catena::prediction::Prediction;
-use rayon::prelude::*;
 
 use super::FullScale;
-use super::surroundings::Surroundings;
+use super::neighborhood::Neighborhood;
 use crate::DenseMethodError;
 use crate::channel::Block;
 use crate::cholesky::{Cholesky, Threads};
-use crate::exact::not_positive_definite;
 use crate::problem::check_dim;
-use crate::target::{GrowingPrediction, Moments, Targets, dot};
+use crate::targets::{Gaussian, Targets, dot, predict_in_chunks};
 
-/// Points predicted together, so that A is solved for many columns at once.
+/// Points per chunk of predictions: A is solved for all their columns at once.
 const POINTS: usize = 64;
-/// Chunks predicted before results are put together: bounds the memory in flight.
-const CHUNKS_IN_FLIGHT: usize = 64;
 
-/// What the features say of one point.
+/// The features of one point.
 struct PointFeatures {
-    /// Kind by kind; empty for kinds without.
+    /// Kind by kind; empty for kinds without features.
     by_kind: Vec<Vec<f64>>,
     /// `1 − |u_l|²`, latent by latent.
     unexplained: Vec<f64>,
@@ -32,12 +27,12 @@ struct PointFeatures {
     fitted: Vec<f64>,
 }
 
-/// What the nearest locations say of a point.
+/// The posterior at a point given w.
 pub(super) struct Local {
-    /// Moments of the targets, given w.
-    pub(super) moments: Moments,
+    /// Of the targets.
+    pub(super) gaussian: Gaussian,
     /// g, one column of the long vector per target.
-    pub(super) carried: Vec<f64>,
+    pub(super) unexplained: Vec<f64>,
     /// The nearest locations.
     pub(super) block: Block,
     /// β, one column per target.
@@ -48,65 +43,43 @@ impl FullScale {
     /// The posterior of the outputs at any inputs.
     ///
     /// # Errors
-    /// When the points have another number of input columns, a neighborhood's covariance is not positive definite, or a
+    /// If the points have another number of input columns, a neighborhood's covariance is not positive definite, or a
     /// variance is lost to cancellation.
     pub fn predict(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         check_dim(self.channels.dim(), at)?;
         let targets = Targets::of(&self.model);
-        let rows: Vec<RowIndex> = at.rows().collect();
-        let mut prediction = GrowingPrediction::new(&self.model, &targets);
-        for rows in rows.chunks(POINTS * CHUNKS_IN_FLIGHT) {
-            let moments: Vec<Result<Vec<Moments>, DenseMethodError>> = rows
-                .par_chunks(POINTS)
-                .map(|rows| self.moments(rows.iter().map(|&row| at.point(row)), &targets))
-                .collect();
-            for moments in moments {
-                moments?.iter().for_each(|moments| prediction.push(moments));
-            }
-        }
-        prediction.finish()
+        predict_in_chunks((&self.model, &targets), (at, POINTS), |points| self.posterior(points, &targets))
     }
 
-    /// The posterior moments of the targets at some points.
-    fn moments<'p>(
-        &self,
-        points: impl Iterator<Item = &'p [f64]>,
-        targets: &Targets,
-    ) -> Result<Vec<Moments>, DenseMethodError> {
-        let mut moments = vec![];
-        let mut columns = vec![];
+    /// The posterior of the targets at some points.
+    fn posterior(&self, points: &[&[f64]], targets: &Targets) -> Result<Vec<Gaussian>, DenseMethodError> {
+        let (mut gaussians, mut columns) = (vec![], vec![]);
         for point in points {
-            let (here, carried) = self.local(point, targets)?;
-            moments.push(here);
-            columns.extend(carried);
+            let Local { gaussian, unexplained, .. } = self.krige(point, targets)?;
+            gaussians.push(gaussian);
+            columns.extend(unexplained);
         }
         let width = self.features.total() * targets.count(self.model.n_latents());
         if width > 0 {
             self.system.whiten(&mut columns, Threads::One);
-            for (moments, columns) in moments.iter_mut().zip(columns.chunks_exact(width)) {
-                moments.add_gram(columns, 1.0);
+            for (gaussian, columns) in gaussians.iter_mut().zip(columns.chunks_exact(width)) {
+                gaussian.add_gram(columns, 1.0);
             }
         }
-        Ok(moments)
+        Ok(gaussians)
     }
 
-    /// The moments given w, and g of every target.
-    fn local(&self, point: &[f64], targets: &Targets) -> Result<(Moments, Vec<f64>), DenseMethodError> {
-        let Local { moments, carried, .. } = self.kriged(point, targets)?;
-        Ok((moments, carried))
-    }
-
-    /// What the nearest locations say of a point.
-    pub(super) fn kriged(&self, point: &[f64], targets: &Targets) -> Result<Local, DenseMethodError> {
+    /// The posterior at a point given w and the nearest locations.
+    pub(super) fn krige(&self, point: &[f64], targets: &Targets) -> Result<Local, DenseMethodError> {
         let n_latents = self.model.n_latents();
         let count = targets.count(n_latents);
         let features = self.features_of(point);
-        let mut moments = targets.prior(&features.unexplained);
-        for (target, mean) in moments.mean.iter_mut().enumerate() {
+        let mut gaussian = targets.prior(&features.unexplained);
+        for (target, mean) in gaussian.mean.iter_mut().enumerate() {
             *mean = targets.covariance_with(target, &features.fitted);
         }
-        let mut around = Surroundings::default();
-        self.look_around(self.arrangement.nearest(point).into_iter(), &mut around);
+        let mut around = Neighborhood::default();
+        self.gather(self.arrangement.nearest(point).into_iter(), &mut around);
         let dim = around.dim();
         let mut columns = vec![0.0; count * dim];
         if dim > 0 {
@@ -114,28 +87,30 @@ impl FullScale {
             let mut matrix = vec![];
             self.residual_covariance(&around, &mut matrix);
             let factor = Cholesky::new(dim, matrix, Threads::One)
-                .map_err(|pivot| not_positive_definite(&self.channels, &around.block, pivot))?;
+                .map_err(|pivot| self.channels.not_positive_definite(&around.block, pivot))?;
             factor.whiten(&mut columns, Threads::One);
-            moments.subtract_explained(&columns);
+            gaussian.subtract_explained(&columns);
             factor.whiten_transposed(&mut columns, Threads::One);
         }
         let block = &around.block;
         let left: Vec<f64> = block
             .runs
             .iter()
-            .flat_map(|run| (run.start..run.end).map(|at| self.left_of(run.location, block.channels[at])))
+            .flat_map(|run| {
+                (run.start..run.end).map(|at| self.channel_residual(run.location, block.channels[at]))
+            })
             .collect();
-        for (mean, column) in moments.mean.iter_mut().zip(columns.chunks_exact(dim.max(1))) {
+        for (mean, column) in gaussian.mean.iter_mut().zip(columns.chunks_exact(dim.max(1))) {
             *mean += dot(column, &left);
         }
-        let carried = self.unexplained_features(&around, &features, targets, &columns);
-        Ok(Local { moments, carried, block: around.block, solved: columns })
+        let unexplained = self.unexplained_features(&around, &features, targets, &columns);
+        Ok(Local { gaussian, unexplained, block: around.block, solved: columns })
     }
 
     fn features_of(&self, point: &[f64]) -> PointFeatures {
         let n_latents = self.model.n_latents();
         let of_kind = |kind: &super::features::Kind| match &kind.basis {
-            Some(basis) => basis.of_point((&self.correlations, kind.latent), point),
+            Some(basis) => basis.set.features((&self.correlations, kind.latent), std::iter::once(point)),
             None => vec![],
         };
         let by_kind: Vec<Vec<f64>> = self.features.kinds.iter().map(of_kind).collect();
@@ -151,7 +126,7 @@ impl FullScale {
     /// s: the residual covariance of a block's channels with the targets at a point, one column per target.
     fn covariance_with_point(
         &self,
-        around: &Surroundings,
+        around: &Neighborhood,
         (point, features): (&[f64], &PointFeatures),
         targets: &Targets,
         columns: &mut [f64],
@@ -184,7 +159,7 @@ impl FullScale {
     /// `g = u − φᵀβ`, one column of the long vector per target.
     fn unexplained_features(
         &self,
-        around: &Surroundings,
+        around: &Neighborhood,
         features: &PointFeatures,
         targets: &Targets,
         solved: &[f64],
@@ -193,7 +168,7 @@ impl FullScale {
         let count = targets.count(n_latents);
         let (mut loaded, mut columns) = (vec![], vec![]);
         around.add_loaded(solved, n_latents, &mut loaded);
-        self.carry(around, (&loaded, count), &mut columns);
+        self.features_times(around, (&loaded, count), &mut columns);
         columns.iter_mut().for_each(|entry| *entry = -*entry);
         let mut unit = vec![0.0; n_latents];
         for (latent, basis, start) in self.features.latents() {

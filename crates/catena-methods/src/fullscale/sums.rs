@@ -1,4 +1,4 @@
-//! A, t and the likelihood, added up over chunks of locations.
+//! A, t and the likelihood, summed over chunks of locations.
 
 use std::ops::Range;
 
@@ -7,55 +7,30 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::innovation::Innovation;
-use super::{CHUNKS_IN_FLIGHT, FullScale, chunks_of};
+use super::{CHUNK, FullScale};
 use crate::DenseMethodError;
-use crate::cholesky::{Cholesky, Threads};
-use crate::target::dot;
-
-/// What locations add up to.
-struct Sums {
-    /// The lower triangle of `Σ b bᵀ`, column-major.
-    system: Vec<f64>,
-    /// `Σ b z`.
-    right: Vec<f64>,
-    /// `−½ Σ z² − Σ log(pivot)`.
-    evidence: f64,
-}
+use crate::normal_equations::{NormalEquations, chunks_of};
+use crate::targets::dot;
 
 impl FullScale {
-    /// Finds A, w and the likelihood.
+    /// Computes A, w and the likelihood.
     pub(super) fn condition(&mut self) -> Result<(), DenseMethodError> {
-        let total = self.features.total();
-        let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence: 0.0 };
-        sums.system.iter_mut().step_by(total + 1).for_each(|diagonal| *diagonal = 1.0);
-        for chunks in chunks_of(self.channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
-            let parts: Vec<Result<Sums, DenseMethodError>> =
-                chunks.par_iter().map(|chunk| self.of_chunk(chunk.clone())).collect();
-            for part in parts {
-                let part = part?;
-                sums.evidence += part.evidence;
-                sums.right.iter_mut().zip(part.right).for_each(|(sum, term)| *sum += term);
-                sums.system.iter_mut().zip(part.system).for_each(|(sum, term)| *sum += term);
-            }
-        }
-        // A ≥ I: a pivot below 1 can only come from numbers that overflowed.
-        let system = Cholesky::new(total, sums.system, Threads::All)
+        let chunks = chunks_of(self.channels.n_locations(), CHUNK);
+        let equations = NormalEquations::sum(self.features.total(), &chunks, |chunk| self.of_chunk(chunk))?;
+        let evidence = self.channels.log_normalizer() + equations.evidence;
+        // A ≥ I: a pivot below 1 can only come from overflow.
+        let solution = equations
+            .solve()
             .map_err(|_| DenseMethodError::NotPositiveDefinite { row: self.channels.row(0) })?;
-        let mut weights = sums.right;
-        system.whiten(&mut weights, Threads::All);
-        let explained = dot(&weights, &weights);
-        system.whiten_transposed(&mut weights, Threads::All);
-        self.log_evidence = self.channels.log_constant()
-            - 0.5 * self.channels.n_channels() as f64 * std::f64::consts::TAU.ln()
-            + sums.evidence
-            + 0.5 * (explained - system.log_determinant());
-        self.weights = weights;
-        self.system = system;
+        self.log_evidence = evidence + solution.evidence;
+        self.weights = solution.weights;
+        self.system = solution.factor;
         self.fit_locations();
         Ok(())
     }
 
-    fn of_chunk(&self, chunk: Range<usize>) -> Result<Sums, DenseMethodError> {
+    /// The terms `Σ b bᵀ` (lower triangle), `Σ b z` and `−½ Σ z² − Σ log(pivot)` of a chunk of locations.
+    fn of_chunk(&self, chunk: Range<usize>) -> Result<NormalEquations, DenseMethodError> {
         let total = self.features.total();
         let (mut columns, mut values, mut evidence) = (vec![], vec![], 0.0);
         let mut innovation = Innovation::default();
@@ -65,14 +40,14 @@ impl FullScale {
             columns.extend_from_slice(&innovation.features);
             values.extend_from_slice(&innovation.values);
         }
-        let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence };
+        let mut sums = NormalEquations { evidence, ..NormalEquations::zero(total) };
         if total > 0 {
             for (column, value) in columns.chunks_exact(total).zip(&values) {
                 sums.right.iter_mut().zip(column).for_each(|(sum, feature)| *sum += value * feature);
             }
             let columns = MatRef::from_column_major_slice(&columns, total, values.len());
             triangular::matmul(
-                MatMut::from_column_major_slice_mut(&mut sums.system, total, total),
+                MatMut::from_column_major_slice_mut(&mut sums.matrix, total, total),
                 BlockStructure::TriangularLower,
                 Accum::Add,
                 columns,

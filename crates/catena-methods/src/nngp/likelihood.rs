@@ -6,16 +6,13 @@
 
 use rayon::prelude::*;
 
-use super::Nngp;
-use super::neighbor::{Places, points_of};
-use crate::channel::{Adjoint, Block, BlockSlopes};
+use super::{Nngp, points_of};
+use crate::channel::{Adjoint, Block, BlockDerivatives};
 use crate::cholesky::{Cholesky, Threads};
-use crate::exact::not_positive_definite;
-use crate::maxmin::maxmin_order;
+use crate::neighbors::predecessors;
 use crate::{DenseMethodError, Gradient};
-use catena::data::InputPoints;
 
-/// Rows evaluated before their derivatives are added up: bounds the memory in flight.
+/// Rows evaluated before their derivatives are summed: bounds the memory in use.
 const ROWS_IN_FLIGHT: usize = 2048;
 
 /// One row's conditional density, ready to be differentiated.
@@ -24,7 +21,7 @@ struct Conditional {
     cholesky: Cholesky,
     /// z.
     whitened: Vec<f64>,
-    /// Where the own channels begin in the block.
+    /// Index of the first own channel in the block.
     own: usize,
     value: f64,
 }
@@ -43,10 +40,10 @@ impl Nngp {
     /// Vecchia's log-likelihood with maxmin order and nearest predecessors.
     ///
     /// # Errors
-    /// When a neighborhood's covariance is not positive definite.
+    /// If a neighborhood's covariance is not positive definite.
     pub fn log_evidence(&self) -> Result<f64, DenseMethodError> {
-        let neighborhoods = self.predecessor_neighborhoods()?;
-        let mut total = self.log_constant();
+        let neighborhoods = predecessors(&points_of(&self.channels)?, self.n_neighbors)?;
+        let mut total = self.channels.log_normalizer();
         let values: Vec<Result<f64, DenseMethodError>> = neighborhoods
             .par_iter()
             .map(|(location, near)| Ok(self.conditional(*location, near)?.value))
@@ -60,11 +57,12 @@ impl Nngp {
     /// Vecchia's log-likelihood and its exact derivatives.
     ///
     /// # Errors
-    /// When a neighborhood's covariance is not positive definite.
+    /// If a neighborhood's covariance is not positive definite.
     pub fn gradient(&self) -> Result<Gradient, DenseMethodError> {
         let mut adjoint = Adjoint::zero(&self.channels);
-        let mut total = self.log_constant();
-        for neighborhoods in self.predecessor_neighborhoods()?.chunks(ROWS_IN_FLIGHT) {
+        let mut total = self.channels.log_normalizer();
+        let neighborhoods = predecessors(&points_of(&self.channels)?, self.n_neighbors)?;
+        for neighborhoods in neighborhoods.chunks(ROWS_IN_FLIGHT) {
             let shares: Vec<Result<Share, DenseMethodError>> = neighborhoods
                 .par_iter()
                 .map(|(location, near)| Ok(self.share(self.conditional(*location, near)?)))
@@ -78,33 +76,10 @@ impl Nngp {
         Ok(adjoint.pull_back(&self.channels, &self.model, total))
     }
 
-    fn log_constant(&self) -> f64 {
-        self.channels.log_constant() - 0.5 * self.channels.n_channels() as f64 * std::f64::consts::TAU.ln()
-    }
-
-    /// Every location with its nearest predecessors, ascending. The order costs O(C log C), more where points vary in many directions.
-    fn predecessor_neighborhoods(&self) -> Result<Vec<(usize, Vec<usize>)>, DenseMethodError> {
-        let points = points_of(&self.channels)?;
-        let order = maxmin_order(&points);
-        // Numbered by their place in the order, predecessors are the places below.
-        let in_order: Vec<f64> = order.iter().flat_map(|&location| points.point(location)).copied().collect();
-        let places = Places::new(&InputPoints::new(points.n_rows(), points.dim(), in_order)?);
-        let with_predecessors = |position: usize| {
-            let location = order[position];
-            let before = places.nearest_before(points.point(location), self.n_neighbors, position);
-            let mut near: Vec<usize> = before.into_iter().map(|position| order[position].get()).collect();
-            near.sort_unstable();
-            (location.get(), near)
-        };
-        Ok((0..order.len()).into_par_iter().map(with_predecessors).collect())
-    }
-
     fn conditional(&self, location: usize, near: &[usize]) -> Result<Conditional, DenseMethodError> {
         let channels = &self.channels;
         let block = channels.block_of(near.iter().copied().chain([location]));
-        let matrix = channels.covariance(&self.correlations, &block, Threads::One);
-        let cholesky = Cholesky::new(block.len(), matrix, Threads::One)
-            .map_err(|pivot| not_positive_definite(channels, &block, pivot))?;
+        let cholesky = channels.factor(&self.correlations, &block, Threads::One)?;
         let mut whitened: Vec<f64> =
             block.channels.iter().map(|&channel| channels.values()[channel]).collect();
         cholesky.whiten(&mut whitened, Threads::One);
@@ -150,14 +125,14 @@ impl Nngp {
         let (channels, n_latents) = (&self.channels, self.model.n_latents());
         let (block, dim) = (&share.block, share.block.len());
         let mut scratch = vec![0.0; 2 * n_latents];
-        let (values, slopes) = scratch.split_at_mut(n_latents);
+        let (values, derivatives) = scratch.split_at_mut(n_latents);
         for (number, here) in block.runs.iter().enumerate() {
             for there in &block.runs {
                 let (from, to) = (channels.point(here.location), channels.point(there.location));
-                self.correlations.fill_with_slopes(from, to, values, slopes);
+                self.correlations.fill_with_derivatives((from, to), values, derivatives);
                 for b in there.start..there.end {
                     let other = channels.loadings(there.location, block.channels[b]);
-                    // Own leftover noise occurs in log p(y_J) alone, a neighbor's in both and cancels in part.
+                    // The residual noise of the own row enters log p(y_J) only, that of a neighbor both terms.
                     let mean_weight =
                         weights.joint[b] - if here.start < own { weights.before[b] } else { 0.0 };
                     for latent in 0..n_latents {
@@ -170,7 +145,8 @@ impl Nngp {
                         for latent in 0..n_latents {
                             let weighted = pair * other[latent];
                             share.loadings[a * n_latents + latent] += weighted * values[latent];
-                            share.length_scales[latent] += 0.5 * weighted * loadings[latent] * slopes[latent];
+                            share.length_scales[latent] +=
+                                0.5 * weighted * loadings[latent] * derivatives[latent];
                         }
                     }
                 }
@@ -179,7 +155,7 @@ impl Nngp {
     }
 }
 
-/// The parts of G.
+/// The terms of G.
 struct Weights<'a> {
     joint: &'a [f64],
     before: &'a [f64],
@@ -188,14 +164,14 @@ struct Weights<'a> {
 
 impl Weights<'_> {
     fn pair(&self, a: usize, b: usize, dim: usize) -> f64 {
-        let spread: f64 = self.last.chunks_exact(dim).map(|column| column[a] * column[b]).sum();
-        self.joint[a] * self.joint[b] - self.before[a] * self.before[b] - spread
+        let conditional: f64 = self.last.chunks_exact(dim).map(|column| column[a] * column[b]).sum();
+        self.joint[a] * self.joint[b] - self.before[a] * self.before[b] - conditional
     }
 }
 
 impl Share {
     fn add_to(&self, adjoint: &mut Adjoint) {
         let Self { block, loadings, values, means, length_scales, .. } = self;
-        adjoint.add(block, BlockSlopes { loadings, values, means, length_scales });
+        adjoint.add(block, BlockDerivatives { loadings, values, means, length_scales });
     }
 }

@@ -21,7 +21,7 @@ impl LinearInterpolation {
     /// Lines through the observed cells.
     ///
     /// # Errors
-    /// When there is more than one input column, or an output was never observed.
+    /// If there is more than one input column, or an output was never observed.
     pub fn fit(dataset: &Dataset) -> Result<Self, DenseMethodError> {
         let dim = dataset.inputs().dim();
         if dim != 1 {
@@ -42,7 +42,7 @@ impl LinearInterpolation {
     /// The prediction at any inputs.
     ///
     /// # Errors
-    /// When the points have more than one input column.
+    /// If the points have more than one input column.
     pub fn predict(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         check_dim(1, at)?;
         let means = at.values().iter().flat_map(|&x| self.knots.iter().map(move |knots| value_at(knots, x)));

@@ -17,7 +17,7 @@ impl TrainingMean {
     /// Means and variances of the observed cells.
     ///
     /// # Errors
-    /// When an output was never observed.
+    /// If an output was never observed.
     pub fn fit(observations: &Observations) -> Result<Self, DenseMethodError> {
         let mut by_output = vec![vec![]; observations.n_outputs()];
         for (_, cell) in observations.cells() {
@@ -49,7 +49,7 @@ impl TrainingMean {
     /// The same prediction for any number of rows.
     ///
     /// # Errors
-    /// Never for a fitted predictor; the signature is that of every method.
+    /// Never for a fitted rule; the signature is that of every method.
     pub fn predict(&self, n_rows: usize) -> Result<Prediction, DenseMethodError> {
         let (means, variances) = (self.means.repeat(n_rows), self.variances.repeat(n_rows));
         Ok(Prediction::new(n_rows, self.means.len(), means, variances)?)

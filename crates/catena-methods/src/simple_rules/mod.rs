@@ -1,6 +1,6 @@
-//! The predictors every table must be compared with.
+//! Simple rules with which every fit is compared.
 //!
-//! Their variances are those of a new *observation*, noise included: they know no function apart from its noise.
+//! Their variances are those of a new *observation*, noise included.
 //!
 //! - [`TrainingMean`]: the mean and variance of each output, everywhere.
 //! - [`LinearInterpolation`]: between the neighbors along one input.

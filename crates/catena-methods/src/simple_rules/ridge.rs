@@ -7,10 +7,10 @@ use catena::prediction::Prediction;
 use super::TrainingMean;
 use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
-use crate::target::dot;
+use crate::targets::dot;
 
-/// For each output a linear regression on the other outputs of its row, all standardized, holes filled by the mean.
-/// The penalty is in units of one row: it weighs as much as `penalty` rows without signal. The variance is the mean
+/// For each output a linear regression on the other outputs of its row, all standardized, missing values replaced by the
+/// mean. The penalty is in units of one row: it has the weight of `penalty` rows without signal. The variance is the mean
 /// squared leave-one-out error, the same in every row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RidgeRegression {
@@ -26,7 +26,7 @@ impl RidgeRegression {
     /// Regressions on the rows of a table.
     ///
     /// # Errors
-    /// When the penalty is not positive and finite, or an output was never observed.
+    /// If the penalty is not positive and finite, or an output was never observed.
     pub fn fit(observations: &Observations, penalty: f64) -> Result<Self, DenseMethodError> {
         if !(penalty > 0.0 && penalty.is_finite()) {
             return Err(DenseMethodError::Penalty(penalty));
@@ -47,7 +47,7 @@ impl RidgeRegression {
         Ok(fitted)
     }
 
-    /// The standardized row with holes filled by 0, and without the output itself.
+    /// The standardized row with missing values replaced by 0, without the output itself.
     fn regressors(&self, observations: &Observations, row: RowIndex, without: OutputIndex) -> Vec<f64> {
         let mut regressors = vec![0.0; observations.n_outputs()];
         for cell in observations.row(row).filter(|cell| cell.output != without) {
@@ -85,7 +85,7 @@ impl RidgeRegression {
         let squares = rows.into_iter().map(|(_, mut regressors, value)| {
             let residual = value - dot(&right, &regressors);
             cholesky.whiten(&mut regressors, Threads::One);
-            // The row's own weight in its fit, that of the mean included; a single row says nothing about itself.
+            // The leverage of the row, including that of the mean; for a single row the residual is the value itself.
             let leverage = dot(&regressors, &regressors) + 1.0 / count;
             let left_out = if leverage < 1.0 { residual / (1.0 - leverage) } else { value };
             left_out * left_out
@@ -95,10 +95,10 @@ impl RidgeRegression {
         Ok(())
     }
 
-    /// Predicts every cell of a table from the *other* observed cells of its row; a row without any gets the means.
+    /// Predicts every cell of a table from the *other* observed cells of its row; for a row without any, the means.
     ///
     /// # Errors
-    /// When the table has another number of outputs.
+    /// If the table has another number of outputs.
     pub fn predict(&self, observations: &Observations) -> Result<Prediction, DenseMethodError> {
         let (n_outputs, table) = (self.scales.len(), observations.n_outputs());
         if n_outputs != table {

@@ -1,61 +1,61 @@
 //! Sparse inference through inducing values: the paper's SVGP-LMC and the collapsed variational bound.
 //!
-//! Latent l has m_l inducing points Z_l. With `K_l(Z, Z) = C_l C_lᵀ` every location has whitened features
-//! `u_l = C_l⁻¹ k_l(Z, x)` and keeps a share `1 − |u_l|²` of latent l that the inducing values cannot explain. A channel
+//! All latents share m inducing points Z. With `K_l(Z, Z) = C_l C_lᵀ` every location has whitened features
+//! `u_l = C_l⁻¹ k_l(Z, x)` and `1 − |u_l|²` of the variance of latent l is not explained by the inducing values. A channel
 //! (a cell of unit noise, loadings a) becomes `ỹ = Σ_l a_l u_lᵀ v_l + noise of variance λ`, v standard normal:
 //! - [`Approximation::Fitc`]: `λ = 1 + Σ_l a_l² (1 − |u_l|²)`, the paper's closed form;
-//! - [`Approximation::Collapsed`]: λ = 1, and `½ Σ_l a_l² (1 − |u_l|²)` is taken off the evidence, which makes it a lower
-//!   bound (Titsias).
+//! - [`Approximation::Collapsed`]: λ = 1, and `½ Σ_l a_l² (1 − |u_l|²)` is subtracted from the evidence, which makes it a
+//!   lower bound (Titsias).
 //!
-//! Everything follows from `A = I + Σ φφᵀ/λ` and `b = Σ φỹ/λ` with φ the stacked a_l u_l: O(C·(Σm)²) time, and memory
-//! that does not grow with C, since locations are taken in chunks.
+//! Everything follows from `A = I + Σ φφᵀ/λ` and `b = Σ φỹ/λ` with φ the stacked a_l u_l: O(C·(mL)²) time, and memory
+//! that does not grow with C, since locations are processed in chunks.
 //!
-//! - `inducing`: the points and their features.
+//! - `features`: the inducing points and the features of any point.
 //! - `sums`: A, b and the evidence.
 //! - `predict`: means and variances at any inputs.
-//! - `slope`: the gradient.
+//! - `gradient`: the gradient.
 
-mod inducing;
+mod features;
+mod gradient;
 mod predict;
-mod slope;
 mod sums;
 
+use catena::data::InputPoints;
 use catena::index::LatentIndex;
 use catena::model::Lmc;
 
-use crate::channel::Channels;
-use crate::cholesky::{Cholesky, Threads};
+use crate::channel::{CellReduction, Channels};
+use crate::cholesky::Cholesky;
 use crate::correlation::Correlations;
 use crate::memory::{Bytes, Demand};
+use crate::normal_equations::{CHUNKS_IN_FLIGHT, NormalEquations, chunks_of};
 use crate::problem::check_dim;
-use crate::target::dot;
-use crate::{CellReduction, DenseMethodError, Jitter, MemoryLimit, Problem};
-use inducing::Features;
-pub use inducing::Inducing;
+use crate::{DenseMethodError, Jitter, MemoryLimit, Problem};
+use features::Features;
 
-/// What becomes of the share of a latent that the inducing values cannot explain.
+/// How the variance that the inducing values do not explain enters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Approximation {
-    /// It counts as noise of the cell: the paper's form.
+    /// As noise of the cell: the paper's form.
     Fitc,
-    /// It is taken off the evidence: a lower bound that more inducing points can only raise.
+    /// Subtracted from the evidence: a lower bound that more inducing points can only raise.
     #[default]
     Collapsed,
 }
 
-/// How the sparse method works.
+/// Options of the sparse method.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SvgpOptions {
     /// The approximation.
     pub approximation: Approximation,
     /// Added to the diagonal of the correlation matrix of each latent's inducing values.
     pub inducing_jitter: Jitter,
-    /// The most memory to use.
+    /// The memory limit.
     pub memory: MemoryLimit,
 }
 
 impl SvgpOptions {
-    /// The paper's form and its repair.
+    /// The form and the jitter of the paper.
     pub fn paper() -> Self {
         Self {
             approximation: Approximation::Fitc,
@@ -79,8 +79,6 @@ pub struct Svgp {
     log_evidence: f64,
 }
 
-/// Chunks of locations in flight at once; fixed, so that sums do not depend on the number of threads.
-const CHUNKS_IN_FLIGHT: usize = 8;
 /// Locations per chunk.
 const CHUNK: usize = 256;
 
@@ -88,31 +86,30 @@ impl Svgp {
     /// Conditions the model on the observed cells through inducing values.
     ///
     /// # Errors
-    /// When inducing points do not fit the problem or (nearly) coincide, or memory does not suffice.
+    /// If the inducing points do not fit the problem or (nearly) coincide, or the memory limit is exceeded.
     pub fn fit(
         problem: Problem<'_>,
-        inducing: &Inducing,
+        inducing: &InputPoints,
         options: SvgpOptions,
     ) -> Result<Self, DenseMethodError> {
         let jitters = vec![options.inducing_jitter; problem.model().n_latents()];
-        Self::fit_repaired(problem, inducing, options, &jitters)
+        Self::fit_with_jitters(problem, inducing, options, &jitters)
     }
 
-    /// The same with a repair of its own for every latent, in place of the one in the options: for studies whose latents have
-    /// variances, which are part of the mixing matrix here.
+    /// [`Svgp::fit`] with one jitter per latent in place of the one in the options: for studies whose latents have variances,
+    /// which are part of the mixing matrix here.
     ///
     /// # Errors
     /// As [`Svgp::fit`].
-    pub fn fit_repaired(
+    pub fn fit_with_jitters(
         problem: Problem<'_>,
-        inducing: &Inducing,
+        inducing: &InputPoints,
         options: SvgpOptions,
         jitters: &[Jitter],
     ) -> Result<Self, DenseMethodError> {
         let model = problem.model().clone();
         let correlations = Correlations::new(&model, problem.distance_scale())?;
-        let sets = inducing.by_latent(model.n_latents())?;
-        let total: usize = sets.iter().map(|points| points.n_rows()).sum();
+        let total = model.n_latents() * inducing.n_rows();
         let demand = Demand {
             method: "sparse inference",
             n_observed: problem.dataset().observations().n_observed(),
@@ -120,23 +117,20 @@ impl Svgp {
         };
         let numbers = (CHUNKS_IN_FLIGHT as u128 + 2) * (total as u128) * (total as u128 + CHUNK as u128);
         options.memory.check(demand, Bytes::of_numbers(numbers))?;
-        for points in &sets {
-            check_dim(problem.dataset().inputs().dim(), points)?;
-        }
+        check_dim(problem.dataset().inputs().dim(), inducing)?;
         let channels = Channels::new(problem, Jitter::NONE, CellReduction::AsObserved)?;
-        let features = Features::new(correlations, sets, jitters)?;
-        let sums = sums::add_up(&channels, &features, options.approximation);
-        let system = Cholesky::new(total, sums.system, Threads::All).map_err(|pivot| {
-            let (latent, inducing) = features.place_of(pivot);
-            DenseMethodError::InducingNotPositiveDefinite { latent: LatentIndex::new(latent), inducing }
-        })?;
-        let mut mean = sums.right;
-        system.whiten(&mut mean, Threads::All);
-        let explained = dot(&mean, &mean);
-        system.whiten_transposed(&mut mean, Threads::All);
-        let log_evidence =
-            channels.log_constant() + sums.evidence + 0.5 * (explained - system.log_determinant());
+        let features = Features::new(correlations, inducing, jitters)?;
         let approximation = options.approximation;
+        let equations = NormalEquations::sum(total, &chunks_of(channels.n_locations(), CHUNK), |chunk| {
+            Ok::<_, DenseMethodError>(sums::of_chunk(&channels, &features, approximation, chunk))
+        })?;
+        let evidence = channels.log_constant() + equations.evidence;
+        let solution = equations.solve().map_err(|pivot| {
+            let (latent, inducing) = (LatentIndex::new(pivot / features.count()), pivot % features.count());
+            DenseMethodError::InducingNotPositiveDefinite { latent, inducing }
+        })?;
+        let log_evidence = evidence + solution.evidence;
+        let (system, mean) = (solution.factor, solution.weights);
         Ok(Self { model, channels, features, approximation, system, mean, log_evidence })
     }
 
@@ -146,7 +140,7 @@ impl Svgp {
         self.log_evidence
     }
 
-    /// The approximation in use.
+    /// The approximation used.
     pub fn approximation(&self) -> Approximation {
         self.approximation
     }
@@ -165,9 +159,4 @@ impl Approximation {
             Self::Collapsed => 1.0,
         }
     }
-}
-
-/// Chunks of locations, in order.
-fn chunks_of(n_locations: usize) -> Vec<std::ops::Range<usize>> {
-    (0..n_locations).step_by(CHUNK).map(|start| start..(start + CHUNK).min(n_locations)).collect()
 }

@@ -1,15 +1,13 @@
-//! Means and variances at any inputs: what the inducing values explain, and what they leave.
+//! Means and variances at any inputs.
 
 use catena::data::InputPoints;
-use catena::index::RowIndex;
 use catena::prediction::Prediction;
-use rayon::prelude::*;
 
-use super::{CHUNK, CHUNKS_IN_FLIGHT, Svgp};
+use super::{CHUNK, Svgp};
 use crate::DenseMethodError;
 use crate::cholesky::Threads;
 use crate::problem::check_dim;
-use crate::target::{GrowingPrediction, Moments, Targets, dot};
+use crate::targets::{Gaussian, Targets, dot, predict_in_chunks};
 
 /// Points per chunk of predictions: each has one column per target.
 const POINTS: usize = CHUNK / 4;
@@ -18,27 +16,19 @@ impl Svgp {
     /// The posterior of the outputs at any inputs.
     ///
     /// # Errors
-    /// When the points have another number of input columns, or a variance is lost to cancellation.
+    /// If the points have another number of input columns, or a variance is lost to cancellation.
     pub fn predict(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         check_dim(self.channels.dim(), at)?;
         let targets = Targets::of(&self.model);
-        let rows: Vec<RowIndex> = at.rows().collect();
-        let mut prediction = GrowingPrediction::new(&self.model, &targets);
-        for rows in rows.chunks(POINTS * CHUNKS_IN_FLIGHT) {
-            let moments: Vec<Vec<Moments>> = rows
-                .par_chunks(POINTS)
-                .map(|rows| {
-                    let points: Vec<&[f64]> = rows.iter().map(|&row| at.point(row)).collect();
-                    self.moments(&points, &targets)
-                })
-                .collect();
-            moments.iter().flatten().for_each(|moments| prediction.push(moments));
-        }
-        prediction.finish()
+        predict_in_chunks(
+            (&self.model, &targets),
+            (at, POINTS),
+            |points| Ok(self.posterior(points, &targets)),
+        )
     }
 
     /// `mean = φᵀμ` and `covariance = (1 − |u|²) + φᵀA⁻¹φ` of the targets at some points.
-    fn moments(&self, points: &[&[f64]], targets: &Targets) -> Vec<Moments> {
+    fn posterior(&self, points: &[&[f64]], targets: &Targets) -> Vec<Gaussian> {
         let (n_latents, total) = (self.features.n_latents(), self.features.total());
         let count = targets.count(n_latents);
         let at = self.features.of(points);
@@ -51,7 +41,7 @@ impl Svgp {
                         Targets::Outputs(mixing) => mixing[target * n_latents + latent],
                     };
                     if weight != 0.0 {
-                        let size = self.features.count(latent);
+                        let size = self.features.count();
                         let features = &at.by_latent[latent][number * size..][..size];
                         let place = &mut column[self.features.start(latent)..][..size];
                         place.iter_mut().zip(features).for_each(|(entry, feature)| *entry = weight * feature);
@@ -65,10 +55,10 @@ impl Svgp {
         per_point
             .zip(means.chunks_exact(count))
             .map(|((unexplained, columns), mean)| {
-                let mut moments = targets.prior(unexplained);
-                moments.mean.copy_from_slice(mean);
-                moments.add_gram(columns, 1.0);
-                moments
+                let mut gaussian = targets.prior(unexplained);
+                gaussian.mean.copy_from_slice(mean);
+                gaussian.add_gram(columns, 1.0);
+                gaussian
             })
             .collect()
     }

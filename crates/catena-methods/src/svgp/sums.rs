@@ -1,24 +1,14 @@
-//! A, b and the evidence, added up over chunks of locations.
+//! The terms of A, b and the evidence of a chunk of locations.
 
 use std::ops::Range;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
-use rayon::prelude::*;
 
-use super::inducing::{Features, PointFeatures};
-use super::{Approximation, CHUNKS_IN_FLIGHT, chunks_of};
+use super::Approximation;
+use super::features::{Features, PointFeatures};
 use crate::channel::Channels;
-
-/// What a fit needs of the data.
-pub(super) struct Sums {
-    /// The lower triangle (by blocks) of `A = I + Σ φφᵀ/λ`, column-major.
-    pub(super) system: Vec<f64>,
-    /// `b = Σ φỹ/λ`.
-    pub(super) right: Vec<f64>,
-    /// `−½ Σ (ỹ²/λ + log 2πλ)`, and minus half the unexplained variance under the collapsed bound.
-    pub(super) evidence: f64,
-}
+use crate::normal_equations::NormalEquations;
 
 /// Per location: `s_ll' = Σ_c a_cl a_cl'/λ_c` (L×L) and `t_l = Σ_c a_cl ỹ_c/λ_c`.
 pub(super) struct LocationSums {
@@ -26,50 +16,33 @@ pub(super) struct LocationSums {
     pub(super) shift: Vec<f64>,
 }
 
-/// All sums, chunk by chunk; the order of additions is fixed.
-pub(super) fn add_up(channels: &Channels, features: &Features, approximation: Approximation) -> Sums {
-    let total = features.total();
-    let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence: 0.0 };
-    sums.system.iter_mut().step_by(total + 1).for_each(|diagonal| *diagonal = 1.0);
-    for chunks in chunks_of(channels.n_locations()).chunks(CHUNKS_IN_FLIGHT) {
-        let parts: Vec<Sums> = chunks
-            .par_iter()
-            .map(|chunk| of_chunk(channels, features, approximation, chunk.clone()))
-            .collect();
-        for part in parts {
-            sums.evidence += part.evidence;
-            sums.right.iter_mut().zip(part.right).for_each(|(sum, term)| *sum += term);
-            sums.system.iter_mut().zip(part.system).for_each(|(sum, term)| *sum += term);
-        }
-    }
-    sums
-}
-
 /// The points of some locations.
 pub(super) fn points_of(channels: &Channels, chunk: Range<usize>) -> Vec<&[f64]> {
     chunk.map(|location| channels.point(location)).collect()
 }
 
-fn of_chunk(
+/// The terms of `A = I + Σ φφᵀ/λ` (lower triangle by blocks), of `b = Σ φỹ/λ`, and of the evidence,
+/// `−½ Σ (ỹ²/λ + log 2πλ)` and minus half the unexplained variance under the collapsed bound, for a chunk of locations.
+pub(super) fn of_chunk(
     channels: &Channels,
     features: &Features,
     approximation: Approximation,
     chunk: Range<usize>,
-) -> Sums {
-    let (total, n_latents) = (features.total(), features.n_latents());
+) -> NormalEquations {
+    let n_latents = features.n_latents();
     let at = features.of(&points_of(channels, chunk.clone()));
-    let mut sums = Sums { system: vec![0.0; total * total], right: vec![0.0; total], evidence: 0.0 };
+    let mut sums = NormalEquations::zero(features.total());
     let locations = location_sums(channels, &at, (approximation, chunk), &mut sums.evidence);
     for latent in 0..n_latents {
-        let rows = features.start(latent)..features.start(latent) + features.count(latent);
-        let columns = at.by_latent[latent].chunks_exact(features.count(latent));
+        let rows = features.start(latent)..features.start(latent) + features.count();
+        let columns = at.by_latent[latent].chunks_exact(features.count());
         for (column, location) in columns.zip(&locations) {
             for (sum, feature) in sums.right[rows.clone()].iter_mut().zip(column) {
                 *sum += feature * location.shift[latent];
             }
         }
         for other in 0..=latent {
-            add_block(features, &at, &locations, (latent, other), &mut sums.system);
+            add_block(features, &at, &locations, (latent, other), &mut sums.matrix);
         }
     }
     sums
@@ -86,11 +59,11 @@ fn add_block(
     let n_latents = features.n_latents();
     let weights: Vec<f64> =
         locations.iter().map(|location| location.precision[latent * n_latents + other]).collect();
-    // Private latents of different outputs never meet.
+    // Private latents of different outputs have no common cell.
     if weights.iter().all(|&weight| weight == 0.0) {
         return;
     }
-    let (rows, columns, n) = (features.count(latent), features.count(other), locations.len());
+    let (rows, columns, n) = (features.count(), features.count(), locations.len());
     let mut scaled = at.by_latent[other].clone();
     for (column, weight) in scaled.chunks_exact_mut(columns).zip(&weights) {
         column.iter_mut().for_each(|feature| *feature *= weight);
@@ -102,7 +75,7 @@ fn add_block(
     matmul(block, Accum::Add, left, right.transpose(), 1.0, Par::Seq);
 }
 
-/// The sums of each location of a chunk; the cells' own part of the evidence is added to `evidence`.
+/// The sums of each location of a chunk; the terms of single cells are added to `evidence`.
 pub(super) fn location_sums(
     channels: &Channels,
     at: &PointFeatures,
@@ -135,7 +108,7 @@ pub(super) fn location_sums(
     sums
 }
 
-/// `Σ_l a_l² (1 − |u_l|²)`: the variance of a channel that the inducing values cannot explain.
+/// `Σ_l a_l² (1 − |u_l|²)`: the variance of a channel that the inducing values do not explain.
 pub(super) fn unexplained_of(loadings: &[f64], unexplained: &[f64]) -> f64 {
     loadings.iter().zip(unexplained).map(|(loading, left)| loading * loading * left).sum()
 }

@@ -1,6 +1,6 @@
-//! Ten simulated tables whose truth is known: what learning and the automatic choice of a model are judged on.
+//! Ten simulated tables from known models, for tests of learning and of model selection.
 //!
-//! | name | C | M | D | shared L | private | kernel shared/private | noise | missing | hidden | gap shape |
+//! | name | C | M | D | shared L | private | kernel shared/private | noise | missing | held out | gap shape |
 //! |---|---|---|---|---|---|---|---|---|---|---|
 //! | `short-few` | 150 | 1 | 2 | 1 | 40 % | 3/2, 1/2 | 0.05 | 10 % | 20 % | blocks of 8 |
 //! | `short-many` | 250 | 1 | 12 | 3 | 40 % | 3/2, 1/2 | 0.10 | 10 % | 20 % | cells |
@@ -13,10 +13,10 @@
 //! | `plane` | 1200 | 2 | 3 | 2 | 30 % | 3/2, 1/2 | 0.02 | 10 % | 20 % | cells |
 //! | `space` | 900 | 3 | 4 | 2 | 30 % | 1/2, 1/2 | 0.05 | 10 % | 20 % | cells |
 //!
-//! "Private" is the share of an output's signal variance that its private latent has, "noise" the noise variance in signal
-//! variances. Outputs have levels and scales of their own. Along a line, spacing is 1 (even) or has mean 1
-//! (exponential gaps: `long-rough`, `smooth`, `apart`); in the plane and in space, points are uniform in the unit cube. Missing cells are
-//! lost for good; hidden ones are kept aside to be predicted.
+//! "Private" is the fraction of an output's signal variance that is due to its private latent, "noise" the noise variance
+//! relative to the signal variance. Each output has its own level and scale. Along a line, spacing is 1 (even) or has mean 1
+//! (exponential gaps: `long-rough`, `smooth`, `apart`); in the plane and in space, points are uniform in the unit cube. Missing cells
+//! have no value; held-out cells have one, which is to be predicted.
 
 use catena::data::InputPoints;
 use catena::kernel::{Kernel, StateKind};
@@ -27,16 +27,16 @@ use crate::process_draws::{draw_in_space, draw_on_line};
 use crate::random::SeededDraws;
 use catena_studies::gap_table::GapTable;
 
-/// The shape of the holes that are to be filled.
+/// The shape of the held-out gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GapShape {
     /// Single cells at random.
     Cells,
-    /// Runs of this many rows of one output; along a line only.
+    /// This many consecutive rows of one output; along a line only.
     Blocks(usize),
 }
 
-/// Where the rows of a table lie.
+/// The inputs of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Places {
     /// Along a line, one unit apart.
@@ -47,14 +47,14 @@ pub enum Places {
     Cube(usize),
 }
 
-/// How to draw a table: one line of the list above.
+/// The parameters of a table: one line of the list above.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TableRecipe {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// Rows, C.
     pub n_rows: usize,
-    /// Where they lie; says M.
+    /// Their inputs, which determine M.
     pub places: Places,
     /// Outputs, D.
     pub n_outputs: usize,
@@ -62,21 +62,21 @@ pub struct TableRecipe {
     pub n_shared: usize,
     /// Their kernel.
     pub shared_kernel: Kernel,
-    /// Their shortest and longest length-scale; those between are in equal ratios.
+    /// Their shortest and longest length-scale; the others are spaced in equal ratios.
     pub shared_lengths: (f64, f64),
-    /// The share of every output's signal variance that is its own: 0 for no private latents.
+    /// The fraction of every output's signal variance that is private; 0 for no private latents.
     pub private_share: f64,
     /// Kernel and length-scale of private latents.
     pub private: (Kernel, f64),
-    /// Noise variance, in signal variances.
+    /// Noise variance relative to the signal variance.
     pub noise: f64,
-    /// The share of cells lost for good.
+    /// The fraction of missing cells.
     pub missing: f64,
-    /// An output of which nine cells in ten are lost.
+    /// An output with 90 % missing cells.
     pub mostly_missing: Option<usize>,
-    /// The share of the remaining cells (or of the rows, for blocks) that is hidden.
+    /// The fraction of the remaining cells (or of the rows, for blocks) that is held out.
     pub hidden: f64,
-    /// How they are hidden.
+    /// The shape of the held-out gaps.
     pub gaps: GapShape,
     /// The seed of everything drawn.
     pub seed: u64,
@@ -87,7 +87,7 @@ pub struct TableRecipe {
 pub struct SimulatedTable {
     /// The table, in its own units.
     pub table: GapTable,
-    /// The truth, in the table's units around the levels.
+    /// The true model, in the units of the table, around the levels.
     pub model: Lmc,
     /// The mean of every output.
     pub levels: Vec<f64>,
@@ -237,7 +237,7 @@ pub const RECIPES: [TableRecipe; 10] = [
 /// The recipe of this name.
 ///
 /// # Panics
-/// When there is none.
+/// If there is none.
 pub fn recipe(name: &str) -> TableRecipe {
     *RECIPES.iter().find(|recipe| recipe.name == name).unwrap()
 }
@@ -259,7 +259,7 @@ impl TableRecipe {
     /// Draws the table: the same bits every time.
     ///
     /// # Panics
-    /// When the recipe makes no sense.
+    /// If the parameters are invalid.
     pub fn draw(&self) -> SimulatedTable {
         let mut draws = SeededDraws::new(self.seed);
         let inputs = self.draw_inputs(&mut draws);
@@ -279,7 +279,7 @@ impl TableRecipe {
                 values.push(if draws.chance(lost) { f64::NAN } else { level + signal + noise });
             }
         }
-        let hide = self.draw_holes(&mut draws);
+        let hide = self.draw_held_out(&mut draws);
         let table = GapTable::new(self.name, inputs, self.n_outputs, values, hide).unwrap();
         SimulatedTable { table, model, levels }
     }
@@ -342,19 +342,19 @@ impl TableRecipe {
                 .collect(),
         };
         let mut latents: Vec<Vec<f64>> = shared.iter().flat_map(|latent| one(latent, 1)).collect();
-        // Private latents are alike: one factor serves them all.
+        // Private latents are alike: one factorization serves all.
         latents.extend(private.first().map(|latent| one(latent, private.len())).unwrap_or_default());
         latents
     }
 
-    /// Places of the cells to hide, row-major.
-    fn draw_holes(&self, draws: &mut SeededDraws) -> Vec<usize> {
+    /// Indices of the held-out cells, row-major.
+    fn draw_held_out(&self, draws: &mut SeededDraws) -> Vec<usize> {
         match self.gaps {
             GapShape::Cells => {
                 (0..self.n_rows * self.n_outputs).filter(|_| draws.chance(self.hidden)).collect()
             }
             GapShape::Blocks(length) => {
-                let mut holes = vec![];
+                let mut cells = vec![];
                 for output in 0..self.n_outputs {
                     let mut is_hidden = vec![false; self.n_rows];
                     let wanted = (self.hidden * self.n_rows as f64) as usize;
@@ -363,16 +363,16 @@ impl TableRecipe {
                         is_hidden[first..first + length].fill(true);
                     }
                     let rows = (0..self.n_rows).filter(|&row| is_hidden[row]);
-                    holes.extend(rows.map(|row| row * self.n_outputs + output));
+                    cells.extend(rows.map(|row| row * self.n_outputs + output));
                 }
-                holes.sort_unstable();
-                holes
+                cells.sort_unstable();
+                cells
             }
         }
     }
 }
 
-/// Outputs come in units from a tenth to a hundred.
+/// Scales from a tenth to a hundred.
 fn scale_of(output: usize) -> f64 {
     10.0_f64.powi((output % 4) as i32 - 1)
 }

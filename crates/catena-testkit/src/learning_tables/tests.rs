@@ -1,8 +1,8 @@
-//! The generators draw what their table says.
+//! The generated tables have the properties of their parameters.
 
 use super::*;
 
-/// Whether a share drawn cell by cell is what it should be: five standard errors.
+/// Checks a fraction drawn cell by cell: five standard errors.
 fn check_share(what: &str, found: usize, of: usize, expected: f64) {
     let share = found as f64 / of as f64;
     let error = (expected * (1.0 - expected) / of as f64).sqrt();
@@ -15,7 +15,7 @@ fn is_lost(drawn: &SimulatedTable) -> Vec<bool> {
     lost
 }
 
-/// The correlation of two outputs over the rows in which both can be seen.
+/// The correlation of two outputs over the rows in which both are observed.
 fn correlation(table: &GapTable, a: usize, b: usize) -> f64 {
     let pairs: Vec<(f64, f64)> = table
         .values
@@ -56,7 +56,7 @@ fn tables_have_the_sizes_and_rates_of_their_recipes() {
                 }
                 GapShape::Blocks(length) => {
                     check_share(&what, n_lost, n_rows, recipe.missing);
-                    // Blocks cover the share asked for, and less than one block more; what was lost is not hidden.
+                    // Blocks cover the requested fraction and less than one block more; missing cells are not held out.
                     let wanted = (recipe.hidden * n_rows as f64).floor();
                     let missed = recipe.missing * wanted;
                     let fewest = wanted - missed - 5.0 * (missed * (1.0 - recipe.missing)).sqrt();

@@ -58,11 +58,6 @@ impl DoubleDouble {
         self.high
     }
 
-    /// The absolute value.
-    pub fn abs(self) -> Self {
-        if self.high < 0.0 { -self } else { self }
-    }
-
     /// The square root; NaN below 0.
     pub fn sqrt(self) -> Self {
         if self.high == 0.0 {

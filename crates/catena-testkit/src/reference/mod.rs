@@ -17,7 +17,7 @@ mod transition;
 pub use double_double::DoubleDouble;
 pub use gradient::DenseGradient;
 pub use posterior::DensePosterior;
-pub use transition::{correlation, drift, matrix_exponential, stationary_covariance};
+pub use transition::{correlation, drift, matrix_exponential, rate, stationary_covariance};
 
 use catena::data::{InputPoints, Observations};
 use catena::model::Lmc;

@@ -18,7 +18,7 @@ fn matern_order(kernel: Kernel) -> Option<usize> {
 }
 
 /// The factor from distance to `u`: √(2p + 1)/ℓ for Matérn-(p + 1/2), 1/ℓ for the squared exponential.
-pub(super) fn rate(kernel: Kernel, length_scale: DoubleDouble) -> DoubleDouble {
+pub fn rate(kernel: Kernel, length_scale: DoubleDouble) -> DoubleDouble {
     let degrees = matern_order(kernel).map_or(1, |order| 2 * order + 1);
     DoubleDouble::new(degrees as f64).sqrt() / length_scale
 }

@@ -2,22 +2,19 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part, and a test may panic")]
 
 use catena::data::InputPoints;
+use catena_testkit::random::SplitMix64;
 use proptest::prelude::*;
 
-/// A stream of numbers from a seed (SplitMix64).
-pub(crate) struct Numbers(pub(crate) u64);
+/// A stream of numbers from a seed.
+pub(crate) struct Numbers(SplitMix64);
 
 impl Numbers {
-    pub(crate) fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(SplitMix64::new(seed))
     }
 
     pub(crate) fn unit(&mut self) -> f64 {
-        (self.word() >> 11) as f64 / (1_u64 << 53) as f64
+        self.0.unit()
     }
 
     pub(crate) fn below(&mut self, limit: usize) -> usize {
@@ -52,7 +49,7 @@ pub(crate) const KINDS: [Kind; 7] = [
 ];
 
 pub(crate) fn cloud(kind: Kind, n_rows: usize, dim: usize, seed: u64) -> InputPoints {
-    let mut numbers = Numbers(seed);
+    let mut numbers = Numbers::new(seed);
     let side = (n_rows as f64).powf(1.0 / dim as f64).ceil() as usize + 1;
     let mut values = Vec::with_capacity(n_rows * dim);
     for row in 0..n_rows {

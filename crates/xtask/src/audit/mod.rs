@@ -1,7 +1,7 @@
-//! What is worth knowing before a release and takes too long, or needs too many tools, for every change: `cargo xtask audit`.
+//! Checks before a release that take too long, or need too many tools, for every change: `cargo xtask audit`.
 //!
-//! Each check passes, fails, is absent (a tool is missing, and the command that installs it is shown) or was not asked for. All
-//! of them run, whatever the others come to; the table at the end tells. Only a failure makes the command fail.
+//! A check passes, fails, is absent (a tool is missing; the command that installs it is shown) or is skipped for want of an
+//! option. All checks run; the table at the end lists the results. Only a failure makes the command fail.
 
 mod checks;
 mod options;
@@ -13,35 +13,36 @@ use std::time::Instant;
 
 use checks::CHECKS;
 pub(crate) use options::Options;
+pub(crate) use tool::starts;
 
-/// What a check came to.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// As it should be, with what is worth a line.
+    /// Passed, with a remark.
     Passed(String),
-    /// Something is wrong.
+    /// Failed, with the reason.
     Failed(String),
-    /// A tool is not there: how to install it.
+    /// A tool is missing: how to install it.
     Absent(String),
-    /// It needs something that was not given: what.
-    NotAsked(String),
+    /// An option was not given: which.
+    Skipped(String),
 }
 
-/// The surroundings of a check.
+/// The inputs of a check.
 pub(crate) struct Context<'a> {
     pub(crate) workspace: &'a Path,
     pub(crate) target: &'a Path,
     pub(crate) options: &'a Options,
 }
 
-/// Runs every check that was asked for and prints the table.
+/// Runs the chosen checks and prints the table.
 pub(crate) fn audit(workspace: &Path, target: &Path, options: &Options) -> ExitCode {
     let context = Context { workspace, target, options };
     let mut rows = vec![];
     for check in CHECKS.iter().filter(|check| options.wants(check.name)) {
         eprintln!("\n== {}: {}", check.name, check.what);
         let begin = Instant::now();
-        let verdict = (check.run)(&context);
+        let verdict = (check.run)(&context).map_or_else(|verdict| verdict, Verdict::Passed);
         rows.push((check.name, verdict, begin.elapsed().as_secs()));
     }
     eprint!("\n{}", table(&rows));
@@ -51,19 +52,19 @@ pub(crate) fn audit(workspace: &Path, target: &Path, options: &Options) -> ExitC
     ExitCode::SUCCESS
 }
 
-/// The names of all checks, for the usage.
+/// The names of all checks.
 pub(crate) fn names() -> String {
     CHECKS.iter().map(|check| check.name).collect::<Vec<_>>().join(", ")
 }
 
 fn table(rows: &[(&str, Verdict, u64)]) -> String {
-    let mut text = format!("{:<14} {:<10} {:>7}  {}\n", "check", "verdict", "seconds", "what was seen");
+    let mut text = format!("{:<14} {:<10} {:>7}  {}\n", "check", "verdict", "seconds", "result");
     for (name, verdict, seconds) in rows {
         let (word, detail) = match verdict {
             Verdict::Passed(detail) => ("passed", detail),
             Verdict::Failed(detail) => ("FAILED", detail),
             Verdict::Absent(detail) => ("absent", detail),
-            Verdict::NotAsked(detail) => ("not asked", detail),
+            Verdict::Skipped(detail) => ("skipped", detail),
         };
         text.push_str(&format!("{name:<14} {word:<10} {seconds:>7}  {detail}\n"));
     }
@@ -72,7 +73,7 @@ fn table(rows: &[(&str, Verdict, u64)]) -> String {
         count(|verdict| matches!(verdict, Verdict::Failed(_))),
         count(|verdict| matches!(verdict, Verdict::Absent(_))),
     );
-    text.push_str(&format!("{} checks, {failed} failed, {absent} without their tool\n", rows.len()));
+    text.push_str(&format!("{} checks, {failed} failed, {absent} without a tool\n", rows.len()));
     text
 }
 
@@ -83,13 +84,13 @@ mod tests {
     #[test]
     fn the_table_tells_failures_from_absent_tools() {
         let rows = [
-            ("licences", Verdict::Passed("fine".to_owned()), 1),
+            ("licenses", Verdict::Passed("fine".to_owned()), 1),
             ("book", Verdict::Absent("cargo install mdbook".to_owned()), 0),
             ("msrv", Verdict::Failed("does not compile".to_owned()), 9),
         ];
         let text = table(&rows);
         assert!(text.contains("msrv           FAILED           9  does not compile"), "{text}");
-        assert!(text.ends_with("3 checks, 1 failed, 1 without their tool\n"), "{text}");
+        assert!(text.ends_with("3 checks, 1 failed, 1 without a tool\n"), "{text}");
     }
 
     #[test]

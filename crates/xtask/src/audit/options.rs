@@ -1,17 +1,17 @@
-//! What a user may say to `cargo xtask audit`.
+//! The arguments of `cargo xtask audit`.
 
 use std::path::PathBuf;
 
 /// See [`Options::parse`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// Seconds of fuzzing in all.
+    /// Total seconds of fuzzing.
     pub(crate) seconds: u64,
     /// A folder with the database of advisories.
     pub(crate) advisories: Option<PathBuf>,
-    /// What interfaces are compared with: a revision, or a folder with sources.
+    /// The baseline of interfaces: a revision, or a folder with sources.
     pub(crate) baseline: Option<String>,
-    /// Checks by name; all if there are none.
+    /// Names of checks; all if empty.
     pub(crate) only: Vec<String>,
 }
 
@@ -19,7 +19,7 @@ impl Options {
     /// Reads `[CHECK...] [--seconds N] [--advisories PATH] [--baseline REV|PATH]`.
     ///
     /// # Errors
-    /// A sentence about the word that is not understood.
+    /// The argument that is not understood.
     pub(crate) fn parse(words: &[&str], known: &str) -> Result<Self, String> {
         let mut options = Self { seconds: 3600, advisories: None, baseline: None, only: vec![] };
         let mut words = words.iter();
@@ -33,13 +33,15 @@ impl Options {
                 "--advisories" => options.advisories = Some(PathBuf::from(value()?)),
                 "--baseline" => options.baseline = Some(value()?.to_owned()),
                 name if known.split(", ").any(|one| one == name) => options.only.push(name.to_owned()),
-                _ => return Err(format!("`{word}` is neither an option nor a check; checks are {known}")),
+                _ => {
+                    return Err(format!("`{word}` is neither an option nor a check; the checks are {known}"));
+                }
             }
         }
         Ok(options)
     }
 
-    /// Whether a check is to run.
+    /// Whether a check is chosen.
     pub(crate) fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|one| one == name)
     }

@@ -1,10 +1,10 @@
-//! Programs that an audit needs and that may not be there.
+//! Programs that an audit needs and that may be missing.
 
 use std::process::{Command, Stdio};
 
 use super::Verdict;
 
-/// Whether a program starts with these words.
+/// Whether a program runs with these arguments.
 pub(crate) fn starts(program: &str, words: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
@@ -14,7 +14,7 @@ pub(crate) fn starts(program: &str, words: &[&str]) -> bool {
 /// A subcommand of cargo, or how to install it.
 ///
 /// # Errors
-/// The verdict that it is absent.
+/// The verdict `Absent`.
 pub(crate) fn subcommand(name: &str) -> Result<Command, Verdict> {
     if starts("cargo", &[name, "--version"]) {
         let mut command = Command::new("cargo");
@@ -27,7 +27,7 @@ pub(crate) fn subcommand(name: &str) -> Result<Command, Verdict> {
 /// A program, or how to install it.
 ///
 /// # Errors
-/// The verdict that it is absent.
+/// The verdict `Absent`.
 pub(crate) fn program(name: &str, install: &str) -> Result<Command, Verdict> {
     if starts(name, &["--version"]) {
         Ok(Command::new(name))
@@ -36,11 +36,14 @@ pub(crate) fn program(name: &str, install: &str) -> Result<Command, Verdict> {
     }
 }
 
-/// Runs a command to its end: passed with these words if it succeeds.
-pub(crate) fn judged(command: &mut Command, passed: &str) -> Verdict {
+/// Runs a command; `Passed` with this remark if it succeeds.
+///
+/// # Errors
+/// The verdict `Failed`.
+pub(crate) fn run(command: &mut Command, passed: &str) -> Result<String, Verdict> {
     match command.status() {
-        Ok(status) if status.success() => Verdict::Passed(passed.to_owned()),
-        Ok(status) => Verdict::Failed(format!("ended with {status}; its words are above")),
-        Err(error) => Verdict::Failed(error.to_string()),
+        Ok(status) if status.success() => Ok(passed.to_owned()),
+        Ok(status) => Err(Verdict::Failed(format!("ended with {status}; see its output above"))),
+        Err(error) => Err(Verdict::Failed(error.to_string())),
     }
 }

@@ -1,4 +1,4 @@
-//! What cargo knows of this workspace.
+//! Cargo's metadata of this workspace.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ pub(crate) fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// The packages of the workspace, and all packages that they need on this machine. Nothing is fetched.
+/// The packages of the workspace, and all packages they need on this machine, without network.
 pub(crate) fn packages() -> (Vec<Value>, Vec<Value>) {
     let version = Command::new("rustc").arg("-vV").output().unwrap().stdout;
     let version = String::from_utf8(version).unwrap();

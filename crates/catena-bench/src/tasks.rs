@@ -1,0 +1,108 @@
+//! The timed tasks: catena's sweeps and the two implementations of the paper's recursion.
+
+use crate::Failure;
+use crate::cases::Case;
+use crate::paper_recursion::{ChainProblem, Coding, PaperRecursion, Smoothed};
+use crate::timing::Task;
+use crate::workload::Workload;
+use catena::graph::FactorGraph;
+use catena::inference::Workspace;
+use std::hint::black_box;
+
+/// Means, variances and evidence, buffers reused.
+pub(crate) const POSTERIOR: &str = "posterior";
+/// The log evidence alone.
+const EVIDENCE: &str = "evidence";
+/// The log evidence and its gradient.
+const GRADIENT: &str = "evidence + gradient";
+/// Arranging the cells in chain order, once per table.
+pub(crate) const GRAPH: &str = "graph from table";
+
+/// A task on a graph with the memory it reuses.
+type Sweep = for<'a> fn(&'a FactorGraph<'a>, Workspace) -> Task<'a>;
+
+/// Posterior, evidence and gradient.
+pub(crate) const SWEEPS: [Sweep; 3] = [posterior, evidence, gradient];
+
+/// The factor graph of a workload.
+pub(crate) fn graph(workload: &Workload) -> Result<FactorGraph<'_>, Failure> {
+    Ok(FactorGraph::new(&workload.model, &workload.tree, &workload.observations)?)
+}
+
+/// Means and variances of all outputs at all points, with the evidence; buffers reused.
+pub(crate) fn posterior<'a>(graph: &'a FactorGraph<'a>, mut workspace: Workspace) -> Task<'a> {
+    let run = move || Ok(black_box(workspace.marginals(graph)?).log_evidence);
+    Task { name: POSTERIOR, run: Box::new(run) }
+}
+
+/// [`posterior`] with a new workspace each time: the cost of a program's first call.
+pub(crate) fn posterior_fresh<'a>(graph: &'a FactorGraph<'a>) -> Task<'a> {
+    let run = move || Ok(black_box(Workspace::new().marginals(graph)?).log_evidence);
+    Task { name: "posterior, new buffers", run: Box::new(run) }
+}
+
+/// The log evidence alone.
+pub(crate) fn evidence<'a>(graph: &'a FactorGraph<'a>, mut workspace: Workspace) -> Task<'a> {
+    let run = move || Ok(workspace.log_evidence(graph)?);
+    Task { name: EVIDENCE, run: Box::new(run) }
+}
+
+/// The log evidence and its exact gradient.
+pub(crate) fn gradient<'a>(graph: &'a FactorGraph<'a>, mut workspace: Workspace) -> Task<'a> {
+    let run = move || Ok(black_box(workspace.gradient(graph)?).log_evidence);
+    Task { name: GRADIENT, run: Box::new(run) }
+}
+
+/// Construction of the factor graph.
+pub(crate) fn graph_building(workload: &Workload) -> Task<'_> {
+    let run = move || {
+        black_box(graph(workload)?);
+        Ok(0.0)
+    };
+    Task { name: GRAPH, run: Box::new(run) }
+}
+
+/// The paper's recursion, if it is compiled for this case.
+pub(crate) fn paper<'a>(coding: Coding, case: &Case, problem: &'a ChainProblem) -> Option<Task<'a>> {
+    if !case.suits_the_paper() {
+        return None;
+    }
+    let mut recursion = PaperRecursion::new(coding, case.n_latents())?;
+    let mut result = Smoothed::default();
+    let name = match coding {
+        Coding::AsWritten => "paper, as written",
+        Coding::Tuned => "paper, tuned",
+    };
+    let run = move || {
+        recursion.smooth(problem, &mut result);
+        Ok(black_box(&result).log_evidence)
+    };
+    Some(Task { name, run: Box::new(run) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Coding, PaperRecursion, Smoothed, graph};
+    use crate::cases::{Case, SWEEP};
+    use crate::workload::Workload;
+    use catena::inference;
+
+    /// Compared tasks must compute the same posterior; the tolerance is the paper's own agreement with dense algebra.
+    #[test]
+    fn the_paper_and_the_sweep_give_the_same_posterior() {
+        for case in SWEEP.iter().filter(|case| case.suits_the_paper()) {
+            let workload = Workload::new(&Case { n_points: 300, ..*case }).unwrap();
+            let ours = inference::marginals(&graph(&workload).unwrap()).unwrap();
+            let mut theirs = Smoothed::default();
+            let mut recursion = PaperRecursion::new(Coding::Tuned, case.n_latents()).unwrap();
+            recursion.smooth(&workload.chain_problem(), &mut theirs);
+            assert!((theirs.log_evidence / ours.log_evidence - 1.0).abs() < 1e-7);
+            let (means, variances) = (ours.prediction.means(), ours.prediction.variances());
+            for at in 0..means.len() {
+                let mean_error = (theirs.means[at] - means[at]).abs() / variances[at].sqrt();
+                let variance_error = (theirs.variances[at] / variances[at] - 1.0).abs();
+                assert!(mean_error < 1e-6 && variance_error < 1e-6, "{mean_error:e} {variance_error:e}");
+            }
+        }
+    }
+}
