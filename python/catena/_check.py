@@ -14,7 +14,7 @@ def table(given, name):
             f"{name}.reshape(-1, 1) if it has a single column or {name}.reshape(1, -1) if it is a single row."
         )
     if array.ndim != 2:
-        raise InputError(f"{name} needs two dimensions (rows, columns), but has shape {array.shape}.")
+        raise InputError(f"{name} has {array.ndim} dimensions {array.shape}; give two: rows and columns.")
     if array.shape[0] == 0:
         raise InputError(
             f"{name}: Found array with 0 sample(s) (shape={array.shape}) while a minimum of 1 is required."
@@ -32,7 +32,7 @@ def outputs(given, name="Y"):
     if array.ndim == 0:
         raise InputError(f"{name} is a single number; give one value per row.")
     if array.ndim > 2:
-        raise InputError(f"{name} needs two dimensions (rows, outputs), but has shape {array.shape}.")
+        raise InputError(f"{name} has {array.ndim} dimensions {array.shape}; give two: rows and outputs.")
     if array.ndim == 2 and array.shape[1] == 0:
         raise InputError(f"{name} has no columns; give at least one output.")
     is_vector = array.ndim == 1

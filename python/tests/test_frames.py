@@ -445,7 +445,7 @@ def test_columns_that_are_left_out_are_named(library, tmp_path):
         (
             pd.DataFrame({"x": pd.Series([1.0, "two"], dtype=object)}),
             [1.0, 2.0],
-            "'x' holds 'two'.*no number",
+            "'x' holds 'two'.*not a number",
         ),
         (pd.DataFrame({"x": [datetime.date(2024, 1, 1)] * 2}), [1.0, 2.0], "'x' holds .*to_datetime"),
         (pl.DataFrame({"x": [1.0, 2.0]}).lazy(), None, "LazyFrame.*collect"),

@@ -289,10 +289,12 @@ fn unescaped(literal: &str) -> String {
             Some('n') => text.push('\n'),
             Some('\n') => while letters.next_if(|letter| letter.is_whitespace()).is_some() {},
             Some(letter @ ('"' | '\'' | '\\' | '`')) => text.push(letter),
-            Some('u') if letters.next_if_eq(&'{').is_some() => {
-                let code: String = std::iter::from_fn(|| letters.next_if(|letter| *letter != '}')).collect();
-                letters.next();
-                text.extend(u32::from_str_radix(&code, 16).ok().and_then(char::from_u32));
+            Some('u') => {
+                letters.next_if_eq(&'{');
+                let digits = std::iter::from_fn(|| letters.next_if(char::is_ascii_hexdigit));
+                let code = u32::from_str_radix(&digits.take(6).collect::<String>(), 16);
+                letters.next_if_eq(&'}');
+                text.extend(code.ok().and_then(char::from_u32));
             }
             Some(other) => text.extend(['\\', other]),
             None => {}
