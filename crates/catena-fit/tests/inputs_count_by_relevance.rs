@@ -46,9 +46,9 @@ fn irrelevant_inputs_are_found_out() {
     };
     let (decided, alike) = (fitted(None), fitted(Some(false)));
     let chosen = decided.summary().tried.iter().find(|tried| tried.chosen).unwrap();
-    assert!(chosen.name.contains("inputs counted"), "{}", chosen.name);
+    assert!(chosen.name.contains("inputs scaled"), "{}", chosen.name);
     let (with, without) = (error(&decided, &hidden), error(&alike, &hidden));
     assert!(with < 0.5 * without, "{with} with factors, {without} without: {}", chosen.name);
     // What is asked for is done.
-    assert!(alike.summary().tried.iter().all(|tried| !tried.name.contains("inputs counted")));
+    assert!(alike.summary().tried.iter().all(|tried| !tried.name.contains("inputs scaled")));
 }
