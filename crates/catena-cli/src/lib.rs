@@ -35,9 +35,9 @@ pub fn check_words(words: impl IntoIterator<Item = OsString>) -> Result<(), Opti
 }
 
 /// Parses the command line, runs the command and returns its exit code.
-pub fn run() -> ExitCode {
+pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     interrupt::install();
-    let command = match Command::try_parse() {
+    let command = match Command::try_parse_from(words) {
         Ok(command) => command,
         Err(error) => return error::usage_exit(&error),
     };
