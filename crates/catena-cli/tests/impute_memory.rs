@@ -1,7 +1,7 @@
 //! `impute` holds at most three copies of its table at once, counted by the allocator of this program.
 //!
-//! A copy is a live block of memory that holds at least every observed value of the table. Blocks of exactly one number per cell
-//! and of any other size are told apart: the former are predictions (mean and variance) or a dense copy, the latter sparse copies.
+//! A copy is a live block of exactly one number per observed value (a sparse copy) or per cell (a dense copy). Predictions have two
+//! blocks of one number per cell, mean and variance, and are counted with the dense copies.
 
 #![allow(unsafe_code, reason = "an allocator is unsafe by its nature; this one only counts and forwards")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 const N_ROWS: usize = 200_000;
 const N_OUTPUTS: usize = 4;
 const N_CELLS: usize = N_ROWS * N_OUTPUTS;
+/// A tenth of the cells is missing.
+const N_OBSERVED: usize = N_CELLS / 10 * 9;
 
 /// Bytes of the table as numbers, its input included.
 const TABLE: usize = 8 * (N_CELLS + N_ROWS);
@@ -42,16 +44,14 @@ impl Gauge {
 }
 
 static BYTES: Gauge = Gauge::new();
-/// Blocks of one number per cell.
 static DENSE: Gauge = Gauge::new();
-/// Other blocks that could hold all observed values.
 static SPARSE: Gauge = Gauge::new();
 
-/// The gauge of a block; the table has a tenth of its cells missing.
+/// The gauge of the copies of this size.
 fn copies(size: usize) -> Option<&'static Gauge> {
-    match size {
-        size if size == 8 * N_CELLS => Some(&DENSE),
-        size if size >= 8 * N_CELLS * 17 / 20 => Some(&SPARSE),
+    match size / 8 {
+        N_CELLS => Some(&DENSE),
+        N_OBSERVED => Some(&SPARSE),
         _ => None,
     }
 }
