@@ -65,18 +65,15 @@ impl CatenaMethod {
 
     /// Model, structure and cells, ready for a sweep.
     fn parts(&self, problem: Problem<'_>) -> Result<Parts, MethodError> {
-        let dataset = problem.dataset();
-        let inputs = match &self.candidates {
-            None => dataset.inputs().clone(),
-            Some(candidates) => joined(dataset.inputs(), candidates)?,
-        };
-        let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?;
-        let tree = in_units(self.build(&inputs)?, problem.distance_scale())?;
+        let dataset = with_candidates(problem.dataset().clone(), self.candidates.as_ref())?;
+        let tree = in_units(self.build(dataset.inputs())?, problem.distance_scale())?;
         let model = match self.states {
             States::AsGiven => problem.model().clone(),
-            States::Suited => with_suited_states(problem.model(), inputs.dim() == 1 && tree.is_chain())?,
+            States::Suited => {
+                with_suited_states(problem.model(), dataset.inputs().dim() == 1 && tree.is_chain())?
+            }
         };
-        Ok(Parts { model: Arc::new(model), tree, inputs, observations: observations.into_owned() })
+        Ok(Parts { model: Arc::new(model), tree, dataset })
     }
 
     fn build(&self, inputs: &InputPoints) -> Result<Arc<Tree>, MethodError> {
@@ -105,13 +102,13 @@ const LARGE_STATE: usize = 32;
 struct Parts {
     model: Arc<Lmc>,
     tree: Arc<Tree>,
-    inputs: InputPoints,
-    observations: Observations,
+    /// The table and the candidates; it shares its numbers with the table.
+    dataset: Dataset,
 }
 
 impl Parts {
     fn graph(&self) -> Result<FactorGraph<'static>, MethodError> {
-        Ok(FactorGraph::new(Arc::clone(&self.model), Arc::clone(&self.tree), &self.observations)?)
+        Ok(FactorGraph::new(Arc::clone(&self.model), Arc::clone(&self.tree), self.dataset.observations())?)
     }
 
     /// Whether states are too large to keep a belief of every row, or are those of pieces for time: answers are then found along
@@ -123,11 +120,12 @@ impl Parts {
 
     /// Whether the structure changes nothing: a chain along a single input whose latents are Markov in their states.
     fn is_exact(&self) -> bool {
-        let along = || self.tree.positions().map(|position| self.inputs.point(self.tree.row_at(position)));
+        let along =
+            || self.tree.positions().map(|position| self.dataset.inputs().point(self.tree.row_at(position)));
         let is_markov = |latent: &Latent| {
             latent.state() == StateKind::Derivative || latent.kernel() == Some(Kernel::Matern12)
         };
-        self.inputs.dim() == 1
+        self.dataset.inputs().dim() == 1
             && self.tree.is_chain()
             && self.model.latents().iter().all(is_markov)
             && (along().is_sorted() || along().is_sorted_by(|a, b| a >= b))
@@ -215,10 +213,10 @@ impl FittedCatena {
         at: &InputPoints,
         with_covariances: bool,
     ) -> Result<Option<(Prediction, Vec<f64>)>, MethodError> {
-        if !self.parts.has_large_states() || self.parts.inputs.dim() != 1 {
+        if !self.parts.has_large_states() || self.parts.dataset.inputs().dim() != 1 {
             return Ok(None);
         }
-        let attachment = Attachment::new(&self.parts.inputs, &self.parts.tree);
+        let attachment = Attachment::new(self.parts.dataset.inputs(), &self.parts.tree);
         let answers =
             Workspace::new().predict_along(&self.parts.graph()?, &attachment, at, with_covariances)?;
         Ok(Some(answers))
@@ -226,7 +224,7 @@ impl FittedCatena {
 
     /// Joint draws at points that all lie after the last row, row-major n×D each; `None` elsewhere.
     fn paths(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Option<Vec<f64>>, MethodError> {
-        let Parts { inputs, tree, .. } = &self.parts;
+        let (inputs, tree) = (self.parts.dataset.inputs(), &self.parts.tree);
         let last = inputs.values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let is_ahead = inputs.dim() == 1 && at.values().iter().all(|&place| place >= last);
         let ends_last = tree.positions().last().is_some_and(|end| inputs.point(tree.row_at(end))[0] == last);
@@ -244,17 +242,17 @@ impl FittedCatena {
             return Ok(made);
         }
         let posterior = Posterior::new(&self.parts.graph()?)?;
-        let attachment = Attachment::new(&self.parts.inputs, &self.parts.tree);
+        let attachment = Attachment::new(self.parts.dataset.inputs(), &self.parts.tree);
         Ok(self.elsewhere.get_or_init(|| (attachment, posterior)))
     }
 
     /// The posterior of the structure with these points in it, as rows behind those it has.
     fn with_points(&self, points: &InputPoints) -> Result<Posterior<'static>, MethodError> {
-        let Parts { model, tree, inputs, observations } = &self.parts;
+        let Parts { model, tree, dataset } = &self.parts;
         let (attachment, _) = self.elsewhere()?;
-        let inputs = joined(inputs, points)?;
+        let inputs = joined(dataset.inputs(), points)?;
         let tree = Arc::new(with_points(&inputs, tree, attachment)?);
-        let observations = with_empty_rows(observations, inputs.n_rows())?;
+        let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?;
         Ok(Posterior::new(&FactorGraph::new(Arc::clone(model), tree, &observations)?)?)
     }
 
@@ -275,8 +273,9 @@ impl Method for CatenaMethod {
         let parts = self.parts(problem)?;
         let found = inference::marginals(&parts.graph()?)?;
         let (n_rows, n_outputs) = (problem.dataset().n_rows(), parts.model.n_outputs());
-        let of_rows = |cells: &[f64]| cells[..n_rows * n_outputs].to_vec();
-        let (means, variances) = (of_rows(found.prediction.means()), of_rows(found.prediction.variances()));
+        let (mut means, mut variances) = found.prediction.into_arrays();
+        means.truncate(n_rows * n_outputs);
+        variances.truncate(n_rows * n_outputs);
         let rows = Prediction::new(n_rows, n_outputs, means, variances)?;
         let log_evidence = found.log_evidence;
         Ok(Box::new(FittedCatena { parts, elsewhere: OnceLock::new(), rows, log_evidence }))
@@ -301,7 +300,7 @@ impl Fitted for FittedCatena {
     ///
     /// The first call sweeps once more and keeps the messages; later ones cost nothing in the number of rows.
     fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Prediction, MethodError> {
-        check_dim(self.parts.inputs.dim(), at)?;
+        check_dim(self.parts.dataset.inputs().dim(), at)?;
         if let Some((prediction, _)) = self.along(at, false)? {
             return Ok(self.of(prediction, quantity));
         }
@@ -314,7 +313,7 @@ impl Fitted for FittedCatena {
     }
 
     fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
-        check_dim(self.parts.inputs.dim(), at)?;
+        check_dim(self.parts.dataset.inputs().dim(), at)?;
         if let Some((_, covariances)) = self.along(at, true)? {
             return Ok(covariances);
         }
@@ -324,13 +323,13 @@ impl Fitted for FittedCatena {
 
     /// The points become part of the structure, equal ones once, and all of it is drawn.
     fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
-        check_dim(self.parts.inputs.dim(), at)?;
+        check_dim(self.parts.dataset.inputs().dim(), at)?;
         if let Some(paths) = self.paths(at, n_draws, seed)? {
             return Ok(paths);
         }
         let (points, place_of) = distinct_points(at)?;
         let posterior = self.with_points(&points)?;
-        let (n_before, n_outputs) = (self.parts.inputs.n_rows(), self.parts.model.n_outputs());
+        let (n_before, n_outputs) = (self.parts.dataset.inputs().n_rows(), self.parts.model.n_outputs());
         let mut draws = Vec::with_capacity(n_draws * at.n_rows() * n_outputs);
         for draw in posterior.draws(seed).take(n_draws) {
             for place in &place_of {
@@ -341,7 +340,7 @@ impl Fitted for FittedCatena {
     }
 
     fn live(&self) -> Result<Option<LivePosterior>, MethodError> {
-        let Parts { inputs, observations, .. } = &self.parts;
-        Ok(Some(LivePosterior::new(&self.parts.graph()?, inputs, observations)?))
+        let dataset = &self.parts.dataset;
+        Ok(Some(LivePosterior::new(&self.parts.graph()?, dataset.inputs(), dataset.observations())?))
     }
 }

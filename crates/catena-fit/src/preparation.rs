@@ -229,7 +229,7 @@ impl Preparation {
     /// When a mean or a deviation overflows on the way back.
     pub fn predictive(
         &self,
-        prediction: &Prediction,
+        prediction: Prediction,
         scaled_inputs: &InputPoints,
     ) -> Result<Predictive, DataError> {
         let predictive = self.predictive_unchecked(prediction, scaled_inputs);
@@ -242,13 +242,12 @@ impl Preparation {
     /// The same for scores, which an overflow makes as bad as they can be.
     pub(crate) fn predictive_unchecked(
         &self,
-        prediction: &Prediction,
+        prediction: Prediction,
         scaled_inputs: &InputPoints,
     ) -> Predictive {
         let n_outputs = self.outputs.len();
-        let mut centers = prediction.means().to_vec();
-        let mut deviations: Vec<f64> =
-            prediction.variances().iter().map(|variance| variance.sqrt()).collect();
+        let (mut centers, mut deviations) = prediction.into_arrays();
+        deviations.iter_mut().for_each(|variance| *variance = variance.sqrt());
         if !self.changes_nothing() {
             let rows = centers.chunks_exact_mut(n_outputs).zip(deviations.chunks_exact_mut(n_outputs));
             for ((centers, deviations), row) in rows.zip(scaled_inputs.rows()) {

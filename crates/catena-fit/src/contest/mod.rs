@@ -219,7 +219,7 @@ impl<'a> Arena<'a> {
     fn judge(&self, field: &Field, method: &dyn Method, model: &Lmc) -> Result<OnHidden, FitError> {
         let problem = Problem::new(model, &field.left, DistanceScale::ONE)?;
         let prediction = method.fit(problem)?.predict(&field.asked, Quantity::Observation)?;
-        let predictive = field.preparation.predictive_unchecked(&prediction, &field.asked);
+        let predictive = field.preparation.predictive_unchecked(prediction, &field.asked);
         let n_outputs = self.n_outputs();
         // Hidden cells are numbered by rows of the arena, answers by rows that were asked for.
         let cells: Vec<(usize, f64)> = self

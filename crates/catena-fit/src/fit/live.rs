@@ -288,7 +288,7 @@ impl LiveFit {
             prediction = prediction.with_noise(self.live.model().noise());
         }
         let point = InputPoints::new(1, self.dim, point).map_err(LiveError::Data)?;
-        Ok(self.preparation.predictive(&prediction, &point).map_err(LiveError::Data)?)
+        Ok(self.preparation.predictive(prediction, &point).map_err(LiveError::Data)?)
     }
 
     /// Sends all messages that edits have made stale; every question does so first. Many are shared among threads.

@@ -405,7 +405,7 @@ impl Selection<'_> {
         let priors = self.priors(&ground);
         let learned = ground.learn(&self.course(candidate, &priors), &|_| self.go_on())?;
         let (prediction, _) = ground.marginals(&learned.model)?;
-        let predictive = preparation.predictive_unchecked(&prediction, ground.dataset.inputs());
+        let predictive = preparation.predictive_unchecked(prediction, ground.dataset.inputs());
         let on_hidden = OnHidden::new(&predictive, &holdout.hidden, &self.scales);
         Ok(Judged { learned: Some(learned), score: -on_hidden.scores.mnll, on_hidden: Some(on_hidden) })
     }
