@@ -20,7 +20,7 @@ impl ExplicitGraph {
     /// What an output's = sends on toward the state: its own observation times all those to its right, if there are any.
     ///
     /// At the first output this is message 4, the total; at an output between the first and the last, message 5. The
-    /// last = has nothing to its right and only passes on what it gets.
+    /// last = has nothing to its right and only passes its message on.
     fn join_up(&self, position: Position, output: usize) -> Option<Canonical> {
         let mut product: Option<Canonical> = None;
         for right in (output..self.outputs().len()).rev() {

@@ -1,4 +1,4 @@
-//! The whole graph, box by box, and the two loops that fill it with messages: the reference for the sweep.
+//! The graph with all its factors, and the two loops that compute its messages.
 
 use crate::edge::{Edge, EdgeMessages};
 use crate::error::ExplainError;
@@ -12,16 +12,16 @@ use catena::kernel::{Block, Dynamics, KernelError, VisitDynamics};
 use catena::model::Lmc;
 use catena::structure::Tree;
 
-/// An observed cell: the black square of its value and the factor above it.
+/// An observed cell: its value and the factor above it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ObservedCell {
     pub(crate) value: f64,
     pub(crate) factor: Observation,
 }
 
-/// The factor graph of a small table with every factor and message spelled out.
+/// The factor graph of a small table with every factor and message as a value of its own.
 ///
-/// It costs O(C·(D + 1)·(n + D)³) and is there to be read, printed, drawn and compared with.
+/// Building it takes O(C·(D + 1)·(n + D)³).
 ///
 /// ```
 /// use catena::data::{InputPoints, Observations};
@@ -54,11 +54,11 @@ pub struct ExplicitGraph {
     pub(crate) mixing: Mixing,
     /// By position and output.
     cells: Vec<Vec<Option<ObservedCell>>>,
-    /// Upward on each position's state edge: what its own observations and its children say about z_i.
+    /// Upward on each position's state edge: the likelihood of its own and its descendants' observations given z_i.
     from_subtree: Vec<Canonical>,
-    /// Upward on each position's parent edge: the same after the transition, about z_p; `None` at the root.
+    /// Upward on each position's parent edge: the same after the transition, given z_p; `None` at the root.
     to_parent: Vec<Option<Canonical>>,
-    /// Downward on each position's state edge: what everything else says about z_i.
+    /// Downward on each position's state edge: z_i given all other observations.
     from_above: Vec<Moment>,
 }
 
@@ -83,9 +83,9 @@ impl ExplicitGraph {
         Ok(graph)
     }
 
-    /// The factors alone.
+    /// The factors without messages.
     fn without_messages(model: &Lmc, tree: &Tree, observations: &Observations) -> Result<Self, ExplainError> {
-        // The parts must fit as they do for a sweep.
+        // The same checks as for a sweep.
         FactorGraph::new(model, tree, observations)?;
         let mut children = vec![vec![]; tree.len()];
         let mut transitions = Vec::with_capacity(tree.len());
@@ -121,7 +121,7 @@ impl ExplicitGraph {
         })
     }
 
-    /// Leaves to root: a position's own observations times what its children send, then through the transition.
+    /// Leaves to root: the product of a position's own observations and the messages of its children, then the transition.
     fn pass_upward(&mut self) {
         self.from_subtree = vec![Canonical::flat(self.prior.covariance.n_rows()); self.tree.len()];
         self.to_parent = vec![None; self.tree.len()];
@@ -139,7 +139,7 @@ impl ExplicitGraph {
         }
     }
 
-    /// Root to leaves: what the parent hears from elsewhere, through the transition.
+    /// Root to leaves: the product of the parent's other messages, then the transition.
     fn pass_downward(&mut self) {
         self.from_above = vec![self.prior.toward_state()];
         for position in self.tree.positions().skip(1) {

@@ -1,10 +1,10 @@
-//! The Forney factor graph of the model (Fig. 2) with every message spelled out, listed and drawn.
+//! The Forney factor graph of the model (Fig. 2) with every message computed, listed and drawn.
 //!
 //! Factors are boxes, variables are edges, and messages travel along edges. The graph serves small tables: it is a reference for the
 //! sweeps of [`catena`] and an illustration of what they compute.
 //!
 //! One node of the structure, with D = 3 outputs, numbered as in the paper. Squares ■ are known values; `=` copies a
-//! variable; messages 1–11 are what the node's observations send, and an output that was not observed sends nothing:
+//! variable; messages 1–11 are those of the node's observations. A missing output sends none:
 //! with y₂ and y₃ missing, messages 1–4 remain.
 //!
 //! ```text

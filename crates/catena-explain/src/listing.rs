@@ -11,15 +11,15 @@ use std::fmt;
 pub enum MessageName {
     /// A message of Fig. 2, by its number.
     Figure(usize),
-    /// What the prior says about the root's state.
+    /// The prior of the root's state.
     Prior,
-    /// What a row hears about its state through the transition from its parent.
+    /// The message into a row's state through the transition from its parent.
     FromParent,
-    /// What a row's subtree says about the parent's state.
+    /// The message of a row's subtree to the parent's state.
     ToParent,
-    /// Message 4 seen from the state: what the row's own observations say about z_i.
+    /// Message 4 passed through H: the likelihood of the row's own observations given z_i.
     Information,
-    /// What everything but the row's own observations says about z_i.
+    /// The prediction of z_i without the row's own observations.
     Prediction,
 }
 

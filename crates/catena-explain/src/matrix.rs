@@ -1,4 +1,4 @@
-//! Dense matrices for the messages of the explicit graph: written to be read, not to be fast.
+//! Dense matrices for messages, written for clarity rather than speed.
 
 use std::ops::{Index, IndexMut};
 

@@ -1,25 +1,24 @@
-//! Gaussian messages: what travels along an edge, in canonical or in moment form, with its scale.
+//! Gaussian messages in canonical (information) or moment form, with their scales.
 //!
-//! Upward messages (toward the root) travel in **canonical** form, because a message may know nothing about some
-//! directions (Λ singular, or 0). Downward messages travel in **moment** form, because nothing may be left unknown about
-//! some directions (P singular: more outputs than latents, or two rows at the same place). One form never needs the inverse
-//! of the other to be multiplied with it: see [`Moment::times`].
+//! Upward messages (toward the root) have **canonical** form, because their precision Λ may be singular or 0. Downward messages have
+//! **moment** form, because their covariance P may be singular (more outputs than latents, or two rows at the same place). The
+//! product of the two forms needs no inverse: see [`Moment::times`].
 
 use crate::matrix::{Eliminated, Matrix, cholesky, dot};
 use std::f64::consts::TAU;
 use thiserror::Error;
 
-/// A message that has no other form.
+/// A message without the requested form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum FormError {
-    /// A precision that is not positive definite leaves a direction unknown: it has no mean and no covariance.
+    /// A precision that is not positive definite has no mean and no covariance.
     #[error(
-        "the message leaves a direction unknown, so it has no moments; multiply it with a proper message first"
+        "the precision of the message is singular, so it has no moments; multiply it with a proper message first"
     )]
     Improper,
-    /// A covariance that is not positive definite leaves a direction without doubt: it has no precision.
-    #[error("the message has a direction without variance, so it has no canonical form; keep its moments")]
+    /// A covariance that is not positive definite has no precision.
+    #[error("the covariance of the message is singular, so it has no canonical form; keep its moments")]
     Degenerate,
 }
 
@@ -28,14 +27,14 @@ pub enum FormError {
 pub struct Canonical {
     /// Λ, symmetric, possibly singular.
     pub precision: Matrix,
-    /// η, which is Λ times the mean where there is one.
+    /// η, which is Λ times the mean if Λ is not singular.
     pub information: Vec<f64>,
     /// The logarithm of the message at x = 0.
     pub log_scale: f64,
 }
 
 impl Canonical {
-    /// The message that says nothing: 1 everywhere.
+    /// The flat message: 1 everywhere.
     pub fn flat(dim: usize) -> Self {
         Self { precision: Matrix::zeros(dim, dim), information: vec![0.0; dim], log_scale: 0.0 }
     }
@@ -141,8 +140,8 @@ impl Moment {
         Ok(Canonical { precision, information, log_scale })
     }
 
-    /// The product of a message about a single number with the certainty that it is `value`: no variance is left, and
-    /// the scale gains the density there, `−½ log 2πP − ½ (value − m)²/P`.
+    /// The product of a message about a single number with a delta at `value`: the variance is 0, and the scale gains the
+    /// density there, `−½ log 2πP − ½ (value − m)²/P`.
     ///
     /// # Panics
     /// When the message is about no number at all.
@@ -161,9 +160,9 @@ impl Moment {
 /// A message toward the root.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Upward {
-    /// A value that is known: the delta that a black square of Fig. 2 sends.
+    /// A known value: the delta of a black square in Fig. 2.
     Known(f64),
-    /// Every other one.
+    /// Every other message.
     Canonical(Canonical),
 }
 
@@ -177,7 +176,7 @@ pub enum Message {
 }
 
 impl Message {
-    /// The canonical parameters, if the message has them; a known value has infinite precision and so has none.
+    /// The canonical parameters; `None` for a known value, whose precision is infinite.
     pub fn to_canonical(&self) -> Option<Canonical> {
         match self {
             Self::Upward(Upward::Known(_)) => None,
@@ -189,7 +188,7 @@ impl Message {
 
 /// The inverse of a positive definite matrix, with the logarithm of its determinant (not the inverse's).
 ///
-/// Only the conversions between the forms need an inverse, because there the inverse is the answer.
+/// Only the conversions between the forms need an inverse.
 fn inverse(matrix: &Matrix) -> Option<(Matrix, f64)> {
     let dim = matrix.n_rows();
     let lower = cholesky(matrix)?;

@@ -71,7 +71,7 @@ impl Correlations {
     /// `∂κ_l/∂ℓ_l = −(u/ℓ) ρ'(u)`: every rate is inversely proportional to its length-scale.
     pub(crate) fn slope(&self, latent: usize, distance: f64) -> f64 {
         let u = self.rates[latent] * distance;
-        let slope = self.kernels[latent].correlation_slope(u);
+        let slope = self.kernels[latent].correlation_derivative(u);
         // ρ' vanishes faster than u grows; at an overflowed distance the product would read ∞·0.
         if slope == 0.0 { 0.0 } else { -u / self.length_scales[latent] * slope }
     }

@@ -145,7 +145,7 @@ pub fn check_correlation<C: Correlation>(kernel: Kernel) {
     assert!(C::correlation(0.0) == 1.0, "{}: ρ(0) is not 1", C::NAME);
     assert!(C::decorrelation(0.0) == 0.0, "{}: 1 − ρ(0)² is not 0", C::NAME);
     for far in [1e9, 1e200, f64::MAX, f64::INFINITY] {
-        let values = (C::correlation(far), C::correlation_slope(far).abs(), C::decorrelation(far));
+        let values = (C::correlation(far), C::correlation_derivative(far).abs(), C::decorrelation(far));
         assert_eq!(values, (0.0, 0.0, 1.0), "{} at u = {far:e}", C::NAME);
     }
     let mut before = 1.0;
@@ -164,13 +164,13 @@ pub fn check_correlation<C: Correlation>(kernel: Kernel) {
         // 32 digits of ρ ≈ 1 leave about 1e-30 for its wide differences, 1e-27 for its narrow ones.
         let difference_error = if u < 1e-5 { 1e-30 / u } else { 1e-27 / u };
         let allowed = ROUNDING * exponent * slope.to_f64().abs() + difference_error;
-        assert_within("correlation slope", u, C::correlation_slope(u), slope, allowed);
+        assert_within("correlation slope", u, C::correlation_derivative(u), slope, allowed);
         let exact = exact_decorrelation(kernel, number(u));
         assert_within("decorrelation", u, C::decorrelation(u), exact, ROUNDING * exact.to_f64());
     }
     let steepest =
-        (0..200_000).map(|at| C::correlation_slope(f64::from(at) * 1e-4).abs()).fold(0.0, f64::max);
-    let ratio = steepest / C::STEEPEST_SLOPE;
+        (0..200_000).map(|at| C::correlation_derivative(f64::from(at) * 1e-4).abs()).fold(0.0, f64::max);
+    let ratio = steepest / C::LIPSCHITZ_CONSTANT;
     assert!((1.0 - 1e-8..=1.0 + ROUNDING).contains(&ratio), "{}: steepest slope is off by {ratio}", C::NAME);
 }
 
@@ -282,10 +282,10 @@ impl VisitDynamics for DynamicsLaws {
                     assert_within("A P₀ Aᵀ + Q", u, moved, number(root[i][j]), ROUNDING);
                 }
             }
-            self.check_slopes(u, &dynamics.slope(distance));
+            self.check_slopes(u, &dynamics.length_scale_derivative(distance));
         }
         for far in [1e250, f64::MAX] {
-            let (step, slope) = (dynamics.step(far), dynamics.slope(far));
+            let (step, slope) = (dynamics.step(far), dynamics.length_scale_derivative(far));
             let nothing = [step.transition, slope.transition, slope.noise];
             assert!(
                 nothing.iter().flatten().flatten().all(|&entry| entry == 0.0),

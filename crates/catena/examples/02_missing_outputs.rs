@@ -5,6 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
+use catena::Error;
 use catena::prelude::*;
 use catena::structure::Attachment;
 
@@ -24,9 +25,7 @@ const STATIONS: [[f64; 4]; 16] = [
 const PLACES: [(&str, [f64; 2]); 3] =
     [("the market", [2.0, 2.0]), ("the school", [0.5, 1.0]), ("the coast", [12.0, 9.0])];
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
-
-fn main() -> Outcome<()> {
+fn main() -> Result<(), Error> {
     let places: Vec<f64> = STATIONS.iter().flat_map(|station| station[..2].to_vec()).collect();
     let readings: Vec<f64> = STATIONS.iter().flat_map(|station| station[2..].to_vec()).collect();
     let inputs = InputPoints::new(STATIONS.len(), 2, places)?;
@@ -40,8 +39,8 @@ fn main() -> Outcome<()> {
     let posterior = Posterior::new(&graph)?;
     let at_stations = scaling.undo(posterior.prediction().clone())?;
 
-    println!("Stations along the tree, a dot for every branching above them.");
-    println!("A value in brackets was not measured but inferred.\n");
+    println!("Stations along the tree, with a dot for every branching above them.");
+    println!("Values in brackets were not measured.\n");
     println!("  station                        NO2 (µg/m³)      ozone (µg/m³)");
     for (row, indent) in rows_with_depth(&tree) {
         let [east, north, ..] = STATIONS[row.get()];
@@ -53,19 +52,21 @@ fn main() -> Outcome<()> {
     let asked = InputPoints::new(PLACES.len(), 2, PLACES.iter().flat_map(|(_, place)| *place).collect())?;
     let elsewhere = posterior.predict_at(&Attachment::new(&inputs, &tree), &asked)?;
     let elsewhere = scaling.undo(elsewhere)?;
-    println!("\nWhere nobody measures:\n");
+    println!("\nPlaces without a station:\n");
     for ((name, [east, north]), row) in PLACES.iter().zip(asked.rows()) {
         let cell = |output| plain(&elsewhere, row, OutputIndex::new(output));
         let place = format!("{name} ({east:.1} E, {north:.1} N)");
         println!("  {place:<28}{:>14}{:>19}", cell(0), cell(1));
     }
-    println!("\nFar from every station the answer is the mean, and its doubt the whole spread.");
+    println!(
+        "\nFar from every station the prediction is the mean, with the standard deviation of the output."
+    );
     Ok(())
 }
 
-/// One latent pushes the two pollutants apart (traffic eats ozone), one is shared weather.
-fn model() -> Outcome<Lmc> {
-    let latent = |kilometers| -> Outcome<Latent> {
+/// One latent has opposite signs for the two pollutants (traffic reduces ozone), one is shared weather.
+fn model() -> Result<Lmc, Error> {
+    let latent = |kilometers| -> Result<Latent, Error> {
         Ok(Latent::new(Kernel::Matern32, StateKind::Value, LengthScale::new(kilometers)?)?)
     };
     let mixing = MixingMatrix::shared(2, 2, vec![0.95, 0.25, -0.95, 0.25])?;

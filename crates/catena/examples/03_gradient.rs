@@ -5,18 +5,17 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
+use catena::Error;
 use catena::inference::{Gradient, Workspace};
 use catena::prelude::*;
 
 const N_ROWS: usize = 80;
 const N_STEPS: usize = 320;
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
-
 /// The current point: two weights, then the logarithms of one length-scale and two noise variances.
 type Parameters = [f64; 5];
 
-fn main() -> Outcome<()> {
+fn main() -> Result<(), Error> {
     let (times, values) = series();
     let observations = Observations::from_dense(N_ROWS, 2, &values)?;
     let chain = sorted_chain(&InputPoints::from_column(times)?)?;
@@ -26,43 +25,43 @@ fn main() -> Outcome<()> {
     let graph = FactorGraph::new(&start, &chain, &observations)?;
     // The structure and the cells do not depend on the parameters, so only the model changes from step to step.
     let mut workspace = Workspace::new();
-    let mut slopes = workspace.gradient(&graph)?;
-    let mut reach = 0.01;
+    let mut gradient = workspace.gradient(&graph)?;
+    let mut rate = 0.01;
 
     println!("{} observed cells of two series driven by one latent process.\n", observations.n_observed());
     println!("  step  log evidence   weights          length-scale   noise");
-    print_line(0, &slopes, &parameters);
+    print_line(0, &gradient, &parameters);
     for step in 1..=N_STEPS {
-        let moved = ascend(&parameters, &slopes, reach);
+        let moved = step_along(&gradient, &parameters, rate);
         let candidate = model(&moved)?;
         let there = workspace.gradient(&graph.with_model(&candidate)?)?;
-        if there.log_evidence > slopes.log_evidence {
-            (parameters, slopes, reach) = (moved, there, reach * 1.3);
+        if there.log_evidence > gradient.log_evidence {
+            (parameters, gradient, rate) = (moved, there, rate * 1.3);
         } else {
-            reach *= 0.3;
+            rate *= 0.3;
         }
         if step % 10 == 0 && (step / 10).is_power_of_two() {
-            print_line(step, &slopes, &parameters);
+            print_line(step, &gradient, &parameters);
         }
     }
     println!("\n  made with            weights as 0.90 to -0.60               0.040, 0.010");
     Ok(())
 }
 
-/// A step uphill in proportion to the slopes, of at most one half in any direction.
-fn ascend(parameters: &Parameters, slopes: &Gradient, reach: f64) -> Parameters {
+/// A step of gradient ascent, at most one half in any direction.
+fn step_along(gradient: &Gradient, parameters: &Parameters, rate: f64) -> Parameters {
     let [_, _, log_length, log_first, log_second] = *parameters;
-    let uphill = [
-        slopes.mixing[0],
-        slopes.mixing[1],
-        slopes.length_scales[0] * log_length.exp(),
-        slopes.noise[0] * log_first.exp(),
-        slopes.noise[1] * log_second.exp(),
+    let gradient = [
+        gradient.mixing[0],
+        gradient.mixing[1],
+        gradient.length_scales[0] * log_length.exp(),
+        gradient.noise[0] * log_first.exp(),
+        gradient.noise[1] * log_second.exp(),
     ];
-    std::array::from_fn(|at| parameters[at] + (reach * uphill[at]).clamp(-0.5, 0.5))
+    std::array::from_fn(|at| parameters[at] + (rate * gradient[at]).clamp(-0.5, 0.5))
 }
 
-fn model(parameters: &Parameters) -> Outcome<Lmc> {
+fn model(parameters: &Parameters) -> Result<Lmc, Error> {
     let [first, second, log_length, log_noise @ ..] = *parameters;
     let length_scale = LengthScale::new(log_length.exp())?;
     let latent = Latent::new(Kernel::Matern32, StateKind::Derivative, length_scale)?;
@@ -91,11 +90,11 @@ fn series() -> (Vec<f64>, Vec<f64>) {
     (times, values)
 }
 
-fn print_line(step: usize, slopes: &Gradient, parameters: &Parameters) {
+fn print_line(step: usize, gradient: &Gradient, parameters: &Parameters) {
     let [first, second, log_length, log_first, log_second] = *parameters;
     println!(
         "  {step:>4}{:>14.3}   {first:>5.2}, {second:>5.2}   {:>15.2}   {:.3}, {:.3}",
-        slopes.log_evidence,
+        gradient.log_evidence,
         log_length.exp(),
         log_first.exp(),
         log_second.exp()

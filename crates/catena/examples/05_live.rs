@@ -4,18 +4,17 @@
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
+use catena::Error;
 use catena::prelude::*;
 
 const N_ROWS: usize = 100_000;
 
-type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
-
-fn main() -> Outcome<()> {
-    // A reading per minute; the second thermometer was silent from minute 50 000 to 50 060.
+fn main() -> Result<(), Error> {
+    // One reading per minute; the second thermometer has an outage from minute 50 000 to 50 060.
     let times: Vec<f64> = (0..N_ROWS).map(|minute| minute as f64).collect();
     let heat = |time: f64| (time / 25.0).sin() + 0.3 * (time / 7.0).cos();
-    let is_silent = |minute: usize| (50_000..50_060).contains(&minute);
-    let second = |minute: usize| if is_silent(minute) { f64::NAN } else { 0.8 * heat(times[minute]) };
+    let is_missing = |minute: usize| (50_000..50_060).contains(&minute);
+    let second = |minute: usize| if is_missing(minute) { f64::NAN } else { 0.8 * heat(times[minute]) };
     let table: Vec<f64> = (0..N_ROWS).flat_map(|minute| [heat(times[minute]), second(minute)]).collect();
     let inputs = InputPoints::from_column(times.clone())?;
     let observations = Observations::from_dense(N_ROWS, 2, &table)?;
@@ -26,16 +25,16 @@ fn main() -> Outcome<()> {
     let mut live = LivePosterior::new(&graph, &inputs, &observations)?;
     let (row, thermometer) = (RowIndex::new(50_030), OutputIndex::new(1));
     live.refresh();
-    tell("from the first thermometer alone", &mut live, row)?;
+    report("from the first thermometer alone", &mut live, row)?;
     live.set(row, thermometer, -0.15)?;
-    tell("a reading arrives late", &mut live, row)?;
+    report("a reading arrives late", &mut live, row)?;
     live.set(row, thermometer, -0.22)?;
-    tell("it is corrected", &mut live, row)?;
+    report("it is corrected", &mut live, row)?;
     live.remove(row, thermometer)?;
-    tell("and withdrawn", &mut live, row)?;
+    report("and withdrawn", &mut live, row)?;
     let reached = live.affected(row, 0.01)?;
     println!(
-        "\nAn edit there moves {} of {} minutes by more than 1 % of a deviation.",
+        "\nAn edit there changes {} of {} minutes by more than 1 % of a standard deviation.",
         reached.len(),
         live.n_rows()
     );
@@ -45,14 +44,14 @@ fn main() -> Outcome<()> {
     live.set(next, OutputIndex::new(0), heat(now))?;
     let ahead = live.marginals_at(&[now + 5.0])?;
     println!(
-        "One minute more; five minutes later the second will read {:.2} ± {:.2}.",
+        "Five minutes after the next reading the second thermometer is predicted to read {:.2} ± {:.2}.",
         ahead.means[1],
         ahead.variances[1].sqrt()
     );
     Ok(())
 }
 
-fn tell(what: &str, live: &mut LivePosterior, row: RowIndex) -> Outcome<()> {
+fn report(what: &str, live: &mut LivePosterior, row: RowIndex) -> Result<(), Error> {
     let marginals = live.marginals(row)?;
     let sent = live.recomputed();
     println!(
@@ -66,8 +65,8 @@ fn tell(what: &str, live: &mut LivePosterior, row: RowIndex) -> Outcome<()> {
 }
 
 /// One hidden temperature, and a slow drift of the second thermometer.
-fn model() -> Outcome<Lmc> {
-    let latent = |length| -> Outcome<Latent> {
+fn model() -> Result<Lmc, Error> {
+    let latent = |length| -> Result<Latent, Error> {
         Ok(Latent::new(Kernel::Matern52, StateKind::Derivative, LengthScale::new(length)?)?)
     };
     let mixing = MixingMatrix::shared(2, 2, vec![1.0, 0.0, 0.8, 0.1])?;

@@ -16,7 +16,7 @@ struct Written {
     dim: usize,
     step: Vec<f64>,
     slope: Vec<f64>,
-    shape_slope: Vec<f64>,
+    shape_derivative: Vec<f64>,
     root: Vec<f64>,
 }
 
@@ -30,8 +30,8 @@ impl VisitDynamics for At {
         Written {
             dim: K,
             step: list(dynamics.step(self.0)),
-            slope: list(dynamics.slope(self.0)),
-            shape_slope: list(dynamics.shape_slope(self.0)),
+            slope: list(dynamics.length_scale_derivative(self.0)),
+            shape_derivative: list(dynamics.shape_derivative(self.0)),
             root: flat(dynamics.root_covariance()),
         }
     }
@@ -81,7 +81,7 @@ fn steps_and_slopes_are_right_to_rounding() {
         // Angles and exponents are rounded where they are formed: their size is what an error is multiplied with.
         let turns = if fields[0] == "qp" { distance / shape } else { 0.0 };
         let growth = 1.0 + distance / length + std::f64::consts::TAU * turns;
-        let kinds = [&written.step, &written.slope, &written.shape_slope];
+        let kinds = [&written.step, &written.slope, &written.shape_derivative];
         for (kind, actual) in kinds.iter().enumerate() {
             let exact = &exact[kind * count..][..count];
             for (at, scale) in scales(dim, exact, noise).into_iter().enumerate() {
@@ -148,7 +148,7 @@ fn two_steps_are_one_and_stationary_pieces_stay_what_they_are() {
         assert_eq!(nothing.step, expected, "{component:?} at 0");
         for far in [1e9, 1e200, 1e308] {
             let written = at(far);
-            let numbers = [written.step, written.slope, written.shape_slope].concat();
+            let numbers = [written.step, written.slope, written.shape_derivative].concat();
             // A level may have wandered beyond the range of numbers; an oscillator or a cycle is forgotten.
             assert!(
                 !component.is_stationary() || numbers.iter().all(|number| number.is_finite()),

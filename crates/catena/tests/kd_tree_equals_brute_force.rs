@@ -35,9 +35,6 @@ fn check(inputs: &InputPoints, seed: u64, k: usize) {
         neighbors.sort_by(|a, b| a.squared_distance.total_cmp(&b.squared_distance).then(a.row.cmp(&b.row)));
         let n_within = expected.partition_point(|neighbor| neighbor.squared_distance <= radius);
         assert_eq!(neighbors, expected[..n_within]);
-        let expected = sorted(inputs, point, |other| other != row.get());
-        tree.k_nearest_except(point, k, row, &mut neighbors);
-        assert_eq!(neighbors, expected[..k.min(expected.len())]);
         let expected = sorted(inputs, point, |other| other < row.get());
         tree.k_nearest_before(point, k, row, &mut neighbors);
         assert_eq!(neighbors, expected[..k.min(expected.len())]);

@@ -19,6 +19,7 @@ use std::time::Instant;
 const FIRST: &[(&str, &[&str])] = &[
     ("formatting", &["fmt", "--all", "--check"]),
     ("lints", &["clippy", "--workspace", "--all-targets", "--quiet", "--", "--deny", "warnings"]),
+    ("the core without threads", &["check", "--package", "catena", "--no-default-features", "--quiet"]),
 ];
 
 /// What is checked while the tests run.

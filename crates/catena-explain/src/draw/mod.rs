@@ -1,4 +1,4 @@
-//! A small graph for the eye: as text with all numbers, as DOT, and as an SVG drawing in the style of Fig. 2.
+//! A small graph as text with all numbers, as DOT, and as an SVG drawing in the style of Fig. 2.
 
 mod canvas;
 mod dot;

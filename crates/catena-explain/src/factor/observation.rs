@@ -25,7 +25,7 @@ impl Observation {
         }
     }
 
-    /// Downward: what the rest of the graph expects to be observed, `m`, `P + r`.
+    /// Downward: the prediction of the observation, `m`, `P + r`.
     pub fn toward_observation(self, from_output: &Moment) -> Moment {
         Moment {
             covariance: from_output.covariance.plus(&Matrix::from_fn(1, 1, |_, _| self.noise_variance)),

@@ -11,13 +11,13 @@ pub struct Prior {
 }
 
 impl Prior {
-    /// What the prior says about the root's state: `N(0, P₀)`.
+    /// The prior of the root's state: `N(0, P₀)`.
     pub fn toward_state(&self) -> Moment {
         let dim = self.covariance.n_rows();
         Moment { mean: vec![0.0; dim], covariance: self.covariance.clone(), log_scale: 0.0 }
     }
 
-    /// The log evidence, when `from_state` is what all the rest of the graph says about the root's state:
+    /// The log evidence, where `from_state` is the product of all messages into the root:
     /// `c − ½ log det(I + P₀Λ) + ½ ηᵀ(I + P₀Λ)⁻¹P₀ η`.
     pub fn log_evidence(&self, from_state: &Canonical) -> f64 {
         self.toward_state().times(from_state).log_scale
@@ -32,7 +32,7 @@ mod tests {
     const TABLE: [(f64, f64, f64, f64); 4] = [
         // Nothing observed: the prior integrates to 1.
         (2.0, 0.0, 0.0, 0.0),
-        // Nothing left to learn: only the message at 0 counts.
+        // No prior variance: only the message at 0 counts.
         (0.0, 3.0, 5.0, 0.0),
         // 1 + P₀Λ = 4: −½ log 4 + ½·2·(1/4)·2.
         (1.0, 3.0, 2.0, 0.5 - std::f64::consts::LN_2),

@@ -31,7 +31,7 @@ impl Transition {
         Moment { covariance: drift.covariance.plus(&self.noise), ..drift }
     }
 
-    /// Upward, between the two boxes: the message about z_next, blurred by the noise.
+    /// Upward, between the two boxes: the message about z_next, convolved with the noise.
     ///
     /// `∫ exp(c + ηᵀx − ½ xᵀΛx) N(x; v, Q) dx` as a function of v has, with `T = (I + QΛ)⁻¹` and `S = TQ`,
     /// precision `ΛT`, information `Tᵀη` and log-scale `c − ½ log det(I + QΛ) + ½ ηᵀSη`. Everything comes from one
@@ -73,7 +73,7 @@ mod tests {
         ((1.0, 0.0), (3.0, 2.0, 0.5), (3.0, 2.0, 0.5)),
         // No noise: A on both sides.
         ((0.5, 0.0), (3.0, 2.0, 0.5), (0.75, 1.0, 0.5)),
-        // Nothing known below: nothing is said above.
+        // A flat message stays flat.
         ((0.5, 0.75), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
         // An infinitely long edge, A = 0 and Q = 1: only the scale is left, the evidence of the subtree on its own.
         ((0.0, 1.0), (3.0, 2.0, 0.0), (0.0, 0.0, 0.5 - LN_2)),

@@ -2,7 +2,7 @@
 
 use super::cases::{Case, Random, Shape, random_case};
 use super::dense::relative_error;
-use super::judge::Judge;
+use super::reference::Reference;
 use catena::data::{InputPoints, Observations};
 use catena::graph::GraphError;
 use catena::index::{OutputIndex, RowIndex};
@@ -36,10 +36,10 @@ fn for_every_mask(mut check: impl FnMut(&Case)) {
 fn the_product_of_the_messages_on_any_edge_is_the_dense_marginal() {
     let mut n_edges = 0;
     for_every_mask(|case| {
-        let (graph, judge) = (graph_of(case), Judge::new(case));
+        let (graph, reference) = (graph_of(case), Reference::new(case));
         for edge in graph.edges() {
             let found = graph.marginal_on(edge).unwrap();
-            let (mean, covariance) = judge.on_edge(edge);
+            let (mean, covariance) = reference.on_edge(edge);
             let mean_error = relative_error(&found.mean, &mean);
             let covariance_error = relative_error(found.covariance.as_slice(), &covariance);
             assert!(mean_error < TOLERANCE, "{edge:?}: mean off by {mean_error:e}");
@@ -53,13 +53,13 @@ fn the_product_of_the_messages_on_any_edge_is_the_dense_marginal() {
 #[test]
 fn every_edge_knows_the_dense_evidence() {
     for_every_mask(|case| {
-        let (graph, judge) = (graph_of(case), Judge::new(case));
-        let scale = judge.log_evidence.abs().max(1.0);
-        assert!((graph.log_evidence() - judge.log_evidence).abs() < TOLERANCE * scale);
+        let (graph, reference) = (graph_of(case), Reference::new(case));
+        let scale = reference.log_evidence.abs().max(1.0);
+        assert!((graph.log_evidence() - reference.log_evidence).abs() < TOLERANCE * scale);
         for edge in graph.edges() {
             let found = graph.marginal_on(edge).unwrap().log_scale;
             // What is not observed below an edge adds nothing to it, and all the rest lies above.
-            assert!((found - judge.log_evidence).abs() < TOLERANCE * scale, "{edge:?}: {found}");
+            assert!((found - reference.log_evidence).abs() < TOLERANCE * scale, "{edge:?}: {found}");
         }
     });
 }

@@ -11,6 +11,6 @@ mod edges_equal_dense;
 #[cfg(test)]
 mod fig2_listing;
 #[cfg(test)]
-mod judge;
-#[cfg(test)]
 mod message_rules;
+#[cfg(test)]
+mod reference;

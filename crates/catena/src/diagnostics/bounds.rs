@@ -12,7 +12,7 @@ use crate::model::{Latent, Lmc};
 ///
 /// For Matérn-3/2 it is √3/(e·ℓ). Components along time have no such bound: theirs is infinite.
 fn lipschitz_constant(latent: &Latent) -> f64 {
-    let steepest = |kernel: Kernel| kernel.steepest_slope() * kernel.rate(latent.length_scale());
+    let steepest = |kernel: Kernel| kernel.lipschitz_constant() * kernel.rate(latent.length_scale());
     latent.kernel().map_or(f64::INFINITY, steepest)
 }
 

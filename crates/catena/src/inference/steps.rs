@@ -289,10 +289,10 @@ impl<D: Dynamics<K>, const K: usize, const DERIVATIVES: bool> Job for FillWith<'
             place.write(rows.transitions, rows.noises, at, &step);
             if DERIVATIVES {
                 let (first, n_derivatives) = (at * rows.n_derivatives, rows.n_derivatives);
-                let slope = self.dynamics.slope(length);
+                let slope = self.dynamics.length_scale_derivative(length);
                 place.write(rows.transition_derivatives, rows.noise_derivatives, first, &slope);
                 if n_derivatives > 1 {
-                    let slope = self.dynamics.shape_slope(length);
+                    let slope = self.dynamics.shape_derivative(length);
                     place.write(rows.transition_derivatives, rows.noise_derivatives, first + 1, &slope);
                 }
             }

@@ -10,19 +10,19 @@ pub type Block<const K: usize> = [[f64; K]; K];
 ///
 /// # Laws
 /// - `correlation(0) = 1`, and it decreases to 0.
-/// - `correlation_slope` is its derivative; no slope is steeper than `STEEPEST_SLOPE`.
+/// - `correlation_derivative` is its derivative, at most `LIPSCHITZ_CONSTANT` in magnitude.
 /// - `decorrelation(u) = 1 − correlation(u)²` to relative rounding, also where the difference would cancel.
 pub trait Correlation {
     /// The name used in specifications.
     const NAME: &'static str;
     /// The largest |dρ/du|.
-    const STEEPEST_SLOPE: f64;
+    const LIPSCHITZ_CONSTANT: f64;
     /// The factor from a distance to `u`.
     fn rate(length_scale: LengthScale) -> f64;
     /// ρ(u).
     fn correlation(u: f64) -> f64;
     /// dρ/du.
-    fn correlation_slope(u: f64) -> f64;
+    fn correlation_derivative(u: f64) -> f64;
     /// 1 − ρ(u)².
     fn decorrelation(u: f64) -> f64;
 }
@@ -67,16 +67,16 @@ impl<const K: usize> Step<K> {
 /// - Of derivative states and components: two steps compose, `A(s + t) = A(s)·A(t)` and
 ///   `Q(s + t) = A(t) Q(s) A(t)ᵀ + Q(t)`.
 /// - Of stationary processes: `A P₀ Aᵀ + Q = P₀`.
-/// - `slope` is the derivative of `step` in the logarithm of the length-scale, `shape_slope` in that of the shape, if there
+/// - `length_scale_derivative` is the derivative of `step` in the logarithm of the length-scale, `shape_derivative` in that of the shape, if there
 ///   is one. P₀ depends on neither.
 pub trait Dynamics<const K: usize>: Copy {
     /// A(Δ) and Q(Δ).
     fn step(self, distance: f64) -> Step<K>;
     /// dA/dlog ℓ and dQ/dlog ℓ at Δ.
-    fn slope(self, distance: f64) -> Step<K>;
+    fn length_scale_derivative(self, distance: f64) -> Step<K>;
     /// dA/dlog s and dQ/dlog s at Δ, where s is the shape of a component; zero without a shape.
     #[inline(always)]
-    fn shape_slope(self, _distance: f64) -> Step<K> {
+    fn shape_derivative(self, _distance: f64) -> Step<K> {
         Step::ZERO
     }
     /// The covariance P₀ of the state at the root.
@@ -125,19 +125,19 @@ impl<C: DerivativeState<K>, const K: usize> Dynamics<K> for DerivativeDynamics<C
     /// With `dA/du = F A` and, from `Q(u) = DIFFUSION·∫₀ᵘ c cᵀ`, `dQ/du = DIFFUSION·c cᵀ`, where c is the last column
     /// of A; `u` is inversely proportional to ℓ.
     #[inline(always)]
-    fn slope(self, distance: f64) -> Step<K> {
+    fn length_scale_derivative(self, distance: f64) -> Step<K> {
         let u = self.rate * distance;
         let a = C::step(u).transition;
         let u = u.min(VANISHED);
-        let mut slope = Step::ZERO;
+        let mut derivative = Step::ZERO;
         for i in 0..K {
             for j in 0..K {
                 let drift: f64 = (0..K).map(|k| C::DRIFT[i][k] * a[k][j]).sum();
-                slope.transition[i][j] = -u * drift;
-                slope.noise[i][j] = -u * C::DIFFUSION * a[i][K - 1] * a[j][K - 1];
+                derivative.transition[i][j] = -u * drift;
+                derivative.noise[i][j] = -u * C::DIFFUSION * a[i][K - 1] * a[j][K - 1];
             }
         }
-        slope
+        derivative
     }
 
     fn root_covariance(self) -> Block<K> {
@@ -174,10 +174,10 @@ impl<C: Correlation> Dynamics<1> for ValueDynamics<C> {
     }
 
     #[inline(always)]
-    fn slope(self, distance: f64) -> Step<1> {
+    fn length_scale_derivative(self, distance: f64) -> Step<1> {
         let u = self.rate * distance;
-        let slope = -u.min(VANISHED) * C::correlation_slope(u);
-        Step { transition: [[slope]], noise: [[-2.0 * C::correlation(u) * slope]] }
+        let derivative = -u.min(VANISHED) * C::correlation_derivative(u);
+        Step { transition: [[derivative]], noise: [[-2.0 * C::correlation(u) * derivative]] }
     }
 
     fn root_covariance(self) -> Block<1> {

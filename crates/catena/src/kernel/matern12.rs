@@ -9,7 +9,7 @@ pub struct Matern12;
 
 impl Correlation for Matern12 {
     const NAME: &'static str = "matern12";
-    const STEEPEST_SLOPE: f64 = 1.0;
+    const LIPSCHITZ_CONSTANT: f64 = 1.0;
 
     fn rate(length_scale: LengthScale) -> f64 {
         length_scale.get().recip()
@@ -21,7 +21,7 @@ impl Correlation for Matern12 {
     }
 
     #[inline(always)]
-    fn correlation_slope(u: f64) -> f64 {
+    fn correlation_derivative(u: f64) -> f64 {
         -(-u).exp()
     }
 

@@ -11,7 +11,7 @@ pub struct Matern32;
 impl Correlation for Matern32 {
     const NAME: &'static str = "matern32";
     /// 1/e, at u = 1.
-    const STEEPEST_SLOPE: f64 = 0.367_879_441_171_442_33;
+    const LIPSCHITZ_CONSTANT: f64 = 0.367_879_441_171_442_33;
 
     fn rate(length_scale: LengthScale) -> f64 {
         3.0_f64.sqrt() / length_scale.get()
@@ -23,7 +23,7 @@ impl Correlation for Matern32 {
     }
 
     #[inline(always)]
-    fn correlation_slope(u: f64) -> f64 {
+    fn correlation_derivative(u: f64) -> f64 {
         times_decay(-u, (-u).exp())
     }
 

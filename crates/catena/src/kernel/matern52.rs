@@ -12,7 +12,7 @@ pub struct Matern52;
 impl Correlation for Matern52 {
     const NAME: &'static str = "matern52";
     /// `e^−φ (φ + φ²)/3` at the golden ratio φ.
-    const STEEPEST_SLOPE: f64 = 0.279_987_364_885_725;
+    const LIPSCHITZ_CONSTANT: f64 = 0.279_987_364_885_725;
 
     fn rate(length_scale: LengthScale) -> f64 {
         5.0_f64.sqrt() / length_scale.get()
@@ -24,7 +24,7 @@ impl Correlation for Matern52 {
     }
 
     #[inline(always)]
-    fn correlation_slope(u: f64) -> f64 {
+    fn correlation_derivative(u: f64) -> f64 {
         times_decay(-u * (1.0 + u) / 3.0, (-u).exp())
     }
 

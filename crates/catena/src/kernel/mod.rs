@@ -79,16 +79,16 @@ macro_rules! kernels {
             }
 
             /// The derivative dρ/du.
-            pub fn correlation_slope(self, u: f64) -> f64 {
+            pub fn correlation_derivative(self, u: f64) -> f64 {
                 match self {
-                    $(Self::$matern => $matern::correlation_slope(u),)*
-                    $(Self::$value => $value::correlation_slope(u),)*
+                    $(Self::$matern => $matern::correlation_derivative(u),)*
+                    $(Self::$value => $value::correlation_derivative(u),)*
                 }
             }
 
             /// The largest |dρ/du|: times the rate and the variance, the Lipschitz constant α of Lemma 1.
-            pub fn steepest_slope(self) -> f64 {
-                match self { $(Self::$matern => $matern::STEEPEST_SLOPE,)* $(Self::$value => $value::STEEPEST_SLOPE,)* }
+            pub fn lipschitz_constant(self) -> f64 {
+                match self { $(Self::$matern => $matern::LIPSCHITZ_CONSTANT,)* $(Self::$value => $value::LIPSCHITZ_CONSTANT,)* }
             }
 
             /// The number of state components this kernel needs.

@@ -10,7 +10,7 @@ pub struct SquaredExponential;
 impl Correlation for SquaredExponential {
     const NAME: &'static str = "se";
     /// e^−1/2, at u = 1.
-    const STEEPEST_SLOPE: f64 = 0.606_530_659_712_633_4;
+    const LIPSCHITZ_CONSTANT: f64 = 0.606_530_659_712_633_4;
 
     fn rate(length_scale: LengthScale) -> f64 {
         length_scale.get().recip()
@@ -22,7 +22,7 @@ impl Correlation for SquaredExponential {
     }
 
     #[inline(always)]
-    fn correlation_slope(u: f64) -> f64 {
+    fn correlation_derivative(u: f64) -> f64 {
         let correlation = Self::correlation(u);
         if correlation == 0.0 { 0.0 } else { -u * correlation }
     }

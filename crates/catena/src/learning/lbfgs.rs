@@ -24,7 +24,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> f64> Objective for F {
     }
 }
 
-/// Stopping rules and memory of [`Lbfgs`].
+/// Stopping rules and memory of the L-BFGS optimizer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OptimizerSettings {
     /// At most this many iterations.

@@ -41,9 +41,7 @@ impl Parameters {
     /// All parameters of this model, free, with this floor under every noise variance.
     pub fn all(template: Lmc, noise_floor: f64) -> Self {
         let heads = (0..template.n_latents()).collect();
-        let mut parameters = Self { template, noise_floor, heads, entries: vec![] };
-        parameters.entries = (0..parameters.places().len()).map(Some).collect();
-        parameters
+        Self::of_sums(template, noise_floor, heads)
     }
 
     /// All parameters of this model, free, where latent l's column of the mixing matrix is a multiple of that of latent
@@ -308,17 +306,22 @@ impl Parameters {
     pub fn pull_back(&self, model: &Lmc, of_model: &Gradient, gradient: &mut [f64]) {
         gradient.fill(0.0);
         let amplitudes = self.amplitudes_of(model);
-        let slope = |output: usize, latent: usize| of_model.mixing[output * model.n_latents() + latent];
+        let weight_gradient =
+            |output: usize, latent: usize| of_model.mixing[output * model.n_latents() + latent];
         for (entry, place) in self.entries.iter().zip(self.places()) {
             let Some(entry) = *entry else { continue };
             gradient[entry] += match place {
                 Place::Weight(output, head) => {
                     let members = self.heads.iter().enumerate().filter(|(_, of)| **of == head.get());
-                    members.map(|(latent, _)| amplitudes[latent] * slope(output.get(), latent)).sum()
+                    members
+                        .map(|(latent, _)| amplitudes[latent] * weight_gradient(output.get(), latent))
+                        .sum()
                 }
                 Place::Amplitude(latent) => {
                     let weight = |output| model.mixing().weight(OutputIndex::new(output), latent);
-                    (0..model.n_outputs()).map(|output| weight(output) * slope(output, latent.get())).sum()
+                    (0..model.n_outputs())
+                        .map(|output| weight(output) * weight_gradient(output, latent.get()))
+                        .sum()
                 }
                 Place::LengthScale(latent) => {
                     of_model.length_scales[latent.get()] * model.latents()[latent.get()].length_scale().get()

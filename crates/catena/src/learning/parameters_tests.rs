@@ -1,4 +1,4 @@
-//! Models come back from their vectors, and slopes are those of the vector.
+//! Vectors and models convert both ways, and the chain rule holds.
 
 use super::*;
 use crate::kernel::{Kernel, StateKind};
@@ -46,7 +46,7 @@ fn tied_parameters_share_an_entry_and_fixed_ones_have_none() {
     let moved = parameters.model_at(&[9.0; 5]).unwrap();
     assert_eq!(moved.mixing().shared_row(OutputIndex::new(1)), [-2.0]);
     assert_eq!(moved.noise()[0], model().noise()[0]);
-    let slopes = Gradient {
+    let gradient = Gradient {
         log_evidence: 0.0,
         mixing: vec![1.0; 6],
         length_scales: vec![1.0; 3],
@@ -54,7 +54,7 @@ fn tied_parameters_share_an_entry_and_fixed_ones_have_none() {
         noise: vec![1.0; 2],
     };
     let mut pulled = vec![0.0; 5];
-    parameters.pull_back(&model(), &slopes, &mut pulled);
+    parameters.pull_back(&model(), &gradient, &mut pulled);
     // The tied entry collects ℓ of both latents.
     assert_eq!(pulled, [1.0, 1.0, 1.0, 10.0, 0.4]);
 }
@@ -101,7 +101,7 @@ fn bound_columns_are_multiples_of_their_head() {
     assert!(close(&fixed.model_at(&fixed.vector_of(&model)).unwrap(), &model));
 }
 
-/// Slopes in the vector against central differences of a smooth function of the model's own parameters.
+/// The gradient in the vector against central differences of a smooth function of the model's own parameters.
 #[test]
 fn slopes_are_pulled_back_through_sums() {
     let (model, heads) = sums();
@@ -114,7 +114,7 @@ fn slopes_are_pulled_back_through_sums() {
         let noise = model.noise().iter().map(|noise| noise.get());
         weights.chain(lengths).chain(shapes).chain(noise).enumerate().map(|(at, x)| number(at) * x).sum()
     };
-    let slopes = Gradient {
+    let gradient = Gradient {
         log_evidence: 0.0,
         mixing: (0..8).map(number).collect(),
         length_scales: (8..12).map(number).collect(),
@@ -123,7 +123,7 @@ fn slopes_are_pulled_back_through_sums() {
     };
     let vector = parameters.vector_of(&model);
     let mut pulled = vec![0.0; vector.len()];
-    parameters.pull_back(&model, &slopes, &mut pulled);
+    parameters.pull_back(&model, &gradient, &mut pulled);
     for at in 0..vector.len() {
         let at_moved = |by: f64| {
             let mut moved = vector.clone();

@@ -47,16 +47,16 @@ impl FactorPosterior<'_> {
         self.parameters.pull_back(&model, &of_model_parameters, model_gradient);
         self.add_factor_gradient(&tree, &factors, &edges, factor_gradient);
         let mut value = of_model_parameters.log_evidence + log_prior;
-        for (factor, slope) in factors.iter().zip(factor_gradient) {
+        for (factor, entry) in factors.iter().zip(factor_gradient) {
             let (log_density, in_factor) = FACTOR_PRIOR.at(*factor);
             value += log_density;
-            *slope += in_factor * factor;
+            *entry += in_factor * factor;
         }
         Ok(value)
     }
 
-    fn add_factor_gradient(&self, tree: &Tree, factors: &[f64], edges: &[f64], slopes: &mut [f64]) {
-        slopes.fill(0.0);
+    fn add_factor_gradient(&self, tree: &Tree, factors: &[f64], edges: &[f64], gradient: &mut [f64]) {
+        gradient.fill(0.0);
         let unit = tree.distance_scale().get();
         for position in tree.positions() {
             let length = unit * tree.step_into(position);
@@ -64,8 +64,8 @@ impl FactorPosterior<'_> {
             if length > 0.0 {
                 let (row, above) = (tree.row_at(position), tree.row_at(parent));
                 let points = self.inputs.point(row).iter().zip(self.inputs.point(above));
-                for ((slope, factor), (here, there)) in slopes.iter_mut().zip(factors).zip(points) {
-                    *slope += edges[position.get()] * (factor * (here - there) / length).powi(2);
+                for ((entry, factor), (here, there)) in gradient.iter_mut().zip(factors).zip(points) {
+                    *entry += edges[position.get()] * (factor * (here - there) / length).powi(2);
                 }
             }
         }

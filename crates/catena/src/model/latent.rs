@@ -172,7 +172,7 @@ impl Dynamics<0> for Stateless {
         Step::ZERO
     }
 
-    fn slope(self, _distance: f64) -> Step<0> {
+    fn length_scale_derivative(self, _distance: f64) -> Step<0> {
         Step::ZERO
     }
 

@@ -50,7 +50,7 @@ impl Dynamics<2> for Cycle {
     }
 
     #[inline(always)]
-    fn slope(self, distance: f64) -> Step<2> {
+    fn length_scale_derivative(self, distance: f64) -> Step<2> {
         let (u, decay, angle) = self.turn(distance);
         let noise = -2.0 * u * decay * decay;
         Step { transition: rotation(u * decay, angle), noise: [[noise, 0.0], [0.0, noise]] }
@@ -59,7 +59,7 @@ impl Dynamics<2> for Cycle {
     /// In the logarithm of the period: the angle is inversely proportional to it, and the derivative of a rotation is the
     /// rotation a quarter turn further.
     #[inline(always)]
-    fn shape_slope(self, distance: f64) -> Step<2> {
+    fn shape_derivative(self, distance: f64) -> Step<2> {
         let (_, decay, angle) = self.turn(distance);
         let turned = TAU * (distance / self.period).min(f64::MAX);
         let size = if decay == 0.0 { 0.0 } else { -turned * decay };

@@ -32,7 +32,7 @@ impl Dynamics<2> for LocalLinearTrend {
     }
 
     #[inline(always)]
-    fn slope(self, distance: f64) -> Step<2> {
+    fn length_scale_derivative(self, distance: f64) -> Step<2> {
         let u = self.rate * distance;
         Step { transition: [[0.0, -u], [0.0, 0.0]], noise: [[-u * u * u, -u * u], [-u * u, -u]] }
     }

@@ -21,19 +21,19 @@ use crate::units::{LengthScale, Quality, UnitError};
 /// A component along time, of unit variance if it is stationary; otherwise its prior variance is set at the root.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Component {
-    /// A damped oscillator; see [`struct@Sho`].
+    /// The damped oscillator x'' + x'/quality + x = white noise, in time Δ/ℓ; Matérn-3/2 at quality ½.
     Sho {
         /// Its quality factor: how slowly its oscillations decay.
         quality: Quality,
     },
-    /// One harmonic of a slowly changing season; see [`struct@Cycle`].
+    /// One harmonic of a slowly changing season: correlation e^(−Δ/ℓ) cos(2πΔ/period).
     Cycle {
         /// Its period.
         period: LengthScale,
     },
-    /// A level without mean reversion; see [`struct@RandomWalk`].
+    /// A level without mean reversion: its variance grows by Δ/ℓ.
     RandomWalk,
-    /// A level whose slope is a random walk; see [`struct@LocalLinearTrend`].
+    /// A level whose slope is a random walk.
     LocalLinearTrend,
 }
 

@@ -24,7 +24,7 @@ impl Dynamics<1> for RandomWalk {
     }
 
     #[inline(always)]
-    fn slope(self, distance: f64) -> Step<1> {
+    fn length_scale_derivative(self, distance: f64) -> Step<1> {
         Step { transition: [[0.0]], noise: [[-self.rate * distance]] }
     }
 

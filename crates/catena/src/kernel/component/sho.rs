@@ -100,7 +100,7 @@ impl Rates {
 
     /// Derivatives in the damping: since only F₂₂ = −2b depends on it, `∂A/∂b = −2 ∫₀ᵘ (column 2 of A(u − t)) (row 2 of A(t)) dt`.
     #[inline(always)]
-    fn slopes(self, damping: f64, u: f64, sine: f64) -> Swing {
+    fn derivatives(self, damping: f64, u: f64, sine: f64) -> Swing {
         let Self { half_gap, slow, fast } = self;
         let (long, short) = (u * (-slow * u).exp(), u * (-fast * u).exp());
         // q·u may overflow where the exponential has vanished.
@@ -129,7 +129,7 @@ impl Rates {
 
     /// Derivatives of the noise in the logarithm of the damping; dp/dlog b = −pb/w and dq/dlog b = qb/w.
     #[inline(always)]
-    fn noise_slopes(self, damping: f64, u: f64, (sine, sine_slope): (f64, f64)) -> [f64; 3] {
+    fn noise_derivatives(self, damping: f64, u: f64, (sine, sine_derivative): (f64, f64)) -> [f64; 3] {
         let Self { half_gap, slow, fast } = self;
         let [of_slow, of_fast, of_both] = [slow, fast, damping].map(|rate| decayed(2.0 * rate, u));
         let [slow_end, fast_end, both_end] = [slow, fast, damping].map(|rate| u * (-2.0 * rate * u).exp());
@@ -139,13 +139,13 @@ impl Rates {
         let first = of_slow + of_fast - 2.0 * of_both;
         let last = slow * slow * of_slow + fast * (fast * of_fast) - 2.0 * of_both;
         let of_products = 2.0 * (both_end - of_both);
-        let first_slope = ratio * ((fast_end - of_fast) - (slow_end - of_slow)) - of_products;
-        let last_slope =
+        let first_derivative = ratio * ((fast_end - of_fast) - (slow_end - of_slow)) - of_products;
+        let last_derivative =
             ratio * (fast * (fast * (of_fast + fast_end)) - slow * slow * (of_slow + slow_end)) - of_products;
         [
-            scale * (own * first + first_slope),
-            2.0 * damping * sine * (sine + 2.0 * damping * sine_slope),
-            scale * (own * last + last_slope),
+            scale * (own * first + first_derivative),
+            2.0 * damping * sine * (sine + 2.0 * damping * sine_derivative),
+            scale * (own * last + last_derivative),
         ]
     }
 }
@@ -185,7 +185,7 @@ impl Swing {
 
     /// Derivatives in b. With `g = (u c − s)/w²`: `∂(c + bs)/∂b = −g` and `∂s/∂b = −u s − b g`.
     #[inline(always)]
-    fn slopes(self, damping: f64, u: f64) -> Self {
+    fn derivatives(self, damping: f64, u: f64) -> Self {
         let Self { first, sine, last } = self;
         if first == 0.0 && sine == 0.0 {
             return Self { first: 0.0, sine: 0.0, last: 0.0 };
@@ -196,7 +196,7 @@ impl Swing {
         let lag = if square.abs() < 1.0 {
             (-damping * u).exp() * u * u * u * lag_series(square)
         } else if damping > STRONG {
-            return Rates::of(damping).slopes(damping, u, sine);
+            return Rates::of(damping).derivatives(damping, u, sine);
         } else {
             (u * cosine - sine) / squared_frequency
         };
@@ -252,11 +252,11 @@ impl Dynamics<2> for Sho {
         let swing = Swing::at(b, u);
         let Swing { first, sine, last } = swing;
         let noise = if self.is_short(u) {
-            let spread = |t: f64| {
+            let integrand = |t: f64| {
                 let Swing { sine, last, .. } = Swing::at(b, t);
                 [4.0 * b * sine * sine, 4.0 * b * sine * last, 4.0 * b * last * last]
             };
-            integral(u, spread)
+            integral(u, integrand)
         } else if b > STRONG {
             Rates::of(b).noise(b, u, sine)
         } else {
@@ -268,7 +268,7 @@ impl Dynamics<2> for Sho {
 
     /// `dA/du = F A` with `F = [[0, 1], [−1, −2b]]`, `dQ/du = 4b v vᵀ`; u is inversely proportional to ℓ.
     #[inline(always)]
-    fn slope(self, distance: f64) -> Step<2> {
+    fn length_scale_derivative(self, distance: f64) -> Step<2> {
         let (u, b) = (self.time(distance), self.damping);
         let Swing { first, sine, last } = Swing::at(b, u);
         if first == 0.0 && sine == 0.0 && last == 0.0 {
@@ -285,34 +285,35 @@ impl Dynamics<2> for Sho {
 
     /// In the logarithm of the quality, which is minus that of the damping.
     #[inline(always)]
-    fn shape_slope(self, distance: f64) -> Step<2> {
+    fn shape_derivative(self, distance: f64) -> Step<2> {
         let (u, b) = (self.time(distance), self.damping);
         let swing = Swing::at(b, u);
-        let slopes = swing.slopes(b, u);
+        let derivatives = swing.derivatives(b, u);
         let noise = if self.is_short(u) {
-            let spread = |t: f64| {
+            let integrand = |t: f64| {
                 let swing = Swing::at(b, t);
-                let slopes = swing.slopes(b, t);
-                let ([s, d], [s_slope, d_slope]) = ([swing.sine, swing.last], [slopes.sine, slopes.last]);
+                let derivatives = swing.derivatives(b, t);
+                let ([s, d], [s_derivative, d_derivative]) =
+                    ([swing.sine, swing.last], [derivatives.sine, derivatives.last]);
                 [
-                    4.0 * b * s * (s + 2.0 * b * s_slope),
-                    4.0 * b * (s * d + b * (s_slope * d + s * d_slope)),
-                    4.0 * b * d * (d + 2.0 * b * d_slope),
+                    4.0 * b * s * (s + 2.0 * b * s_derivative),
+                    4.0 * b * (s * d + b * (s_derivative * d + s * d_derivative)),
+                    4.0 * b * d * (d + 2.0 * b * d_derivative),
                 ]
             };
-            integral(u, spread)
+            integral(u, integrand)
         } else if b > STRONG {
-            Rates::of(b).noise_slopes(b, u, (swing.sine, slopes.sine))
+            Rates::of(b).noise_derivatives(b, u, (swing.sine, derivatives.sine))
         } else {
             // Of I − AAᵀ.
-            let (a, slope) = (swing.matrix(), slopes.matrix());
+            let (a, derivative) = (swing.matrix(), derivatives.matrix());
             let entry = |i: usize, j: usize| -> f64 {
-                -b * (0..2).map(|k| slope[i][k] * a[j][k] + a[i][k] * slope[j][k]).sum::<f64>()
+                -b * (0..2).map(|k| derivative[i][k] * a[j][k] + a[i][k] * derivative[j][k]).sum::<f64>()
             };
             [entry(0, 0), entry(0, 1), entry(1, 1)]
         };
         Step {
-            transition: slopes.matrix().map(|row| row.map(|entry| -b * entry)),
+            transition: derivatives.matrix().map(|row| row.map(|entry| -b * entry)),
             noise: symmetric(noise.map(|entry| -entry)),
         }
     }

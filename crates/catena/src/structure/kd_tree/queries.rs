@@ -1,8 +1,8 @@
 //! The public operations of the tree.
 
 use super::build;
-use super::nodes::{KdTree, Neighbor, with_width};
-use super::search::{KNearest, Nearest, Rows, Within};
+use super::nodes::{KdTree, NO_ROW, Neighbor, with_width};
+use super::search::{KNearest, Nearest, Within};
 use crate::data::InputPoints;
 use crate::index::RowIndex;
 
@@ -59,24 +59,15 @@ impl KdTree {
     /// # Panics
     /// When the point does not have M coordinates.
     pub fn k_nearest(&self, point: &[f64], k: usize, neighbors: &mut Vec<Neighbor>) {
-        self.k_nearest_among(point, k, Rows::All, neighbors);
+        self.search_k_nearest(point, k, NO_ROW, neighbors);
     }
 
-    /// As [`k_nearest`](Self::k_nearest), without one row: for the neighbors of a point of the tree itself.
-    ///
-    /// # Panics
-    /// When the point does not have M coordinates.
-    pub fn k_nearest_except(&self, point: &[f64], k: usize, except: RowIndex, neighbors: &mut Vec<Neighbor>) {
-        self.k_nearest_among(point, k, Rows::Except(except.get()), neighbors);
-    }
-
-    /// As [`k_nearest`](Self::k_nearest), among the rows below `before` only: for conditioning on the points that come
-    /// earlier in the order of the table.
+    /// As [`k_nearest`](Self::k_nearest), among the rows below `before` only.
     ///
     /// # Panics
     /// When the point does not have M coordinates.
     pub fn k_nearest_before(&self, point: &[f64], k: usize, before: RowIndex, neighbors: &mut Vec<Neighbor>) {
-        self.k_nearest_among(point, k, Rows::Before(before.get()), neighbors);
+        self.search_k_nearest(point, k, before.get(), neighbors);
     }
 
     /// Every row at most this squared distance from a point, in no particular order. They replace the contents of `neighbors`.
@@ -90,13 +81,13 @@ impl KdTree {
         with_width!(self.dim, width => self.search_from_root(width, point, &mut search));
     }
 
-    fn k_nearest_among(&self, point: &[f64], k: usize, among: Rows, neighbors: &mut Vec<Neighbor>) {
+    fn search_k_nearest(&self, point: &[f64], k: usize, before: usize, neighbors: &mut Vec<Neighbor>) {
         self.check(point);
         neighbors.clear();
         if k == 0 {
             return;
         }
-        let mut search = KNearest { k, among, neighbors };
+        let mut search = KNearest { k, before, neighbors };
         with_width!(self.dim, width => self.search_from_root(width, point, &mut search));
     }
 

@@ -200,18 +200,10 @@ impl Search for Nearest {
     }
 }
 
-/// The rows to search.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Rows {
-    All,
-    Except(usize),
-    Before(usize),
-}
-
-/// The k nearest points, kept in order.
+/// The k nearest points among the rows below `before`, in order.
 pub(super) struct KNearest<'a> {
     pub(super) k: usize,
-    pub(super) among: Rows,
+    pub(super) before: usize,
     pub(super) neighbors: &'a mut Vec<Neighbor>,
 }
 
@@ -228,16 +220,11 @@ impl Search for KNearest<'_> {
 
     #[inline(always)]
     fn passes_over(&self, _: usize, lowest_row: usize) -> bool {
-        matches!(self.among, Rows::Before(before) if lowest_row >= before)
+        lowest_row >= self.before
     }
 
     fn meet(&mut self, candidate: Candidate) {
-        let counts = match self.among {
-            Rows::All => true,
-            Rows::Except(row) => candidate.row != row,
-            Rows::Before(before) => candidate.row < before,
-        };
-        if !counts {
+        if candidate.row >= self.before {
             return;
         }
         if self.neighbors.len() == self.k {

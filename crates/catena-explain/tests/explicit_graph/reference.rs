@@ -1,4 +1,4 @@
-//! The judge: the joint Gaussian of all states, conditioned on all observed cells at once.
+//! The dense reference: the joint Gaussian of all states, conditioned on all observed cells at once.
 //!
 //! It takes A, Q and P₀ from the kernels and nothing from the graph.
 
@@ -8,7 +8,7 @@ use catena::index::{LatentIndex, OutputIndex, RowIndex};
 use catena::kernel::{Block, Dynamics, VisitDynamics};
 use catena_explain::Edge;
 
-pub(crate) struct Judge<'a> {
+pub(crate) struct Reference<'a> {
     case: &'a Case,
     /// The prior covariance of all states, stacked by position.
     covariance: Dense,
@@ -20,7 +20,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) log_evidence: f64,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Reference<'a> {
     pub(crate) fn new(case: &'a Case) -> Self {
         let covariance = prior_covariance(case);
         let (mut readings, mut values, mut noise) = (vec![], vec![], vec![]);
