@@ -1,6 +1,7 @@
 //! Converts errors to the exceptions of `catena.errors`.
 
 use catena::data::DataError;
+use catena::structure::StructureError;
 use catena_fit::fit::FitError;
 use catena_fit::method::MethodError;
 use catena_store::StoreError;
@@ -40,6 +41,12 @@ impl From<FitError> for Failure {
 
 impl From<MethodError> for Failure {
     fn from(error: MethodError) -> Self {
+        FitError::from(error).into()
+    }
+}
+
+impl From<StructureError> for Failure {
+    fn from(error: StructureError) -> Self {
         FitError::from(error).into()
     }
 }

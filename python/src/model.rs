@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::live::Live;
 use crate::parts::written;
 use crate::structure::Structure;
-use crate::threads::on_pool;
+use crate::threads::computed;
 
 /// A fitted model with the names of its table; the public class is `catena.MultiOutputGP`.
 #[pyclass(frozen, module = "catena._catena")]
@@ -50,13 +50,10 @@ impl Model {
     ) -> Result<Predictive, Failure> {
         let quantity = quantity(include_noise);
         let at = at.as_ref().map(arrays::points).transpose()?;
-        let predictive = py.detach(|| {
-            on_pool(|| match &at {
-                Some(at) => self.fit.predict(at, quantity),
-                None => self.fit.predict_rows(quantity),
-            })
-        });
-        Ok(predictive??)
+        computed(py, || match &at {
+            Some(at) => self.fit.predict(at, quantity),
+            None => self.fit.predict_rows(quantity),
+        })
     }
 }
 
@@ -102,8 +99,7 @@ impl Model {
         include_noise: bool,
     ) -> PyResult<Cube<'py>> {
         let at = arrays::points(&at)?;
-        let found = py.detach(|| on_pool(|| self.fit.covariances(&at, quantity(include_noise))));
-        let numbers = found?.map_err(Failure::from)?;
+        let numbers = computed(py, || self.fit.covariances(&at, quantity(include_noise)))?;
         let n_outputs = self.n_outputs();
         vector(py, numbers).reshape([at.n_rows(), n_outputs, n_outputs])
     }
@@ -118,14 +114,13 @@ impl Model {
         include_noise: bool,
     ) -> PyResult<Cube<'py>> {
         let at = arrays::points(&at)?;
-        let found = py.detach(|| on_pool(|| self.fit.draws(&at, quantity(include_noise), n_draws, seed)));
-        let numbers = found?.map_err(Failure::from)?;
+        let numbers = computed(py, || self.fit.draws(&at, quantity(include_noise), n_draws, seed))?;
         vector(py, numbers).reshape([n_draws, at.n_rows(), self.n_outputs()])
     }
 
     /// The log evidence; some methods compute it only here.
     fn log_evidence(&self, py: Python<'_>) -> PyResult<f64> {
-        Ok(py.detach(|| on_pool(|| self.fit.log_evidence()))?.map_err(Failure::from)?)
+        Ok(computed(py, || self.fit.log_evidence())?)
     }
 
     /// The same parameters with more rows.
@@ -136,13 +131,13 @@ impl Model {
         values: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<Self> {
         let more = arrays::dataset(&inputs, &values)?;
-        let fit = py.detach(|| on_pool(|| self.fit.with_more_rows(&more)))?.map_err(Failure::from)?;
+        let fit = computed(py, || self.fit.with_more_rows(&more))?;
         Ok(Self { fit, about: self.about.clone() })
     }
 
     /// A live posterior of this model.
     fn live(&self, py: Python<'_>) -> PyResult<Live> {
-        let fit = py.detach(|| on_pool(|| LiveFit::new(&self.fit)))?.map_err(Failure::from)?;
+        let fit = computed(py, || LiveFit::new(&self.fit))?;
         Ok(Live::new(fit, self.about.outputs.clone()))
     }
 
@@ -210,7 +205,7 @@ impl Model {
 
     /// The structure of the fit; `None` for methods without one.
     fn structure(&self, py: Python<'_>) -> PyResult<Option<Structure>> {
-        Ok(py.detach(|| on_pool(|| Structure::of_fit(&self.fit)))??)
+        Ok(computed(py, || Structure::of_fit(&self.fit))?)
     }
 
     /// The report page; `held_out` are true values of held-out cells, n×D.
@@ -221,8 +216,7 @@ impl Model {
         held_out: Option<PyReadonlyArray2<'_, f64>>,
     ) -> PyResult<String> {
         let held_out = held_out.as_ref().map(arrays::to_rows).unwrap_or_default();
-        let page = py.detach(|| on_pool(|| catena_store::page(title, &self.fit, &self.about, &held_out)))?;
-        Ok(page.map_err(Failure::from)?)
+        Ok(computed(py, || catena_store::page(title, &self.fit, &self.about, &held_out))?)
     }
 
     /// Names of inputs and outputs, clocks of the inputs, and the notes of the Python package as JSON.
@@ -260,28 +254,26 @@ impl Model {
 
     /// The bytes of a model file.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = py.detach(|| on_pool(|| catena_store::to_bytes(&self.fit, &self.about)))?;
-        let bytes = bytes.map_err(Failure::from)?;
+        let bytes = computed(py, || catena_store::to_bytes(&self.fit, &self.about))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// The model from the bytes of a model file.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
-        let opened = py.detach(|| on_pool(|| catena_store::from_bytes(bytes)))?.map_err(Failure::from)?;
+        let opened = computed(py, || catena_store::from_bytes(bytes))?;
         Ok(Self { fit: opened.fit, about: opened.about })
     }
 
     /// Writes a model file atomically.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let saved = py.detach(|| on_pool(|| catena_store::save(&self.fit, &self.about, &path)))?;
-        Ok(saved.map_err(Failure::from)?)
+        Ok(computed(py, || catena_store::save(&self.fit, &self.about, &path))?)
     }
 
     /// Reads a model file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let opened = py.detach(|| on_pool(|| catena_store::load(&path)))?.map_err(Failure::from)?;
+        let opened = computed(py, || catena_store::load(&path))?;
         Ok(Self { fit: opened.fit, about: opened.about })
     }
 }

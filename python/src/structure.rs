@@ -5,13 +5,13 @@ use std::sync::Arc;
 use catena::data::InputPoints;
 use catena::index::RowIndex;
 use catena::structure::{Start, StructureChoice, StructureError, Tree, chain_ensemble};
-use catena_fit::fit::{Fit, FitError, MethodChoice, StructureOption};
+use catena_fit::fit::{Fit, MethodChoice, StructureOption};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::arrays;
 use crate::failure::Failure;
-use crate::threads::on_pool;
+use crate::threads::computed;
 
 /// A rooted tree over the rows of a table; a chain is a tree without branches.
 #[pyclass(frozen, module = "catena.structures")]
@@ -58,8 +58,7 @@ impl Structure {
     }
 
     fn new(tree: Result<Tree, StructureError>, kind: &'static str) -> Result<Self, Failure> {
-        let tree = Arc::new(tree.map_err(FitError::from)?);
-        Ok(Self { tree, kind })
+        Ok(Self { tree: Arc::new(tree?), kind })
     }
 
     /// A value for every row.
@@ -125,7 +124,8 @@ fn built(
     build: impl Fn(&InputPoints) -> Result<Tree, StructureError> + Send + Sync,
 ) -> PyResult<Structure> {
     let inputs = arrays::points(&inputs)?;
-    Ok(Structure::new(py.detach(|| on_pool(|| build(&inputs)))?, kind)?)
+    let tree = computed(py, || build(&inputs))?;
+    Ok(Structure { tree: Arc::new(tree), kind })
 }
 
 /// The chain of a single input column in ascending order.
@@ -171,8 +171,7 @@ pub(crate) fn random_chains(
     seed: u64,
 ) -> PyResult<Vec<Structure>> {
     let inputs = arrays::points(&inputs)?;
-    let chains = py.detach(|| on_pool(|| chain_ensemble(&inputs, n_chains, seed)))?;
-    let chains = chains.map_err(|error| Failure::from(FitError::from(error)))?;
+    let chains = computed(py, || chain_ensemble(&inputs, n_chains, seed))?;
     Ok(chains
         .into_iter()
         .map(|tree| Structure { tree: Arc::new(tree), kind: "random greedy chain" })

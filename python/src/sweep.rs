@@ -14,7 +14,7 @@ use pyo3::types::PyDict;
 use crate::arrays::{self, table, vector};
 use crate::failure::Failure;
 use crate::structure::Structure;
-use crate::threads::on_pool;
+use crate::threads::computed;
 
 /// Posterior means and variances of the latent function, log evidence and its gradient.
 #[pyfunction]
@@ -36,16 +36,13 @@ pub(crate) fn sweep<'py>(
     let model = model(n_outputs, arrays::to_rows(&mixing), &length_scales, &noise, kernel)?;
     let structure = structure.map_or(Laid::Automatic, |given| Laid::Given(given.get().tree()));
     let method = CatenaMethod { structure, states: States::Suited, candidates: None };
-    let swept = py.detach(|| {
-        on_pool(|| -> Result<_, MethodError> {
-            let problem = Problem::new(&model, &dataset, DistanceScale::ONE)?;
-            let fitted = method.fit(problem)?;
-            let evidence = fitted.evidence()?.map_or(f64::NAN, Evidence::get);
-            let gradient = with_gradient.then(|| method.gradient(problem)).transpose()?;
-            Ok((fitted.predict_rows(Quantity::Function)?, evidence, gradient))
-        })
-    });
-    let (prediction, log_evidence, gradient) = swept?.map_err(Failure::from)?;
+    let (prediction, log_evidence, gradient) = computed(py, || -> Result<_, MethodError> {
+        let problem = Problem::new(&model, &dataset, DistanceScale::ONE)?;
+        let fitted = method.fit(problem)?;
+        let evidence = fitted.evidence()?.map_or(f64::NAN, Evidence::get);
+        let gradient = with_gradient.then(|| method.gradient(problem)).transpose()?;
+        Ok((fitted.predict_rows(Quantity::Function)?, evidence, gradient))
+    })?;
     let result = PyDict::new(py);
     result.set_item("log_evidence", log_evidence)?;
     result.set_item("mean", table(py, prediction.means().to_vec(), n_outputs)?)?;

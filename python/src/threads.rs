@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::Python;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::failure::Failure;
@@ -13,6 +14,14 @@ static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 /// Runs a computation on the pool of this process.
 pub(crate) fn on_pool<T: Send>(calculation: impl FnOnce() -> T + Send) -> Result<T, Failure> {
     Ok(pool()?.install(calculation))
+}
+
+/// Runs a fallible computation on the pool, without the interpreter lock.
+pub(crate) fn computed<T: Send, E: Into<Failure> + Send>(
+    py: Python<'_>,
+    calculation: impl FnOnce() -> Result<T, E> + Send,
+) -> Result<T, Failure> {
+    py.detach(|| on_pool(calculation))?.map_err(Into::into)
 }
 
 fn pool() -> Result<Arc<ThreadPool>, Failure> {

@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Shared fixtures."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 
 @pytest.fixture(scope="session")
 def program():
-    """The command line program, which `cargo xtask test` builds and names in the variable CATENA_PROGRAM."""
+    """The command-line program; `cargo xtask test` builds it and sets CATENA_PROGRAM."""
     path = os.environ.get("CATENA_PROGRAM")
     assert path and Path(path).exists(), (
         "build it with `cargo build -p catena-cli` and set CATENA_PROGRAM to its path"

@@ -58,5 +58,5 @@ def diagonal_blocks(joint, n_outputs):
 
 
 def same(found, expected):
-    """Two answers agree to rounding."""
+    """Asserts that two results agree to rounding."""
     np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-9, atol=1e-9)

@@ -1,4 +1,4 @@
-"""Tables that tests share, made from seeds."""
+"""Tables of the tests, generated from seeds."""
 
 import numpy as np
 
@@ -11,12 +11,12 @@ MODEL = {
     "noise": np.array([0.05, 0.02, 0.1]),
     "kernel": "matern32",
 }
-#: The same, to be handed to an estimator as it is.
+#: The same as arguments of an estimator.
 GIVEN = {"learn": False, "standardize": False, **MODEL}
 
 
 def line(n_rows=25, n_outputs=3, missing=0.3, seed=0):
-    """Unordered places along one input, outputs that move together, and missing values."""
+    """Unordered points of one input, correlated outputs, and missing values."""
     generator = np.random.default_rng(seed)
     X = generator.uniform(0, 10, (n_rows, 1))
     wave = np.column_stack([np.sin(X[:, 0]), np.cos(0.6 * X[:, 0])])
@@ -27,7 +27,7 @@ def line(n_rows=25, n_outputs=3, missing=0.3, seed=0):
 
 
 def plane(n_rows=40, n_outputs=2, dim=2, seed=0):
-    """Places in a plane, smooth outputs and missing values."""
+    """Points in a plane, smooth outputs and missing values."""
     generator = np.random.default_rng(seed)
     X = generator.uniform(0, 3, (n_rows, dim))
     Y = np.column_stack([np.sin(X.sum(1) + output) for output in range(n_outputs)])
@@ -37,7 +37,7 @@ def plane(n_rows=40, n_outputs=2, dim=2, seed=0):
 
 
 def waiting():
-    """A model with rows that only its live posterior knows of, and what it should say."""
+    """A model with rows that only its live posterior has, and a model of all rows."""
     X, Y = line(30)
     gp = catena.MultiOutputGP(**GIVEN).fit(X[:20], Y[:20])
     gp.posterior_at(3.0)

@@ -1,4 +1,4 @@
-"""Whatever is wrong with what was given, Python gets an exception with a sentence, never a panic."""
+"""Invalid arguments raise an exception with one sentence, never a panic."""
 
 import numpy as np
 import pytest

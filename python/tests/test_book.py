@@ -1,13 +1,13 @@
-"""The book runs: every chapter is one session in a folder of its own, and what it shows is what comes out.
+"""The book runs: every chapter is one session in its own folder, and its output is the output shown.
 
-- ``python`` blocks share the names of their chapter. A ``text`` block right behind one is what it prints. With ``needs=NAME``
-  a block is compiled always, and run where that library is installed; a ``sketch`` is compiled only (clusters).
-- ``console`` blocks have commands after ``$``, and what they print below them.
-- The folder has ``data/``, as the repository does. ``rust`` blocks are compiled and run by ``cargo test --doc``; ``sh`` blocks
-  are chores of the repository itself.
+- ``python`` blocks share the names of their chapter. A ``text`` block directly after one is its output. With ``needs=NAME`` a
+  block is always compiled, and run if that library is installed; a ``sketch`` is only compiled (clusters).
+- ``console`` blocks have commands after ``$``, and their output below them.
+- The folder has ``data/``, like the repository. ``rust`` blocks are compiled and run by ``cargo test --doc``; ``sh`` blocks are
+  not run.
 
-Words must be the same. Counts must be too; numbers with a point or a unit may differ by one in the last place or by one in a
-hundred, since a climb ends where rounding lets it. ``...`` stands for anything in a line, and alone for any lines.
+Words and counts must be the same. Numbers with a point or a unit may differ by one in the last place or by one in a hundred,
+since the end of an optimization depends on rounding. ``...`` matches anything in a line, and alone any lines.
 """
 
 import contextlib
@@ -32,7 +32,7 @@ NUMBER = re.compile(r"((?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?)")
 
 
 class Block(NamedTuple):
-    """A block of code: where its first line stands, its language, what else its fence says, and the code."""
+    """A block of code: its first line, language, marks of its fence, and code."""
 
     line: int
     language: str
@@ -54,7 +54,7 @@ def blocks_of(text):
 
 
 def difference(shown, printed):
-    """The first line that is not as it was shown, or None."""
+    """The first line that differs from the one shown, or None."""
     pattern = [line.rstrip() for line in shown.strip("\n").splitlines()]
     actual = [line.rstrip() for line in printed.strip("\n").splitlines()]
     at = 0
@@ -126,7 +126,7 @@ class Session:
                 self.console(block)
 
     def python(self, block, shown):
-        """Runs Python, and compares what it prints if that is shown."""
+        """Runs Python and compares its output if it is shown."""
         # Tracebacks then name the line of the page.
         code = compile("\n" * (block.line - 1) + block.code, str(self.page), "exec")
         if "sketch" in block.marks:
@@ -142,7 +142,7 @@ class Session:
             assert wrong is None, f"{self.page}:{shown.line}\n{wrong}"
 
     def console(self, block):
-        """Runs commands one by one and compares what they print."""
+        """Runs commands and compares their output."""
         commands = re.split(r"^\$ ", block.code, flags=re.MULTILINE)
         assert commands[0] == "" and len(commands) > 1, f"{self.page}:{block.line}: begin with `$ `"
         for command in commands[1:]:
@@ -157,7 +157,7 @@ class Session:
                 check=False,
             )
             place = f"{self.page}:{block.line}: {line}"
-            # What goes wrong is shown too, as the sentence that the program says.
+            # Errors are shown too, as the message of the program.
             is_refusal = shown.startswith("catena: ")
             assert (done.returncode != 0) == is_refusal, f"{place}\n{done.stdout}"
             wrong = difference(shown, done.stdout)
@@ -165,7 +165,7 @@ class Session:
 
 
 def _first_line(command):
-    """The command, which may go on after a backslash, and what is shown below it."""
+    """Commands, which may continue after a backslash, with the output shown below them."""
     lines = command.splitlines()
     length = 1
     while lines[length - 1].endswith("\\"):

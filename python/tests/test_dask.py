@@ -1,4 +1,4 @@
-"""A table in parts on real worker processes: the same evidence, gradient, posterior and learning as on one machine."""
+"""Partitioned tables on worker processes: the same evidence, gradient, posterior and learning as on one machine."""
 
 import os
 import pickle
@@ -40,7 +40,7 @@ def client():
 
 
 def rows_along(n_rows, seed=3, n_outputs=3):
-    """Uneven ascending times with a few duplicates, outputs that move together, and missing values."""
+    """Uneven ascending times with a few duplicates, correlated outputs, and missing values."""
     random = np.random.default_rng(seed)
     times = np.sort(random.uniform(0, n_rows, n_rows).round(2))
     slow, fast = np.sin(times / 300), np.sin(times / 20 + np.sin(times / 77))
@@ -57,7 +57,7 @@ def assert_same(found, expected, tolerance=1e-9):
 
 
 def chunks_of(n_rows, n_parts):
-    """Uneven chunks, the first of them a single row where there are several."""
+    """Uneven chunks, the first of them a single row if there are several."""
     if n_parts == 1:
         return (n_rows,)
     cuts = np.unique(np.concatenate([[1], np.linspace(0, n_rows, n_parts + 1)[2:].astype(int)]))
@@ -114,7 +114,7 @@ def test_two_inputs_on_the_chain_of_the_parts(client):
     gp = catena.dask.MultiOutputGP(learn=False, standardize=False, n_parts=5, **model)
     gp.fit(da.from_array(X, (1000, 2)), da.from_array(Y, (1000, 2)), client=client)
     assert gp.chain_["parts"] == 5
-    # The chain as it was laid: parts along the curve, end to end.
+    # The chain: partitions along the curve, end to end.
     parts = client.gather(gp._chain.parts)
     rows = {tuple(point): row for row, point in enumerate(X)}
     order = [rows[tuple(point)] for part in parts for point in part.points[part.order]]
@@ -159,7 +159,7 @@ def test_learning_ends_where_one_machine_does(client, learned, monkeypatch):
     assert len(gaps) == 1, "the distributed median is computed once"
     assert gp.summary_["n_rows"] == len(X)
     assert "the chain has 4 partitions" in gp.summary_["decisions"]
-    # A few kilobytes per part and round, whatever the rows.
+    # A few kilobytes per partition and round for any number of rows.
     traffic = gp.traffic_
     assert traffic["evaluations"] > 5
     assert gp.local().mixing_ == pytest.approx(gp.mixing_)
@@ -210,7 +210,7 @@ def test_a_directory_of_parquet_files(client, tmp_path):
     frame = frame_of()
     folder, filled = tmp_path / "rows", tmp_path / "filled"
     folder.mkdir()
-    # Named so that their order is not that of time.
+    # The names are not in the order of time.
     for name, (begin, end) in {"b": (0, 500), "a": (500, 1300), "c": (1300, 2000)}.items():
         frame[begin:end].to_parquet(folder / f"{name}.parquet", index=False)
     local = catena.MultiOutputGP(learn=False, **GIVEN).fit(frame)
@@ -250,7 +250,7 @@ def test_new_points_and_an_index_of_times(client):
 def test_forecasts_scores_and_single_places_are_those_of_the_whole_table(client, monkeypatch):
     frame = frame_of(3000).drop(columns="place").set_index("time")
     local = catena.MultiOutputGP(learn=False, **GIVEN).fit(frame)
-    # Of the table only a window in its middle is kept beside the parameters, as for tables that are long.
+    # As for long tables, only a window of the table is kept with the parameters.
     sample = Chain.sample
     monkeypatch.setattr(Chain, "sample", lambda chain, wanted, seed: sample(chain, 300, seed))
     parts = dd.from_pandas(frame, npartitions=4)
@@ -270,7 +270,7 @@ def test_forecasts_scores_and_single_places_are_those_of_the_whole_table(client,
         gp.score(parts)
 
 
-#: What is read from parameters and from what was learned, which are those of the whole table.
+#: Members that depend on parameters only, which are those of the whole table.
 OF_PARAMETERS = {
     "get_params",
     "set_params",
@@ -282,7 +282,7 @@ OF_PARAMETERS = {
     "warnings_",
     "plot_mixing",
 }
-#: Asked of the parts by way of `_moments`.
+#: Members that use the partitions through `_moments`.
 OF_PARTS = {"forecast"}
 
 
@@ -330,7 +330,7 @@ def test_rows_that_were_dropped_do_not_change_the_input(client):
 def test_missing_values_among_whole_numbers(client, tmp_path):
     X, Y = rows_along(400)
     frame = pd.DataFrame({"x": X[:, 0], "n": pd.array(np.round(10 * Y[:, 0]), "Float64").astype("Int64")})
-    # No missing value in the first part: its types are those of the others all the same.
+    # The first partition has no missing value but the same types as the others.
     frame.loc[:199, "n"] = frame.loc[:199, "n"].fillna(0)
     given = {"mixing": [10.0], "length_scales": 12.0, "noise": 1.0, "kernel": "matern32", "learn": False}
     expected = catena.MultiOutputGP(**given).fit(frame).impute()
@@ -396,7 +396,7 @@ def test_mistakes_are_named(client):
         )
 
 
-# Pieces
+# Building blocks
 
 
 @pytest.mark.parametrize("seed", range(6))

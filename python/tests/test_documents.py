@@ -1,4 +1,4 @@
-"""What is written is true: examples run, stubs name what is there, the README's lines work."""
+"""Documentation is true: examples run, stubs match the extension, the README runs."""
 
 import ast
 import doctest
@@ -88,7 +88,7 @@ def test_the_readme(tmp_path):
 
 
 def test_other_lines_of_the_packages_readme(tmp_path):
-    """The blocks after the first are pieces of one program around it; what they wait for is made up here."""
+    """The blocks after the first continue one program; their data are made up here."""
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "python" / "README.md").read_text(), re.DOTALL)
     assert len(blocks) == 2
     sensor = "def sensor():\n    yield 200.0, {'y0': 0.9}\n    yield 201.0, {'y0': 0.8, 'y1': 1.4}\n"

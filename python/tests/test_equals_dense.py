@@ -10,7 +10,7 @@ import catena
 
 @pytest.fixture(params=["matern12", "matern32", "matern52"])
 def pair(request):
-    """A fit and its reference, on one table along a line."""
+    """A fit and its reference on a table with one input."""
     X, Y = line()
     options = {**GIVEN, "kernel": request.param}
     reference = DenseGP(X, Y, **{**MODEL, "kernel": request.param})
@@ -115,7 +115,7 @@ def test_update_equals_a_fit_to_all_rows():
 def test_rivals_know_the_same_parameters(method):
     X, Y = line(n_rows=15)
     gp = catena.MultiOutputGP(method=method, **GIVEN).fit(X, Y)
-    # As many inducing points or neighbors as rows: nothing is left out.
+    # With as many inducing points or neighbors as rows, nothing is approximated.
     np.testing.assert_allclose(gp.predict(ELSEWHERE), DenseGP(X, Y, **MODEL).predict(ELSEWHERE)[0], atol=1e-6)
 
 

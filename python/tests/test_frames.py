@@ -1,4 +1,4 @@
-"""Frames in, the same frames out: type, names, index, time zone; missing values filled, everything else untouched."""
+"""Results have the type, names, index and time zone of the table; only missing values are filled."""
 
 import datetime
 
@@ -32,7 +32,7 @@ def values():
 
 
 def expected(at=None):
-    """What plain arrays of seconds give."""
+    """Results of plain arrays of seconds."""
     gp = catena.MultiOutputGP(**GIVEN).fit(3600.0 * np.arange(HOURS)[:, np.newaxis], values())
     return gp.predict(None if at is None else 3600.0 * np.asarray(at, float)[:, np.newaxis])
 
@@ -79,7 +79,7 @@ def test_pandas_fills_missing_values_and_leaves_the_rest():
     known = frame.notna()
     assert (whole[known].dropna() == frame[known].dropna()).all(axis=None)
     assert std.isna().equals(frame[["a", "b"]].notna())
-    # Single precision in, single precision learned from and out.
+    # Single precision in and out.
     np.testing.assert_allclose(
         whole["a"].to_numpy(), gp.predict()["a"].where(before["a"].isna(), before["a"]), rtol=1e-6
     )
@@ -152,7 +152,7 @@ def test_pyarrow(zone):
 
 def test_anything_with_the_arrow_stream():
     class Stream:
-        """What another library might hand over."""
+        """A table of another library."""
 
         def __init__(self, table):
             self.table = table
@@ -254,7 +254,7 @@ def test_new_rows_may_miss_an_output():
     assert np.isfinite(catena.metrics.rmse(late["a"], gp.predict(late)["a"]))
 
 
-# The right column, or a sentence
+# Selection of columns
 
 
 def far(labels=("t", "a", "b")):
@@ -377,7 +377,7 @@ def test_an_output_is_no_input():
         apart.predict(frame[["t"]].rename(columns={"t": "depth"}))
     with pytest.raises(ValueError, match="unseen at fit time:\n- depth"):
         apart.predict(pl.DataFrame({"depth": [100.0]}))
-    # A single column has no table to be looked for in: what it is called does not matter.
+    # The name of a single column does not matter.
     np.testing.assert_array_equal(apart.predict(frame["t"].rename("hour")), apart.predict(frame[["t"]]))
 
 

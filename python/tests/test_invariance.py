@@ -1,4 +1,4 @@
-"""The answer at a point does not depend on which other points are asked for, or in which order."""
+"""The prediction at a point does not depend on the other points or their order."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_rivals_to_rounding(method):
 
 @pytest.mark.parametrize(
     ("structure", "dim"),
-    # Along one input the chain is exact, and an ensemble of others has nothing to draw new points from.
+    # With one input the chain is exact; an ensemble has no posterior to sample new points from.
     [(structure, dim) for structure in WAYS for dim in (1, 2, 5) if (structure, dim) != ("ensemble:3", 1)],
 )
 def test_draws_have_the_marginals_of_predictions(structure, dim):

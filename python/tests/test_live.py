@@ -1,4 +1,4 @@
-"""A live posterior says what a fresh model of the edited table says, and the reference in dense numpy beside it."""
+"""A live posterior equals a new model of the edited table, and the dense reference."""
 
 import copy
 import multiprocessing
@@ -22,7 +22,7 @@ ALONG_TIME = {**GIVEN, "length_scales": 60 * MODEL["length_scales"]}
 
 
 class Ledger:
-    """A table as a live posterior should have left it, edited by hand."""
+    """The expected table of a live posterior, edited by hand."""
 
     def __init__(self, X, Y):
         self.X, self.Y = X.copy(), Y.copy()
@@ -93,7 +93,7 @@ def on_the_line(generator, ledger):
 
 
 def far_out(generator, ledger):
-    """So far from everything that a spanning tree joins it as its nearest row does."""
+    """So far away that a spanning tree joins it to its nearest row."""
     return 100.0 * len(ledger.X) * (1 + generator.uniform(size=2))
 
 
@@ -128,7 +128,7 @@ def test_random_edits_on_a_tree(kernel):
 
 
 def updated(gp, ledger, generator, place):
-    """One random update: a row, several at one place, or one without a value."""
+    """One random update: a row, several at one point, or one without a value."""
     values = np.array([cells(generator) for _ in range(generator.integers(1, 4))])
     places = np.repeat([place], len(values), axis=0)
     if len(values) == 1:
@@ -142,7 +142,7 @@ def updated(gp, ledger, generator, place):
 @pytest.mark.parametrize(("dim", "structure"), [(1, "auto"), (1, "tree"), (2, "tree"), (2, "chain")])
 def test_update_then_ask(dim, structure):
     X, Y = plane(dim=dim, n_outputs=3)
-    # Rows at one place may branch a tree, which carries no derivatives.
+    # Rows at one point may branch a tree, which has no derivative states.
     given = {"structure": structure, "kernel": "matern12" if structure == "tree" else "matern32"}
     ledger, generator = Ledger(X, Y), np.random.default_rng(dim)
     gp = ledger.fresh(**given)
@@ -225,7 +225,7 @@ def test_one_question_after_one_edit_sends_few_messages():
     live.observe(1500.5, [1.0, 2.0, 3.0])
     live.posterior_at(1500.0)
     assert live.recomputed.positions < 100 and live.recomputed.pairs < 30
-    # What the question did not need is still to be sent for the evidence.
+    # Messages that the query did not need are still recomputed for the evidence.
     live.log_evidence()
     assert 0 < live.recomputed.positions < 100 and 0 < live.recomputed.pairs < 30
 
@@ -248,7 +248,7 @@ def test_a_table_along_time(zone):
     live.observe(later)
     gp.posterior_at(when)
     gp.update(when, {"lake": 1.5}).update(later)
-    # Observed at a row that is there: replaced in one, one more row in the other.
+    # At an existing row: replaced in one, added in the other.
     added = pd.DataFrame(
         [[np.nan, 1.5, np.nan]], columns=frame.columns, index=pd.DatetimeIndex([when], name="when")
     )
@@ -331,7 +331,7 @@ def test_answers_have_the_form_of_the_table(kind):
 
 
 def skewed():
-    """A model that takes the logarithm of its second output, and its table."""
+    """A model with the logarithm of its second output, and its table."""
     generator = np.random.default_rng(0)
     X = np.arange(300.0)[:, None]
     logs = np.cumsum(generator.normal(0, 0.2, 300))
@@ -399,7 +399,7 @@ def test_models_along_time():
     again.update(hours[240:], Y[240:])
     places = [[0.0], [1.5], [100.0], [239.7], [250.0], [259.0], [300.0]]
     same(gp.posterior_at(places, return_std=True), again.predict(places, return_std=True))
-    # A level begins at the first row; before it, both go back from there.
+    # A level starts at the first row; both extrapolate backward from there.
     same(gp.posterior_at(-30.0, return_std=True), again.predict([[-30.0]], return_std=True))
 
 

@@ -1,4 +1,4 @@
-"""What a live posterior refuses, in the user's terms, and that a refusal changes nothing."""
+"""Errors of a live posterior in the user's terms; an error changes nothing."""
 
 import pickle
 

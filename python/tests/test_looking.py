@@ -1,4 +1,4 @@
-"""Pictures, pages and words."""
+"""Plots, pages and texts."""
 
 import matplotlib
 import numpy as np

@@ -1,4 +1,4 @@
-"""A model in one file: to the bit, for Python and the command line alike."""
+"""Model files: exact to the bit, for Python and the command line."""
 
 import csv
 import pickle
@@ -127,7 +127,7 @@ def test_python_opens_what_the_command_line_saved_and_fits_the_same_bits(program
         program, "forecast", tmp_path / "table.csv", "--horizon", "5h", "--budget", "quick", "-o", "-"
     )
     rows = list(csv.DictReader(ahead.splitlines()))
-    # Forecasts on the command line are of models along time.
+    # Forecasts on the command line use time models.
     ahead = catena.MultiOutputGP(kernel="time", budget="quick")
     ahead.fit(pd.read_csv(tmp_path / "table.csv", parse_dates=["when"]))
     assert [float(row["sea_mean"]) for row in rows] == ahead.forecast("5h")["sea"].tolist()

@@ -1,4 +1,4 @@
-"""Every notebook runs from its first cell to its last picture."""
+"""Every notebook runs."""
 
 import runpy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What people who build on catena use: sweeps, structures and scores."""
+"""Building blocks: sweeps, structures and scores."""
 
 import inspect
 import math
@@ -35,9 +35,9 @@ def test_the_gradient_is_that_of_dense_algebra():
                 moved = {**MODEL, name: MODEL[name].copy()}
                 moved[name][place] += sign * step
                 ends.append(DenseGP(X, Y, **moved).log_evidence())
-            slope = (ends[0] - ends[1]) / (2 * step)
-            # Central differences of a number of size 100 are good to about 1e-7 here.
-            assert getattr(gradient, name)[place] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+            derivative = (ends[0] - ends[1]) / (2 * step)
+            # Central differences of a number of size 100 are accurate to about 1e-7 here.
+            assert getattr(gradient, name)[place] == pytest.approx(derivative, rel=1e-6, abs=1e-6)
 
 
 def test_a_sweep_without_gradient_and_on_another_structure():
@@ -60,7 +60,7 @@ def test_structures_are_what_they_say():
         left.remove(order[-1])
     assert chain.order.tolist() == order and chain.is_chain and len(chain) == 60
     tree = structures.spanning_tree(X)
-    # Prim's algorithm, for the total length alone: the shortest way to join all points is unique here.
+    # Prim's algorithm for the total length; the minimum spanning tree is unique here.
     joined, total = {0}, 0.0
     while len(joined) < 60:
         length, row = min((distances[a, b], b) for a in joined for b in range(60) if b not in joined)

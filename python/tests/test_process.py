@@ -1,4 +1,4 @@
-"""Threads, signals, forks and imports: how catena behaves as a guest in someone's process."""
+"""Threads, signals, forks and imports."""
 
 import multiprocessing
 import os
@@ -28,7 +28,7 @@ def large(n_rows):
 
 @pytest.fixture
 def ctrl_c():
-    """Ctrl-C as at a terminal: shells start what runs in the background with it ignored."""
+    """Ctrl-C as at a terminal; shells start background processes with it ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -45,7 +45,7 @@ def test_ctrl_c_keeps_the_best_so_far():
             gp = catena.MultiOutputGP(budget="thorough", latents=4, kernel="matern32").fit(X, Y)
     finally:
         timer.cancel()
-    # Learning to the end takes minutes; a few evaluations of what was begun may still run out.
+    # Learning to the end takes minutes; evaluations in progress may still finish.
     assert time.monotonic() - begin < 30
     assert np.isfinite(gp.predict(X[:5])).all()
     assert any("interrupted" in warning for warning in gp.warnings_)
@@ -103,7 +103,7 @@ def test_a_model_that_is_forked_answers_everything(method, tmp_path):
     X, Y = line(60)
     structure = "ensemble:2" if method == "catena" else "auto"
     gp = catena.MultiOutputGP(method=method, structure=structure, **GIVEN).fit(X, Y)
-    # Threads of this process have worked at each of these, and a child has none of them.
+    # Threads of this process ran each of these; a child has none of them.
     expected = gp.log_marginal_likelihood(), len(gp.report().html)
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
@@ -137,7 +137,7 @@ def test_no_other_library_is_imported():
 
 def test_import_adds_little_to_that_of_numpy():
     code = "import time, numpy; begin = time.process_time(); import catena; print(1e3 * (time.process_time() - begin))"
-    # The least of several, since whatever else runs only adds.
+    # The minimum of several runs; other load only adds time.
     assert min(float(_python(code)) for _ in range(7)) <= 20
 
 
@@ -182,7 +182,7 @@ def test_progress_in_a_notebook_is_one_display_that_changes(monkeypatch):
         shown.append(data["text/plain"])
         return Handle()
 
-    # What a notebook has loaded; neither is needed here.
+    # Modules that a notebook has loaded; neither is needed here.
     monkeypatch.setitem(sys.modules, "ipykernel", types.ModuleType("ipykernel"))
     monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
     module = types.ModuleType("IPython.display")
@@ -204,7 +204,7 @@ def test_progress_in_a_notebook_is_one_display_that_changes(monkeypatch):
 
 def test_results_are_handed_over_without_a_copy():
     swept = catena.sweep(*line(), **MODEL)
-    # The array's memory is owned by what Rust allocated, not by numpy.
+    # The memory of the array is owned by Rust, not by numpy.
     for array in (swept.mean, swept.variance, swept.gradient.mixing):
         owner = array
         while isinstance(owner, np.ndarray) and owner.base is not None:

@@ -1,4 +1,4 @@
-"""scikit-learn says yes: its whole suite of checks, and its tools around our estimator."""
+"""scikit-learn's estimator checks pass, and its tools work with the estimator."""
 
 import pickle
 import warnings
@@ -18,7 +18,7 @@ import catena
 
 def test_check_estimator_in_full():
     with warnings.catch_warnings():
-        # It says that we do not inherit from its base class, and its own checks warn of this and that.
+        # scikit-learn warns that the estimator does not inherit from its base class.
         warnings.simplefilter("ignore")
         results = check_estimator(catena.MultiOutputGP(), on_fail=None, on_skip=None)
     failed = [

@@ -1,4 +1,4 @@
-"""Models along time: seasons as words, forecasts that follow them, and clear refusals."""
+"""Time models: seasonal periods as strings, forecasts, and errors."""
 
 import json
 
@@ -9,7 +9,7 @@ import catena
 
 
 def seasonal(rows):
-    """Two outputs with a level and a daily cycle, an hour a row, a tenth of the cells missing."""
+    """Hourly rows of two outputs with a level and a daily cycle, a tenth of the cells missing."""
     generator = np.random.default_rng(3)
     hours = np.arange(float(rows))
     level = np.cumsum(generator.normal(scale=0.04, size=rows))

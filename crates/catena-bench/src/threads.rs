@@ -10,8 +10,7 @@ use crate::contenders;
 use crate::timing::{Contender, Rounds, Samples, race};
 use crate::workload::Workload;
 use catena::graph::FactorGraph;
-use catena::inference::{Marginals, Workspace};
-use catena::prediction::Prediction;
+use catena::inference::Workspace;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::hint::black_box;
 use std::io::Write as _;
@@ -50,20 +49,12 @@ fn contender<'a>(
     pool: &'a ThreadPool,
     graph: &'a FactorGraph<'a>,
 ) -> Result<Contender<'a>, Failure> {
-    let n_outputs = graph.model().n_outputs();
-    let mut marginals: Option<Marginals> = None;
-    let empty = Prediction::new(0, n_outputs, vec![], vec![])?;
     let run = move || {
         let evidence = pool.install(|| match quantity {
             Quantity::Gradient => workspace.gradient(graph).map(|gradient| gradient.log_evidence),
             Quantity::Evidence => workspace.log_evidence(graph),
             Quantity::Posterior => {
-                let kept = marginals.get_or_insert_with(|| Marginals {
-                    log_evidence: 0.0,
-                    prediction: empty.clone(),
-                    form: catena::inference::Form::Covariance,
-                });
-                workspace.marginals_into(graph, kept).map(|()| kept.log_evidence)
+                workspace.marginals(graph).map(|marginals| black_box(marginals).log_evidence)
             }
         });
         Ok(black_box(evidence?))
@@ -87,7 +78,7 @@ pub(crate) fn run(json: bool) -> Result<(), Failure> {
         let workload = Workload::new(&Case { n_points, ..THREE_LATENTS })?;
         let graph = contenders::graph(&workload)?;
         let cut = || match length.and_then(NonZeroUsize::new) {
-            Some(length) => Workspace::new().in_stretches_of(length),
+            Some(length) => Workspace::new().in_segments_of(length),
             None => Workspace::new().on_all_threads(),
         };
         for quantity in Quantity::ALL {

@@ -1,5 +1,6 @@
 //! Errors of the program: one sentence each, with an exit code.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use catena_experiments::ExperimentError;
@@ -11,7 +12,10 @@ use catena_io::units::DurationError;
 use catena_io::write::WriteError;
 use catena_io::{FileName, Place};
 use catena_store::StoreError;
+use clap::CommandFactory;
 use thiserror::Error;
+
+use crate::arguments::Command;
 
 /// Reason why a command failed.
 #[derive(Debug, Error)]
@@ -24,8 +28,8 @@ pub(crate) enum CliError {
     Write(#[from] WriteError),
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error(transparent)]
-    Duration(#[from] DurationError),
+    #[error("--step {0}")]
+    Step(#[from] DurationError),
     #[error("{file}: {cause}")]
     Fit { file: FileName, cause: FitError },
     #[error("{file}: {place}, column {column}: {what}")]
@@ -175,8 +179,8 @@ impl CliError {
 }
 
 /// Prints help, or a usage error as one sentence, and returns the exit code.
-pub(crate) fn usage_exit(error: &clap::Error) -> ExitCode {
-    match usage_sentence(error) {
+pub(crate) fn usage_exit(error: &clap::Error, words: &[OsString]) -> ExitCode {
+    match usage_sentence(error, words) {
         Some(sentence) => crate::console::complain(&sentence),
         None => {
             let _ = error.print();
@@ -185,8 +189,8 @@ pub(crate) fn usage_exit(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS }
 }
 
-/// A usage error as one sentence; `None` for help.
-pub(crate) fn usage_sentence(error: &clap::Error) -> Option<String> {
+/// A usage error in these words as one sentence; `None` for help.
+pub(crate) fn usage_sentence(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_help || !error.use_stderr() {
         return None;
@@ -196,9 +200,10 @@ pub(crate) fn usage_sentence(error: &clap::Error) -> Option<String> {
     let sentence: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
     let sentence = sentence.join(" ").replace(" tip:", ";").replace("error: ", "");
     // The help of the verb is more specific where the verb is known.
-    let usage = text.lines().find_map(|line| line.strip_prefix("Usage: catena "));
-    let verb =
-        usage.and_then(|usage| usage.split(' ').next()).filter(|word| word.starts_with(char::is_alphabetic));
-    let help = verb.map_or_else(|| "catena --help".to_owned(), |verb| format!("catena help {verb}"));
+    let verb = words.get(1).and_then(|word| word.to_str());
+    let help = match verb.filter(|verb| Command::command().find_subcommand(verb).is_some()) {
+        Some(verb) => format!("catena help {verb}"),
+        None => "catena --help".to_owned(),
+    };
     Some(format!("{}; see `{help}`", sentence.trim_end_matches(['.', ';'])))
 }

@@ -11,12 +11,12 @@ use catena_io::units::Duration;
 use catena_methods::MemoryLimit;
 use catena_store::length_text;
 
-use crate::arguments::{KernelOption, ModelOptions, positive};
+use crate::arguments::{KernelOption, ModelOptions, Printing, positive};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Learning;
 use crate::parameters;
-use crate::plan;
+use crate::plan::{self, Plan};
 use crate::source::Source;
 
 /// Sets the number of threads of the process.
@@ -31,38 +31,39 @@ pub(crate) fn use_threads(threads: Option<usize>) -> Result<(), CliError> {
         .map_err(|_| CliError::Threads(threads))
 }
 
-/// Options of a fit, checked before the table is read; [`FitRequest::prepared`] adds what depends on the table.
-pub(crate) struct FitRequest {
+/// Options of a fit, checked before the table is read.
+pub(crate) struct FitRequest<'a> {
+    given: &'a ModelOptions,
     pub(crate) options: FitOptions,
     /// The parameter file and its first entry that is a duration.
     duration: Option<(FileName, String)>,
 }
 
-impl FitRequest {
+impl<'a> FitRequest<'a> {
     /// Checks the options that do not depend on the table, and reads the parameter file.
-    pub(crate) fn new(asked: &ModelOptions) -> Result<Self, CliError> {
-        use_threads(asked.threads)?;
-        if matches!(asked.kernel.given(), Some(KernelOption::Pair(_))) && !asked.period.is_empty() {
+    pub(crate) fn new(given: &'a ModelOptions) -> Result<Self, CliError> {
+        use_threads(given.threads)?;
+        if matches!(given.kernel.given(), Some(KernelOption::Pair(_))) && !given.period.is_empty() {
             return Err(CliError::PeriodWithKernel);
         }
         let mut options = FitOptions {
-            method: asked.method,
-            structure: asked.structure,
-            state: asked.state.given(),
-            latents: asked.latents.given(),
-            private: asked.private.given(),
-            mean: asked.mean,
-            relevance: asked.ard.given(),
-            kernel: match asked.kernel.given() {
+            method: given.method,
+            structure: given.structure,
+            state: given.state.given(),
+            latents: given.latents.given(),
+            private: given.private.given(),
+            mean: given.mean,
+            relevance: given.ard.given(),
+            kernel: match given.kernel.given() {
                 Some(KernelOption::Pair(pair)) => Some(pair),
                 Some(KernelOption::Sum(_) | KernelOption::Time) | None => None,
             },
-            budget: asked.budget,
-            seed: asked.seed,
+            budget: given.budget,
+            seed: given.seed,
             ..FitOptions::default()
         };
         let mut duration = None;
-        match (asked.no_learn, &asked.parameters) {
+        match (given.no_learn, &given.parameters) {
             (true, None) => return Err(CliError::NoParameters),
             (true, Some(path)) => {
                 let (parameters, key) = parameters::read(path)?;
@@ -71,12 +72,12 @@ impl FitRequest {
             }
             (false, _) => {}
         }
-        Ok(Self { options, duration })
+        Ok(Self { given, options, duration })
     }
 
     /// The options for a table: its names, lengths in units of its input, and the memory limit.
-    pub(crate) fn prepared(&self, frame: &Frame, limits: &ModelOptions) -> Result<FitOptions, CliError> {
-        let options = &self.options;
+    fn prepared(&self, frame: &Frame) -> Result<FitOptions, CliError> {
+        let Self { options, given, .. } = self;
         if !options.has_parameters() && frame.n_rows() < 2 {
             return Err(CliError::OneRow { file: frame.file.clone() });
         }
@@ -90,41 +91,57 @@ impl FitRequest {
             );
             return Err(CliError::Parameters { file: file.clone(), what });
         }
-        let options = FitOptions { time: time_options(frame, options, limits)?, ..options.clone() };
-        plan::check_memory(frame, &options, limits.max_memory)?;
+        let options = FitOptions { time: time_options(frame, options, given)?, ..options.clone() };
+        plan::check_memory(frame, &options, given.max_memory)?;
         Ok(FitOptions {
             length_text: if is_time { |length| length_text(true, length) } else { options.length_text },
             input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             output_names: frame.outputs.clone(),
             // The estimate was within the limit; dense methods also check their own allocations.
-            memory: limits.max_memory.map_or(options.memory, |limit| MemoryLimit::bytes(limit.0 as u64)),
+            memory: given.max_memory.map_or(options.memory, |limit| MemoryLimit::bytes(limit.0 as u64)),
             ..options
         })
     }
-}
 
-/// Fits the selected columns.
-pub(crate) fn learn(
-    source: &Source,
-    asked: &FitRequest,
-    limits: &ModelOptions,
-    console: Console,
-) -> Result<Fit, CliError> {
-    let options = asked.prepared(&source.frame, limits)?;
-    fit_watched(&source.dataset()?, &options, console).map_err(|error| source.in_user_terms(error))
+    /// The options for a table; a dry run prints the plan of `verb` and returns `None`.
+    pub(crate) fn for_table(
+        &self,
+        frame: &Frame,
+        verb: &str,
+        printing: Printing,
+    ) -> Result<Option<FitOptions>, CliError> {
+        let options = self.prepared(frame)?;
+        if !self.given.dry_run {
+            return Ok(Some(options));
+        }
+        Plan::new(frame, &options).show(verb, printing.json, printing.console())?;
+        Ok(None)
+    }
+
+    /// Fits the selected columns; a dry run prints the plan of `verb` and returns `None`.
+    pub(crate) fn learn(
+        &self,
+        source: &Source,
+        verb: &str,
+        printing: Printing,
+    ) -> Result<Option<Fit>, CliError> {
+        let Some(options) = self.for_table(&source.frame, verb, printing)? else { return Ok(None) };
+        let fit = fit_watched(&source.dataset()?, &options, printing.console());
+        fit.map(Some).map_err(|error| source.in_user_terms(error))
+    }
 }
 
 /// The requested time model in units of the table's input; that of `options` if none was requested.
 fn time_options(
     frame: &Frame,
     options: &FitOptions,
-    asked: &ModelOptions,
+    given: &ModelOptions,
 ) -> Result<Option<TimeOptions>, CliError> {
-    let sum = match asked.kernel.given() {
+    let sum = match given.kernel.given() {
         Some(KernelOption::Sum(text)) => Some(text),
         Some(KernelOption::Pair(_) | KernelOption::Time) | None => None,
     };
-    if !asked.asks_for_time() {
+    if !given.requests_time_model() {
         return Ok(options.time.clone());
     }
     let [input] = frame.inputs.as_slice() else {
@@ -141,7 +158,7 @@ fn time_options(
     };
     let spec = sum.map(|text| TimeSpec::parse(&text, &period)).transpose();
     let spec = spec.map_err(|error| CliError::Period(error.to_string()))?;
-    let periods: Result<Vec<f64>, String> = asked.period.iter().map(|text| period(text)).collect();
+    let periods: Result<Vec<f64>, String> = given.period.iter().map(|text| period(text)).collect();
     let periods = periods.map_err(CliError::Period)?;
     let parameters = options.time.as_ref().and_then(|time| time.parameters.clone());
     Ok(Some(TimeOptions { spec, periods, parameters }))

@@ -31,15 +31,17 @@ use crate::arguments::Command;
 /// # Errors
 /// The message that the user would see, or `None` if help was requested.
 pub fn check_words(words: impl IntoIterator<Item = OsString>) -> Result<(), Option<String>> {
-    Command::try_parse_from(words).map(drop).map_err(|error| error::usage_sentence(&error))
+    let words: Vec<OsString> = words.into_iter().collect();
+    Command::try_parse_from(&words).map(drop).map_err(|error| error::usage_sentence(&error, &words))
 }
 
 /// Parses the command line, runs the command and returns its exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     interrupt::install();
-    let command = match Command::try_parse_from(words) {
+    let words: Vec<OsString> = words.into_iter().collect();
+    let command = match Command::try_parse_from(&words) {
         Ok(command) => command,
-        Err(error) => return error::usage_exit(&error),
+        Err(error) => return error::usage_exit(&error, &words),
     };
     match verbs::run(command) {
         Ok(()) => ExitCode::SUCCESS,

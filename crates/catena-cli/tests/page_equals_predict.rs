@@ -1,4 +1,4 @@
-//! The page of `catena report`, opened in a browser: what it draws and says is what `catena predict` writes.
+//! The page of `catena report`, opened in a browser, shows the values that `catena predict` writes.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
@@ -33,7 +33,7 @@ fn folder() -> PathBuf {
     std::fs::create_dir_all(&folder).unwrap();
     let mut table = format!("time,{}\n", OUTPUTS.join(","));
     for row in 0..N_ROWS {
-        // March and then some of it: days may have any number of digits that a clock has.
+        // Days beyond March are accepted by the parser of this test.
         table += &format!("2024-03-{:02}T{:02}:00", 1 + row / 24, row % 24);
         for output in 0..OUTPUTS.len() {
             table += &level(row, output).map_or(",".to_owned(), |level| format!(",{level}"));
@@ -58,7 +58,7 @@ fn column(table: &str, name: &str) -> Vec<f64> {
     lines.map(|line| line.split(',').nth(at).unwrap().parse().unwrap()).collect()
 }
 
-/// What the page should show, from the table that `predict` wrote.
+/// The expected content of the page, from the table that `predict` wrote.
 fn expected(folder: &Path) -> Report {
     let table = std::fs::read_to_string(folder.join("predicted.csv")).unwrap();
     let series = |(output, name): (usize, &&str)| OutputSeries {
@@ -92,7 +92,7 @@ fn a_page_shows_what_predict_says() {
     assert_eq!(check_page(&browser, &expected), Ok(()));
     assert_eq!(browser.complaints(), Vec::<String>::new());
 
-    // A page of which one output is blank does not pass.
+    // Every output must be drawn.
     let blank = page.replacen(
         "strokeMean(context, found, styleValue(\"--accent\"));",
         "if (output.name !== \"lake\") strokeMean(context, found, styleValue(\"--accent\"));",

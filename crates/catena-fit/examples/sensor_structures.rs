@@ -12,7 +12,7 @@ use catena::graph::FactorGraph;
 use catena::inference::marginals;
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc};
-use catena::posterior::{Combination, ensemble_marginals};
+use catena::posterior::{Combination, combine};
 use catena::prediction::Prediction;
 use catena::structure::{Tree, chain_ensemble, spanning_tree};
 use catena_fit::structure_error::{EstimateOptions, estimate_structure_error};
@@ -60,11 +60,14 @@ fn of_all_structures(study: &Study, seed: u32) -> Result<Vec<Named>, Box<dyn Err
         .into_iter()
         .map(|chain| chain.with_distance_scale(study.distance_scale))
         .collect::<Result<Vec<_>, _>>()?;
+    let observations = study.dataset.observations();
+    let members = chains
+        .iter()
+        .map(|chain| Ok(marginals(&FactorGraph::new(&value, chain, observations)?)?.prediction))
+        .collect::<Result<Vec<_>, Box<dyn Error>>>()?;
     let combinations = [Combination::Mixture, Combination::ProductOfExperts];
     for (name, combination) in METHODS[3..].iter().zip(combinations) {
-        let observations = study.dataset.observations();
-        let ensemble = ensemble_marginals(&value, &chains, observations, combination)?;
-        predictions.push((name, ensemble.prediction));
+        predictions.push((name, combine(&members, combination)?));
     }
     Ok(predictions)
 }

@@ -47,7 +47,7 @@ fn on_line(
     let key = |place: &AttachedTo| match place {
         AttachedTo::BeforeFirst(tie) => (0, -tie.distance),
         AttachedTo::Between { left: tie, .. } | AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie) => {
-            (tie.position.get() + 1, tie.distance)
+            (tie.point.get() + 1, tie.distance)
         }
     };
     let mut keyed: Vec<((usize, f64), RowIndex)> =
@@ -82,7 +82,7 @@ fn as_leaves(
         | AttachedTo::BeforeFirst(tie)
         | AttachedTo::AfterLast(tie)
         | AttachedTo::Between { left: tie, .. }) = place;
-        parent[row.get()] = Some(tree.row_at(tie.position));
+        parent[row.get()] = Some(tree.row_at(tie.point));
     }
     Tree::from_parents(inputs, &parent)
 }

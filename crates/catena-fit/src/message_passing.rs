@@ -201,7 +201,7 @@ fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
 struct FittedCatena {
     parts: Parts,
     /// Made when first asked for a point that is not a row.
-    elsewhere: OnceLock<(Attachment, Posterior<'static>)>,
+    elsewhere: OnceLock<Posterior<'static>>,
     rows: Prediction,
     log_evidence: f64,
 }
@@ -216,9 +216,9 @@ impl FittedCatena {
         if !self.parts.has_large_states() || self.parts.dataset.inputs().dim() != 1 {
             return Ok(None);
         }
-        let attachment = Attachment::new(self.parts.dataset.inputs(), &self.parts.tree);
+        let graph = self.parts.graph()?;
         let answers =
-            Workspace::new().predict_along(&self.parts.graph()?, &attachment, at, with_covariances)?;
+            Workspace::new().predict_along(&graph, self.parts.dataset.inputs(), at, with_covariances)?;
         Ok(Some(answers))
     }
 
@@ -237,21 +237,20 @@ impl FittedCatena {
         Ok(Some(paths.concat()))
     }
 
-    fn elsewhere(&self) -> Result<&(Attachment, Posterior<'static>), MethodError> {
+    fn elsewhere(&self) -> Result<&Posterior<'static>, MethodError> {
         if let Some(made) = self.elsewhere.get() {
             return Ok(made);
         }
-        let posterior = Posterior::new(&self.parts.graph()?)?;
-        let attachment = Attachment::new(self.parts.dataset.inputs(), &self.parts.tree);
-        Ok(self.elsewhere.get_or_init(|| (attachment, posterior)))
+        let posterior = Posterior::new(&self.parts.graph()?)?.with_inputs(self.parts.dataset.inputs())?;
+        Ok(self.elsewhere.get_or_init(|| posterior))
     }
 
     /// The posterior of the structure with these points in it, as rows behind those it has.
     fn with_points(&self, points: &InputPoints) -> Result<Posterior<'static>, MethodError> {
         let Parts { model, tree, dataset } = &self.parts;
-        let (attachment, _) = self.elsewhere()?;
+        let attachment = Attachment::new(dataset.inputs(), tree);
         let inputs = joined(dataset.inputs(), points)?;
-        let tree = Arc::new(with_points(&inputs, tree, attachment)?);
+        let tree = Arc::new(with_points(&inputs, tree, &attachment)?);
         let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?;
         Ok(Posterior::new(&FactorGraph::new(Arc::clone(model), tree, &observations)?)?)
     }
@@ -304,8 +303,7 @@ impl Fitted for FittedCatena {
         if let Some((prediction, _)) = self.along(at, false)? {
             return Ok(self.of(prediction, quantity));
         }
-        let (attachment, posterior) = self.elsewhere()?;
-        Ok(self.of(posterior.predict_at(attachment, at)?, quantity))
+        Ok(self.of(self.elsewhere()?.predict_at(at)?, quantity))
     }
 
     fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError> {
@@ -317,8 +315,7 @@ impl Fitted for FittedCatena {
         if let Some((_, covariances)) = self.along(at, true)? {
             return Ok(covariances);
         }
-        let (attachment, posterior) = self.elsewhere()?;
-        Ok(posterior.covariances_at(attachment, at)?)
+        Ok(self.elsewhere()?.covariances_at(at)?)
     }
 
     /// The points become part of the structure, equal ones once, and all of it is drawn.

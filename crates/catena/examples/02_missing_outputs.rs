@@ -7,7 +7,6 @@
 
 use catena::Error;
 use catena::prelude::*;
-use catena::structure::Attachment;
 
 /// A missing reading.
 const GAP: f64 = f64::NAN;
@@ -36,7 +35,7 @@ fn main() -> Result<(), Error> {
     let tree = spanning_tree(&inputs)?;
     let model = model()?;
     let graph = FactorGraph::new(&model, &tree, &scaled)?;
-    let posterior = Posterior::new(&graph)?;
+    let posterior = Posterior::new(&graph)?.with_inputs(&inputs)?;
     let at_stations = scaling.undo(posterior.prediction().clone())?;
 
     println!("Stations along the tree, with a dot for every branching above them.");
@@ -50,7 +49,7 @@ fn main() -> Result<(), Error> {
     }
 
     let asked = InputPoints::new(PLACES.len(), 2, PLACES.iter().flat_map(|(_, place)| *place).collect())?;
-    let elsewhere = posterior.predict_at(&Attachment::new(&inputs, &tree), &asked)?;
+    let elsewhere = posterior.predict_at(&asked)?;
     let elsewhere = scaling.undo(elsewhere)?;
     println!("\nPlaces without a station:\n");
     for ((name, [east, north]), row) in PLACES.iter().zip(asked.rows()) {

@@ -40,11 +40,6 @@ impl Prediction {
         (self.means, self.variances)
     }
 
-    /// Takes the arrays, leaving no rows.
-    pub(crate) fn take_arrays(&mut self) -> (Vec<f64>, Vec<f64>) {
-        (std::mem::take(&mut self.means), std::mem::take(&mut self.variances))
-    }
-
     /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.means.len().checked_div(self.n_outputs).unwrap_or(0)

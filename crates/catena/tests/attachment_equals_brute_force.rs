@@ -37,7 +37,7 @@ fn check_leaf(inputs: &InputPoints, tree: &Tree, seed: u64) {
     let attachment = Attachment::new(inputs, tree);
     for point in new_points(inputs, seed) {
         let row = nearest_row(inputs, &point);
-        let AttachedTo::Leaf(Tie { position, distance }) = attachment.attach(&point) else {
+        let AttachedTo::Leaf(Tie { point: position, distance }) = attachment.attach(&point) else {
             panic!("a leaf was expected");
         };
         assert_eq!(tree.row_at(position), row);
@@ -82,7 +82,8 @@ fn check_line(inputs: &InputPoints, chain: &Tree, point: &[f64], attached: Attac
     let is_beyond = |position: &Position| {
         if first <= last { place(*position) > point[0] } else { place(*position) < point[0] }
     };
-    let tie = |position: Position| Tie { position, distance: (place(position) - point[0]).abs() / 2.5 };
+    let tie =
+        |position: Position| Tie { point: position, distance: (place(position) - point[0]).abs() / 2.5 };
     let expected = match chain.positions().find(is_beyond).map(Position::get) {
         Some(0) => AttachedTo::BeforeFirst(tie(Position::new(0))),
         Some(at) => AttachedTo::Between { left: tie(Position::new(at - 1)), right: tie(Position::new(at)) },
@@ -106,6 +107,6 @@ fn beside_a_million_equal_points_it_takes_the_lowest_row() {
     let attachment = Attachment::new(&inputs, &chain);
     for _ in 0..10_000 {
         let AttachedTo::Leaf(tie) = attachment.attach(&[0.0, 0.0]) else { panic!("a leaf was expected") };
-        assert_eq!(chain.row_at(tie.position), RowIndex::new(0));
+        assert_eq!(chain.row_at(tie.point), RowIndex::new(0));
     }
 }

@@ -10,7 +10,7 @@ use catena::kernel::{Component, Kernel, KernelError, StateKind};
 use catena::live::LivePosterior;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, StructureError, Tree, sorted_chain};
+use catena::structure::{StructureError, Tree, sorted_chain};
 use catena::units::{DistanceScale, LengthScale, Quality, UnitError, Variance};
 use catena_studies::brute_force_chain::brute_force_greedy_chain;
 
@@ -261,7 +261,6 @@ const PLACES: [f64; 7] = [-1e308, -1e-300, 0.0, 1e-200, 0.5, 1e299, 1e308];
 fn new_inputs_of_extreme_size_overflow_into_an_error_or_not_at_all() {
     let inputs = InputPoints::from_column(vec![0.0, 0.0, 1e-300, 1.0, 1e300]).unwrap();
     let tree = sorted_chain(&inputs).unwrap();
-    let attachment = Attachment::new(&inputs, &tree);
     let at = InputPoints::from_column(PLACES.to_vec()).unwrap();
     let length = LengthScale::new(1.0).unwrap();
     let latents = [
@@ -283,7 +282,7 @@ fn new_inputs_of_extreme_size_overflow_into_an_error_or_not_at_all() {
                     let cells = [value, -value, f64::NAN, value, 0.5 * value];
                     let table = Observations::from_dense(5, 1, &cells).unwrap();
                     let graph = FactorGraph::new(&model, &tree, &table).unwrap();
-                    for what in answers_not_finite(&graph, (&inputs, &table), (&attachment, &at)) {
+                    for what in answers_not_finite(&graph, (&inputs, &table), &at) {
                         let process = latent.process();
                         failures.push(format!(
                             "{what}: {process:?}, weight {weight:e}, noise {noise:e}, values {value:e}"
@@ -301,7 +300,7 @@ fn new_inputs_of_extreme_size_overflow_into_an_error_or_not_at_all() {
 fn answers_not_finite(
     graph: &FactorGraph<'_>,
     (inputs, table): (&InputPoints, &Observations),
-    (attachment, at): (&Attachment, &InputPoints),
+    at: &InputPoints,
 ) -> Vec<&'static str> {
     let is_wrong = |means: &[f64], variances: &[f64]| {
         let is_variance = |variance: &f64| variance.is_finite() && *variance >= 0.0;
@@ -311,11 +310,11 @@ fn answers_not_finite(
     let mut live = LivePosterior::new(graph, inputs, table).unwrap();
     for row in at.rows() {
         let one = InputPoints::from_column(at.point(row).to_vec()).unwrap();
-        let along = Workspace::new().predict_along(graph, attachment, &one, false);
+        let along = Workspace::new().predict_along(graph, inputs, &one, false);
         if along.is_ok_and(|(along, _)| is_wrong(along.means(), along.variances())) {
             found.push("along");
         }
-        let answer = Posterior::new(graph).and_then(|joint| joint.predict_at(attachment, &one));
+        let answer = Posterior::new(graph).and_then(|joint| joint.with_inputs(inputs)?.predict_at(&one));
         if answer.is_ok_and(|answer| is_wrong(answer.means(), answer.variances())) {
             found.push("at new inputs");
         }

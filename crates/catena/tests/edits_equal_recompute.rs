@@ -10,7 +10,7 @@ use catena::kernel::{Kernel, StateKind};
 use catena::live::{LiveError, LivePosterior};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, Tree, sorted_chain};
+use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
@@ -335,9 +335,8 @@ fn new_inputs_are_answered_as_by_a_posterior_that_takes_no_edits() {
         let mut points = vec![lowest - 0.7; dim];
         points.extend((0..4 * dim).map(|_| lowest + draws.uniform(-1.0, 3.0)));
         let at = InputPoints::new(5, dim, points).unwrap();
-        let attachment = Attachment::new(&scenario.inputs, &scenario.tree);
-        let expected =
-            Posterior::with_form(&graph, Form::SquareRoot).unwrap().predict_at(&attachment, &at).unwrap();
+        let posterior = Posterior::with_form(&graph, Form::SquareRoot).unwrap();
+        let expected = posterior.with_inputs(&scenario.inputs).unwrap().predict_at(&at).unwrap();
         let n_outputs = scenario.model.n_outputs();
         let found: Vec<_> = at.rows().map(|row| live.marginals_at(at.point(row)).unwrap()).collect();
         let means: Vec<f64> = found.iter().flat_map(|found| found.means.clone()).collect();
@@ -367,9 +366,9 @@ fn distances_whose_squares_overflow_or_vanish_are_those_of_the_structure() {
         let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
         let mut live = LivePosterior::new(&graph, &inputs, &observations).unwrap();
         let point = [0.0, 2.0 * unit];
-        let attachment = Attachment::new(&inputs, &tree);
         let at = InputPoints::new(1, 2, point.to_vec()).unwrap();
-        let expected = Posterior::new(&graph).unwrap().predict_at(&attachment, &at).unwrap();
+        let posterior = Posterior::new(&graph).unwrap().with_inputs(&inputs).unwrap();
+        let expected = posterior.predict_at(&at).unwrap();
         let found = live.marginals_at(&point).unwrap();
         assert!((found.means[0] - expected.means()[0]).abs() < 1e-12, "unit {unit}");
         assert!((found.variances[0] - expected.variances()[0]).abs() < 1e-12, "unit {unit}");

@@ -2,9 +2,12 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
 use catena::data::{InputPoints, Observations};
+use catena::graph::FactorGraph;
+use catena::inference::{Marginals, Workspace};
 use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
-use catena::posterior::{Combination, EnsembleError, ensemble_marginals};
+use catena::posterior::{Combination, combine};
+use catena::prediction::Prediction;
 use catena::structure::{Tree, chain_ensemble};
 use catena::units::{DistanceScale, LengthScale, Variance};
 use catena_testkit::compare::{Tolerance, assert_close};
@@ -69,9 +72,16 @@ fn every_cell_is_the_formula_on_dense_posteriors() {
             .iter()
             .map(|chain| DensePrior::on_structure(&model, chain).condition(&observations).unwrap())
             .collect();
+        let sweep = |chain: &Tree| -> Marginals {
+            let graph = FactorGraph::new(&model, chain, &observations).unwrap();
+            Workspace::new().marginals(&graph).unwrap()
+        };
+        let members: Vec<Marginals> = chains.iter().map(sweep).collect();
+        let log_evidences: Vec<f64> = members.iter().map(|member| member.log_evidence).collect();
+        let predictions: Vec<Prediction> = members.into_iter().map(|member| member.prediction).collect();
         let moments: Vec<_> = dense.iter().map(|member| (member.means(), member.variances())).collect();
         for combination in [Combination::Mixture, Combination::ProductOfExperts] {
-            let ensemble = ensemble_marginals(&model, &chains, &observations, combination).unwrap();
+            let ensemble = combine(&predictions, combination).unwrap();
             let cells = 0..moments[0].0.len();
             let (means, variances): (Vec<f64>, Vec<f64>) = cells
                 .map(|at| {
@@ -81,29 +91,11 @@ fn every_cell_is_the_formula_on_dense_posteriors() {
                 .unzip();
             let what = format!("{combination:?} of {} chains, seed {seed}", chains.len());
             let (n_outputs, tolerance) = (model.n_outputs(), Tolerance::relative(1e-10));
-            assert_close(&what, n_outputs, ensemble.prediction.means(), &means, tolerance);
-            assert_close(&what, n_outputs, ensemble.prediction.variances(), &variances, tolerance);
+            assert_close(&what, n_outputs, ensemble.means(), &means, tolerance);
+            assert_close(&what, n_outputs, ensemble.variances(), &variances, tolerance);
             let evidences: Vec<f64> = dense.iter().map(|member| member.log_evidence()).collect();
             let tolerance = tolerance.with_scale_at_least(observations.n_observed() as f64);
-            assert_close(&what, 1, &ensemble.log_evidences, &evidences, tolerance);
+            assert_close(&what, 1, &log_evidences, &evidences, tolerance);
         }
     }
-}
-
-#[test]
-fn one_thread_or_several_give_the_same_bits() {
-    let Case { model, chains, observations } = case(4);
-    assert!(chains.len() > 1);
-    let with_threads = |n_threads| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
-        pool.install(|| ensemble_marginals(&model, &chains, &observations, Combination::Mixture).unwrap())
-    };
-    assert_eq!(with_threads(1), with_threads(4));
-}
-
-#[test]
-fn an_ensemble_of_nothing_is_refused() {
-    let Case { model, observations, .. } = case(0);
-    let refused = ensemble_marginals(&model, &[], &observations, Combination::Mixture);
-    assert_eq!(refused, Err(EnsembleError::NoMembers));
 }

@@ -9,7 +9,7 @@ use catena::inference::{Form, InferenceError};
 use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, Tree, sorted_chain};
+use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::forms::{accurate_forms, posterior};
@@ -72,7 +72,6 @@ fn check(shape: Shape, seed: u64) {
     }
     let points = new_points(&scenario, &mut SeededDraws::new(seed));
     let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
-    let attachment = Attachment::new(&scenario.inputs, &scenario.tree);
     let n_outputs = scenario.model.n_outputs();
     let (mut means, mut variances) = (vec![], vec![]);
     for row in points.rows() {
@@ -91,8 +90,8 @@ fn check(shape: Shape, seed: u64) {
         variances.extend(dense.output_covariance(new).into_iter().step_by(n_outputs + 1));
     }
     for form in accurate_forms(&scenario) {
-        let joint = posterior(&graph, form);
-        let prediction = joint.predict_at(&attachment, &points).unwrap();
+        let joint = posterior(&graph, form).with_inputs(&scenario.inputs).unwrap();
+        let prediction = joint.predict_at(&points).unwrap();
         // Of the same kind are the means and variances at the table's own rows: far away, new means vanish.
         let known = joint.prediction();
         let largest = |list: &[f64]| list.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
@@ -121,12 +120,11 @@ fn they_do_not_depend_on_what_else_is_asked() {
         for scenario in Scenario::drawn(shape, Limits::MODERATE, 600..616) {
             let points = new_points(&scenario, &mut SeededDraws::new(9));
             let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
-            let attachment = Attachment::new(&scenario.inputs, &scenario.tree);
-            let posterior = Posterior::new(&graph).unwrap();
-            let together = posterior.predict_at(&attachment, &points).unwrap();
+            let posterior = Posterior::new(&graph).unwrap().with_inputs(&scenario.inputs).unwrap();
+            let together = posterior.predict_at(&points).unwrap();
             for row in points.rows() {
                 let alone = InputPoints::new(1, points.dim(), points.point(row).to_vec()).unwrap();
-                let alone = posterior.predict_at(&attachment, &alone).unwrap();
+                let alone = posterior.predict_at(&alone).unwrap();
                 let n_outputs = scenario.model.n_outputs();
                 let at = row.get() * n_outputs;
                 assert_eq!(alone.means(), &together.means()[at..at + n_outputs], "{}", scenario.label);
@@ -151,16 +149,15 @@ fn steps_beyond_the_range_of_numbers_are_no_certainty() {
     let inputs = InputPoints::from_column(vec![0.0, 1.0]).unwrap();
     let tree = sorted_chain(&inputs).unwrap();
     let table = Observations::from_dense(2, 1, &[1.0, 0.5]).unwrap();
-    let attachment = Attachment::new(&inputs, &tree);
     let far = InputPoints::from_column(vec![1.7e308, -1.7e308]).unwrap();
     for form in [Form::Information, Form::SquareRoot] {
         for latent in [smooth, walk] {
             let mixing = MixingMatrix::shared(1, 1, vec![1.0]).unwrap();
             let model = Lmc::new(vec![latent], mixing, vec![Variance::new(0.1).unwrap()]).unwrap();
             let graph = FactorGraph::new(&model, &tree, &table).unwrap();
-            let posterior = Posterior::with_form(&graph, form).unwrap();
-            let found = posterior.predict_at(&attachment, &far);
-            let blocks = posterior.covariances_at(&attachment, &far);
+            let posterior = Posterior::with_form(&graph, form).unwrap().with_inputs(&inputs).unwrap();
+            let found = posterior.predict_at(&far);
+            let blocks = posterior.covariances_at(&far);
             if latent.is_stationary() {
                 let found = found.unwrap();
                 assert_eq!(found.means(), [0.0; 2], "{form:?}");
@@ -171,4 +168,25 @@ fn steps_beyond_the_range_of_numbers_are_no_certainty() {
             }
         }
     }
+}
+
+/// A posterior that does not know its inputs, inputs of another table and points of another dimension are errors, never panics.
+#[test]
+fn inputs_that_do_not_fit_are_errors() {
+    let scenario = Scenario::draw(Shape::Line, Limits::MODERATE, 7);
+    let graph = FactorGraph::new(&scenario.model, &scenario.tree, &scenario.observations).unwrap();
+    let posterior = Posterior::new(&graph).unwrap();
+    let at = InputPoints::from_column(vec![0.5]).unwrap();
+    assert_eq!(posterior.predict_at(&at), Err(InferenceError::NoInputs));
+    let other = InputPoints::from_column(vec![0.0; scenario.n_rows() + 1]).unwrap();
+    let (structure, inputs) = (scenario.n_rows(), other.n_rows());
+    assert_eq!(
+        posterior.with_inputs(&other).map(|_| ()),
+        Err(InferenceError::OtherInputs { structure, inputs })
+    );
+    let posterior = Posterior::new(&graph).unwrap().with_inputs(&scenario.inputs).unwrap();
+    let plane = InputPoints::new(1, 2, vec![0.5, 0.5]).unwrap();
+    let refused = InferenceError::InputDimension { expected: 1, found: 2 };
+    assert_eq!(posterior.predict_at(&plane), Err(refused));
+    assert_eq!(posterior.covariances_at(&plane), Err(refused));
 }

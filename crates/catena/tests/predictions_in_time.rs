@@ -9,7 +9,7 @@ use catena::inference::{Form, InferenceError, Outlook, Workspace};
 use catena::kernel::{Component, Kernel, StateKind};
 use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, sorted_chain};
+use catena::structure::sorted_chain;
 use catena::units::{DistanceScale, LengthScale, Quality, Variance};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::random::SeededDraws;
@@ -54,10 +54,9 @@ fn check_between(scenario: &Scenario, seed: u64, make: fn() -> Workspace) {
 
     let known = Observations::from_dense(n_rows, n_outputs, &scenario.dense_values()).unwrap();
     let graph = FactorGraph::new(&scenario.model, &scenario.tree, &known).unwrap();
-    let attachment = Attachment::new(&scenario.inputs, &scenario.tree);
     let at = InputPoints::new(places.len(), 1, places.clone()).unwrap();
     let mut workspace = make();
-    let (prediction, covariances) = workspace.predict_along(&graph, &attachment, &at, true).unwrap();
+    let (prediction, covariances) = workspace.predict_along(&graph, &scenario.inputs, &at, true).unwrap();
     let named = |what: &str| format!("{what}, {}", scenario.label);
     let tolerance = Tolerance::relative(1e-9);
     assert_close(&named("means"), n_outputs, prediction.means(), &expected, tolerance);
@@ -68,7 +67,7 @@ fn check_between(scenario: &Scenario, seed: u64, make: fn() -> Workspace) {
     // Each answer is the same, to the bit, when it is the only one.
     for (alone, &place) in places.iter().enumerate() {
         let at = InputPoints::new(1, 1, vec![place]).unwrap();
-        let (single, _) = make().predict_along(&graph, &attachment, &at, false).unwrap();
+        let (single, _) = make().predict_along(&graph, &scenario.inputs, &at, false).unwrap();
         assert_eq!(
             single.means(),
             &prediction.means()[alone * n_outputs..][..n_outputs],
@@ -264,30 +263,28 @@ fn answers_keep_their_digits_where_noise_is_tiny() {
         let tree = sorted_chain(&inputs).unwrap();
         let observations = Observations::from_dense(inputs.n_rows(), 2, &values).unwrap();
         let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
-        let attachment = Attachment::new(&inputs, &tree);
         let last = tree.row_at(Position::new(inputs.n_rows() - 1));
         let end = inputs.point(last)[0];
         let at = InputPoints::from_column(vec![places[3] + 4e-10, end + 1e-9, places[20], -1e-9]).unwrap();
-        let exact = Posterior::with_form(&graph, Form::SquareRoot).unwrap();
-        let (expected, blocks) =
-            (exact.predict_at(&attachment, &at).unwrap(), exact.covariances_at(&attachment, &at).unwrap());
+        let exact = Posterior::with_form(&graph, Form::SquareRoot).unwrap().with_inputs(&inputs).unwrap();
+        let (expected, blocks) = (exact.predict_at(&at).unwrap(), exact.covariances_at(&at).unwrap());
         let worst = |found: &[f64], expected: &[f64]| {
             let errors = found.iter().zip(expected).map(|(found, expected)| (found / expected - 1.0).abs());
             errors.fold(0.0, f64::max)
         };
-        let (found, covariances) = Workspace::new().predict_along(&graph, &attachment, &at, true).unwrap();
+        let (found, covariances) = Workspace::new().predict_along(&graph, &inputs, &at, true).unwrap();
         let error = worst(found.variances(), expected.variances());
         assert!(error < DEMANDED, "along: {error}");
         assert!(worst(found.means(), expected.means()) < DEMANDED);
         let error = covariances.iter().zip(&blocks).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         assert!(error < DEMANDED * blocks.iter().copied().fold(0.0, f64::max), "covariances: {error}");
         let mut plain = Workspace::with_form(Form::Covariance);
-        let lost = plain.predict_along(&graph, &attachment, &at, false).unwrap().0;
+        let lost = plain.predict_along(&graph, &inputs, &at, false).unwrap().0;
         let error = worst(lost.variances(), expected.variances());
         assert!(error > 1000.0 * DEMANDED, "the case is not hard: {error}");
         // From the last row everything is known.
         let after = InputPoints::from_column(vec![end + 1e-9]).unwrap();
-        let expected = exact.predict_at(&attachment, &after).unwrap();
+        let expected = exact.predict_at(&after).unwrap();
         let distance = after.values()[0] - end;
         let ahead = Workspace::new().predict_ahead(&graph, &[Outlook { origin: last, distance }]).unwrap();
         let error = worst(ahead.variances(), expected.variances());

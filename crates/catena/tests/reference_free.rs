@@ -226,7 +226,7 @@ fn a_workspace_forgets_the_latents_of_the_model_before() {
     };
     // Steps whose noise is beyond the range of numbers, and ordinary ones.
     for spread in [1e301, 0.01] {
-        let make = || Workspace::new().in_stretches_of(NonZeroUsize::new(50).unwrap());
+        let make = || Workspace::new().in_segments_of(NonZeroUsize::new(50).unwrap());
         let (mut used, (far, cells)) = (make(), table(spread));
         // Whatever comes of it.
         let _ = used.gradient(&FactorGraph::new(&walks, &far, &cells).unwrap());

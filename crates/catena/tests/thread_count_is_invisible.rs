@@ -161,7 +161,7 @@ fn chain_sweep() -> Workspace {
 }
 
 fn stretches_of(points: usize) -> Workspace {
-    chain_sweep().in_stretches_of(NonZeroUsize::new(points).unwrap())
+    chain_sweep().in_segments_of(NonZeroUsize::new(points).unwrap())
 }
 
 fn compare(named: &str, case: &Case, actual: &Found, expected: &Found) {

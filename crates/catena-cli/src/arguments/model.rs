@@ -67,7 +67,7 @@ pub(crate) struct ModelOptions {
 
 impl ModelOptions {
     /// Whether a time model is requested.
-    pub(crate) fn asks_for_time(&self) -> bool {
+    pub(crate) fn requests_time_model(&self) -> bool {
         matches!(self.kernel.given(), Some(KernelOption::Sum(_) | KernelOption::Time))
             || !self.period.is_empty()
     }

@@ -21,7 +21,6 @@ use crate::arguments::{Columns, Horizon, ModelOptions, Printing, horizon};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::learning::{FitRequest, fit_watched, warn};
-use crate::plan::Plan;
 use crate::scoreboard::{print_json, print_text};
 use crate::source::{Source, Text, open};
 
@@ -71,12 +70,9 @@ struct Row {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, columns, printing, .. } = arguments;
     let console = printing.console();
-    let asked = FitRequest::new(&arguments.model)?;
+    let request = FitRequest::new(&arguments.model)?;
     let source = open(data, columns, Text::Gone, console)?;
-    let options = asked.prepared(&source.frame, &arguments.model)?;
-    if arguments.model.dry_run {
-        return Plan::new(&source.frame, &options).show("compare", printing.json, console);
-    }
+    let Some(options) = request.for_table(&source.frame, "compare", *printing)? else { return Ok(()) };
     let held_out = held_out_cells(arguments, &source)?;
     let failed = |error: FitError| source.in_user_terms(error);
     let table = without(&source, &held_out).map_err(|error| failed(error.into()))?;

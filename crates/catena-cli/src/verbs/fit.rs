@@ -10,9 +10,8 @@ use crate::arguments::{
     Columns, ModelOptions, Printing, check_apart, check_model_target, is_standard_stream,
 };
 use crate::error::CliError;
-use crate::learning::{FitRequest, learn};
+use crate::learning::FitRequest;
 use crate::parameters;
-use crate::plan::Plan;
 use crate::scoreboard::{print_json, print_text, summary_json};
 use crate::source::{Text, open};
 
@@ -48,14 +47,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, output, parameters_out, columns, printing, .. } = arguments;
     let console = printing.console();
-    let asked = FitRequest::new(&arguments.model)?;
+    let request = FitRequest::new(&arguments.model)?;
     check_targets(arguments)?;
     let source = open(data, columns, Text::Gone, console)?;
-    if arguments.model.dry_run {
-        let options = asked.prepared(&source.frame, &arguments.model)?;
-        return Plan::new(&source.frame, &options).show("fit", printing.json, console);
-    }
-    let fit = learn(&source, &asked, &arguments.model, console)?;
+    let Some(fit) = request.learn(&source, "fit", *printing)? else { return Ok(()) };
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
     save(&fit, &about, output)?;
     if let Some(path) = parameters_out {

@@ -18,9 +18,8 @@ use crate::arguments::{
 };
 use crate::console::Console;
 use crate::error::CliError;
-use crate::learning::{FitRequest, learn, warn};
+use crate::learning::{FitRequest, warn};
 use crate::model_table::warn_outside;
-use crate::plan::Plan;
 use crate::predictions::{predicted_outputs, write_predictions};
 use crate::source::{Text, open};
 
@@ -71,7 +70,7 @@ const MOST_STEPS: usize = 10_000_000;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, target, prediction, columns, printing, .. } = arguments;
     let console = printing.console();
-    let mut asked = FitRequest::new(&arguments.model)?;
+    let mut request = FitRequest::new(&arguments.model)?;
     let read: Vec<&Path> =
         std::iter::once(data.as_path()).chain(arguments.model.parameters.as_deref()).collect();
     // In a dry run only JSON goes to standard output.
@@ -85,12 +84,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.paths.is_some() && names_of(&source.frame, columns.long.as_ref()).contains(&PATH) {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });
     }
-    choose_time(&mut asked.options, &source.frame, console);
-    if arguments.model.dry_run {
-        let options = asked.prepared(&source.frame, &arguments.model)?;
-        return Plan::new(&source.frame, &options).show("forecast", printing.json, console);
-    }
-    let fit = learn(&source, &asked, &arguments.model, console)?;
+    choose_time(&mut request.options, &source.frame, console);
+    let Some(fit) = request.learn(&source, "forecast", *printing)? else { return Ok(()) };
     warn(&fit, console);
     let points = InputPoints::from_column(times.clone());
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;

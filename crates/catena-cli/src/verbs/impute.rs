@@ -66,7 +66,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, columns, printing, .. } = arguments;
     let console = printing.console();
-    let asked = FitRequest::new(&arguments.options)?;
+    let request = FitRequest::new(&arguments.options)?;
     if let Some(model) = &arguments.model {
         return run_with(model, arguments);
     }
@@ -74,12 +74,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let mut source = open(data, columns, text, console)?;
     check_columns(arguments, &source, columns.long.as_ref())?;
-    if arguments.options.dry_run {
-        let options = asked.prepared(&source.frame, &arguments.options)?;
-        return Plan::new(&source.frame, &options).show("impute", printing.json, console);
-    }
+    let Some(options) = request.for_table(&source.frame, "impute", *printing)? else { return Ok(()) };
     let n_missing = n_missing(&source);
-    let options = asked.prepared(&source.frame, &arguments.options)?;
     let dataset = source.take_dataset(&target)?;
     let fit = fit_watched(&dataset, &options, console).map_err(|error| source.in_user_terms(error))?;
     warn(&fit, console);
@@ -95,7 +91,7 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
     let (parts, about) = load_parts(model)?;
     if let Some(limit) = arguments.options.max_memory {
         let added = Added::requested(arguments.std, &arguments.prediction);
-        let asked = BlockFilling {
+        let filling = BlockFilling {
             data,
             model,
             format: columns.format,
@@ -105,9 +101,9 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
             printing: *printing,
         };
         if arguments.options.dry_run {
-            return asked.plan(&parts, &about);
+            return filling.plan(&parts, &about);
         }
-        return asked.fill(&parts, &about, &target);
+        return filling.fill(&parts, &about, &target);
     }
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let table = read_table(data, &read_options(data, &about, columns.format, text), console)?;

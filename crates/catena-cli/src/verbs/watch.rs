@@ -161,7 +161,7 @@ fn listen(
         Some(StreamFormatOption::Json) => StreamFormat::Json,
         None => from.and_then(|path| StreamFormat::of_path(path)).unwrap_or(StreamFormat::Csv),
     };
-    let outputs = asked(outputs, about)?;
+    let outputs = output_indices(outputs, about)?;
     let names: Vec<String> = outputs.iter().map(|at| about.outputs[*at].clone()).collect();
     let quantity = if *latent { Quantity::Function } else { Quantity::Observation };
     // A truncated JSON object is invalid by itself, and a file that is not followed is complete.
@@ -199,7 +199,7 @@ fn listen(
 }
 
 /// Indices of the outputs in the replies.
-fn asked(names: &[String], about: &About) -> Result<Vec<usize>, CliError> {
+fn output_indices(names: &[String], about: &About) -> Result<Vec<usize>, CliError> {
     if names.is_empty() {
         return Ok((0..about.outputs.len()).collect());
     }

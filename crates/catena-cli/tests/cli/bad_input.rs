@@ -1,13 +1,13 @@
-//! Bad input: each ends with code 2 or 3 and one sentence that says where and what to do, and writes nothing.
+//! Bad input: each command exits with code 2 or 3 and one sentence with the place and the remedy, and writes nothing.
 
 use crate::harness::{Folder, PARAMETERS, prepared, waves, wide};
 
-/// Words of the command, the code, and pieces the sentence must have.
+/// The command, its exit code, and parts of the message.
 type Case = (&'static str, i32, &'static [&'static str]);
 
 const GIVEN: &str = " --no-learn --parameters p.json";
 
-/// A folder with one file for each way in which a file can be bad.
+/// A folder with one file per kind of error.
 fn folder() -> Folder {
     let folder = prepared("bad_input");
     folder.run("fit waves.csv --no-learn --parameters p.json -o good.catena").succeeded();
@@ -174,7 +174,7 @@ const CASES: &[Case] = &[
     ("impute waves.csv --structure ensemble:0 -o out.csv", 2, &["ensemble:K"]),
     ("impute waves.csv --method magic -o out.csv", 2, &["magic", "exact"]),
     ("impute waves.csv --method nngp:5000 --no-learn --parameters p.json -o out.csv", 2, &["5000"]),
-    ("impute waves.csv --budget endless -o out.csv", 2, &["endless", "thorough"]),
+    ("impute waves.csv --budget endless -o out.csv", 2, &["endless", "thorough", "see `catena help impute`"]),
     ("impute waves.csv --threads 0 -o out.csv", 2, &["--threads 0"]),
     ("impute waves.csv --interval 95 -o out.csv", 2, &["95", "between 0 and 1"]),
     ("impute waves.csv --max-memory 1kB -o out.csv", 2, &["memory", "1.0 kB"]),
@@ -213,7 +213,7 @@ const CASES: &[Case] = &[
     ("forecast waves.csv --horizon 5parsecs -o out.csv", 2, &["parsecs"]),
     ("forecast waves.csv --horizon 10min -o out.csv", 2, &["10min", "1h"]),
     ("forecast waves.csv --horizon 9000d --step 1ms -o out.csv", 2, &["9000d", "--step"]),
-    ("forecast waves.csv --horizon 5 --step 3 -o out.csv", 2, &["unit"]),
+    ("forecast waves.csv --horizon 5 --step 3 -o out.csv", 2, &["--step", "unit"]),
     ("forecast numbers.csv --horizon 48h -o out.csv", 2, &["input x", "number of steps"]),
     ("forecast numbers.csv --horizon 3 --step 1h -o out.csv", 2, &["1h", "x"]),
     ("forecast same.csv --horizon 3 -o out.csv", 2, &["same x", "--step"]),
@@ -281,14 +281,14 @@ fn each_ends_with_its_code_and_one_sentence_and_writes_nothing() {
 
 #[test]
 fn the_table_itself_would_be_filled() {
-    // The cases above fail for their own reason, not because of the table or the parameters beside it.
+    // The cases above do not fail because of the table or the parameters.
     let folder = Folder::new("good_input");
     folder.write("waves.csv", wide(&waves(72)));
     folder.write("p.json", PARAMETERS);
     folder.run(&format!("impute waves.csv -o out.csv{GIVEN}")).succeeded();
 }
 
-/// A damaged file must not print what went wrong inside a library of its format.
+/// A damaged file must not print internal errors of the format's library.
 #[test]
 fn a_damaged_binary_table_is_one_sentence() {
     let folder = prepared("damaged_arrow");

@@ -1,9 +1,9 @@
-//! A textbook Gaussian process for the table of the tests: slow, and obviously right.
+//! The dense reference: a textbook Gaussian process for the table of the tests.
 
 use crate::harness::{LENGTHS, MIXING, NOISE};
 
 /// Mean and standard deviation of a new observation of `output` at `hour`, given the rows. The prior mean is the mean of
-/// the observed cells, as the program takes it.
+/// the observed cells, as in the program.
 pub(crate) fn predict(rows: &[(usize, [f64; 2])], hour: f64, output: usize) -> (f64, f64) {
     let mut cells = vec![];
     for (at, values) in rows {

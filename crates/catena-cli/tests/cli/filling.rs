@@ -1,4 +1,4 @@
-//! `impute` and `forecast`: numbers as a textbook process gives them, and every other cell as it was.
+//! `impute` and `forecast` agree with a dense Gaussian process and leave other cells unchanged.
 
 use crate::dense;
 use crate::harness::{Folder, columns, long, numbers, prepared, time_of, waves, wide};
@@ -7,26 +7,26 @@ use crate::harness::{Folder, columns, long, numbers, prepared, time_of, waves, w
 const TOLERANCE: f64 = 1e-8;
 
 #[test]
-fn holes_are_filled_as_dense_algebra_fills_them_and_nothing_else_changes() {
+fn missing_values_are_filled_as_by_dense_algebra_and_nothing_else_changes() {
     let folder = prepared("impute_dense");
     folder.run("impute waves.csv --no-learn --parameters p.json --std -o filled.csv").succeeded();
     let rows = waves(72);
     let (before, after) = (columns(&wide(&rows)), columns(&folder.read("filled.csv")));
     for (output, name) in ["temp", "salt"].into_iter().enumerate() {
         let (means, deviations) = (numbers(&after, name), numbers(&after, &format!("{name}_std")));
-        let mut n_holes = 0;
+        let mut n_missing = 0;
         for (row, (hour, values)) in rows.iter().enumerate() {
             if values[output].is_nan() {
                 let (mean, deviation) = dense::predict(&rows, *hour as f64, output);
                 assert!((means[row] - mean).abs() < TOLERANCE, "{name} at {hour}: {} {mean}", means[row]);
                 assert!((deviations[row] - deviation).abs() < TOLERANCE, "{name} at {hour}");
-                n_holes += 1;
+                n_missing += 1;
             } else {
                 assert_eq!(after[name][row], before[name][row], "an observed cell changed");
                 assert!(deviations[row].is_nan());
             }
         }
-        assert!(n_holes > 3);
+        assert!(n_missing > 3);
     }
     assert_eq!(after["time"], before["time"]);
     assert_eq!(after["remark"], before["remark"]);
@@ -72,7 +72,7 @@ fn a_pipe_gives_the_bytes_a_file_gives() {
 #[test]
 fn csv_and_parquet_and_arrow_give_the_same_predictions() {
     let folder = prepared("formats");
-    // Only one output is filled, so that the tables still have the holes of the other.
+    // Only one output is filled, so that the other output still has missing values.
     folder.write(
         "one.json",
         r#"{"kernel": "matern32", "mixing": [[1.5]], "length_scales": ["6h"], "noise": [0.02]}"#,
@@ -186,22 +186,22 @@ fn learning_fills_better_than_the_mean_would() {
     folder.write("waves.csv", wide(&full));
     folder.run("impute waves.csv --budget quick -o filled.csv").succeeded();
     let filled = numbers(&columns(&folder.read("filled.csv")), "temp");
-    let (mut error, mut spread, mut n_holes) = (0.0, 0.0, 0.0);
+    let (mut error, mut spread, mut n_missing) = (0.0, 0.0, 0.0);
     for (row, (hour, values)) in full.iter().enumerate() {
         if values[0].is_nan() {
             let truth = 20.0 + 1.5 * (*hour as f64 / 5.0).sin();
             error += (filled[row] - truth).powi(2);
             spread += (20.0 - truth).powi(2);
-            n_holes += 1.0;
+            n_missing += 1.0;
         }
     }
-    // Four hours of a wave of thirty: the function is known to a tenth of its size.
-    assert!(n_holes > 10.0 && error < 0.04 * spread, "{error} {spread}");
+    // Gaps of four hours in a wave of period thirty hours.
+    assert!(n_missing > 10.0 && error < 0.04 * spread, "{error} {spread}");
 }
 
 #[test]
-fn of_a_long_table_the_holes_that_have_a_line_are_counted() {
-    let folder = Folder::new("long_holes");
+fn missing_values_of_a_long_table_are_counted_if_they_have_a_line() {
+    let folder = Folder::new("long_missing");
     let line = |at: usize| {
         let value = if at == 7 { String::new() } else { (at as f64 / 3.0).sin().to_string() };
         // The second series has no line at all at odd times.

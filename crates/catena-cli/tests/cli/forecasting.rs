@@ -1,4 +1,4 @@
-//! Models along time: sums and periods as words, forecasts with quantiles and paths, files, rolling scores.
+//! Time models: sums and periods as options, forecasts with quantiles and paths, files, rolling scores.
 
 use crate::harness::{Folder, columns, numbers, time_of};
 

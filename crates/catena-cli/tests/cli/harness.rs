@@ -1,11 +1,11 @@
-//! Runs the program in a folder of its own, on tables small enough for every test.
+//! Runs the program in its own folder, on small tables.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What a run left behind.
+/// The result of a run.
 pub(crate) struct Outcome {
     pub(crate) code: i32,
     pub(crate) stdout: Vec<u8>,
@@ -27,7 +27,7 @@ impl Outcome {
     }
 }
 
-/// A folder that is empty at first.
+/// A folder, initially empty.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -46,7 +46,7 @@ impl Folder {
         String::from_utf8(std::fs::read(self.0.join(name)).unwrap()).unwrap()
     }
 
-    /// Names of all files, hidden ones too.
+    /// Names of all files, including hidden ones.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
         let mut names: Vec<String> =
@@ -64,13 +64,13 @@ impl Folder {
         let mut child = self.command(words).spawn().unwrap();
         let mut input = child.stdin.take().unwrap();
         let stdin = stdin.to_vec();
-        // Poured in beside the reading: a program that answers line by line stops reading when nobody takes its answers.
-        let pour = std::thread::spawn(move || {
+        // Written from another thread: a program that replies line by line blocks if its replies are not read.
+        let writer = std::thread::spawn(move || {
             // A program that refuses its arguments does not read.
             let _ = input.write_all(&stdin);
         });
         let output = child.wait_with_output().unwrap();
-        pour.join().unwrap();
+        writer.join().unwrap();
         Outcome {
             code: output.status.code().unwrap(),
             stdout: output.stdout,
@@ -95,16 +95,22 @@ pub(crate) const LENGTHS: [f64; 2] = [6.0, 30.0];
 pub(crate) const MIXING: [[f64; 2]; 2] = [[1.5, 0.3], [0.4, 0.8]];
 pub(crate) const NOISE: [f64; 2] = [0.02, 0.05];
 
-/// Hours, and two outputs with holes as NaN.
+/// Hours, and two outputs with missing values as NaN.
 pub(crate) fn waves(n_rows: usize) -> Vec<(usize, [f64; 2])> {
     let row = |hour: usize| {
         let t = hour as f64;
         let wobble = ((hour * 7919) % 101) as f64 / 101.0 - 0.5;
         let first = 20.0 + 1.5 * (t / 5.0).sin() + 0.2 * wobble;
         let second = -3.0 + (t / 9.0).cos() + 0.4 * (t / 5.0).sin() - 0.3 * wobble;
-        let is_first_hole = (10..14).contains(&(hour % 37));
-        let is_second_hole = hour % 11 == 3;
-        (hour, [if is_first_hole { f64::NAN } else { first }, if is_second_hole { f64::NAN } else { second }])
+        let is_first_missing = (10..14).contains(&(hour % 37));
+        let is_second_missing = hour % 11 == 3;
+        (
+            hour,
+            [
+                if is_first_missing { f64::NAN } else { first },
+                if is_second_missing { f64::NAN } else { second },
+            ],
+        )
     };
     (0..n_rows).map(row).collect()
 }
@@ -126,7 +132,7 @@ pub(crate) fn wide(rows: &[(usize, [f64; 2])]) -> String {
     "time,remark,temp,salt\n".to_owned() + &rows.iter().map(line).collect::<String>()
 }
 
-/// The table of [`waves`], long; holes have rows without a value.
+/// The table of [`waves`], long; missing values have rows without a value.
 pub(crate) fn long(rows: &[(usize, [f64; 2])]) -> String {
     let lines = |(hour, [first, second]): &(usize, [f64; 2])| {
         let time = time_of(*hour);

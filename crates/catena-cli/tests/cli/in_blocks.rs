@@ -1,4 +1,4 @@
-//! `impute --model --max-memory`: a table in blocks is filled as the table in memory is, within the memory allowed.
+//! `impute --model --max-memory` fills a table in blocks with the results of the table in memory, within the memory limit.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ const PARAMETERS: &str = r#"{"kernel": "matern32",
     "mixing": [[1.2, 0.3], [0.4, 0.9], [-0.5, 0.6], [0.8, -0.2]],
     "length_scales": [12.0, 90.0], "noise": [0.05, 0.02, 0.1, 0.04]}"#;
 
-/// Rows at irregular times with four outputs; three in ten cells are holes, and nothing at all is known of a fifth of the rows.
+/// Rows at irregular times with four outputs; three in ten cells are missing, and a fifth of the rows have no values.
 fn table(n_rows: usize, time: impl Fn(usize) -> String) -> String {
     let mut text = String::from("t,note,a,b,c,d\n");
     let mut state = 1_u64;
@@ -159,7 +159,7 @@ fn peak_memory(folder: &Folder, words: &str) -> f64 {
     let status = format!("/proc/{}/status", child.id());
     let mut peak: f64 = 0.0;
     while child.try_wait().unwrap().is_none() {
-        // The system keeps the peak; it only has to be asked once late enough.
+        // The system records the peak; it is read once, late enough.
         let text = std::fs::read_to_string(&status).unwrap_or_default();
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kilobytes = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse::<f64>().ok());

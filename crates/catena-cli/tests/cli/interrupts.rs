@@ -1,4 +1,4 @@
-//! Ctrl-C while a model is learned: the best so far is kept, and no file is left unfinished.
+//! Ctrl-C during learning keeps the best model so far and leaves no unfinished file.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader};
@@ -50,7 +50,7 @@ fn the_second_interrupt_gives_up_and_leaves_no_part_of_a_file() {
     }
     interrupt(&child);
     let code = child.wait().unwrap().code();
-    // It may have finished in between; then the file is whole.
+    // The fit may have finished meanwhile; then the file is complete.
     match code {
         Some(130) => assert_eq!(folder.names(), ["waves.csv"]),
         Some(0) => assert_eq!(columns(&folder.read("filled.csv"))["time"].len(), 700),

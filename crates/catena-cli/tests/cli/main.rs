@@ -1,4 +1,4 @@
-//! The command line as a user sees it: exit codes, sentences, files.
+//! The command line as users see it: exit codes, messages, files.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod bad_input;

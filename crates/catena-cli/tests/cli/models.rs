@@ -1,28 +1,28 @@
-//! Model files: saved and loaded to the bit, updated, scored, and parameters taken from one fit to another.
+//! Model files: saved and loaded to the bit, updated and scored; parameters moved from one fit to another.
 
 use crate::harness::{Folder, columns, numbers, prepared, waves, wide};
 
 #[test]
 fn a_loaded_model_predicts_to_the_bit_what_it_did_before_it_was_saved() {
     let folder = prepared("save_load");
-    // Learned, so that no number is round. What `impute` fills comes from memory, what `predict` says from the file;
-    // both print the shortest text that reads back the same.
+    // Learned, so that no number is round. `impute` predicts in memory, `predict` from the file; both print the shortest text that
+    // reads back the same.
     folder.run("impute waves.csv --budget quick --std -o filled.csv").succeeded();
     folder.run("fit waves.csv --budget quick -o m.catena").succeeded();
     folder.run("predict m.catena -o rows.csv").succeeded();
     let (filled, rows) = (columns(&folder.read("filled.csv")), columns(&folder.read("rows.csv")));
     assert_eq!(rows["time"], filled["time"]);
-    let mut n_holes = 0;
+    let mut n_missing = 0;
     for (output, name) in ["temp", "salt"].into_iter().enumerate() {
         for (row, (_, values)) in waves(72).iter().enumerate() {
             if values[output].is_nan() {
                 assert_eq!(rows[&format!("{name}_mean")][row], filled[name][row]);
                 assert_eq!(rows[&format!("{name}_std")][row], filled[&format!("{name}_std")][row]);
-                n_holes += 1;
+                n_missing += 1;
             }
         }
     }
-    assert!(n_holes > 8);
+    assert!(n_missing > 8);
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn an_update_may_lack_all_values_of_an_output() {
     assert_eq!(columns(folder.run("predict m.catena").succeeded().text())["time"].len(), 74);
 }
 
-/// Known noise of an output that has no value is not asked for, and what fills a column is its own prediction.
+/// An output without values needs no known noise, and a column is filled with its own predictions.
 #[test]
 fn an_output_without_values_keeps_its_place() {
     let folder = prepared("sparse_noise");
@@ -130,7 +130,7 @@ fn an_output_without_values_keeps_its_place() {
             .run(&format!("impute new.csv --model {name}.catena --quantiles 0.5 -o filled.csv"))
             .succeeded();
         let filled = columns(&folder.read("filled.csv"));
-        // One value of -3.5 says little of the temperature, which is about 20.
+        // One value of -3.5 has little influence on the temperature, which is about 20.
         assert!(numbers(&filled, "temp").iter().all(|value| (15.0..25.0).contains(value)), "{filled:?}");
         assert!((-6.0..0.0).contains(&numbers(&filled, "salt")[1]), "{filled:?}");
         assert_eq!(numbers(&filled, "temp"), numbers(&filled, "temp_q0.5"));
@@ -151,7 +151,7 @@ fn models_of_long_tables_read_such_tables_again() {
     folder
         .run(&format!("fit long.csv {long} --outputs temp --parameters one.json -o some.catena"))
         .succeeded();
-    // A series that the model does not know is left out, and that is said.
+    // A series that is not in the model is ignored with a message.
     let scored = folder.run("score some.catena long.csv").succeeded();
     assert!(scored.stderr.contains("ignored: salt"), "{}", scored.stderr);
     folder.run("impute long.csv --model some.catena -o some.csv").succeeded();

@@ -1,4 +1,4 @@
-//! `watch` as a client sees it: replies, refusals, and a process that may die at any moment.
+//! `watch`: replies, refusals, and recovery after the process is killed.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,7 +13,7 @@ fn with_model(name: &str) -> Folder {
     folder
 }
 
-/// Line `number` of a long stream: a second of its own behind the table, and one or two values.
+/// Line `number` of a stream: its own second after the table, and one or two values.
 fn observation(number: u64) -> (String, [f64; 2]) {
     let (day, second) = (5 + number / 86400, number % 86400);
     let time = format!("2024-03-{day:02} {:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
@@ -45,7 +45,7 @@ fn json_line(number: u64) -> String {
     format!("{{\"time\":\"{time}\"{}{}}}\n", number("temp", temp), number("salt", salt))
 }
 
-/// What the model says with all lines appended at once: a whole sweep over the longer table, no live posterior.
+/// Predictions with all lines appended at once: a sweep over the longer table, without a live posterior.
 fn updated(folder: &Folder, n_lines: u64) -> std::collections::BTreeMap<String, Vec<String>> {
     folder.write("all.csv", csv(1..=n_lines));
     folder.run("update m.catena all.csv -o updated.catena").succeeded();
@@ -60,7 +60,7 @@ fn close(found: f64, expected: f64, what: &str) {
 #[test]
 fn replies_are_what_a_fresh_model_of_the_edited_table_predicts() {
     let folder = with_model("watch_replies");
-    // The last line is a question about an hour that nobody measured.
+    // The last line is a query at an hour without values.
     let lines = csv(1..=40) + "2024-03-04 11:30,,\n";
     let replies = folder.run_with(&["watch", "m.catena"], lines.as_bytes()).succeeded();
     let found = columns(replies.text());
@@ -68,7 +68,7 @@ fn replies_are_what_a_fresh_model_of_the_edited_table_predicts() {
     assert!(replies.stderr.contains("continue with line 1"), "{}", replies.stderr);
     let table = updated(&folder, 40);
     for name in ["temp_mean", "salt_std"] {
-        // The last line knows all others.
+        // The last line is conditioned on all others.
         close(numbers(&found, name)[39], numbers(&table, name)[72 + 39], name);
     }
     folder.write("question.csv", "time\n2024-03-04 11:30\n");
@@ -81,11 +81,11 @@ fn replies_are_what_a_fresh_model_of_the_edited_table_predicts() {
     folder.run("watch m.catena --apply -o folded.catena").succeeded();
     folder.run("predict folded.catena -o folded.csv").succeeded();
     assert_eq!(folder.read("folded.csv"), folder.read("updated.csv"));
-    // The folded model goes on behind line 40, which was the last observation.
+    // The new model continues after line 40, the last observation.
     let next = folder.run_with(&["watch", "folded.catena"], csv(41..=42).as_bytes()).succeeded();
     assert!(next.stderr.contains("continue with line 41"), "{}", next.stderr);
     assert_eq!(columns(next.text())["line"], ["41", "42"]);
-    // JSON says the same.
+    // JSON gives the same results.
     let words = ["watch", "m.catena", "--format", "json", "--journal", "j2"];
     let json: String = (1..=40).map(json_line).collect();
     let json = folder.run_with(&words, (json + "{\"time\":\"2024-03-04 11:30\"}").as_bytes()).succeeded();
@@ -141,7 +141,7 @@ fn lines_that_cannot_be_used_are_skipped_or_stop_it() {
     let words = ["watch", "m.catena", "--on-error", "stop", "--journal", "other"];
     let stopped = folder.run_with(&words, lines.as_bytes());
     assert_eq!((stopped.code, stopped.text().lines().count()), (2, 2), "{}", stopped.stderr);
-    // Half of 21.5, from a writer that died.
+    // A truncated 21.5.
     let cut = folder.run_with(&["watch", "m.catena", "--journal", "cut"], b"time,temp\n2024-03-05 01:00,2");
     assert!(cut.stderr.contains("line 1: has no line break at its end"), "{}", cut.stderr);
     let header = folder.run_with(&["watch", "m.catena", "--journal", "third"], b"time,tmep\n");
@@ -231,7 +231,7 @@ fn ready(output: &mut impl BufRead) -> u64 {
     value["applied"].as_u64().unwrap()
 }
 
-/// Killed at random moments while lines are poured in; each time the client goes on where the journal says.
+/// Kills the process at random times; each time the client continues after the last line in the journal.
 #[test]
 fn killed_at_any_moment_nothing_is_lost_and_nothing_applied_twice() {
     const KILLS: u64 = 100;
@@ -247,7 +247,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_applied_twice() {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let wait = std::time::Duration::from_micros((state >> 33) % 60_000);
         let pour = std::thread::spawn(move || {
-            // Ends when the reader is gone.
+            // Ends when the reader has closed the pipe.
             for number in applied + 1..applied + 1_000_000 {
                 if input.write_all(json_line(number).as_bytes()).is_err() {
                     break;
@@ -274,7 +274,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_applied_twice() {
     drop(input);
     assert!(child.wait().unwrap().success());
     assert!(applied >= acknowledged && applied > KILLS, "{applied} {acknowledged}");
-    // All lines in one go make the same journal, byte for byte: none is missing, and none is there twice.
+    // One run over all lines gives the same journal, byte for byte: no line is missing or applied twice.
     let lines: String = (1..=applied).map(json_line).collect();
     let words = ["watch", "m.catena", "--format", "json", "--ask", "none", "--journal", "whole.journal"];
     folder.run_with(&words, lines.as_bytes()).succeeded();
@@ -291,7 +291,7 @@ fn killed_at_any_moment_nothing_is_lost_and_nothing_applied_twice() {
     }
 }
 
-/// The model that a journal was written for must not be replaced: nobody else can read its observations.
+/// A model with a journal must not be overwritten: its observations would be lost.
 #[test]
 fn a_model_with_observations_in_its_journal_is_not_replaced() {
     let folder = with_model("watch_kept");
@@ -310,7 +310,7 @@ fn a_model_with_observations_in_its_journal_is_not_replaced() {
         );
     }
     assert_eq!(std::fs::read(folder.0.join("m.catena")).unwrap(), before);
-    // What the sentence advises works.
+    // The advice in the error message works.
     folder.run("watch m.catena --apply -o new.catena").succeeded();
     folder.run("update new.catena today.csv -o newer.catena").succeeded();
     folder.run("predict newer.catena -o rows.csv").succeeded();

@@ -4,7 +4,7 @@ use catena::data::InputPoints;
 use catena::graph::FactorGraph;
 use catena::inference::{Begins, Form, Summary, Workspace};
 use catena::posterior::Posterior;
-use catena::structure::{Attachment, Start, greedy_chain, sorted_chain, spanning_tree};
+use catena::structure::{Start, greedy_chain, sorted_chain, spanning_tree};
 
 use super::small::{check_prediction, model, table};
 use crate::Supply;
@@ -43,8 +43,9 @@ pub(super) fn run(bytes: &[u8]) {
     }
     if let Ok(posterior) = Posterior::new(&graph) {
         check_prediction("posterior", posterior.prediction());
-        let attachment = Attachment::new(inputs, &tree);
-        if let Ok(prediction) = posterior.predict_at(&attachment, &elsewhere(inputs, &mut supply)) {
+        let new_inputs = elsewhere(inputs, &mut supply);
+        let prediction = posterior.with_inputs(inputs).and_then(|known| known.predict_at(&new_inputs));
+        if let Ok(prediction) = prediction {
             check_prediction("new points", &prediction);
         }
     }

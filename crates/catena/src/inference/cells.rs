@@ -1,27 +1,27 @@
-//! What a position's cells say about the values of the latents: as one message, or as scalar observations.
+//! The likelihood of a position's cells: as one information-form message, or as scalar observations.
 //!
 //! Positions with the same mask share everything but the observed numbers, unless cells carry their own noise.
 
 use super::readout::Readout;
-use crate::graph::{Cells, FactorGraph};
+use crate::graph::Cells;
 use crate::linalg::{Arithmetic, eliminate};
 use std::ops::Range;
 
-/// The precision matrix of the message that one position's cells send into the chain (message 4 of Fig. 2).
+/// The precision of the message from each position's cells (message 4 of Fig. 2).
 #[derive(Debug, Default)]
 pub(super) struct CellPrecisions {
     width: usize,
-    /// Per mask, or per position with cell noise: Λ over the values, width×width. Empty when readouts are sparse.
+    /// Per mask, or per position with cell noise: Λ over the values, width×width. Empty if readouts are sparse.
     matrices: Vec<f64>,
 }
 
-/// The index of what a position shares with others: its mask, or itself when cells carry their own noise.
+/// The index of the matrices that positions share: by mask, or by position if cells carry their own noise.
 #[inline(always)]
 fn shared_index(cells: &Cells, position: usize) -> usize {
     if cells.has_own_noise() { position } else { cells.mask_of(position) }
 }
 
-/// For every mask, or every position when cells carry their own noise: a position that has it, and how many do.
+/// For every mask, or every position if cells carry their own noise: the first position, and how many there are.
 fn representatives(cells: &Cells) -> Vec<(usize, usize)> {
     if cells.has_own_noise() {
         return (0..cells.n_positions()).map(|position| (position, 1)).collect();
@@ -31,9 +31,8 @@ fn representatives(cells: &Cells) -> Vec<(usize, usize)> {
 }
 
 impl CellPrecisions {
-    /// The matrices of all masks.
-    pub(super) fn set(&mut self, graph: &FactorGraph<'_>, readout: &Readout) {
-        let cells = graph.cells();
+    /// Computes the matrices of all masks.
+    pub(super) fn set(&mut self, cells: &Cells, readout: &Readout) {
         let width = readout.width();
         self.width = width;
         self.matrices.clear();
@@ -56,14 +55,14 @@ impl CellPrecisions {
         }
     }
 
-    /// Λ of a position over the values. Only for dense readouts.
+    /// Λ of a position over the values, for dense readouts.
     #[inline(always)]
     fn matrix(&self, cells: &Cells, position: usize) -> &[f64] {
         let len = self.width * self.width;
         &self.matrices[shared_index(cells, position) * len..][..len]
     }
 
-    /// Adds a position's message to (Λ, η) over the whole state, whose rows are `size` long; returns `½ Σ y²/r`, which
+    /// Adds a position's message to (Λ, η) over the state, whose rows are `size` long; returns `½ Σ y²/r`, which
     /// the message leaves out.
     #[inline(always)]
     pub(super) fn add_to(
@@ -103,24 +102,24 @@ impl CellPrecisions {
     }
 }
 
-/// Each position's cells as scalar observations of unit noise, at most as many as there are values to learn about.
+/// Each position's cells as scalar observations of unit noise, at most as many as there are values to observe.
 ///
-/// Where more outputs are observed than there are values, an orthogonal rotation of the whitened cells leaves one
-/// observation per value that says the same; the rest only adds a constant to the evidence.
+/// If more outputs are observed than there are values, an orthogonal rotation of the whitened cells yields one
+/// observation per value with the same likelihood; the rest adds a constant to the log evidence.
 #[derive(Debug, Default)]
 pub(super) struct WhitenedCells {
     width: usize,
-    /// Where the observations of each mask (or position) stand.
+    /// The observations of each mask (or position).
     groups: Vec<Group>,
     /// Readout rows, `width` weights each.
     rows: Vec<f64>,
-    /// What turns observed numbers into whitened ones: a factor per cell, or the columns of a square rotation, one per cell,
+    /// Maps observed to whitened values: a factor per cell, or the columns of a square rotation, one per cell,
     /// padded to whole vector lanes.
     rotations: Vec<f64>,
     n_observations: usize,
 }
 
-/// The observations that a mask's cells amount to.
+/// The observations of a mask's cells.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     first_row: usize,
@@ -144,9 +143,8 @@ impl Group {
 }
 
 impl WhitenedCells {
-    /// Whitens the cells of every mask, and reduces where that leaves fewer of them.
-    pub(super) fn set(&mut self, graph: &FactorGraph<'_>, readout: &Readout) {
-        let cells = graph.cells();
+    /// Whitens the cells of every mask, rotated where that leaves fewer observations.
+    pub(super) fn set(&mut self, cells: &Cells, readout: &Readout) {
         let n_values = readout.n_values();
         self.width = readout.width();
         self.groups.clear();
@@ -175,18 +173,17 @@ impl WhitenedCells {
         }
     }
 
-    /// How many observations the cells of these positions amount to.
+    /// How many observations the cells of these positions yield.
     pub(super) fn count(&self, cells: &Cells, positions: Range<usize>) -> usize {
         positions.map(|position| self.groups[shared_index(cells, position)].count).sum()
     }
 
-    /// How many observations all cells amount to.
+    /// How many observations all cells yield.
     pub(super) fn n_observations(&self) -> usize {
         self.n_observations
     }
 
-    /// [R^-½ H, R^-½] becomes [triangle, rotation]: the first `width` columns carry the readout, the others record
-    /// what was done to the cells.
+    /// [R^-½ H, R^-½] becomes [triangle, rotation]: the first `width` columns hold the readout, the others the rotation.
     fn add_rotated(&mut self, readout: &Readout, outputs: &[usize], whitening: &[f64], group: Group) {
         let columns = self.width + outputs.len();
         let mut tall = vec![0.0; outputs.len() * columns];
@@ -211,7 +208,7 @@ impl WhitenedCells {
         }
     }
 
-    /// The observations that a position's cells amount to.
+    /// The observations of a position's cells.
     #[inline(always)]
     pub(super) fn at(&self, cells: &Cells, position: usize) -> Whitened<'_> {
         Whitened { all: self, group: self.groups[shared_index(cells, position)] }
@@ -238,7 +235,7 @@ impl<'a> Whitened<'a> {
         &self.all.rows[self.group.first_row * width..][..self.group.count * width]
     }
 
-    /// The standard deviation of the noise of an observation's cell. Only without a rotation.
+    /// The noise standard deviation of an observation's cell, without a rotation.
     #[inline(always)]
     pub(super) fn deviation(self, at: usize) -> f64 {
         self.all.rotations[self.group.first_rotation + at].recip()
@@ -250,7 +247,7 @@ impl<'a> Whitened<'a> {
         self.group.is_rotated()
     }
 
-    /// How observations mix the position's cells: by cell, the factor of its observed number in each. Only with a rotation.
+    /// By cell, its factor in each observation, with a rotation.
     #[inline(always)]
     pub(super) fn rotation(self) -> impl Iterator<Item = &'a [f64]> {
         let Group { first_rotation, n_cells, .. } = self.group;
@@ -258,8 +255,8 @@ impl<'a> Whitened<'a> {
         self.all.rotations[first_rotation..][..n_cells * len].chunks_exact(len)
     }
 
-    /// Writes down the values of the observations, from the position's observed numbers; `values` has room for all cells of
-    /// a position, in whole lanes. Returns the sum of squares of what a rotation set apart.
+    /// Computes the values of the observations from the position's observed values; `values` holds all cells of
+    /// a position in whole lanes. Returns the sum of squares that a rotation removed.
     #[inline(always)]
     pub(super) fn find_values<A: Arithmetic>(self, observed: &[f64], values: &mut [f64]) -> f64 {
         let Group { first_rotation, count, n_cells, .. } = self.group;

@@ -1,4 +1,4 @@
-//! Which of the three forms of the sweep runs, decided in one place.
+//! The choice between the three forms of the sweep.
 
 use crate::graph::FactorGraph;
 use crate::index::{LatentIndex, OutputIndex};
@@ -6,20 +6,21 @@ use crate::model::Latent;
 
 /// Three forms of one sweep. They agree to rounding; they differ in cost, and in how they round.
 ///
-/// With 1/s the information that one complete row carries about its latents, in units of their prior: the largest
-/// eigenvalue of `R^-½ W Wᵀ R^-½` over observed outputs, so that s is the ratio of noise to signal for a single output:
+/// Let 1/s be the information of one complete row about its latents relative to their prior: the largest
+/// eigenvalue of `R^-½ W Wᵀ R^-½` over observed outputs. For a single output, s is the ratio of noise to signal.
 ///
 /// | form | structures | cost per point | rounding |
 /// |---|---|---|---|
-/// | [`Covariance`](Form::Covariance) | chains | O(n²(K + min(L, D))) | variances are differences from the prior's and lose a factor 1/s of *its* size, slopes 1/s, those in weights up to 1/s² where cells crowd; of the evidence nothing is seen to be lost down to s = 1e-9 |
-/// | [`Information`](Form::Information) | all | O(n³) | variances lose a factor 1/s, evidence and gradient 1/s² |
-/// | [`SquareRoot`](Form::SquareRoot) | all | O(n³), several times the information form | nothing is lost to s |
+/// | [`Covariance`](Form::Covariance) | chains | O(n²(K + min(L, D))) | variances are differences from the prior's and lose a factor 1/s of *its* size; the gradient loses 1/s, in weights up to 1/s² where cells crowd; no loss in the log evidence was measured down to s = 1e-9 |
+/// | [`Information`](Form::Information) | all | O(n³) | variances lose a factor 1/s, log evidence and gradient 1/s² |
+/// | [`SquareRoot`](Form::SquareRoot) | all | O(n³), several times the information form | independent of s |
 ///
-/// Unless a form is named, the cheapest one is chosen that keeps ten digits of what is asked for, or eight of slopes; for
-/// states of more than 32 numbers, seven digits of variances. A form that is named is used as it is, whatever it loses.
+/// Unless a form is named, the cheapest one is chosen that keeps ten digits, or eight of the gradient; for
+/// states of more than 32 numbers, seven digits of variances. A form that is named is used without these checks.
 ///
-/// Answers between rows and ahead of them ([`Workspace::predict_along`](super::Workspace::predict_along) and its like) come one by
-/// one, each with five digits of its own variance: from the covariance form where that keeps them, else by square roots.
+/// Predictions between rows and ahead of them ([`Workspace::predict_along`](super::Workspace::predict_along),
+/// [`Workspace::predict_ahead`](super::Workspace::predict_ahead)) keep five digits of each variance: from the covariance form where that
+/// is accurate, else from the square-root form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Form {
     /// Kalman filter forward, Bryson–Frazier smoother backward.
@@ -30,7 +31,7 @@ pub enum Form {
     SquareRoot,
 }
 
-/// What a sweep is run for.
+/// The purpose of a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Purpose {
     Evidence,
@@ -39,19 +40,18 @@ pub(super) enum Purpose {
     States,
 }
 
-/// The smallest s at which the canonical form keeps ten digits.
+/// The smallest s at which the information form keeps ten digits.
 const ENOUGH_FOR_INFORMATION: f64 = 1e-2;
 
 impl Purpose {
-    /// The smallest s at which the covariance form can keep the digits that are asked for: ten of the evidence, as far as that
-    /// was measured, and eight of its slopes. For slopes and variances [`gradient_is_accurate`] and [`variances_are_accurate`] have the last word; here is where they
-    /// could still say yes.
+    /// The smallest s at which the covariance form can be accurate: ten digits of the log evidence, as far as measured, and eight of its
+    /// gradient. Gradient and variances are checked afterwards, by [`gradient_is_accurate`] and [`variances_are_accurate`].
     fn enough_for_covariance(self) -> f64 {
         match self {
             Self::Evidence => 1e-9,
             Self::Gradient => 1e-7,
             Self::Marginals => f64::EPSILON / SMALLEST_DIGIT,
-            // States are kept whole, which the covariance form does not do.
+            // The covariance form does not keep the marginals of states.
             Self::States => f64::INFINITY,
         }
     }
@@ -72,7 +72,7 @@ impl Form {
         Self::for_purpose(graph, Purpose::Marginals)
     }
 
-    /// The form to use where the covariance form cannot be.
+    /// The form to use if the covariance form is not.
     pub(super) fn for_any_tree(graph: &FactorGraph<'_>) -> Self {
         if noise_ratio(graph) >= ENOUGH_FOR_INFORMATION { Self::Information } else { Self::SquareRoot }
     }
@@ -81,7 +81,7 @@ impl Form {
 /// A fifth of the tenth digit.
 const SMALLEST_DIGIT: f64 = 2e-11;
 
-/// A fifth of the seventh digit: enough for states so large that another form would take a hundred times as long.
+/// A fifth of the seventh digit: for large states another form would take a hundred times as long.
 const SMALLEST_DIGIT_OF_LARGE: f64 = 2e-8;
 const LARGE_STATE: usize = 32;
 
@@ -89,50 +89,59 @@ fn smallest_digit(graph: &FactorGraph<'_>) -> f64 {
     if graph.model().state_dim() > LARGE_STATE { SMALLEST_DIGIT_OF_LARGE } else { SMALLEST_DIGIT }
 }
 
-/// A fifth of the fifth digit: what a single answer may lose of its own variance. By its own, for it is not to depend on which
-/// others are asked for.
+/// A fifth of the fifth digit: what a prediction at a new input may lose of its own variance, so that it does not depend on other inputs.
 const SMALLEST_DIGIT_OF_ONE: f64 = 2e-6;
 
-/// By output, the smallest variance of which the covariance form has kept five digits; see [`variances_are_accurate`].
-pub(super) fn smallest_kept(graph: &FactorGraph<'_>) -> Vec<f64> {
+/// By output, the smallest variance of which the covariance form keeps five digits; see [`variances_are_accurate`].
+fn smallest_accurate(graph: &FactorGraph<'_>) -> Vec<f64> {
     let cost = f64::EPSILON / noise_ratio(graph) / SMALLEST_DIGIT_OF_ONE;
-    // An output without any weight has nothing to lose, however large the cost.
+    // An output without weights loses nothing.
     signal_variances(graph).into_iter().map(|signal| if signal > 0.0 { cost * signal } else { 0.0 }).collect()
 }
 
-/// Whether these are variances at all: below zero one has lost every digit, whatever the noise promised.
-pub(crate) fn are_variances(numbers: &[f64]) -> bool {
+/// By output, the smallest variance to be trusted in the covariance form; `None` if that form was named, infinite if the square-root form
+/// was.
+pub(super) fn smallest_trusted(form: Option<Form>, graph: &FactorGraph<'_>) -> Option<Vec<f64>> {
+    match form {
+        Some(Form::Covariance) => None,
+        Some(Form::SquareRoot) => Some(vec![f64::INFINITY; graph.model().n_outputs()]),
+        Some(Form::Information) | None => Some(smallest_accurate(graph)),
+    }
+}
+
+/// Whether all variances are nonnegative; a negative one has lost every digit.
+pub(crate) fn all_nonnegative(numbers: &[f64]) -> bool {
     numbers.iter().all(|number| *number >= 0.0)
 }
 
-/// Whether marginals found in the covariance form have kept ten digits (seven for large states) of each output's largest
+/// Whether marginals of the covariance form have kept ten digits (seven for large states) of each output's largest
 /// variance.
 ///
-/// A variance `P − PNP` is the difference of two numbers of at most the prior's size w². Where a row's information 1/s
-/// meets the prior, the filtered variance is rounded at ε·w², the gain of the next observation therefore at ε/s of its
-/// size, and so is N: an error of about ε·w²/s. That is too much only if all variances of an output are small, as when many
-/// cells crowd into one place. `largest` are the largest variances found, by output.
+/// A variance `P − PNP` is the difference of two numbers of at most the prior variance w². Where a row of information 1/s
+/// meets the prior, the filtered variance is rounded at ε·w², the gain of the next observation therefore at a relative ε/s,
+/// and so is N: an error of about ε·w²/s. That is too much only if all variances of an output are small, as when many
+/// cells crowd into one place. `largest` are the largest variances by output.
 pub(super) fn variances_are_accurate(graph: &FactorGraph<'_>, largest: &[f64]) -> bool {
-    let mut digits = Digits::default();
+    let mut digits = Accuracy::default();
     digits.add(graph, largest);
-    digits.are_kept()
+    digits.is_enough()
 }
 
 /// The same for marginals that come in blocks.
 #[derive(Debug, Default)]
-pub(super) struct Digits {
-    /// By output, the largest variance and that of the signal.
+pub(super) struct Accuracy {
+    /// By output, the largest variance and the prior variance.
     largest: Vec<f64>,
     signals: Vec<f64>,
-    /// What one is allowed to lose, and what the smallest noise may cost.
+    /// The relative error allowed, and the one expected from the smallest noise.
     smallest_digit: f64,
     cost: f64,
-    /// Whether a variance was none.
+    /// Whether any variance is negative.
     is_below_zero: bool,
 }
 
-impl Digits {
-    /// Takes note of a block, by the largest variances found in it.
+impl Accuracy {
+    /// Adds a block by its largest variances.
     pub(super) fn add(&mut self, graph: &FactorGraph<'_>, largest: &[f64]) {
         self.largest.resize(largest.len(), 0.0);
         self.largest.iter_mut().zip(largest).for_each(|(largest, &own)| *largest = largest.max(own));
@@ -141,25 +150,26 @@ impl Digits {
         self.cost = self.cost.max(f64::EPSILON / noise_ratio(graph));
     }
 
-    /// Takes note of the variances of a block themselves.
+    /// Adds the variances of a block.
     pub(super) fn add_variances(&mut self, variances: &[f64]) {
-        self.is_below_zero |= !are_variances(variances);
+        self.is_below_zero |= !all_nonnegative(variances);
     }
 
-    /// Whether so many digits are left as they should.
-    pub(super) fn are_kept(&self) -> bool {
-        // An output without any weight has nothing to lose: 0/0 is no share, and `min` passes over it.
+    /// Whether enough digits are left.
+    pub(super) fn is_enough(&self) -> bool {
+        // An output without weights loses nothing: 0/0 is NaN, which `min` skips.
         let shares = self.largest.iter().zip(&self.signals).map(|(left, signal)| left / signal);
         let smallest_share = shares.fold(f64::INFINITY, f64::min);
         !self.is_below_zero && self.cost <= self.smallest_digit * smallest_share
     }
 }
 
-/// Whether a gradient found in the covariance form has kept eight digits, with a unit per cell as its natural size.
+/// Whether a gradient of the covariance form has kept eight digits, relative to one unit per cell.
 ///
-/// Its slopes in weights suffer first: a gain rounded at ε/s of its size meets the adjoint N, which where cells crowd is as
-/// large as 1/s, and the error reaches directions in which the state is hardly known. Along h, which is known to s, only a
-/// share s of it shows: there the pass finds each variance in two ways, and `variance_mismatch` sums up by how much they differ.
+/// The gradient in weights loses digits first: a gain with relative error ε/s multiplies the adjoint N, which is as
+/// large as 1/s where cells crowd, and the error reaches directions in which the state is poorly determined. Along h, where it is
+/// determined to s, only a share s of the error shows: there the pass computes each variance twice, and `variance_mismatch` sums the
+/// differences.
 pub(super) fn gradient_is_accurate(
     graph: &FactorGraph<'_>,
     variance_mismatch: f64,
@@ -176,8 +186,8 @@ fn signal_variances(graph: &FactorGraph<'_>) -> Vec<f64> {
     outputs.map(|output| mixing.row_entries(output).map(of_entry).sum()).collect()
 }
 
-/// By latent, the variance that a row finds: 1 of a stationary process; of one that wanders, what it gains from one row to
-/// the next, for only the first row finds all that was unknown at the root.
+/// By latent, the variance that a row observes: 1 for a stationary process; for others the variance gained between rows, since only
+/// the first row observes the variance at the root.
 fn sizes(graph: &FactorGraph<'_>) -> Vec<f64> {
     let tree = graph.tree();
     let n_edges = tree.len().saturating_sub(1).max(1) as f64;

@@ -1,80 +1,77 @@
-//! The exact gradient of the log evidence, out of the same backward pass as the posterior.
+//! The exact gradient of the log evidence, from the same backward pass as the posterior.
 //!
-//! Weights and noises by Fisher's identity, from posterior moments at the observed cells: with residual
-//! `e = y − hᵀm` and posterior covariance V, a cell adds `(e·m − V h)/r` to the slope in its weights and
-//! `½((e² + hᵀVh)/r² − 1/r)` to the slope in its noise; the covariance form has shorter ways to the same numbers. Length-scales by the slopes of the evidence in the A and Q of
-//! each edge, contracted with the kernel's own slopes.
+//! Weights and noises by Fisher's identity, from the posterior at the observed cells: with residual
+//! `e = y − hᵀm` and posterior covariance V, a cell adds `(e·m − V h)/r` to the gradient in its weights and
+//! `½((e² + hᵀVh)/r² − 1/r)` to that in its noise; the covariance form computes the same numbers more directly. Length-scales by
+//! the derivatives of the log evidence in A and Q of each edge, contracted with those of A and Q in the length-scale.
 
-use super::kalman::{Chain, Observed};
-use super::kalman_memory::{AdjointScratch, GaussianView};
-use super::readout::Readout;
-use super::steps::{StepView, n_derivatives};
+use super::error::InferenceError;
+use super::gaussian::PackedGaussian;
+use super::kalman::{Chain, Observed, SmootherObserver};
+use super::kalman_memory::AdjointScratch;
+use super::readout::{Readout, Values};
+use super::state_space::StateSpace;
+use super::steps::StepView;
 use crate::graph::{Cells, FactorGraph};
+use crate::index::Position;
 use crate::linalg::{
-    Arithmetic, Layout, ReadoutRow, Shape, StateAlgebra, Update, add_noise_gradient, add_scaled, dot,
+    Arithmetic, Layout, ReadoutRow, Shape, StateAlgebra, StepDerivatives, Update, add_noise_gradient,
+    add_scaled, dot,
 };
 use crate::model::Latent;
 use std::ops::Range;
 
-/// The log evidence and its slopes in every parameter of the model.
+/// The log evidence and its gradient in every parameter of the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gradient {
-    /// The log evidence itself.
+    /// The log evidence.
     pub log_evidence: f64,
-    /// ∂/∂w_dl, row-major D×L; 0 where a private column has its structural zeros.
+    /// ∂/∂w_dl, row-major D×L; 0 at the structural zeros of private columns.
     pub mixing: Vec<f64>,
     /// ∂/∂ℓ_l.
     pub length_scales: Vec<f64>,
-    /// The slope in what shapes latent l beside its length-scale; 0 where nothing does.
+    /// The derivative in the shape parameter of latent l; 0 if it has none.
     pub shapes: Vec<f64>,
-    /// ∂/∂r_d; cells with a known noise of their own do not count.
+    /// ∂/∂r_d; cells with their own known noise do not contribute.
     pub noise: Vec<f64>,
 }
 
 impl Gradient {
-    /// Whether all of it are numbers.
-    pub(super) fn is_finite(&self) -> bool {
-        let slopes = self.mixing.iter().chain(&self.length_scales).chain(&self.shapes).chain(&self.noise);
-        slopes.chain([&self.log_evidence]).all(|slope| slope.is_finite())
+    /// Whether all numbers are finite.
+    fn is_finite(&self) -> bool {
+        let derivatives =
+            self.mixing.iter().chain(&self.length_scales).chain(&self.shapes).chain(&self.noise);
+        derivatives.chain([&self.log_evidence]).all(|derivative| derivative.is_finite())
     }
 }
 
-/// Posterior moments of the latents' values at a position: a mean, and a covariance whose rows are `stride` apart.
-#[derive(Clone, Copy)]
-pub(super) struct Values<'a> {
-    pub(super) mean: &'a [f64],
-    pub(super) covariance: &'a [f64],
-    pub(super) stride: usize,
-}
-
-/// Slopes being summed over positions.
+/// The gradient summed over positions.
 #[derive(Debug, Default)]
 pub(super) struct GradientSums {
-    /// How many slots there are, padding included.
+    /// The padded number of latents.
     n_slots: usize,
-    /// How much of the state is read.
+    /// How many entries of the state outputs read.
     width: usize,
     /// By output and entry of the state.
     weights: Vec<f64>,
     noise: Vec<f64>,
-    /// By slot: the slope in the logarithm of the length-scale and then, if any latent has one, of the shape.
+    /// By slot: the derivative in the logarithm of the length-scale and then, if any latent has one, of the shape.
     log_parameters: Vec<f64>,
-    /// By position from the first on, if wanted: the slope in the logarithm of the length of the edge above it.
+    /// By position, if wanted: the derivative in the logarithm of the length of the edge above it.
     edges: Option<Vec<f64>>,
     first_position: usize,
-    /// What the length-scales' part of `log_parameters` added up to when the last edge was done.
+    /// The sum over the length-scales' part of `log_parameters` after the last edge.
     total: f64,
-    /// Scratch for one row of a product.
+    /// Scratch for products.
     rows: Vec<f64>,
-    /// The sum over observations of the difference between two ways to find their posterior variances, which rounding
-    /// alone can make.
+    /// The sum over observations of the difference between two computations of their posterior variance, which is due to rounding.
     variance_mismatch: f64,
 }
 
 impl GradientSums {
-    /// Sets all sums to zero for these positions of a graph.
-    pub(super) fn reset(&mut self, graph: &FactorGraph<'_>, layout: &Layout, positions: Range<usize>) {
-        let shape = layout.dynamic();
+    /// Sets all sums to zero for these positions.
+    pub(super) fn reset(&mut self, model: StateSpace<'_>, positions: Range<usize>) {
+        let shape = model.layout.dynamic();
         let (width, parts) = (shape.readable(), shape.n_parts());
         (self.width, self.n_slots) = (width, shape.width());
         self.variance_mismatch = 0.0;
@@ -84,24 +81,24 @@ impl GradientSums {
             edges.clear();
             edges.resize(positions.len(), 0.0);
         }
-        let n_outputs = graph.model().n_outputs();
+        let n_outputs = model.readout.n_outputs();
         for (buffer, len) in [
             (&mut self.weights, n_outputs * width),
             (&mut self.noise, n_outputs),
-            (&mut self.log_parameters, n_derivatives(graph.model()) * shape.width()),
-            (&mut self.rows, (parts + 1) * shape.size() + (layout.n_values() + 1) * width),
+            (&mut self.log_parameters, model.steps.n_derivatives() * shape.width()),
+            (&mut self.rows, (parts + 1) * shape.size() + (model.layout.n_values() + 1) * width),
         ] {
             buffer.clear();
             buffer.resize(len, 0.0);
         }
     }
 
-    /// Sums for some of these positions, with all that is wanted of these.
-    pub(super) fn for_part(&self) -> Self {
+    /// Empty sums for a segment, with the same options.
+    pub(super) fn for_segment(&self) -> Self {
         Self { edges: self.edges.as_ref().map(|_| vec![]), ..Self::default() }
     }
 
-    /// Adds the sums of some of these positions.
+    /// Adds the sums of a segment.
     pub(super) fn add(&mut self, part: &Self) {
         for (sums, parts) in [
             (&mut self.weights, &part.weights),
@@ -116,18 +113,18 @@ impl GradientSums {
         }
     }
 
-    /// From the next sweep on, the slopes in the edges' lengths are kept.
+    /// Keeps the derivatives in edge lengths from the next sweep on.
     pub(super) fn keep_edges(&mut self) {
         self.edges = Some(vec![]);
     }
 
-    /// The slopes in the logarithms of the edges' lengths, by position; they are no longer kept.
+    /// The derivatives in the logarithms of edge lengths, by position; they are no longer kept.
     pub(super) fn take_edges(&mut self) -> Vec<f64> {
         self.edges.take().unwrap_or_default()
     }
 
-    /// The slopes of the edge above a position have been added. Only the ratio of edge to length-scale enters a step, so
-    /// what all latents gained in the logarithm of the one is what the logarithm of the other loses.
+    /// Completes the edge above a position. A step depends only on the ratio of edge to length-scale, so the derivative in the logarithm of
+    /// the edge is minus the sum of those in the logarithms of the length-scales.
     #[inline(always)]
     pub(super) fn end_edge(&mut self, position: usize) {
         if let Some(edges) = &mut self.edges {
@@ -137,7 +134,7 @@ impl GradientSums {
         }
     }
 
-    /// Adds what the cells of a position say, from the posterior moments of the latents' values.
+    /// Adds the cells of a position, from the posterior of the values that outputs read.
     #[inline(always)]
     pub(super) fn add_cells_from_values<A: Arithmetic>(
         &mut self,
@@ -154,7 +151,7 @@ impl GradientSums {
             let row = readout.row(output);
             let residual = value - dot::<A>(&row.weights[..width], &mean[..width]);
             let sums = &mut self.weights[output * width..][..width];
-            // V h, and with it both slopes.
+            // V h.
             let with_output = &mut self.rows[..width];
             with_output.fill(0.0);
             match row.touched {
@@ -181,7 +178,7 @@ impl GradientSums {
         }
     }
 
-    /// Adds one cell's slope in the noise of its output.
+    /// Adds one cell to the gradient in the noise of its output.
     #[inline(always)]
     pub(super) fn add_noise_gradient(
         &mut self,
@@ -196,15 +193,14 @@ impl GradientSums {
         }
     }
 
-    /// Adds one cell's slope in one weight of its output.
-    pub(super) fn add_weight_gradient(&mut self, output: usize, slot: usize, slope: f64) {
-        self.weights[output * self.width + slot] += slope;
+    /// Adds one cell to the gradient in one weight of its output.
+    pub(super) fn add_weight_gradient(&mut self, output: usize, slot: usize, derivative: f64) {
+        self.weights[output * self.width + slot] += derivative;
     }
 
-    /// Adds what one observation says of weights and noise. In units of its noise, with `b = N k` and the filtered P⁺ of
-    /// just after it, `c = V h = k − P⁺b`; P⁺ is the position's filtered P and `k kᵀS` of each later observation. The slope
-    /// in h is `u·mean − c`, and that in the noise `½(u² − 1/S − kᵀb)`: nothing is divided by a small noise that was not
-    /// found in its units.
+    /// Adds an observation. In units of its noise, with `b = N k` and P⁺ the filtered covariance just after it, `c = V h = k − P⁺b`; P⁺ is
+    /// the position's filtered P plus `k kᵀS` of each later observation. The gradient in h is `u·mean − c`, that in the noise
+    /// `½(u² − 1/S − kᵀb)`: no number is divided by a small noise unless it was computed in units of that noise.
     #[inline(always)]
     pub(super) fn add_observation<A: Arithmetic, S: StateAlgebra>(
         &mut self,
@@ -212,7 +208,7 @@ impl GradientSums {
         chain: &Chain<'_>,
         (observed, row): (Observed, ReadoutRow<'_>),
         (gains, updates): (&[f64], &[Update]),
-        moments: GaussianView<'_>,
+        gaussian: PackedGaussian<'_>,
         adjoint: &AdjointScratch<'_>,
     ) {
         let Observed { position, at, adjoint_update, .. } = observed;
@@ -220,13 +216,13 @@ impl GradientSums {
         let whitened = chain.whitened.at(chain.cells, position);
         let place = if whitened.is_rotated() { at * width } else { 0 };
         let explained = &mut self.rows[place..][..width];
-        shape.product_with_values::<A>(adjoint.projected, moments.covariance, explained);
+        shape.product_with_values::<A>(adjoint.projected, gaussian.covariance, explained);
         add_scaled::<A>(-1.0, &gains[..width], explained);
         for (gain, update) in gains.chunks_exact(size).zip(updates).skip(1) {
             let factor = (1.0 + update.signal) * shape.inner::<A>(gain, adjoint.projected);
             add_scaled::<A>(factor, &gain[..width], explained);
         }
-        // −c from here on; hᵀc is also what the filter left of the variance without what the adjoint explains.
+        // −c from here on; hᵀc is also the filtered variance minus the part that the adjoint explains.
         let variance = observed.filtered_variance - adjoint_update.explained;
         self.variance_mismatch += (shape.read_vector::<A>(row, explained) + variance).abs();
         if whitened.is_rotated() {
@@ -246,8 +242,8 @@ impl GradientSums {
         }
     }
 
-    /// Adds what the cells of a position say whose observations mix them, when −c of all of these is known: a cell's own is
-    /// their sum, each times how it mixes that cell.
+    /// Adds the cells of a position with rotated observations, once −c of all observations is known: that of a cell is their sum, weighted by
+    /// the rotation.
     #[inline(always)]
     fn add_rotated_cells<A: Arithmetic, S: StateAlgebra>(
         &mut self,
@@ -280,47 +276,47 @@ impl GradientSums {
         }
     }
 
-    /// How far rounding has made two ways to the same variances differ, summed over observations.
+    /// The sum over observations of the rounding difference between two computations of their variance.
     pub(super) fn variance_mismatch(&self) -> f64 {
         self.variance_mismatch
     }
 
-    /// By slot, the slopes in the logarithms of length-scale and shape so far.
+    /// By slot, the derivatives in the logarithms of length-scale and shape.
     #[inline(always)]
     pub(super) fn by_slot(&mut self) -> &mut [f64] {
         &mut self.log_parameters
     }
 
-    /// Adds `½(rrᵀ − N)`, met with the slope of a step's process noise.
+    /// Adds `½(rrᵀ − N)`, contracted with the derivative of a step's process noise.
     #[inline(always)]
     pub(super) fn add_noise_step<A: Arithmetic, S: Shape>(
         &mut self,
         shape: S,
-        slopes: StepView<'_>,
+        derivatives: StepView<'_>,
         vector: &[f64],
         matrix: &[f64],
     ) {
-        add_noise_gradient::<A, S>(shape, slopes.noise, (vector, matrix), &mut self.log_parameters);
+        add_noise_gradient::<A, S>(shape, derivatives.noise, (vector, matrix), &mut self.log_parameters);
     }
 
-    /// Adds `r mᵀ − M`, met with the slope of a step's transition.
+    /// Adds `r mᵀ − M`, contracted with the derivative of a step's transition.
     #[inline(always)]
     pub(super) fn add_transition_step<S: Shape>(
         &mut self,
         shape: S,
-        slopes: StepView<'_>,
+        derivatives: StepView<'_>,
         (vector, mean): (&[f64], &[f64]),
         loss: &[f64],
     ) {
         let (size, width, parts) = (shape.size(), shape.width(), shape.n_parts());
-        let sets = slopes.transition.chunks_exact(parts * parts * width);
-        for (slopes, sums) in sets.zip(self.log_parameters.chunks_exact_mut(width)) {
+        let sets = derivatives.transition.chunks_exact(parts * parts * width);
+        for (derivatives, sums) in sets.zip(self.log_parameters.chunks_exact_mut(width)) {
             for c in 0..parts {
                 for d in 0..parts {
-                    let slope = &slopes[(c * parts + d) * width..][..width];
+                    let derivative = &derivatives[(c * parts + d) * width..][..width];
                     for s in 0..shape.len(c).min(shape.len(d)) {
                         let (i, j) = (shape.offset(c) + s, shape.offset(d) + s);
-                        sums[s] += slope[s] * (vector[i] * mean[j] - loss[i * size + j]);
+                        sums[s] += derivative[s] * (vector[i] * mean[j] - loss[i * size + j]);
                     }
                 }
             }
@@ -328,7 +324,12 @@ impl GradientSums {
     }
 
     /// The gradient in the model's own parameters.
-    pub(super) fn finish(&self, graph: &FactorGraph<'_>, layout: &Layout, log_evidence: f64) -> Gradient {
+    pub(super) fn finish(
+        &self,
+        graph: &FactorGraph<'_>,
+        layout: &Layout,
+        log_evidence: f64,
+    ) -> Result<Gradient, InferenceError> {
         let model = graph.model();
         let n_latents = model.n_latents();
         let mut mixing = vec![0.0; model.n_outputs() * n_latents];
@@ -349,6 +350,51 @@ impl GradientSums {
                 .map_or(0.0, |shape| self.log_parameters[self.n_slots + layout.slot_of(latent)] / shape)
         };
         let shapes = model.latents().iter().enumerate().map(by_shape).collect();
-        Gradient { log_evidence, mixing, length_scales, shapes, noise: self.noise.clone() }
+        let gradient = Gradient { log_evidence, mixing, length_scales, shapes, noise: self.noise.clone() };
+        // Every cell enters the whole gradient: the row named is the last one swept.
+        match gradient.is_finite() {
+            true => Ok(gradient),
+            false => Err(InferenceError::overflow_at(graph, Position::new(0))),
+        }
+    }
+}
+
+impl SmootherObserver for &mut GradientSums {
+    const WITH_GRADIENT: bool = true;
+
+    #[inline(always)]
+    fn observation<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        observed: (Observed, ReadoutRow<'_>),
+        later: (&[f64], &[Update]),
+        gaussian: PackedGaussian<'_>,
+        adjoint: &mut AdjointScratch<'_>,
+    ) {
+        self.add_observation::<A, S>(shape, chain, observed, later, gaussian, adjoint);
+    }
+
+    #[inline(always)]
+    fn step<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        before: PackedGaussian<'_>,
+        adjoint: &mut AdjointScratch<'_>,
+    ) {
+        let step = chain.edges.step_of(position);
+        let derivatives = chain.steps.derivatives(step);
+        let step = StepDerivatives {
+            transition: chain.steps.step_of_shape(shape, step).transition,
+            transition_derivatives: derivatives.transition,
+            noise_derivatives: derivatives.noise,
+        };
+        let AdjointScratch { vector, matrix, smoothed, scratch, .. } = adjoint;
+        let gaussian = (before.mean, before.covariance);
+        let sums = self.by_slot();
+        shape.retreat_with_gradient::<A>(step, (vector, matrix), gaussian, (smoothed, sums), scratch);
+        self.end_edge(position);
     }
 }

@@ -1,6 +1,6 @@
-//! The canonical form of the sweep, for any tree: messages (Λ, η) up from the leaves, states (m, P) down from the root.
+//! The information form of the sweep, for any tree: messages (Λ, η) up from the leaves, marginals (m, P) down from the root.
 //!
-//! A position's message is what its cells and everything below it say about its state. With
+//! The message of a position is the likelihood of its state given its own cells and those below it. With
 //! `T = (I + QΛ)⁻¹, S = TQ, G = TA, J = ΛT`:
 //!
 //! ```text
@@ -8,71 +8,98 @@
 //! down:  m = G m_parent + S η,             P = G P_parent Gᵀ + S
 //! ```
 //!
-//! Only sums of positive semidefinite terms: Q = 0 (duplicate inputs), Λ = 0 (empty rows) and huge gaps need nothing
-//! special. G is computed as TA; as A − SΛA it would be a difference, 4 % off at noise 1e-8.
+//! All terms are positive semidefinite sums, so Q = 0 (duplicate inputs), Λ = 0 (empty rows) and long gaps need no special case. G is
+//! computed as TA; as A − SΛA it would be a difference, 4 % off at noise 1e-8.
 
 use super::cells::CellPrecisions;
-use super::gradient::{GradientSums, Values};
-use super::predictions::Predictions;
-use super::readout::Readout;
-use super::steps::{StepTable, StepView};
-use crate::graph::{Cells, FactorGraph, StepLengths};
+use super::gaussian::{GaussianView, Message, PackedGaussian};
+use super::gradient::GradientSums;
+use super::predictions::{Order, Predictions, Statistics};
+use super::readout::Values;
+use super::state_space::StateSpace;
+use super::steps::StepView;
+use super::sweep::Sweep;
 use crate::index::Position;
 use crate::linalg::{
-    Arithmetic, Job, Lu, Shape, StateAlgebra, conjugate_transposed, copy_upper_to_lower, dot,
+    Arithmetic, Job, Lu, Shape, StateAlgebra, conjugate_transposed, copy_upper_to_lower, dispatch_small, dot,
     noise_as_transition, times_transition, transition_times_matrix, transition_transposed_times_vector,
     vector_times_matrix,
 };
-use crate::structure::Tree;
 
-/// What the passes need to know of the graph.
-#[derive(Clone, Copy)]
-pub(super) struct Branches<'a> {
-    pub(super) tree: &'a Tree,
-    pub(super) cells: &'a Cells,
-    pub(super) edges: &'a StepLengths,
-    pub(super) steps: &'a StepTable,
-    pub(super) readout: &'a Readout,
-    pub(super) information: &'a CellPrecisions,
-    pub(super) n_values: usize,
-}
-
-impl<'a> Branches<'a> {
-    /// The parts of a graph, with what was computed for its model.
-    pub(super) fn new(
-        graph: &'a FactorGraph<'_>,
-        steps: &'a StepTable,
-        readout: &'a Readout,
-        information: &'a CellPrecisions,
-    ) -> Self {
-        let n_values = readout.n_values();
-        let (tree, cells, edges) = (graph.tree(), graph.cells(), graph.step_lengths());
-        Self { tree, cells, edges, steps, readout, information, n_values }
-    }
-}
-
-/// Messages and states of every position, kept between sweeps.
+/// Messages, conditionals and marginals of all positions.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
-    /// Λ and η: what is said from below about each state.
-    pub(super) precisions: Vec<f64>,
-    pub(super) vectors: Vec<f64>,
+pub(super) struct InformationSweep {
+    cells: CellPrecisions,
+    /// Λ and η of each position.
+    precisions: Vec<f64>,
+    vectors: Vec<f64>,
     /// G of the step into each position.
     gains: Vec<f64>,
     /// S of that step on the way up, P on the way down.
-    pub(super) covariances: Vec<f64>,
-    pub(super) means: Vec<f64>,
-    /// Tᵀη and, when slopes are wanted, J.
+    covariances: Vec<f64>,
+    means: Vec<f64>,
+    /// Tᵀη and, for the gradient, J.
     projected: Vec<f64>,
     passed_precision: Vec<f64>,
 }
 
-impl Messages {
-    /// Frees what only the passes themselves need.
+impl InformationSweep {
+    /// Both passes: marginals of all states, predictions and gradient if wanted. Returns the log evidence.
+    pub(super) fn run(
+        &mut self,
+        model: StateSpace<'_>,
+        predictions: Option<&mut Predictions<'_>>,
+        sums: Option<&mut GradientSums>,
+    ) -> Result<f64, Position> {
+        self.cells.set(model.cells, model.readout);
+        let up = Up::<true> { model, memory: self, with_gradient: sums.is_some() };
+        let log_evidence = dispatch_small(model.layout, up)?;
+        dispatch_small(model.layout, Down { model, memory: self, predictions, sums });
+        Ok(log_evidence)
+    }
+
+    /// Frees what only the passes need.
     pub(super) fn forget_conditionals(&mut self) {
         for buffer in [&mut self.gains, &mut self.projected, &mut self.passed_precision] {
             *buffer = vec![];
         }
+    }
+
+    /// The marginal of a state.
+    pub(super) fn state(&self, size: usize, position: Position) -> GaussianView<'_> {
+        let at = position.get();
+        let covariance = &self.covariances[at * size * size..][..size * size];
+        GaussianView::new(&self.means[at * size..][..size], covariance)
+    }
+
+    /// The message of a position.
+    pub(super) fn message(&self, size: usize, position: Position) -> Message<'_> {
+        let at = position.get();
+        Message {
+            precision: &self.precisions[at * size * size..][..size * size],
+            vector: &self.vectors[at * size..][..size],
+        }
+    }
+}
+
+impl Sweep for InformationSweep {
+    fn log_evidence(&mut self, model: StateSpace<'_>) -> Result<f64, Position> {
+        self.cells.set(model.cells, model.readout);
+        dispatch_small(model.layout, Up::<false> { model, memory: self, with_gradient: false })
+    }
+
+    fn marginals(
+        &mut self,
+        model: StateSpace<'_>,
+        numbers: (&mut [f64], &mut [f64]),
+    ) -> Result<(f64, Statistics), Position> {
+        let mut predictions = Predictions::new(Order::Rows(model.tree), model.readout.n_outputs(), numbers);
+        let log_evidence = self.run(model, Some(&mut predictions), None)?;
+        Ok((log_evidence, predictions.statistics()))
+    }
+
+    fn gradient(&mut self, model: StateSpace<'_>, sums: &mut GradientSums) -> Result<f64, Position> {
+        self.run(model, None, Some(sums))
     }
 }
 
@@ -86,7 +113,6 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Scratch for states of this shape.
     pub(super) fn new<S: Shape>(shape: S) -> Self {
         let size = shape.size();
         Self {
@@ -99,31 +125,23 @@ impl Scratch {
     }
 }
 
-/// A message (Λ, η) about a state.
-#[derive(Clone, Copy)]
-pub(super) struct Message<'a> {
-    pub(super) precision: &'a [f64],
-    pub(super) vector: &'a [f64],
-}
-
-/// The conditional of a state given its parent and all that is below: `z = G z_parent + S η + noise of covariance S`.
-pub(super) struct Conditional<'a> {
-    pub(super) gain: &'a mut [f64],
-    pub(super) covariance: &'a mut [f64],
+/// A state given its parent and all cells below: `z = G z_parent + S η + noise of covariance S`, owned or in borrowed memory.
+pub(super) struct Conditioned<V> {
+    pub(super) gain: V,
+    pub(super) covariance: V,
     /// Tᵀη.
-    pub(super) projected: &'a mut [f64],
+    pub(super) projected: V,
     /// J = ΛT, symmetric.
-    pub(super) passed_precision: &'a mut [f64],
+    pub(super) passed_precision: V,
 }
 
-/// Conditions one step on the message from below; returns the step's share of the log evidence, or `None` when
-/// numbers overflowed.
+/// Conditions a step on the message from below; returns its share of the log evidence, or `None` if numbers overflow.
 #[inline(always)]
 pub(super) fn condition<A: Arithmetic, S: Shape>(
     shape: S,
     step: StepView<'_>,
     message: Message<'_>,
-    out: Conditional<'_>,
+    out: Conditioned<&mut [f64]>,
     scratch: &mut Scratch,
 ) -> Option<f64> {
     let size = shape.size();
@@ -160,12 +178,10 @@ pub(super) fn condition<A: Arithmetic, S: Shape>(
 }
 
 /// The upward pass. Returns the log evidence, or the position where numbers overflowed.
-pub(super) struct Up<'a, const KEEP: bool> {
-    pub(super) branches: Branches<'a>,
-    pub(super) messages: &'a mut Messages,
-    pub(super) with_gradient: bool,
-    /// `−½ Σ log 2πr` over all cells.
-    pub(super) log_noise: f64,
+struct Up<'a, const KEEP: bool> {
+    model: StateSpace<'a>,
+    memory: &'a mut InformationSweep,
+    with_gradient: bool,
 }
 
 impl<const KEEP: bool> Job for Up<'_, KEEP> {
@@ -173,53 +189,48 @@ impl<const KEEP: bool> Job for Up<'_, KEEP> {
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> Self::Output {
-        let Self { branches, messages, with_gradient, log_noise } = self;
-        let (size, n) = (shape.size(), branches.tree.len());
+        let Self { model, memory, with_gradient } = self;
+        let (size, n) = (shape.size(), model.tree.len());
         let square = size * size;
         let conditionals = if KEEP { n } else { 1 };
-        messages.precisions.clear();
-        messages.precisions.resize(n * square, 0.0);
-        messages.vectors.clear();
-        messages.vectors.resize(n * size, 0.0);
-        messages.gains.resize(conditionals * square, 0.0);
-        messages.covariances.resize(conditionals * square, 0.0);
-        messages.projected.resize(conditionals * size, 0.0);
-        messages.passed_precision.resize(if with_gradient { n } else { 1 } * square, 0.0);
+        memory.precisions.clear();
+        memory.precisions.resize(n * square, 0.0);
+        memory.vectors.clear();
+        memory.vectors.resize(n * size, 0.0);
+        memory.gains.resize(conditionals * square, 0.0);
+        memory.covariances.resize(conditionals * square, 0.0);
+        memory.projected.resize(conditionals * size, 0.0);
+        memory.passed_precision.resize(if with_gradient { n } else { 1 } * square, 0.0);
         let mut scratch = Scratch::new(shape);
-        let mut log_evidence = log_noise;
+        let mut log_evidence = 0.0;
         for position in (0..n).rev() {
-            let (before, here) = messages.precisions.split_at_mut(position * square);
-            let (vectors_before, vector) = messages.vectors.split_at_mut(position * size);
+            let (before, here) = memory.precisions.split_at_mut(position * square);
+            let (vectors_before, vector) = memory.vectors.split_at_mut(position * size);
             let (precision, vector) = (&mut here[..square], &mut vector[..size]);
             let target = (&mut *precision, &mut *vector);
-            log_evidence -=
-                branches.information.add_to(branches.cells, branches.readout, position, size, target);
+            log_evidence -= memory.cells.add_to(model.cells, model.readout, position, size, target);
             let at = if KEEP { position } else { 0 };
-            let slopes_at = if with_gradient { position } else { 0 };
-            let projected = &mut messages.projected[at * size..][..size];
-            let passed_precision = &mut messages.passed_precision[slopes_at * square..][..square];
-            let step = branches.steps.step(branches.edges.step_of(position));
-            let out = Conditional {
-                gain: &mut messages.gains[at * square..][..square],
-                covariance: &mut messages.covariances[at * square..][..square],
+            let passed_at = if with_gradient { position } else { 0 };
+            let projected = &mut memory.projected[at * size..][..size];
+            let passed_precision = &mut memory.passed_precision[passed_at * square..][..square];
+            let step = model.steps.step(model.edges.step_of(position));
+            let out = Conditioned {
+                gain: &mut memory.gains[at * square..][..square],
+                covariance: &mut memory.covariances[at * square..][..square],
                 projected: &mut *projected,
                 passed_precision: &mut *passed_precision,
             };
             let message = Message { precision, vector };
             let share = condition::<A, S>(shape, step, message, out, &mut scratch);
             log_evidence += share.ok_or(Position::new(position))?;
-            if let Some(parent) = branches.tree.parent(Position::new(position)) {
+            if let Some(parent) = model.tree.parent(Position::new(position)) {
                 let parent = parent.get();
                 scratch.first.copy_from_slice(passed_precision);
                 conjugate_transposed::<A, S>(shape, step.transition, &mut scratch.first, &mut scratch.rows);
                 let target = &mut before[parent * square..][..square];
                 target.iter_mut().zip(&scratch.first).for_each(|(sum, share)| *sum += share);
-                transition_transposed_times_vector::<A, S>(
-                    shape,
-                    step.transition,
-                    projected,
-                    &mut scratch.rows,
-                );
+                let rows = &mut scratch.rows;
+                transition_transposed_times_vector::<A, S>(shape, step.transition, projected, rows);
                 let target = &mut vectors_before[parent * size..][..size];
                 target.iter_mut().zip(&scratch.rows).for_each(|(sum, share)| *sum += share);
             }
@@ -228,12 +239,12 @@ impl<const KEEP: bool> Job for Up<'_, KEEP> {
     }
 }
 
-/// Where the downward pass delivers: predictions and slopes, each if wanted.
-pub(super) struct Down<'a, 'b> {
-    pub(super) branches: Branches<'a>,
-    pub(super) messages: &'a mut Messages,
-    pub(super) predictions: Option<&'a mut Predictions<'b>>,
-    pub(super) slopes: Option<&'a mut GradientSums>,
+/// The downward pass.
+struct Down<'a, 'b> {
+    model: StateSpace<'a>,
+    memory: &'a mut InformationSweep,
+    predictions: Option<&'a mut Predictions<'b>>,
+    sums: Option<&'a mut GradientSums>,
 }
 
 impl Job for Down<'_, '_> {
@@ -241,73 +252,62 @@ impl Job for Down<'_, '_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) {
-        let Self { branches, messages, mut predictions, mut slopes } = self;
-        let (size, n) = (shape.size(), branches.tree.len());
+        let Self { model, memory, mut predictions, mut sums } = self;
+        let (size, n) = (shape.size(), model.tree.len());
         let square = size * size;
-        messages.means.resize(n * size, 0.0);
+        memory.means.resize(n * size, 0.0);
         let mut scratch = Scratch::new(shape);
-        let nowhere = (vec![0.0; size], vec![0.0; square]);
+        let zero = (vec![0.0; size], vec![0.0; square]);
         for position in 0..n {
-            let parent = branches.tree.parent(Position::new(position)).map(Position::get);
-            let (means_before, mean) = messages.means.split_at_mut(position * size);
-            let (covariances_before, covariance) = messages.covariances.split_at_mut(position * square);
+            let parent = model.tree.parent(Position::new(position)).map(Position::get);
+            let (means_before, mean) = memory.means.split_at_mut(position * size);
+            let (covariances_before, covariance) = memory.covariances.split_at_mut(position * square);
             let (mean, covariance) = (&mut mean[..size], &mut covariance[..square]);
             let above = match parent {
-                Some(at) => GaussianView {
+                Some(at) => PackedGaussian {
                     mean: &means_before[at * size..][..size],
                     covariance: &covariances_before[at * square..][..square],
                 },
-                None => GaussianView { mean: &nowhere.0, covariance: &nowhere.1 },
+                None => PackedGaussian { mean: &zero.0, covariance: &zero.1 },
             };
-            let gain = &messages.gains[position * square..][..square];
+            let gain = &memory.gains[position * square..][..square];
             let message = Message {
-                precision: &messages.precisions[position * square..][..square],
-                vector: &messages.vectors[position * size..][..size],
+                precision: &memory.precisions[position * square..][..square],
+                vector: &memory.vectors[position * size..][..size],
             };
-            if let (Some(sums), Some(_)) = (&mut slopes, parent) {
-                let projected = &messages.projected[position * size..][..size];
-                let passed_precision = &messages.passed_precision[position * square..][..square];
-                let step = branches.steps.derivatives(branches.edges.step_of(position));
-                add_step_gradient::<A, S>(
-                    shape,
-                    step,
-                    (gain, projected, passed_precision),
-                    (message, above),
-                    sums,
-                    &mut scratch,
-                );
+            if let (Some(sums), Some(_)) = (&mut sums, parent) {
+                let projected = &memory.projected[position * size..][..size];
+                let passed_precision = &memory.passed_precision[position * square..][..square];
+                let derivatives = model.steps.derivatives(model.edges.step_of(position));
+                let conditional = (gain, projected, passed_precision);
+                let states = (message, above);
+                add_step_gradient::<A, S>(shape, derivatives, conditional, states, sums, &mut scratch);
                 sums.end_edge(position);
             }
             descend::<A>(size, gain, message.vector, above, (mean, covariance), &mut scratch.first);
             let values = Values { mean, covariance, stride: size };
-            if let Some(sums) = &mut slopes {
-                sums.add_cells_from_values::<A>(branches.cells, branches.readout, position, values);
+            if let Some(sums) = &mut sums {
+                sums.add_cells_from_values::<A>(model.cells, model.readout, position, values);
             }
             if let Some(predictions) = &mut predictions {
-                if branches.readout.is_sparse() {
-                    predictions.set_from_touched_values(branches.readout, position, values);
+                if model.readout.is_sparse() {
+                    predictions.set_from_touched_values(model.readout, position, values);
                 } else {
-                    predictions.set_from_values::<A>(branches.readout, branches.n_values, position, values);
+                    let n_values = model.readout.n_values();
+                    predictions.set_from_values::<A>(model.readout, n_values, position, values);
                 }
             }
         }
     }
 }
 
-/// The mean and covariance of a state.
-#[derive(Clone, Copy)]
-pub(super) struct GaussianView<'a> {
-    pub(super) mean: &'a [f64],
-    pub(super) covariance: &'a [f64],
-}
-
-/// `m = G m_parent + S η`, `P = G P_parent Gᵀ + S`; S stands in `gaussian.1` and is overwritten by P.
+/// `m = G m_parent + S η`, `P = G P_parent Gᵀ + S`; `gaussian.1` is S on entry and P on return.
 #[inline(always)]
 pub(super) fn descend<A: Arithmetic>(
     size: usize,
     gain: &[f64],
     vector: &[f64],
-    above: GaussianView<'_>,
+    above: PackedGaussian<'_>,
     gaussian: (&mut [f64], &mut [f64]),
     scratch: &mut [f64],
 ) {
@@ -332,9 +332,9 @@ pub(super) fn descend<A: Arithmetic>(
 #[inline(always)]
 fn add_step_gradient<A: Arithmetic, S: Shape>(
     shape: S,
-    slopes: StepView<'_>,
+    derivatives: StepView<'_>,
     (gain, projected, passed_precision): (&[f64], &[f64], &[f64]),
-    (message, above): (Message<'_>, GaussianView<'_>),
+    (message, above): (Message<'_>, PackedGaussian<'_>),
     sums: &mut GradientSums,
     scratch: &mut Scratch,
 ) {
@@ -353,7 +353,7 @@ fn add_step_gradient<A: Arithmetic, S: Shape>(
     for i in 0..size {
         residual[i] = projected[i] - dot::<A>(&first[i * size..][..size], &above.mean[..size]);
     }
-    sums.add_transition_step(shape, slopes, (residual, above.mean), second);
+    sums.add_transition_step(shape, derivatives, (residual, above.mean), second);
     // N, by its upper triangle; it overwrites ΛG P_parent row by row, as each row needs only its own.
     for i in 0..size {
         for j in i..size {
@@ -363,5 +363,5 @@ fn add_step_gradient<A: Arithmetic, S: Shape>(
         second[i * size + i..(i + 1) * size].copy_from_slice(&row[i..size]);
     }
     copy_upper_to_lower(size, second);
-    sums.add_noise_step::<A, S>(shape, slopes, residual, second);
+    sums.add_noise_step::<A, S>(shape, derivatives, residual, second);
 }

@@ -1,52 +1,49 @@
-//! The covariance form of the sweep, for chains: a filter forward, a modified Bryson–Frazier pass backward.
+//! The covariance form of the sweep, for chains: a Kalman filter forward, a modified Bryson–Frazier smoother backward.
 //!
-//! Forward, moments (m, P) of each state given what lies before it and its own cells, which enter one by one as
-//! observations h of unit noise: with `S = 1 + hᵀPh` and gain `k = Ph/S`, m gains `k·v` for a innovation v and P loses
-//! `k kᵀ S`. Backward, the adjoint mean and precision (r, N) of what lies after; the posterior is `m + P r` and `P − P N P`, and
-//! no predicted covariance is ever inverted. On the way back over the same observations, with `b = N k`,
-//! `u = v/S − kᵀr` and `d = 1/S + kᵀb`,
+//! Forward, the filtered mean and covariance (m, P) of each state. The cells of a position enter one by one as scalar
+//! observations h of unit noise: with innovation v, `S = 1 + hᵀPh` and gain `k = Ph/S`, m becomes `m + k v` and P becomes `P − k kᵀ S`.
+//! Backward, the adjoint (r, N) of all later observations; the posterior is `m + P r` and `P − P N P`, and
+//! no predicted covariance is inverted. Back over an observation, with `b = N k`, `u = v/S − kᵀr` and `d = 1/S + kᵀb`,
 //!
 //! ```text
 //! r ← r + u h,   N ← N − h bᵀ − b hᵀ + d hhᵀ,     and over a step r ← Aᵀr, N ← AᵀNA
 //! ```
 //!
-//! The gain and S are kept from the way forward: found again from the filtered P they would have lost digits. Much of what
-//! is asked for is a by-product: of an observed cell, u is the posterior mean of its noise and `hᵀPh/S − kᵀb` its
-//! posterior variance, both in units of its noise.
+//! Gain and S are kept from the forward pass: recomputed from the filtered P they would lose digits. Of an observed cell, u is the
+//! posterior mean of its noise and `hᵀPh/S − kᵀb` its posterior variance, both in units of its noise.
 //!
-//! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::Form`] says when it is used.
+//! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::form::Form`] states when it is used.
 
 use super::cells::WhitenedCells;
-use super::kalman_memory::{
-    Adjoint, AdjointMemory, AdjointScratch, FilterMemory, Gaussian, GaussianView, SmallAdjoint,
-};
+use super::gaussian::{Adjoint, Gaussian, PackedGaussian};
+use super::kalman_memory::{AdjointMemory, AdjointScratch, FilterMemory, SmallAdjoint};
 use super::log_product::LogProduct;
-use super::predictions::SmootherObserver;
 use super::readout::Readout;
-use super::steps::StepTable;
-use crate::graph::{Cells, StepLengths};
-use crate::linalg::{AdjointUpdate, Arithmetic, Job, ReadoutRow, StateAlgebra, add_scaled};
-use std::ops::Range;
+use super::state_space::StateSpace;
+use crate::linalg::{AdjointUpdate, Arithmetic, Job, ReadoutRow, StateAlgebra, Update, add_scaled};
+use std::ops::{Deref, Range};
 
-/// After so many points the rounding difference between the two triangles of P and N is removed: the recursions do
-/// not damp it, and over a long chain it would grow.
+/// After this many points P and N are made symmetric: the recursions do not damp the rounding difference between their triangles.
 const SYMMETRIZE_EVERY: usize = 8;
 
-/// What the passes need to know of the graph.
+/// The state-space model of a chain, with its cells as scalar observations.
 #[derive(Clone, Copy)]
 pub(super) struct Chain<'a> {
-    pub(super) cells: &'a Cells,
-    pub(super) edges: &'a StepLengths,
-    pub(super) steps: &'a StepTable,
-    pub(super) readout: &'a Readout,
+    pub(super) model: StateSpace<'a>,
     pub(super) whitened: &'a WhitenedCells,
-    pub(super) n_values: usize,
-    /// Whether results are read from the posterior of the values rather than from that of the outputs, which are fewer.
-    pub(super) reads_values: bool,
+}
+
+impl<'a> Deref for Chain<'a> {
+    type Target = StateSpace<'a>;
+
+    #[inline(always)]
+    fn deref(&self) -> &StateSpace<'a> {
+        &self.model
+    }
 }
 
 impl Chain<'_> {
-    /// The row of a position's `at`-th observation, with these weights.
+    /// The readout row of a position's `at`-th observation.
     #[inline(always)]
     pub(super) fn row<'r, S: StateAlgebra>(
         &'r self,
@@ -55,7 +52,7 @@ impl Chain<'_> {
         position: usize,
         at: usize,
     ) -> ReadoutRow<'r> {
-        // A rotated row mixes outputs; private latents outnumber the outputs, so rotation never meets sparse rows.
+        // A rotated row mixes outputs. Private latents outnumber the outputs, so sparse rows are never rotated.
         let is_sparse = shape.skips_untouched() && self.readout.is_sparse();
         let touched =
             if is_sparse { self.readout.touched_by(self.cells.outputs(position)[at]) } else { None };
@@ -63,7 +60,7 @@ impl Chain<'_> {
     }
 }
 
-/// Positions of a chain in a row, and where what their observations bring stands in the memory that is kept of them.
+/// Contiguous positions of a chain, and the range of their observations in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct SegmentRange {
     pub(super) positions: Range<usize>,
@@ -71,25 +68,24 @@ pub(super) struct SegmentRange {
 }
 
 impl SegmentRange {
-    /// A whole chain, kept in one memory.
+    /// A whole chain.
     pub(super) fn whole(chain: &Chain<'_>) -> Self {
         Self { positions: 0..chain.cells.n_positions(), observations: 0..chain.whitened.n_observations() }
     }
 }
 
-/// Looks at the filtered moments of each position as the forward pass finds them.
+/// Observes the filter at each position, first to last.
 pub(super) trait FilterObserver {
-    /// What is known of a position from its own cells and those before it.
+    /// The filtered Gaussian of a position.
     fn filtered<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: GaussianView<'_>,
+        gaussian: PackedGaussian<'_>,
     );
 }
 
-/// Nobody looks.
 impl FilterObserver for () {
     #[inline(always)]
     fn filtered<A: Arithmetic, S: StateAlgebra>(
@@ -97,40 +93,97 @@ impl FilterObserver for () {
         _: S,
         _: &Chain<'_>,
         _: usize,
-        _: GaussianView<'_>,
+        _: PackedGaussian<'_>,
     ) {
     }
 }
 
-/// The forward pass over a part; keeps the filtered moments of all its positions if `KEEP`. Returns the log evidence but for
-/// the constants `−½ Σ log 2πr` of the cells.
-pub(super) struct Forward<'a, const KEEP: bool, W = ()> {
-    pub(super) chain: Chain<'a>,
-    pub(super) part: SegmentRange,
-    pub(super) filtered: &'a mut FilterMemory,
-    /// The moments before the part.
-    pub(super) before: &'a Gaussian,
-    /// Where those of its last position are wanted.
-    pub(super) after: Option<&'a mut Gaussian>,
-    pub(super) observer: W,
+/// Observes the smoother at each position, last to first.
+pub(super) trait SmootherObserver {
+    /// Whether the gradient of steps is computed, which needs the posterior mean of each state.
+    const WITH_GRADIENT: bool;
+    /// A position before its observations are removed from the adjoint, with its filtered Gaussian.
+    #[inline(always)]
+    fn position<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _shape: S,
+        _chain: &Chain<'_>,
+        _position: usize,
+        _gaussian: PackedGaussian<'_>,
+        _adjoint: &mut AdjointScratch<'_>,
+    ) {
+    }
+    /// An observation just removed, and its row; `later` are gains and updates from this one to the position's last.
+    #[inline(always)]
+    fn observation<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        _shape: S,
+        _chain: &Chain<'_>,
+        _observed: (Observed, ReadoutRow<'_>),
+        _later: (&[f64], &[Update]),
+        _gaussian: PackedGaussian<'_>,
+        _adjoint: &mut AdjointScratch<'_>,
+    ) {
+    }
+    /// Carries the adjoint back over the step into a position; `before` is the filtered Gaussian before the step.
+    #[inline(always)]
+    fn step<A: Arithmetic, S: StateAlgebra>(
+        &mut self,
+        shape: S,
+        chain: &Chain<'_>,
+        position: usize,
+        _before: PackedGaussian<'_>,
+        adjoint: &mut AdjointScratch<'_>,
+    ) {
+        retreat::<A, S>(shape, chain, position, adjoint);
+    }
 }
 
-impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
+/// Carries the adjoint back over the step into a position.
+#[inline(always)]
+pub(super) fn retreat<A: Arithmetic, S: StateAlgebra>(
+    shape: S,
+    chain: &Chain<'_>,
+    position: usize,
+    adjoint: &mut AdjointScratch<'_>,
+) {
+    let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
+    let AdjointScratch { vector, matrix, scratch, .. } = adjoint;
+    shape.retreat::<A>(transition, (vector, matrix), scratch);
+}
+
+impl SmootherObserver for () {
+    const WITH_GRADIENT: bool = false;
+}
+
+/// The filter over a segment; keeps all filtered Gaussians if `KEEP`. Returns the log evidence without its constants `−½ Σ log 2πr`.
+pub(super) struct Forward<'a, const KEEP: bool, O = ()> {
+    pub(super) chain: Chain<'a>,
+    pub(super) range: SegmentRange,
+    pub(super) memory: &'a mut FilterMemory,
+    /// The Gaussian before the segment.
+    pub(super) before: &'a Gaussian,
+    /// Receives the filtered Gaussian of the last position.
+    pub(super) after: Option<&'a mut Gaussian>,
+    pub(super) observer: O,
+}
+
+impl<const KEEP: bool, O: FilterObserver> Job for Forward<'_, KEEP, O> {
     type Output = f64;
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> f64 {
         let Self {
             chain,
-            part: SegmentRange { positions, observations },
-            filtered,
+            range: SegmentRange { positions, observations },
+            memory,
             before,
             after,
             mut observer,
         } = self;
         let (size, width, covariance_len) = (shape.size(), shape.readable(), shape.covariance_len());
         let first = (positions.start, observations.start);
-        let mut cursor = filtered.begin::<KEEP, S>(shape, first, chain.readout.n_outputs(), before);
+        let mut cursor = memory.begin::<KEEP, S>(shape, first, chain.readout.n_outputs(), before);
         let mut scale = LogProduct::ONE;
         let mut squares = 0.0;
         for (position, &step) in positions.clone().zip(&chain.edges.steps()[positions]) {
@@ -156,72 +209,71 @@ impl<const KEEP: bool, W: FilterObserver> Job for Forward<'_, KEEP, W> {
             if position % SYMMETRIZE_EVERY == SYMMETRIZE_EVERY - 1 {
                 shape.symmetrize_covariance(covariance);
             }
-            observer.filtered::<A, S>(shape, &chain, position, GaussianView { mean, covariance });
+            observer.filtered::<A, S>(shape, &chain, position, PackedGaussian { mean, covariance });
             cursor.means.keep::<KEEP>(size);
             cursor.covariances.keep::<KEEP>(covariance_len);
         }
         if let Some(after) = after {
             let (mean, covariance) = (cursor.means.last(size), cursor.covariances.last(covariance_len));
-            after.set(shape, GaussianView { mean, covariance });
+            after.set(shape, PackedGaussian { mean, covariance });
         }
         -0.5 * (scale.ln() + squares)
     }
 }
 
-/// The backward pass over a part: delivers the posterior at every position, last to first. Returns the observer, and what lies after
-/// the position before the part.
-pub(super) struct Backward<'a, K> {
+/// The smoother over a segment, last position to first. Returns the observer and the adjoint before the segment.
+pub(super) struct Backward<'a, O> {
     pub(super) chain: Chain<'a>,
-    pub(super) part: SegmentRange,
-    pub(super) filtered: &'a FilterMemory,
-    /// What lies after the part.
+    pub(super) range: SegmentRange,
+    pub(super) memory: &'a FilterMemory,
+    /// The adjoint after the segment.
     pub(super) after: &'a Adjoint,
     pub(super) adjoint: &'a mut AdjointMemory,
-    pub(super) observer: K,
+    pub(super) observer: O,
 }
 
-/// One observation of a position, on the way back.
+/// An observation in the backward pass.
 #[derive(Clone, Copy)]
 pub(super) struct Observed {
     pub(super) position: usize,
-    /// Which of the position's observations it is.
+    /// Its index among the position's observations.
     pub(super) at: usize,
-    /// hᵀPh/S, its variance given what lies before it and itself.
+    /// hᵀPh/S, its filtered variance.
     pub(super) filtered_variance: f64,
     pub(super) adjoint_update: AdjointUpdate,
 }
 
-impl<K: SmootherObserver> Job for Backward<'_, K> {
-    type Output = (K, Adjoint);
+impl<O: SmootherObserver> Job for Backward<'_, O> {
+    type Output = (O, Adjoint);
 
     #[inline(always)]
-    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> (K, Adjoint) {
+    fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> (O, Adjoint) {
         let Self {
             chain,
-            part: SegmentRange { positions, observations },
-            filtered,
+            range: SegmentRange { positions, observations },
+            memory,
             after,
             adjoint,
             mut observer,
         } = self;
         let (size, width) = (shape.size(), shape.readable());
-        let zeroth = filtered.first_position();
+        let zeroth = memory.first_position();
         let mut few = SmallAdjoint::ZERO;
         let adjoint = &mut adjoint.reset(shape, &mut few, after);
-        let mut moments = filtered.at(shape, positions.end - zeroth);
-        if K::WITH_GRADIENT {
-            shape.covariance_times::<A>(adjoint.vector, moments.covariance, adjoint.smoothed);
-            add_scaled::<A>(1.0, &moments.mean[..size], &mut adjoint.smoothed[..size]);
+        let mut gaussian = memory.at(shape, positions.end - zeroth);
+        if O::WITH_GRADIENT {
+            shape.covariance_times::<A>(adjoint.vector, gaussian.covariance, adjoint.smoothed);
+            add_scaled::<A>(1.0, &gaussian.mean[..size], &mut adjoint.smoothed[..size]);
         }
-        let (mut gains, mut updates) = filtered.observations(size, 0..observations.end);
+        let (mut gains, mut updates) = memory.observations(size, 0..observations.end);
         for position in positions.rev() {
             let state_before = position - zeroth;
-            let before = filtered.at(shape, state_before);
-            filtered.prefetch::<A, S>(shape, state_before.saturating_sub(1));
+            let before = memory.at(shape, state_before);
+            memory.prefetch::<A, S>(shape, state_before.saturating_sub(1));
             let whitened = chain.whitened.at(chain.cells, position);
-            // Up to here stand the gains and updates of this position and those before it.
+            // The gains and updates of this position and those before it.
             let kept = (gains, updates);
-            observer.position::<A, S>(shape, &chain, position, moments, adjoint);
+            observer.position::<A, S>(shape, &chain, position, gaussian, adjoint);
             let mut earlier = whitened.weights(width);
             for at in (0..whitened.count()).rev() {
                 let (rest, weights) = earlier.split_at(earlier.len() - width);
@@ -237,12 +289,12 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
                     shape.update_adjoint::<A>(row, (gain, update), (vector, matrix), projected, scratch);
                 let filtered_variance = update.signal * update.inverse;
                 let observed = Observed { position, at, filtered_variance, adjoint_update };
-                let later = if K::WITH_GRADIENT {
+                let later = if O::WITH_GRADIENT {
                     (&kept.0[gains.len()..], &kept.1[updates.len()..])
                 } else {
                     (&[][..], &[][..])
                 };
-                observer.observation::<A, S>(shape, &chain, (observed, row), later, moments, adjoint);
+                observer.observation::<A, S>(shape, &chain, (observed, row), later, gaussian, adjoint);
             }
             if position % SYMMETRIZE_EVERY == 0 {
                 shape.symmetrize_adjoint(adjoint.matrix);
@@ -250,28 +302,27 @@ impl<K: SmootherObserver> Job for Backward<'_, K> {
             if position > 0 {
                 observer.step::<A, S>(shape, &chain, position, before, adjoint);
             }
-            moments = before;
+            gaussian = before;
         }
         let before = adjoint.keep(shape);
         (observer, before)
     }
 }
 
-/// The posterior mean and variance of an output, from filtered moments and the adjoint: with `x = P h`, `hᵀm + xᵀr` and
-/// `hᵀx − xᵀNx`.
+/// The posterior mean and variance of an output: with `x = P h`, `hᵀm + xᵀr` and `hᵀx − xᵀNx`.
 #[inline(always)]
 pub(super) fn posterior_of_output<A: Arithmetic, S: StateAlgebra>(
     shape: S,
     readout: &Readout,
     output: usize,
-    moments: GaussianView<'_>,
+    gaussian: PackedGaussian<'_>,
     adjoint: &mut AdjointScratch<'_>,
 ) -> (f64, f64) {
     let row = readout.row(output);
     let AdjointScratch { vector, matrix, projected, scratch, .. } = adjoint;
-    shape.read::<A>(row, moments.covariance, scratch);
+    shape.read::<A>(row, gaussian.covariance, scratch);
     shape.product::<A>(scratch, matrix, projected);
-    let mean = shape.read_vector::<A>(row, moments.mean) + shape.inner::<A>(scratch, vector);
+    let mean = shape.read_vector::<A>(row, gaussian.mean) + shape.inner::<A>(scratch, vector);
     let variance = shape.read_vector::<A>(row, scratch) - shape.inner::<A>(scratch, projected);
     (mean, variance)
 }

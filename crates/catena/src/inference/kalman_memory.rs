@@ -1,14 +1,15 @@
-//! Memory of the covariance form, kept between sweeps.
+//! The memory of the Kalman filter and of the smoother's adjoint, kept between sweeps.
 
+use super::gaussian::{Adjoint, Gaussian, PackedGaussian};
 use crate::linalg::{Arithmetic, Shape, StateAlgebra, Update};
 use std::ops::Range;
 
-/// FilterMemory moments of every position, and what each observation brought.
+/// Filtered Gaussians of all positions, with the gain and update of every observation.
 #[derive(Debug, Default)]
 pub(super) struct FilterMemory {
     means: Vec<f64>,
     covariances: Vec<f64>,
-    /// The gain of every observation, in the order of the sweep.
+    /// In the order of the sweep.
     gains: Vec<f64>,
     updates: Vec<Update>,
     /// The values of one position's observations.
@@ -17,54 +18,23 @@ pub(super) struct FilterMemory {
     room: Capacity,
 }
 
-/// What a sweep keeps of a part of a chain.
+/// How much of a segment is kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Capacity {
-    /// The position whose moments the second state holds; the first holds those before it.
+    /// The position of the second state; the first state is the one before it.
     pub(super) first_position: usize,
     pub(super) states: usize,
     pub(super) observations: usize,
 }
 
-/// The mean and covariance of a state, in memory of their own: the covariance as a row-major square, whatever the sweep made of
-/// it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Gaussian {
-    pub(crate) mean: Vec<f64>,
-    pub(crate) covariance: Vec<f64>,
-}
-
-impl Gaussian {
-    /// A state that is exactly zero.
-    pub(super) fn zero(size: usize) -> Self {
-        Self { mean: vec![0.0; size], covariance: vec![0.0; size * size] }
-    }
-
-    /// Takes over the moments that a sweep has found.
-    #[inline(always)]
-    pub(super) fn set<S: StateAlgebra>(&mut self, shape: S, moments: GaussianView<'_>) {
-        self.mean.clear();
-        self.mean.extend_from_slice(moments.mean);
-        self.covariance.resize(shape.size() * shape.size(), 0.0);
-        shape.unpack_covariance(moments.covariance, &mut self.covariance);
-    }
-}
-
-/// The mean and covariance of a state.
-#[derive(Clone, Copy)]
-pub(super) struct GaussianView<'a> {
-    pub(super) mean: &'a [f64],
-    pub(super) covariance: &'a [f64],
-}
-
-/// States of at most so many numbers are worked on in a place of their own and copied to where they are kept: there the
-/// compiler can hold them in registers, and nothing waits for numbers to return from memory.
+/// States of at most this many numbers are computed in an array of their own and then copied to memory: the compiler holds them in
+/// registers.
 const FEW: usize = 12;
 
-/// Goes from state to state: the one before is read, the one after written. Without keeping them, two take turns. All states
-/// have the same number `len` of numbers, which is handed in each time: the compiler may know it.
+/// Reads the state before and writes the next one; if states are not kept, two alternate. The length `len` of a state is passed to
+/// every call because the compiler may know it.
 pub(super) struct StateCursor<'a> {
-    /// The state that was written last.
+    /// The state written last.
     last: &'a mut [f64],
     rest: &'a mut [f64],
     few_last: [f64; FEW],
@@ -72,7 +42,7 @@ pub(super) struct StateCursor<'a> {
 }
 
 impl<'a> StateCursor<'a> {
-    /// Stands at the first of these states, which is written here.
+    /// Writes the first state.
     #[inline(always)]
     fn new(states: &'a mut [f64], len: usize, write: impl FnOnce(&mut [f64])) -> Self {
         let (last, rest) = states.split_at_mut(len);
@@ -84,13 +54,13 @@ impl<'a> StateCursor<'a> {
         Self { last, rest, few_last, few: [0.0; FEW] }
     }
 
-    /// The state that was written last.
+    /// The state written last.
     #[inline(always)]
     pub(super) fn last(&self, len: usize) -> &[f64] {
         if len <= FEW { &self.few_last[..len] } else { &self.last[..len] }
     }
 
-    /// The state that was written last, and the next one.
+    /// The state written last, and the next one.
     #[inline(always)]
     pub(super) fn next<const KEEP: bool>(&mut self, len: usize) -> (&[f64], &mut [f64]) {
         if len <= FEW {
@@ -107,7 +77,7 @@ impl<'a> StateCursor<'a> {
         }
     }
 
-    /// The next state is written.
+    /// Completes the next state.
     #[inline(always)]
     pub(super) fn keep<const KEEP: bool>(&mut self, len: usize) {
         if len > FEW {
@@ -122,14 +92,14 @@ impl<'a> StateCursor<'a> {
     }
 }
 
-/// Goes from observation to observation, and writes what they bring.
+/// Writes gains and updates of consecutive observations.
 pub(super) struct UpdateCursor<'a> {
     gains: &'a mut [f64],
     updates: &'a mut [Update],
 }
 
 impl UpdateCursor<'_> {
-    /// Capacity for the gain of the next one, and for the rest; without keeping them, the same again and again.
+    /// Memory for the next gain and update; the same each time if they are not kept.
     #[inline(always)]
     pub(super) fn next<const KEEP: bool>(&mut self, size: usize) -> (&mut [f64], &mut Update) {
         if KEEP {
@@ -143,7 +113,7 @@ impl UpdateCursor<'_> {
     }
 }
 
-/// What the forward pass writes.
+/// The memory that the filter writes.
 pub(super) struct FilterCursor<'a> {
     pub(super) means: StateCursor<'a>,
     pub(super) covariances: StateCursor<'a>,
@@ -153,13 +123,12 @@ pub(super) struct FilterCursor<'a> {
 }
 
 impl FilterMemory {
-    /// Says what is kept from the next pass on.
+    /// Sets what the next pass keeps.
     pub(super) fn reset(&mut self, room: Capacity) {
         self.room = room;
     }
 
-    /// Everything that a pass forward from a position writes, which begins with the moments before it; its observations are kept
-    /// from this one on.
+    /// The memory of a filter that starts from the Gaussian before this position, with this observation first.
     #[inline(always)]
     pub(super) fn begin<const KEEP: bool, S: StateAlgebra>(
         &mut self,
@@ -183,7 +152,7 @@ impl FilterMemory {
         FilterCursor {
             means: StateCursor::new(means, size, |mean| mean.copy_from_slice(&before.mean)),
             covariances: StateCursor::new(covariances, covariance_len, |covariance| {
-                shape.pack_covariance(&before.covariance, covariance);
+                shape.pack_covariance(&before.full_covariance(), covariance);
             }),
             observations: UpdateCursor {
                 gains: &mut self.gains[first * size..],
@@ -194,29 +163,29 @@ impl FilterMemory {
         }
     }
 
-    /// The first position whose moments are kept.
+    /// The first position that is kept.
     #[inline(always)]
     pub(super) fn first_position(&self) -> usize {
         self.room.first_position
     }
 
-    /// The moments of a state: the first is the one before the first position.
+    /// A filtered Gaussian; the first is the one before the first position.
     #[inline(always)]
-    pub(super) fn at<S: StateAlgebra>(&self, shape: S, state: usize) -> GaussianView<'_> {
+    pub(super) fn at<S: StateAlgebra>(&self, shape: S, state: usize) -> PackedGaussian<'_> {
         let (size, covariance_len) = (shape.size(), shape.covariance_len());
-        GaussianView {
+        PackedGaussian {
             mean: &self.means[state * size..][..size],
             covariance: &self.covariances[state * covariance_len..][..covariance_len],
         }
     }
 
-    /// The gains and the rest of what these observations brought.
+    /// The gains and updates of these observations.
     #[inline(always)]
     pub(super) fn observations(&self, size: usize, these: Range<usize>) -> (&[f64], &[Update]) {
         (&self.gains[these.start * size..these.end * size], &self.updates[these])
     }
 
-    /// Says that a state will soon be read: on the way back the machine does not guess that by itself.
+    /// Prefetches a state: the processor does not predict the backward pass.
     #[inline(always)]
     pub(super) fn prefetch<A: Arithmetic, S: StateAlgebra>(&self, shape: S, state: usize) {
         if shape.size() >= 8 {
@@ -225,38 +194,24 @@ impl FilterMemory {
     }
 }
 
-/// The adjoint of what lies after a position, in memory of its own: its precision as a row-major square.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Adjoint {
-    pub(crate) vector: Vec<f64>,
-    pub(crate) matrix: Vec<f64>,
-}
-
-impl Adjoint {
-    /// A adjoint that says nothing.
-    pub(super) fn zero(size: usize) -> Self {
-        Self { vector: vec![0.0; size], matrix: vec![0.0; size * size] }
-    }
-}
-
-/// The adjoint of what lies after a position, and scratch for the position itself.
+/// The adjoint of all later observations, and scratch for a position.
 pub(super) struct AdjointScratch<'a> {
-    /// r, the adjoint mean.
+    /// r.
     pub(super) vector: &'a mut [f64],
-    /// N, the adjoint precision.
+    /// N.
     pub(super) matrix: &'a mut [f64],
     /// N k of the last observation, or another product with N.
     pub(super) projected: &'a mut [f64],
-    /// The posterior mean of the whole state, when slopes are wanted.
+    /// The posterior mean of the state, for the gradient.
     pub(super) smoothed: &'a mut [f64],
-    /// The posterior mean and covariance of the latents' values, and scratch to find them.
+    /// The posterior mean and covariance of the entries that outputs read, and scratch for them.
     pub(super) value_mean: &'a mut [f64],
     pub(super) value_covariance: &'a mut [f64],
     pub(super) products: &'a mut [f64],
     pub(super) scratch: &'a mut [f64],
 }
 
-/// How many numbers a adjoint of states of this shape takes.
+/// How many numbers an adjoint of this shape takes.
 #[inline(always)]
 fn adjoint_len<S: Shape>(shape: S) -> usize {
     let (size, width) = (shape.size(), shape.readable());
@@ -264,7 +219,7 @@ fn adjoint_len<S: Shape>(shape: S) -> usize {
 }
 
 impl<'a> AdjointScratch<'a> {
-    /// The parts of a adjoint.
+    /// The parts of an adjoint.
     #[inline(always)]
     fn new<S: Shape>(shape: S, numbers: &'a mut [f64]) -> Self {
         let (size, width) = (shape.size(), shape.readable());
@@ -288,7 +243,7 @@ impl<'a> AdjointScratch<'a> {
         }
     }
 
-    /// Copies what lies after.
+    /// Copies (r, N).
     #[inline(always)]
     pub(super) fn keep<S: StateAlgebra>(&self, shape: S) -> Adjoint {
         let mut kept = Adjoint::zero(shape.size());
@@ -298,19 +253,19 @@ impl<'a> AdjointScratch<'a> {
     }
 }
 
-/// Capacity for a adjoint of few numbers, which the compiler can hold in registers.
+/// Memory for an adjoint of few numbers, which the compiler can hold in registers.
 pub(super) struct SmallAdjoint([f64; 68]);
 
 impl SmallAdjoint {
     pub(super) const ZERO: Self = Self([0.0; 68]);
 }
 
-/// Memory of a adjoint.
+/// Memory of an adjoint.
 #[derive(Debug, Default)]
 pub(super) struct AdjointMemory(Vec<f64>);
 
 impl AdjointMemory {
-    /// The adjoint of what lies after: here, or if it is small enough among the `few`.
+    /// The adjoint set to `after`: in this memory, or in `few` if it fits.
     #[inline(always)]
     pub(super) fn reset<'a, S: StateAlgebra>(
         &'a mut self,
@@ -331,7 +286,7 @@ impl AdjointMemory {
         adjoint
     }
 
-    /// Memory for a adjoint of states of this shape.
+    /// Memory for an adjoint of this shape.
     pub(super) fn for_shape<S: Shape>(shape: S) -> Self {
         Self(vec![0.0; adjoint_len(shape)])
     }

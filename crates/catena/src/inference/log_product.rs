@@ -1,6 +1,6 @@
 //! The logarithm of a long product, with few logarithms.
 
-/// Multiplies numbers and takes a logarithm only when the product would leave the range of doubles.
+/// A product of positive numbers that takes a logarithm only when it would leave the range of doubles.
 #[derive(Clone, Copy)]
 pub(super) struct LogProduct {
     product: f64,
@@ -16,7 +16,7 @@ impl LogProduct {
     pub(super) fn multiply(&mut self, factor: f64) {
         self.product *= factor;
         if !(1e-140..1e140).contains(&self.product) {
-            // The factor alone may be huge or tiny: its logarithm is taken apart from the product before it.
+            // The factor alone may be huge or tiny, so its logarithm is taken separately.
             self.log += (self.product / factor).ln() + factor.ln();
             self.product = 1.0;
         }

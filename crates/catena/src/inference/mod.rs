@@ -1,79 +1,47 @@
-//! Exact inference on a factor graph: one sweep up or forward, one down or backward.
+//! Exact inference on a factor graph by a sweep: one pass up (or forward), one pass down (or backward).
 //!
-//! Out of the same two passes come the posterior of every output at every point, the log evidence, and its exact
-//! gradient. [`Form`] says which of three equivalent recursions runs and why; each is the others' test.
+//! The two passes yield the posterior of every output at every point, the log evidence, and its exact
+//! gradient. [`Form`] states which of three equivalent recursions runs and why: a Kalman filter with a Bryson–Frazier smoother, the
+//! information form, or the square-root form. Each is tested against the others.
 
-mod ahead;
-mod along;
-mod answers;
 mod blocks;
-mod careful;
 mod cells;
+mod error;
 mod form;
+mod gaussian;
 mod gradient;
 mod information;
 mod kalman;
 mod kalman_memory;
 mod log_product;
+mod new_inputs;
 mod parallel;
+mod paths;
 mod predictions;
 mod readout;
-mod segment;
 mod square_root;
+mod state_space;
 mod states;
 mod step_lanes;
 mod steps;
+mod summary;
+mod sweep;
 mod workspace;
 
-pub use ahead::Outlook;
 pub use blocks::{BlockSweep, Future, Past};
+pub use error::InferenceError;
 pub use form::Form;
-pub(crate) use form::are_variances;
+pub(crate) use form::all_nonnegative;
+pub(crate) use gaussian::Gaussian;
 pub use gradient::Gradient;
-pub use segment::{Begins, SegmentError, Summary, Surroundings, surroundings};
-pub(crate) use segment::{Element, InformationRows, SquareRootModel, StepAt};
-pub(crate) use states::{NewSteps, StateGaussian, States, Transition};
+pub use new_inputs::Outlook;
+pub(crate) use new_inputs::{attachment, places};
+pub(crate) use square_root::{Conditional, InformationRows, Parts, SquareRootModel, StepAt};
+pub(crate) use states::States;
+pub use summary::{Begins, SegmentError, Summary, Surroundings, surroundings};
 pub use workspace::{Marginals, Workspace};
 
 use crate::graph::FactorGraph;
-use crate::index::RowIndex;
-use thiserror::Error;
-
-/// A sweep that could not be carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum InferenceError {
-    /// The covariance form runs along chains only.
-    #[error("the covariance form needs a chain; use the information form or the square-root form on a tree")]
-    NotAChain,
-    /// A cycle's step depends on more than the ratio of edge to length-scale.
-    #[error("edge-length gradients are undefined for models with time components; use stationary kernels")]
-    NoEdgeGradient,
-    /// A forecast looks forward.
-    #[error("distance {at} is negative or not a number; a forecast is for a distance of zero or more ahead")]
-    NotAhead {
-        /// Which of those given, counted from 0.
-        at: usize,
-    },
-    /// A past or a future that another model has left.
-    #[error(
-        "what is known before or after the block is of a state of {found} numbers, but the model has {expected}"
-    )]
-    OtherState {
-        /// Numbers of the model's state, with padding.
-        expected: usize,
-        /// Numbers of the state that was given.
-        found: usize,
-    },
-    /// Numbers left the range of doubles.
-    /// Usual causes: weights, observations or noise variances of extreme size.
-    /// The row named is where it was *noticed*; the cause may lie elsewhere in the structure.
-    #[error("numbers overflow at row {row}; standardize the outputs, or check weights and noise variances")]
-    Overflow {
-        /// The row.
-        row: RowIndex,
-    },
-}
 
 /// The log evidence of the observed cells, on all threads. See [`Workspace::log_evidence`].
 ///
@@ -104,7 +72,7 @@ mod tests {
     use super::*;
     use crate::data::{InputPoints, Observations};
     use crate::kernel::{Kernel, StateKind};
-    use crate::linalg::plainly;
+    use crate::linalg::without_vectors;
     use crate::model::{Latent, Lmc, MixingMatrix};
     use crate::structure::{Tree, sorted_chain, spanning_tree};
     use crate::units::{LengthScale, Variance};
@@ -118,8 +86,8 @@ mod tests {
         let marginals = workspace.marginals(graph).unwrap();
         let gradient = workspace.gradient(graph).unwrap();
         let moments = marginals.prediction.means().iter().chain(marginals.prediction.variances());
-        let slopes = gradient.mixing.iter().chain(&gradient.length_scales).chain(&gradient.noise);
-        moments.chain(slopes).copied().chain([marginals.log_evidence, gradient.log_evidence]).collect()
+        let derivatives = gradient.mixing.iter().chain(&gradient.length_scales).chain(&gradient.noise);
+        moments.chain(derivatives).copied().chain([marginals.log_evidence, gradient.log_evidence]).collect()
     }
 
     fn compare(tree: &Tree, kernel: Kernel, state: StateKind, n_latents: usize) {
@@ -134,7 +102,7 @@ mod tests {
             (0..N_ROWS * N_OUTPUTS).map(|at| if at % 4 == 1 { f64::NAN } else { wave(at) }).collect();
         let observations = Observations::from_dense(N_ROWS, N_OUTPUTS, &values).unwrap();
         let graph = FactorGraph::new(&model, tree, &observations).unwrap();
-        let (fast, plain) = (found(&graph), plainly(|| found(&graph)));
+        let (fast, plain) = (found(&graph), without_vectors(|| found(&graph)));
         for (at, (fast, plain)) in fast.iter().zip(&plain).enumerate() {
             let allowed = 1e-10 * plain.abs().max(1.0);
             assert!(
@@ -144,7 +112,7 @@ mod tests {
         }
     }
 
-    /// Machines without AVX2 run one plain version of everything; here it must be asked for to be run at all.
+    /// Machines without AVX2 run one plain version of everything; here it runs on request.
     #[test]
     fn machines_without_vector_instructions_find_the_same() {
         let wave = |at: usize| 3.0 * (at as f64 * 78.233).cos();

@@ -1,69 +1,26 @@
-//! Where a sweep delivers what it finds: predictions, or the gradient of the evidence.
+//! Mean and variance of every output, written as a sweep computes them.
 
-use super::gradient::{GradientSums, Values};
-use super::kalman::{Chain, Observed, posterior_of_output};
-use super::kalman_memory::{AdjointScratch, GaussianView};
-use super::readout::Readout;
-use crate::linalg::{Arithmetic, ReadoutRow, StateAlgebra, StepDerivatives, Update};
+use super::gaussian::PackedGaussian;
+use super::kalman::{Chain, Observed, SmootherObserver, posterior_of_output};
+use super::kalman_memory::AdjointScratch;
+use super::readout::{Readout, Values};
+use crate::linalg::{Arithmetic, ReadoutRow, StateAlgebra, Update};
 use crate::structure::Tree;
 
-/// Takes what the covariance form finds at each position, on the way back.
-pub(super) trait SmootherObserver {
-    /// Whether the slopes of steps are collected, so that the posterior mean of each whole state is at hand.
-    const WITH_GRADIENT: bool;
-    /// A position before its observations are taken out of the adjoint; `moments` are the filtered ones.
-    #[inline(always)]
-    fn position<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        _shape: S,
-        _chain: &Chain<'_>,
-        _position: usize,
-        _moments: GaussianView<'_>,
-        _dual: &mut AdjointScratch<'_>,
-    ) {
-    }
-    /// An observation that was just taken out, and its row; `later` are gains and updates from this one to the position's last.
-    #[inline(always)]
-    fn observation<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        _shape: S,
-        _chain: &Chain<'_>,
-        _observed: (Observed, ReadoutRow<'_>),
-        _later: (&[f64], &[Update]),
-        _moments: GaussianView<'_>,
-        _dual: &mut AdjointScratch<'_>,
-    ) {
-    }
-    /// Takes the adjoint back over the step into a position; `before` are the filtered moments at its near end.
-    #[inline(always)]
-    fn step<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        shape: S,
-        chain: &Chain<'_>,
-        position: usize,
-        _before: GaussianView<'_>,
-        adjoint: &mut AdjointScratch<'_>,
-    ) {
-        let transition = chain.steps.step_of_shape(shape, chain.edges.step_of(position)).transition;
-        let AdjointScratch { vector, matrix, scratch, .. } = adjoint;
-        shape.retreat::<A>(transition, (vector, matrix), scratch);
-    }
-}
-
-/// The posterior of the latents' values, left in the adjoint's own memory.
+/// Computes the posterior of the entries that outputs read, in the adjoint's memory.
 #[inline(always)]
 fn find_values<A: Arithmetic, S: StateAlgebra>(
     shape: S,
     n_values: usize,
-    moments: GaussianView<'_>,
+    gaussian: PackedGaussian<'_>,
     adjoint: &mut AdjointScratch<'_>,
 ) {
     let AdjointScratch { vector, matrix, products, value_mean, value_covariance, .. } = adjoint;
-    let (moments, adjoint) = ((moments.mean, moments.covariance), (&**vector, &**matrix));
-    shape.posterior_of_values::<A>(n_values, moments, adjoint, products, (value_mean, value_covariance));
+    let (gaussian, adjoint) = ((gaussian.mean, gaussian.covariance), (&**vector, &**matrix));
+    shape.posterior_of_values::<A>(n_values, gaussian, adjoint, products, (value_mean, value_covariance));
 }
 
-/// Writes the first numbers of a lane, as many as there is room for.
+/// Writes the first numbers of a lane.
 #[inline(always)]
 fn put<A: Arithmetic>(lane: A::Lane, numbers: &mut [f64]) {
     if let Ok(four) = numbers.try_into() {
@@ -86,20 +43,20 @@ pub(super) struct Predictions<'a> {
     n_outputs: usize,
     means: &'a mut [f64],
     variances: &'a mut [f64],
-    seen: Seen,
+    statistics: Statistics,
 }
 
-/// What is to be known of all predictions together, seen while they are written down.
+/// Running statistics of the predictions.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Statistics {
     /// By output, padded to whole lanes, the largest variance.
     pub(super) largest: Vec<f64>,
-    /// Zeros, as long as all means and variances are numbers.
+    /// Zero as long as all means and variances are finite, else NaN.
     zeros: [f64; 4],
 }
 
-impl Seen {
-    /// Adds what was seen of other predictions.
+impl Statistics {
+    /// Merges the statistics of other predictions.
     pub(super) fn add(&mut self, other: &Self) {
         self.largest.resize(other.largest.len(), 0.0);
         self.largest
@@ -109,7 +66,7 @@ impl Seen {
         self.zeros.iter_mut().zip(other.zeros).for_each(|(zero, other)| *zero += other);
     }
 
-    /// The first of these predictions, row by row, that is not a number.
+    /// The index of the first prediction that is not finite.
     pub(super) fn first_not_finite(&self, means: &[f64], variances: &[f64]) -> Option<usize> {
         if self.zeros == [0.0; 4] {
             return None;
@@ -118,42 +75,42 @@ impl Seen {
     }
 }
 
-/// The order in which predictions are written down.
+/// The order in which predictions are written.
 #[derive(Clone, Copy)]
 pub(super) enum Order<'a> {
-    /// That of the rows.
-    RowsView(&'a Tree),
-    /// That of the positions, from this one on.
+    /// By row.
+    Rows(&'a Tree),
+    /// By position, from this one on.
     PositionsFrom(usize),
 }
 
 impl<'a> Predictions<'a> {
-    /// Predictions that are written into `means` and `variances`, which have room for them.
+    /// Predictions written to `means` and `variances`.
     pub(super) fn new(
         order: Order<'a>,
         n_outputs: usize,
         (means, variances): (&'a mut [f64], &'a mut [f64]),
     ) -> Self {
-        let seen = Seen { largest: vec![0.0; n_outputs.next_multiple_of(4)], zeros: [0.0; 4] };
-        Self { order, n_outputs, means, variances, seen }
+        let statistics = Statistics { largest: vec![0.0; n_outputs.next_multiple_of(4)], zeros: [0.0; 4] };
+        Self { order, n_outputs, means, variances, statistics }
     }
 
-    /// What was seen of all predictions so far.
-    pub(super) fn seen(self) -> Seen {
-        self.seen
+    /// The statistics of all predictions.
+    pub(super) fn statistics(self) -> Statistics {
+        self.statistics
     }
 
-    /// Where the outputs of a position stand.
+    /// The index of a position's first output.
     #[inline(always)]
     fn place(&self, position: usize) -> usize {
         let row = match self.order {
-            Order::RowsView(tree) => tree.row_at(crate::index::Position::new(position)).get(),
+            Order::Rows(tree) => tree.row_at(crate::index::Position::new(position)).get(),
             Order::PositionsFrom(first) => position - first,
         };
         row * self.n_outputs
     }
 
-    /// The outputs at a position from the moments of the values there: `Hm` and the diagonal of `H V Hᵀ`.
+    /// Sets the outputs at a position from the values that they read: `Hm` and the diagonal of `H V Hᵀ`.
     #[inline(always)]
     pub(super) fn set_from_values<A: Arithmetic>(
         &mut self,
@@ -180,7 +137,7 @@ impl<'a> Predictions<'a> {
         }
         let place = self.place(position);
         for first in (0..self.n_outputs).step_by(4) {
-            // Of V the diagonal and what lies above it, with half the diagonal: half the variance.
+            // The upper triangle of V with half its diagonal: half the variance.
             let (mut means, mut halves) = (A::splat(0.0), A::splat(0.0));
             for i in 0..n_values {
                 let weights = A::load(readout.column_lanes(i, first));
@@ -194,18 +151,18 @@ impl<'a> Predictions<'a> {
                 halves = A::mul_add_lanes(weights, with_output, halves);
             }
             let variances = A::plus(halves, halves);
-            let largest = &mut self.seen.largest.as_chunks_mut::<4>().0[first / 4];
+            let largest = &mut self.statistics.largest.as_chunks_mut::<4>().0[first / 4];
             let so_far = A::load(largest);
             A::store(A::where_less(so_far, variances, variances, so_far), largest);
             let zero = A::times(A::plus(means, variances), A::splat(0.0));
-            A::store(A::plus(A::load(&self.seen.zeros), zero), &mut self.seen.zeros);
+            A::store(A::plus(A::load(&self.statistics.zeros), zero), &mut self.statistics.zeros);
             let count = (self.n_outputs - first).min(4);
             put::<A>(means, &mut self.means[place + first..][..count]);
             put::<A>(variances, &mut self.variances[place + first..][..count]);
         }
     }
 
-    /// The outputs at a position from the moments of the values there, when each output reads few of them.
+    /// The same if each output reads few values.
     #[inline(always)]
     pub(super) fn set_from_touched_values(&mut self, readout: &Readout, position: usize, values: Values<'_>) {
         for output in 0..self.n_outputs {
@@ -214,16 +171,16 @@ impl<'a> Predictions<'a> {
         }
     }
 
-    /// One output at a position.
+    /// Sets one output at a position.
     #[inline(always)]
     pub(super) fn set(&mut self, position: usize, output: usize, mean: f64, variance: f64) {
         let place = self.place(position) + output;
         self.means[place] = mean;
         self.variances[place] = variance;
-        if variance > self.seen.largest[output] {
-            self.seen.largest[output] = variance;
+        if variance > self.statistics.largest[output] {
+            self.statistics.largest[output] = variance;
         }
-        self.seen.zeros[0] += 0.0 * (mean + variance);
+        self.statistics.zeros[0] += 0.0 * (mean + variance);
     }
 }
 
@@ -236,22 +193,22 @@ impl SmootherObserver for Predictions<'_> {
         shape: S,
         chain: &Chain<'_>,
         position: usize,
-        moments: GaussianView<'_>,
+        gaussian: PackedGaussian<'_>,
         adjoint: &mut AdjointScratch<'_>,
     ) {
-        if chain.reads_values {
-            let n_values = shape.n_values(chain.n_values);
-            find_values::<A, S>(shape, n_values, moments, adjoint);
+        if chain.readout.reads_values() {
+            let n_values = shape.n_values(chain.readout.n_values());
+            find_values::<A, S>(shape, n_values, gaussian, adjoint);
             let (mean, covariance) = (&adjoint.value_mean[..], &adjoint.value_covariance[..]);
             let values = Values { mean, covariance, stride: shape.readable() };
             self.set_from_values::<A>(chain.readout, n_values, position, values);
         } else {
-            // Observed outputs follow with their observations.
+            // Observed outputs are set with their observations.
             let mut observed = chain.cells.outputs(position).iter().copied().peekable();
             for output in 0..self.n_outputs {
                 if observed.next_if_eq(&output).is_none() {
                     let (mean, variance) =
-                        posterior_of_output::<A, S>(shape, chain.readout, output, moments, adjoint);
+                        posterior_of_output::<A, S>(shape, chain.readout, output, gaussian, adjoint);
                     self.set(position, output, mean, variance);
                 }
             }
@@ -265,10 +222,10 @@ impl SmootherObserver for Predictions<'_> {
         chain: &Chain<'_>,
         (observed, _): (Observed, ReadoutRow<'_>),
         _later: (&[f64], &[Update]),
-        _moments: GaussianView<'_>,
-        _dual: &mut AdjointScratch<'_>,
+        _gaussian: PackedGaussian<'_>,
+        _adjoint: &mut AdjointScratch<'_>,
     ) {
-        if !chain.reads_values {
+        if !chain.readout.reads_values() {
             let Observed { position, at, filtered_variance, adjoint_update } = observed;
             let output = chain.cells.outputs(position)[at];
             let deviation = chain.whitened.at(chain.cells, position).deviation(at);
@@ -276,45 +233,5 @@ impl SmootherObserver for Predictions<'_> {
             let variance = deviation * deviation * (filtered_variance - adjoint_update.explained);
             self.set(position, output, mean, variance);
         }
-    }
-}
-
-impl SmootherObserver for &mut GradientSums {
-    const WITH_GRADIENT: bool = true;
-
-    #[inline(always)]
-    fn observation<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        shape: S,
-        chain: &Chain<'_>,
-        observed: (Observed, ReadoutRow<'_>),
-        later: (&[f64], &[Update]),
-        moments: GaussianView<'_>,
-        adjoint: &mut AdjointScratch<'_>,
-    ) {
-        self.add_observation::<A, S>(shape, chain, observed, later, moments, adjoint);
-    }
-
-    #[inline(always)]
-    fn step<A: Arithmetic, S: StateAlgebra>(
-        &mut self,
-        shape: S,
-        chain: &Chain<'_>,
-        position: usize,
-        before: GaussianView<'_>,
-        adjoint: &mut AdjointScratch<'_>,
-    ) {
-        let step = chain.edges.step_of(position);
-        let slopes = chain.steps.derivatives(step);
-        let step = StepDerivatives {
-            transition: chain.steps.step_of_shape(shape, step).transition,
-            transition_derivatives: slopes.transition,
-            noise_derivatives: slopes.noise,
-        };
-        let AdjointScratch { vector, matrix, smoothed, scratch, .. } = adjoint;
-        let moments = (before.mean, before.covariance);
-        let sums = self.by_slot();
-        shape.retreat_with_gradient::<A>(step, (vector, matrix), moments, (smoothed, sums), scratch);
-        self.end_edge(position);
     }
 }

@@ -1,29 +1,37 @@
-//! What the outputs read from the state: the mixing factor H, and the noise of the cells.
+//! The readout of outputs from the state: the mixing factor H, and the noise of the cells.
 
-use super::gradient::Values;
+use super::gaussian::{Covariance, GaussianView};
 use crate::graph::Cells;
 use crate::index::OutputIndex;
-use crate::linalg::{Layout, ReadoutRow, Shape};
+use crate::linalg::{Layout, ReadoutRow, Separate, Shape, dot, vector_times_matrix};
 use crate::model::Lmc;
 use std::f64::consts::TAU;
 use std::ops::Range;
 
+/// Mean and covariance of the entries that outputs read; rows of the covariance are `stride` apart.
+#[derive(Clone, Copy)]
+pub(super) struct Values<'a> {
+    pub(super) mean: &'a [f64],
+    pub(super) covariance: &'a [f64],
+    pub(super) stride: usize,
+}
+
 /// The rows of H and the noise of each cell, in the layout of the state.
 ///
-/// Only the beginning of the state is read: the values and, of cycles with a phase per output, a second component. A row of
-/// H has `width` entries.
+/// Outputs read the first `width` entries of the state: the values and, for cycles with a phase per output, a second component.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Readout {
     n_outputs: usize,
     width: usize,
-    /// All that is read stands before this, padding left out.
+    /// One past the last entry read, without padding.
     n_values: usize,
     /// H by output, dense: D×width.
     rows: Vec<f64>,
-    /// H by output, as the entries it touches, when each output has a private latent.
+    /// The entries that each output reads, if each has a private latent.
     touched: Option<Vec<Vec<u32>>>,
     /// The noise variance of each output.
     noise: Vec<f64>,
+    reads_values: bool,
     /// Hᵀ over the values, width×`output_lanes`: outputs side by side, padded to whole vector lanes.
     columns: Vec<f64>,
     output_lanes: usize,
@@ -52,6 +60,7 @@ impl Readout {
             }
         }
         self.touched = model.mixing().has_private().then_some(touched);
+        self.reads_values = !self.is_sparse() && self.n_values <= self.n_outputs;
     }
 
     /// The number of outputs, D.
@@ -66,13 +75,13 @@ impl Readout {
         self.width
     }
 
-    /// How many entries at the beginning of the state hold all that is read.
+    /// One past the last entry read.
     #[inline(always)]
     pub(super) fn n_values(&self) -> usize {
         self.n_values
     }
 
-    /// What four outputs (padded), beginning at `first`, read from the value in a slot.
+    /// The weights of four outputs (padded), beginning at `first`, for the value in a slot.
     #[inline(always)]
     pub(super) fn column_lanes(&self, slot: usize, first: usize) -> &[f64; 4] {
         &self.columns.as_chunks::<4>().0[(slot * self.output_lanes + first) / 4]
@@ -87,7 +96,7 @@ impl Readout {
         }
     }
 
-    /// The slots that an output touches; `None` when it can touch all.
+    /// The slots that an output reads; `None` if it can read all.
     #[inline(always)]
     pub(super) fn touched_by(&self, output: usize) -> Option<&[u32]> {
         self.touched.as_ref().map(|all| &all[output][..])
@@ -132,10 +141,74 @@ impl Readout {
         (mean, variance)
     }
 
+    /// The mean and variance of an output: `hᵀm` and `hᵀPh`, or `|hᵀZ|²` from a factor.
+    pub(super) fn output_marginal(&self, output: usize, state: GaussianView<'_>) -> (f64, f64) {
+        match state.covariance {
+            Covariance::Full(covariance) => {
+                self.read_output(output, Values { mean: state.mean, covariance, stride: state.size() })
+            }
+            Covariance::Factor(factor) => {
+                self.read_factor(output, (state.mean, factor), &mut vec![0.0; state.size()])
+            }
+        }
+    }
+
+    /// The mean and variance of an output from a covariance factor; leaves Zᵀh in `projected`.
+    pub(super) fn read_factor(
+        &self,
+        output: usize,
+        (mean, factor): (&[f64], &[f64]),
+        projected: &mut [f64],
+    ) -> (f64, f64) {
+        let weights = self.row(output).weights;
+        vector_times_matrix::<Separate>(weights, &factor[..weights.len() * projected.len()], projected);
+        (dot::<Separate>(weights, &mean[..weights.len()]), dot::<Separate>(projected, projected))
+    }
+
+    /// The covariance of all outputs, D×D, symmetric to the bit.
+    pub(super) fn output_covariance(&self, state: GaussianView<'_>) -> Vec<f64> {
+        let (size, n_outputs) = (state.size(), self.n_outputs);
+        let (Covariance::Full(matrix) | Covariance::Factor(matrix)) = state.covariance;
+        let mut projected = vec![0.0; n_outputs * size];
+        for (output, row) in projected.chunks_exact_mut(size).enumerate() {
+            let weights = self.row(output).weights;
+            vector_times_matrix::<Separate>(weights, &matrix[..weights.len() * size], row);
+        }
+        let mut covariance = vec![0.0; n_outputs * n_outputs];
+        for d in 0..n_outputs {
+            let row = &projected[d * size..][..size];
+            for e in d..n_outputs {
+                let entry = match state.covariance {
+                    Covariance::Full(_) => self.read(e, row),
+                    Covariance::Factor(_) => dot::<Separate>(row, &projected[e * size..][..size]),
+                };
+                covariance[d * n_outputs + e] = entry;
+                covariance[e * n_outputs + d] = entry;
+            }
+        }
+        covariance
+    }
+
+    /// `hᵀx`, the value of an output at a state.
+    pub(super) fn read(&self, output: usize, state: &[f64]) -> f64 {
+        let weights = self.row(output).weights;
+        dot::<Separate>(weights, &state[..weights.len()])
+    }
+
+    /// Whether marginals are computed from the posterior of the values rather than output by output.
+    #[inline(always)]
+    pub(super) fn reads_values(&self) -> bool {
+        self.reads_values
+    }
+
     /// `−½ Σ log 2πr` over the cells of some positions.
-    pub(super) fn log_noise_of(&self, cells: &Cells, positions: Range<usize>) -> f64 {
+    pub(super) fn log_noise(&self, cells: &Cells, positions: Range<usize>) -> f64 {
         let half_log = |noise: f64| -0.5 * (TAU * noise).ln();
         let by_output: Vec<f64> = self.noise.iter().copied().map(half_log).collect();
+        if !cells.has_own_noise() && positions.len() == cells.n_positions() {
+            let counts = cells.counts_by_output().into_iter();
+            return counts.zip(by_output).map(|(count, log)| count as f64 * log).sum();
+        }
         let at = |position: usize| -> f64 {
             match cells.noise_variances(position) {
                 Some(own) => own.iter().copied().map(half_log).sum(),
@@ -143,17 +216,5 @@ impl Readout {
             }
         };
         positions.map(at).sum()
-    }
-
-    /// `−½ Σ log 2πr` over all cells.
-    pub(super) fn log_noise(&self, cells: &Cells) -> f64 {
-        let half_log = |noise: &f64| -0.5 * (TAU * noise).ln();
-        if cells.has_own_noise() {
-            let own = (0..cells.n_positions()).flat_map(|at| cells.noise_variances(at).unwrap_or_default());
-            own.map(half_log).sum()
-        } else {
-            let counts = cells.counts_by_output().into_iter();
-            counts.zip(&self.noise).map(|(count, noise)| count as f64 * half_log(noise)).sum()
-        }
     }
 }

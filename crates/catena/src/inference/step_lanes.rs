@@ -1,6 +1,7 @@
-//! Steps of all latents at once, in vector lanes, where they share a kernel; the same closed forms as in `kernel/`.
+//! The steps of latents that share a Matérn-1/2 or Matérn-3/2 kernel, four at a time in vector lanes.
+//!
+//! The closed forms are those of `kernel/`, whose own code computes one latent at a time and is slower; a test compares the two.
 
-use super::steps::StepRows;
 use crate::kernel::{Correlation, Kernel, Matern12, Matern32, StateKind};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, exp_of_negative, poisson_tail};
 use crate::model::Lmc;
@@ -9,7 +10,7 @@ use std::slice::ChunksExactMut;
 /// From this u on every transition is exactly 0.
 const VANISHED: f64 = 1e4;
 
-/// The laws of motion that are written for lanes.
+/// The kernels that are written for lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Law {
     /// Matérn-1/2, whose state is its value.
@@ -21,7 +22,7 @@ pub(super) enum Law {
 }
 
 impl Law {
-    /// The law of all latents, if they share one that is written here.
+    /// The kernel of all latents, if they share one of these.
     pub(super) fn shared_by(model: &Lmc) -> Option<Self> {
         let first = model.latents().first()?;
         let kind = (first.kernel(), first.state());
@@ -36,7 +37,7 @@ impl Law {
     }
 }
 
-/// Fills steps of these lengths for the latents of a model that share a law.
+/// Computes steps of these lengths for latents that share a kernel.
 pub(super) struct FillAll<'a, const DERIVATIVES: bool> {
     pub(super) law: Law,
     pub(super) rates: &'a Rates,
@@ -44,7 +45,17 @@ pub(super) struct FillAll<'a, const DERIVATIVES: bool> {
     pub(super) lengths: &'a [f64],
 }
 
-/// By slot, what multiplies a length; and 1 where the slot has a latent, else 0.
+/// Consecutive steps of a table, to be written.
+pub(super) struct StepRows<'a> {
+    pub(super) transitions: &'a mut [f64],
+    pub(super) noises: &'a mut [f64],
+    /// Empty unless derivatives are wanted.
+    pub(super) transition_derivatives: &'a mut [f64],
+    pub(super) noise_derivatives: &'a mut [f64],
+    pub(super) n_derivatives: usize,
+}
+
+/// By slot, the factor of a length; and 1 if the slot has a latent, else 0.
 pub(super) struct Rates {
     rates: Vec<f64>,
     present: Vec<f64>,
@@ -67,7 +78,7 @@ impl Rates {
     }
 }
 
-/// Transition and noise (its lower triangle) of four slots, or the slopes of both.
+/// Transition and noise (its lower triangle) of four slots, or the derivatives of both.
 struct StepLanes<A: Arithmetic, const K: usize> {
     transition: [[A::Lane; K]; K],
     noise: [[A::Lane; K]; K],
@@ -89,9 +100,9 @@ impl<A: Arithmetic, const K: usize> StepLanes<A, K> {
     }
 }
 
-/// How states of K components move.
+/// The steps of a kernel with K components.
 trait Motion<const K: usize> {
-    /// The step over u, and its slopes in the logarithm of the length-scale if `DERIVATIVES`; all zero where `present` is.
+    /// The step over u, and its derivatives in the logarithm of the length-scale if `DERIVATIVES`; zero where `present` is zero.
     fn step<A: Arithmetic, const DERIVATIVES: bool>(
         u: A::Lane,
         present: A::Lane,
@@ -110,11 +121,11 @@ impl Motion<1> for Matern12Steps {
     ) -> (StepLanes<A, 1>, StepLanes<A, 1>) {
         let decay = A::times(present, exp_of_negative::<A>(A::minus(A::splat(0.0), u)));
         let noise = poisson_tail::<A, 0>(A::plus(u, u), A::times(decay, decay));
-        let slope = A::times(u, decay);
-        let noise_slope = A::times(A::splat(-2.0), A::times(slope, decay));
+        let derivative = A::times(u, decay);
+        let noise_derivative = A::times(A::splat(-2.0), A::times(derivative, decay));
         (
             StepLanes { transition: [[decay]], noise: [[A::times(present, noise)]] },
-            StepLanes { transition: [[slope]], noise: [[noise_slope]] },
+            StepLanes { transition: [[derivative]], noise: [[noise_derivative]] },
         )
     }
 }
@@ -128,14 +139,14 @@ impl Motion<2> for Matern32Steps {
         let zero = A::splat(0.0);
         let decay = A::times(present, exp_of_negative::<A>(A::minus(zero, u)));
         let (v, squared) = (A::plus(u, u), A::times(decay, decay));
-        // u is small or the decay is not: products of both do not overflow.
+        // Either u or the decay is small: their products do not overflow.
         let along = A::times(u, decay);
         let transition = [[A::plus(decay, along), along], [A::minus(zero, along), A::minus(decay, along)]];
         let first = A::times(present, poisson_tail::<A, 2>(v, squared));
         let cross = A::times(A::plus(along, along), along);
         let last = A::mul_add_lanes(A::plus(v, v), squared, first);
         // −u·F A with F = [[0, 1], [−1, −2]], and −4u·c cᵀ with c the last column of A.
-        let slopes = if DERIVATIVES {
+        let derivatives = if DERIVATIVES {
             let below = [transition[1][0], transition[1][1]];
             let drift = |j: usize| A::plus(transition[0][j], A::plus(below[j], below[j]));
             let minus_u = A::minus(zero, u);
@@ -154,7 +165,7 @@ impl Motion<2> for Matern32Steps {
         } else {
             StepLanes { transition: [[zero; 2]; 2], noise: [[zero; 2]; 2] }
         };
-        (StepLanes { transition, noise: [[first, zero], [cross, last]] }, slopes)
+        (StepLanes { transition, noise: [[first, zero], [cross, last]] }, derivatives)
     }
 }
 
@@ -170,11 +181,11 @@ impl Motion<1> for Matern32ValueSteps {
         // With v = 2u, e^−v (1 + v/2)² differs from the Poisson head of order 2 by e^−v v²/4.
         let tail = poisson_tail::<A, 2>(A::plus(u, u), A::times(decay, decay));
         let noise = A::mul_add_lanes(along, along, A::times(present, tail));
-        let slope = A::times(u, along);
-        let noise_slope = A::times(A::splat(-2.0), A::times(correlation, slope));
+        let derivative = A::times(u, along);
+        let noise_derivative = A::times(A::splat(-2.0), A::times(correlation, derivative));
         (
             StepLanes { transition: [[correlation]], noise: [[noise]] },
-            StepLanes { transition: [[slope]], noise: [[noise_slope]] },
+            StepLanes { transition: [[derivative]], noise: [[noise_derivative]] },
         )
     }
 }
@@ -192,7 +203,7 @@ impl<const DERIVATIVES: bool> Job for FillAll<'_, DERIVATIVES> {
     }
 }
 
-/// Four slots of a step at a time, or several steps of fewer slots.
+/// Computes four slots of a step at a time, or several steps of fewer slots.
 #[inline(always)]
 fn fill<A: Arithmetic, M: Motion<K>, const K: usize, const DERIVATIVES: bool>(job: FillAll<'_, DERIVATIVES>) {
     let FillAll { rates: Rates { rates, present }, mut rows, lengths, .. } = job;
@@ -209,11 +220,11 @@ fn fill<A: Arithmetic, M: Motion<K>, const K: usize, const DERIVATIVES: bool>(jo
                 rates.as_chunks::<4>().0.iter().zip(present.as_chunks::<4>().0).enumerate()
             {
                 let u = A::min(A::times(A::load(rate), length), vanished);
-                let (values, slopes) = M::step::<A, DERIVATIVES>(u, A::load(present));
+                let (values, derivatives) = M::step::<A, DERIVATIVES>(u, A::load(present));
                 let place = Place { step, width, slot: 4 * lane };
                 place.store::<A, K>(rows.transitions, rows.noises, &values);
                 if DERIVATIVES {
-                    place.store::<A, K>(rows.transition_derivatives, rows.noise_derivatives, &slopes);
+                    place.store::<A, K>(rows.transition_derivatives, rows.noise_derivatives, &derivatives);
                 }
             }
         }
@@ -232,7 +243,7 @@ fn first_lane<A: Arithmetic>(numbers: &[f64]) -> A::Lane {
     numbers.first_chunk().map_or(A::splat(0.0), A::load)
 }
 
-/// One step after the other of up to four latents.
+/// Steps of up to four latents, one after the other.
 #[inline(always)]
 fn fill_lane<A: Arithmetic, M: Motion<K>, const K: usize, const DERIVATIVES: bool>(
     rows: StepRows<'_>,
@@ -242,27 +253,27 @@ fn fill_lane<A: Arithmetic, M: Motion<K>, const K: usize, const DERIVATIVES: boo
 ) {
     let triangle = K * (K + 1) / 2;
     let mut steps = in_lanes(rows.transitions, K * K).zip(in_lanes(rows.noises, triangle));
-    let mut slopes =
+    let mut derivatives =
         in_lanes(rows.transition_derivatives, K * K).zip(in_lanes(rows.noise_derivatives, triangle));
     for &length in lengths {
         let u = A::min(A::times(rates, A::splat(length)), A::splat(VANISHED));
-        let (values, slope) = M::step::<A, DERIVATIVES>(u, present);
+        let (values, derivative) = M::step::<A, DERIVATIVES>(u, present);
         if let Some((transition, noise)) = steps.next() {
             values.store(transition, noise);
         }
-        if DERIVATIVES && let Some((transition, noise)) = slopes.next() {
-            slope.store(transition, noise);
+        if DERIVATIVES && let Some((transition, noise)) = derivatives.next() {
+            derivative.store(transition, noise);
         }
     }
 }
 
-/// Steps of so many lanes each.
+/// Steps of `len` lanes each.
 #[inline(always)]
 fn in_lanes(numbers: &mut [f64], len: usize) -> ChunksExactMut<'_, [f64; 4]> {
     numbers.as_chunks_mut::<4>().0.chunks_exact_mut(len)
 }
 
-/// Several steps at a time of W latents, one or two; their slots are never empty.
+/// Several steps at a time of W latents, one or two, without empty slots.
 #[inline(always)]
 fn fill_few<A: Arithmetic, M: Motion<K>, const K: usize, const W: usize, const DERIVATIVES: bool>(
     rows: &mut StepRows<'_>,
@@ -278,17 +289,17 @@ fn fill_few<A: Arithmetic, M: Motion<K>, const K: usize, const W: usize, const D
                 u[i * W + slot] = rates[slot] * length;
             }
         }
-        let (values, slopes) =
+        let (values, derivatives) =
             M::step::<A, DERIVATIVES>(A::min(A::load(&u), A::splat(VANISHED)), A::splat(1.0));
         let place = (group * at_once, lengths.len());
         scatter::<A, K, W>(place, rows.transitions, rows.noises, &values);
         if DERIVATIVES {
-            scatter::<A, K, W>(place, rows.transition_derivatives, rows.noise_derivatives, &slopes);
+            scatter::<A, K, W>(place, rows.transition_derivatives, rows.noise_derivatives, &derivatives);
         }
     }
 }
 
-/// Writes `count` steps of W slots each, from the `first` on.
+/// Writes `count` steps of W slots each, beginning at `first`.
 #[inline(always)]
 fn scatter<A: Arithmetic, const K: usize, const W: usize>(
     (first, count): (usize, usize),
@@ -320,7 +331,7 @@ fn scatter<A: Arithmetic, const K: usize, const W: usize>(
     }
 }
 
-/// Where the numbers of some slots stand in the table.
+/// The place of four slots in the table.
 #[derive(Clone, Copy)]
 struct Place {
     step: usize,

@@ -1,32 +1,31 @@
-//! The transitions of every edge, and their slopes in length-scales and shapes, in the layout of the state.
+//! The steps along all edges, and their derivatives in length-scales and shapes, in the layout of the state.
 
-use super::step_lanes::{FillAll, Law, Rates};
+use super::step_lanes::{FillAll, Law, Rates, StepRows};
 use crate::kernel::{Dynamics, Step, VisitDynamics};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, dispatch_machine};
 use crate::model::Lmc;
 use crate::threads::*;
 
-/// A transition and a process noise per step, by slices of one number per slot.
+/// Transition and process noise of each step, as slices of one number per slot.
 ///
-/// Step 0 is the root's: it comes from nowhere (`A = 0`) with `Q = P₀`, so that no sweep has to treat it apart.
+/// Step 0 is the step into the root: `A = 0` and `Q = P₀`, so that no sweep treats the root apart.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StepTable {
-    /// Per step the transition, K·K slices.
+    /// K·K slices per step.
     transitions: Vec<f64>,
-    /// Per step the process noise, K(K+1)/2 slices.
+    /// K(K+1)/2 slices per step.
     noises: Vec<f64>,
-    /// Their slopes, if they were asked for: in the logarithm of each slot's length-scale and then, if any latent has one, of
-    /// its shape.
+    /// Their derivatives, if wanted: in the logarithm of each slot's length-scale and then, if any latent has one, of its shape.
     transition_derivatives: Vec<f64>,
     noise_derivatives: Vec<f64>,
     n_derivatives: usize,
-    /// The layout that the numbers are written in.
+    /// The layout of the numbers.
     layout: Option<Layout>,
     transition_len: usize,
     noise_len: usize,
 }
 
-/// One step, or the slopes of one, those in length-scales before those in shapes.
+/// A step, or its derivatives: in length-scales, then in shapes.
 #[derive(Clone, Copy)]
 pub(super) struct StepView<'a> {
     pub(super) transition: &'a [f64],
@@ -34,7 +33,7 @@ pub(super) struct StepView<'a> {
 }
 
 impl StepView<'_> {
-    /// Transition and noise of the same step in the other direction of time, under which odd derivatives change their sign.
+    /// The same step backward in time: odd derivatives change their sign.
     pub(super) fn backward_in_time<S: Shape>(self, shape: S) -> (Vec<f64>, Vec<f64>) {
         let (parts, width) = (shape.n_parts(), shape.width());
         let (mut transition, mut noise) = (self.transition.to_vec(), self.noise.to_vec());
@@ -53,8 +52,7 @@ impl StepView<'_> {
 }
 
 impl StepTable {
-    /// Computes the steps of these lengths for the latents of a model, the first one as the root's; if there are more than
-    /// `at_once`, on several threads.
+    /// Computes the steps of these lengths for the latents of a model, the first one as the root's; more than `at_once` on several threads.
     pub(super) fn set<const DERIVATIVES: bool>(
         &mut self,
         lengths: &[f64],
@@ -67,28 +65,20 @@ impl StepTable {
         self.transition_len = parts * parts * width;
         self.noise_len = parts * (parts + 1) / 2 * width;
         let (transitions, noises) = (lengths.len() * self.transition_len, lengths.len() * self.noise_len);
-        // What no latent has, slots without one and components beyond a latent's own, is zero and stays so: in the same layout
-        // the same numbers are written, in another one those of the layout before would stand there.
+        // Padding stays zero: slots without a latent, and components beyond a latent's own. Another layout starts from zeros.
         let n_derivatives = n_derivatives(model);
         let is_as_before = self.layout.as_ref() == Some(layout) && self.n_derivatives == n_derivatives;
         if !is_as_before {
             self.layout = Some(layout.clone());
             self.n_derivatives = n_derivatives;
         }
-        for (buffer, len) in [(&mut self.transitions, transitions), (&mut self.noises, noises)] {
-            if buffer.len() != len || !is_as_before {
-                buffer.clear();
-            }
-            buffer.resize(len, 0.0);
-        }
-        let kept = if DERIVATIVES {
-            (self.n_derivatives * transitions, self.n_derivatives * noises)
-        } else {
-            (0, 0)
-        };
-        for (buffer, len) in
-            [(&mut self.transition_derivatives, kept.0), (&mut self.noise_derivatives, kept.1)]
-        {
+        let kept = if DERIVATIVES { n_derivatives } else { 0 };
+        for (buffer, len) in [
+            (&mut self.transitions, transitions),
+            (&mut self.noises, noises),
+            (&mut self.transition_derivatives, kept * transitions),
+            (&mut self.noise_derivatives, kept * noises),
+        ] {
             if buffer.len() != len || !is_as_before {
                 buffer.clear();
             }
@@ -97,7 +87,7 @@ impl StepTable {
         self.fill_root(model, layout);
         let law = Law::shared_by(model).map(|law| (law, Rates::new(law, model, layout)));
         let fill = |(rows, lengths): (StepRows<'_>, &[f64])| match &law {
-            // Where latents share a law, their steps are found at once.
+            // Latents with the same kernel are computed together.
             Some((law, rates)) => {
                 dispatch_machine(layout, FillAll::<DERIVATIVES> { law: *law, rates, rows, lengths });
             }
@@ -112,27 +102,27 @@ impl StepTable {
         }
     }
 
-    /// The first step: from nowhere.
+    /// Writes the step into the root.
     fn fill_root(&mut self, model: &Lmc, layout: &Layout) {
         let shape = layout.dynamic();
         for (latent, process) in model.latents().iter().enumerate() {
             let place = Place { slot: layout.slot_of(latent), width: shape.width(), parts: shape.n_parts() };
             let (transitions, noises) = (&mut self.transitions[..], &mut self.noises[..]);
             let visited = process.visit_dynamics(FillRoot { place, transitions, noises });
-            // A latent's state was checked when it was made.
+            // The state of a latent was checked at construction.
             debug_assert!(visited.is_ok());
         }
     }
 
-    /// All steps but the root's, to be written, `at_once` of them together.
+    /// All steps but the root's, in chunks of `at_once`.
     fn rows<const DERIVATIVES: bool>(&mut self, at_once: usize) -> Vec<StepRows<'_>> {
         let Self { transition_len, noise_len, n_derivatives, .. } = *self;
         let n_steps = (self.transitions.len() / transition_len.max(1)).saturating_sub(1);
         let mut transitions = &mut self.transitions[transition_len..];
         let mut noises = &mut self.noises[noise_len..];
-        let slopes = if DERIVATIVES { n_derivatives } else { 0 };
-        let mut transition_derivatives = &mut self.transition_derivatives[slopes * transition_len..];
-        let mut noise_derivatives = &mut self.noise_derivatives[slopes * noise_len..];
+        let derivatives = if DERIVATIVES { n_derivatives } else { 0 };
+        let mut transition_derivatives = &mut self.transition_derivatives[derivatives * transition_len..];
+        let mut noise_derivatives = &mut self.noise_derivatives[derivatives * noise_len..];
         let mut rows = vec![];
         for first in (0..n_steps).step_by(at_once) {
             let count = at_once.min(n_steps - first);
@@ -141,9 +131,9 @@ impl StepTable {
                 noises: first_of(&mut noises, count * noise_len),
                 transition_derivatives: first_of(
                     &mut transition_derivatives,
-                    count * slopes * transition_len,
+                    count * derivatives * transition_len,
                 ),
-                noise_derivatives: first_of(&mut noise_derivatives, count * slopes * noise_len),
+                noise_derivatives: first_of(&mut noise_derivatives, count * derivatives * noise_len),
                 n_derivatives,
             });
         }
@@ -157,7 +147,7 @@ impl StepTable {
         table
     }
 
-    /// The same, in the memory of this table.
+    /// The same in the memory of this table.
     pub(super) fn set_lengths(&mut self, lengths: &[f64], model: &Lmc, layout: &Layout) {
         let with_root: Vec<f64> = std::iter::once(0.0).chain(lengths.iter().copied()).collect();
         self.set::<false>(&with_root, model, layout, usize::MAX);
@@ -172,7 +162,7 @@ impl StepTable {
         }
     }
 
-    /// A step, for a sweep whose code knows the shape of the table's states.
+    /// A step, for code compiled for the shape of the state.
     #[inline(always)]
     pub(super) fn step_of_shape<S: Shape>(&self, shape: S, step: usize) -> StepView<'_> {
         let (width, parts) = (shape.width(), shape.n_parts());
@@ -183,48 +173,36 @@ impl StepTable {
         }
     }
 
-    /// The slopes of a step. Only after [`StepTable::set`] with slopes.
+    /// How many derivatives of a step there are for each slot.
+    pub(super) fn n_derivatives(&self) -> usize {
+        self.n_derivatives
+    }
+
+    /// The derivatives of a step, after [`StepTable::set`] with derivatives.
     #[inline(always)]
     pub(super) fn derivatives(&self, step: usize) -> StepView<'_> {
+        let (transition_len, noise_len) =
+            (self.n_derivatives * self.transition_len, self.n_derivatives * self.noise_len);
         StepView {
-            transition: derivatives_of(
-                &self.transition_derivatives,
-                step,
-                self.n_derivatives * self.transition_len,
-            ),
-            noise: derivatives_of(&self.noise_derivatives, step, self.n_derivatives * self.noise_len),
+            transition: &self.transition_derivatives[step * transition_len..][..transition_len],
+            noise: &self.noise_derivatives[step * noise_len..][..noise_len],
         }
     }
 }
 
-/// How many parameters of a latent have slopes: its length-scale and, where any latent has one, its shape.
-pub(super) fn n_derivatives(model: &Lmc) -> usize {
+/// How many parameters of a latent have derivatives: its length-scale and, if any latent has one, its shape.
+fn n_derivatives(model: &Lmc) -> usize {
     if model.latents().iter().any(|latent| latent.shape().is_some()) { 2 } else { 1 }
 }
 
-#[inline(always)]
-fn derivatives_of(slopes: &[f64], step: usize, len: usize) -> &[f64] {
-    &slopes[step * len..][..len]
-}
-
-/// Takes so many numbers from the front of what is left.
+/// Takes this many numbers from the front.
 fn first_of<'a>(left: &mut &'a mut [f64], count: usize) -> &'a mut [f64] {
     let (first, rest) = std::mem::take(left).split_at_mut(count);
     *left = rest;
     first
 }
 
-/// Steps of a table in a row, to be written.
-pub(super) struct StepRows<'a> {
-    pub(super) transitions: &'a mut [f64],
-    pub(super) noises: &'a mut [f64],
-    /// Empty unless slopes are wanted.
-    pub(super) transition_derivatives: &'a mut [f64],
-    pub(super) noise_derivatives: &'a mut [f64],
-    n_derivatives: usize,
-}
-
-/// The steps of one latent after the other, by its kernel's own code.
+/// The steps of one latent after the other, by its kernel.
 fn fill_by_latent<const DERIVATIVES: bool>(
     mut rows: StepRows<'_>,
     lengths: &[f64],
@@ -239,7 +217,7 @@ fn fill_by_latent<const DERIVATIVES: bool>(
     }
 }
 
-/// Writes one latent's part of the root's step.
+/// Writes one latent's entries of the root's step.
 struct FillRoot<'a> {
     place: Place,
     transitions: &'a mut [f64],
@@ -272,7 +250,7 @@ impl<const DERIVATIVES: bool> VisitDynamics for Fill<'_, '_, DERIVATIVES> {
     }
 }
 
-/// The same, for known dynamics and for the machine's instruction set.
+/// The same for known dynamics, compiled for the machine's instruction set.
 struct FillWith<'a, 'b, D, const K: usize, const DERIVATIVES: bool> {
     fill: Fill<'a, 'b, DERIVATIVES>,
     dynamics: D,
@@ -289,18 +267,18 @@ impl<D: Dynamics<K>, const K: usize, const DERIVATIVES: bool> Job for FillWith<'
             place.write(rows.transitions, rows.noises, at, &step);
             if DERIVATIVES {
                 let (first, n_derivatives) = (at * rows.n_derivatives, rows.n_derivatives);
-                let slope = self.dynamics.length_scale_derivative(length);
-                place.write(rows.transition_derivatives, rows.noise_derivatives, first, &slope);
+                let derivative = self.dynamics.length_scale_derivative(length);
+                place.write(rows.transition_derivatives, rows.noise_derivatives, first, &derivative);
                 if n_derivatives > 1 {
-                    let slope = self.dynamics.shape_derivative(length);
-                    place.write(rows.transition_derivatives, rows.noise_derivatives, first + 1, &slope);
+                    let derivative = self.dynamics.shape_derivative(length);
+                    place.write(rows.transition_derivatives, rows.noise_derivatives, first + 1, &derivative);
                 }
             }
         }
     }
 }
 
-/// Where a slot's numbers stand among those of a step.
+/// The place of a slot in a step.
 #[derive(Clone, Copy)]
 struct Place {
     slot: usize,
@@ -333,7 +311,7 @@ mod tests {
     use crate::model::{Latent, MixingMatrix};
     use crate::units::{LengthScale, Variance};
 
-    /// The largest difference, each number in units of its own size or of 1e-290.
+    /// The largest relative difference, relative to at least 1e-290.
     fn difference(actual: &[f64], expected: &[f64]) -> f64 {
         assert_eq!(actual.len(), expected.len());
         let one = |(a, b): (&f64, &f64)| (a - b).abs() / b.abs().max(1e-290);
@@ -367,16 +345,16 @@ mod tests {
                 for rows in plain.rows::<true>(usize::MAX) {
                     fill_by_latent::<true>(rows, &lengths[1..], &model, &layout);
                 }
-                // The exponential is right to an ulp, a difference near the switch to half a hundred of them; 1 − u passes 0.
+                // The exponential is accurate to an ulp, a difference near the switch to about fifty; 1 − u passes through 0.
                 let named = format!("{kernel:?} {kind:?} {n_latents}");
                 assert!(difference(&lanes.noises, &plain.noises) < 3e-14, "{named}: noises");
                 let largest =
                     |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
                 assert!(largest(&lanes.transitions, &plain.transitions) < 1e-15, "{named}: transitions");
-                let slopes = (&lanes.transition_derivatives, &plain.transition_derivatives);
-                assert!(largest(slopes.0, slopes.1) < 3e-15, "{named}: slopes of transitions");
-                let slopes = (&lanes.noise_derivatives, &plain.noise_derivatives);
-                assert!(largest(slopes.0, slopes.1) < 3e-15, "{named}: slopes of noises");
+                let derivatives = (&lanes.transition_derivatives, &plain.transition_derivatives);
+                assert!(largest(derivatives.0, derivatives.1) < 3e-15, "{named}: derivatives of transitions");
+                let derivatives = (&lanes.noise_derivatives, &plain.noise_derivatives);
+                assert!(largest(derivatives.0, derivatives.1) < 3e-15, "{named}: derivatives of noises");
             }
         }
     }

@@ -1,13 +1,13 @@
-//! RowsView of two and four numbers in the registers of AVX2, with FMA.
+//! Rows of two and four numbers in the registers of AVX2, with FMA.
 //!
-//! Only [`super::arithmetic::Avx2`] names these types, and only `dispatch` hands that out, after it has found both on the
-//! machine. [`Plain`](super::registers::Plain) is the safe twin; `dispatch` has the test that the two agree.
+//! Only [`super::instruction_sets::Avx2`] names these types, and only `dispatch` selects it, after it has detected both instruction
+//! sets. [`Plain`](super::registers::Plain) is the safe equivalent; a test in `dispatch` compares the two.
 #![expect(
     unsafe_code,
     reason = "vector instructions; without them a small state's sweep takes twice as long"
 )]
 
-use super::registers::Row;
+use super::arithmetic::Row;
 use std::arch::x86_64::{
     __m128d, __m256d, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_fmadd_pd, _mm_fnmadd_pd, _mm_loadu_pd,
     _mm_mul_pd, _mm_set1_pd, _mm_storeu_pd, _mm_unpackhi_pd, _mm_unpacklo_pd, _mm256_add_pd,
@@ -24,7 +24,7 @@ pub(crate) struct TwoInRegister(__m128d);
 #[derive(Clone, Copy)]
 pub(crate) struct FourInRegister(__m256d);
 
-/// What the two have in common but for the names of the instructions.
+/// The methods of both, given the names of the instructions.
 macro_rules! rows_in_registers {
     ($width:literal, $load:ident, $store:ident, $splat:ident, $times:ident, $plus:ident,
      $times_plus:ident, $times_from:ident) => {

@@ -1,4 +1,4 @@
-//! Products with block-diagonal transitions, entry by entry over the parts of the state.
+//! Products with transitions, which are block diagonal: entrywise over the parts of the state.
 //!
 //! A transition is `K·K` slices of one number per slot: slice `c·K + c'` holds `A[(c, s), (c', s)]` for all slots s.
 //! A process noise is the lower triangle of such slices: slice `c(c+1)/2 + c'` for c' ≤ c.
@@ -35,7 +35,7 @@ pub(crate) fn transition_transposed_times_vector<A: Arithmetic, S: Shape>(
     row_times::<A, S, true>(shape, transition, x, out);
 }
 
-/// `out = A x`, or `Aᵀ x` when `TRANSPOSED`; a row of a matrix times `Aᵀ` (or A) is the same thing.
+/// `out = A x`, or `Aᵀ x` if `TRANSPOSED`. A row of a matrix times `Aᵀ` (or A) is the same.
 #[inline(always)]
 fn row_times<A: Arithmetic, S: Shape, const TRANSPOSED: bool>(
     shape: S,
@@ -90,14 +90,14 @@ pub(crate) fn conjugate_transposed<A: Arithmetic, S: Shape>(
 ) {
     let size = shape.size();
     let matrix = &mut matrix[..size * size];
-    // A slot's rows of the product need only its own rows of the matrix.
+    // The rows of a slot in the product depend only on its own rows of the matrix.
     for slot in 0..shape.width() {
         combine_rows::<A, S, true>(shape, transition, slot, matrix, rows);
         multiply_rows::<A, S, true>(shape, transition, slot, rows, matrix);
     }
 }
 
-/// The rows of `A M` (or `Aᵀ M`) that belong to a slot.
+/// The rows of a slot in `A M` (or `Aᵀ M`).
 #[inline(always)]
 fn combine_rows<A: Arithmetic, S: Shape, const TRANSPOSED: bool>(
     shape: S,
@@ -123,7 +123,7 @@ fn combine_rows<A: Arithmetic, S: Shape, const TRANSPOSED: bool>(
     }
 }
 
-/// A slot's rows times `Aᵀ` (or A), put in their places.
+/// Writes a slot's rows times `Aᵀ` (or A).
 #[inline(always)]
 fn multiply_rows<A: Arithmetic, S: Shape, const TRANSPOSED: bool>(
     shape: S,
@@ -167,7 +167,7 @@ pub(crate) fn transition_times_matrix<A: Arithmetic, S: Shape>(
     }
 }
 
-/// A process noise written out as a transition, all of its `K·K` slices.
+/// A process noise in the layout of a transition, with all `K·K` slices.
 #[inline(always)]
 pub(crate) fn noise_as_transition<S: Shape>(shape: S, noise: &[f64], out: &mut [f64]) {
     let (width, parts) = (shape.width(), shape.n_parts());
@@ -180,8 +180,8 @@ pub(crate) fn noise_as_transition<S: Shape>(shape: S, noise: &[f64], out: &mut [
     }
 }
 
-/// The lower-triangular factor L of a process noise, `Q = L Lᵀ`, written out as a transition. No noise has the factor
-/// zero: where a pivot has vanished, so has its column.
+/// The lower-triangular factor L of a process noise, `Q = L Lᵀ`, in the layout of a transition. The column of a pivot that is not
+/// positive is zero.
 pub(crate) fn noise_factor<S: Shape>(shape: S, noise: &[f64], out: &mut [f64]) {
     let (width, parts) = (shape.width(), shape.n_parts());
     out.fill(0.0);

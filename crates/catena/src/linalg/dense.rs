@@ -1,8 +1,8 @@
-//! Vectors and square matrices as slices: products, symmetry, and a pivoted LU factorization.
+//! Vectors and square matrices as slices: products, symmetry, Cholesky and LU factorizations.
 
 use super::arithmetic::Arithmetic;
 
-/// `Σ x_j y_j`, in four interleaved sums so that additions overlap.
+/// `Σ x_j y_j`, in four interleaved sums.
 #[inline(always)]
 pub(crate) fn dot<A: Arithmetic>(x: &[f64], y: &[f64]) -> f64 {
     let len = x.len();
@@ -75,7 +75,7 @@ pub(crate) fn vector_times_columns<A: Arithmetic>(x: &[f64], matrix: &[f64], str
     }
 }
 
-/// Makes a matrix that is symmetric but for rounding symmetric to the bit.
+/// Copies the upper triangle to the lower one.
 #[inline(always)]
 pub(crate) fn copy_upper_to_lower(size: usize, matrix: &mut [f64]) {
     let matrix = &mut matrix[..size * size];
@@ -86,38 +86,27 @@ pub(crate) fn copy_upper_to_lower(size: usize, matrix: &mut [f64]) {
     }
 }
 
-/// Overwrites the lower triangle of a matrix whose eigenvalues are at least 1 by its Cholesky factor; the upper one is
-/// left as it is.
-pub(crate) fn cholesky(size: usize, matrix: &mut [f64]) {
+/// The lower-triangular Cholesky factor L of a positive semidefinite matrix, `L Lᵀ = M`. A pivot of at most `tolerance` times its
+/// diagonal entry counts as zero, with its column.
+pub(crate) fn cholesky(size: usize, matrix: &[f64], tolerance: f64) -> Vec<f64> {
+    let mut factor = vec![0.0; size * size];
     for j in 0..size {
-        for i in j..size {
-            let known: f64 = (0..j).map(|k| matrix[i * size + k] * matrix[j * size + k]).sum();
-            let rest = matrix[i * size + j] - known;
-            matrix[i * size + j] = if i == j { rest.sqrt() } else { rest / matrix[j * size + j] };
-        }
-    }
-}
-
-/// A lower-triangular X with X Xᵀ = P, for a covariance P that may be singular but for rounding: where a pivot has vanished, so has
-/// its column.
-pub(crate) fn root_of_covariance(size: usize, matrix: &[f64]) -> Vec<f64> {
-    let mut root = vec![0.0; size * size];
-    for j in 0..size {
-        let known =
-            |root: &[f64], i: usize| -> f64 { (0..j).map(|k| root[i * size + k] * root[j * size + k]).sum() };
-        let square = matrix[j * size + j] - known(&root, j);
-        if square <= f64::EPSILON * matrix[j * size + j] {
+        let known = |factor: &[f64], i: usize| -> f64 {
+            (0..j).map(|k| factor[i * size + k] * factor[j * size + k]).sum()
+        };
+        let pivot = matrix[j * size + j] - known(&factor, j);
+        if pivot <= tolerance * matrix[j * size + j] {
             continue;
         }
-        root[j * size + j] = square.sqrt();
+        factor[j * size + j] = pivot.sqrt();
         for i in j + 1..size {
-            root[i * size + j] = (matrix[i * size + j] - known(&root, i)) / root[j * size + j];
+            factor[i * size + j] = (matrix[i * size + j] - known(&factor, i)) / factor[j * size + j];
         }
     }
-    root
+    factor
 }
 
-/// An LU factorization with partial pivoting, kept in the matrix it was made from.
+/// An LU factorization with partial pivoting, in the memory of its matrix.
 pub(crate) struct Lu<'a> {
     size: usize,
     factors: &'a mut [f64],
@@ -125,7 +114,7 @@ pub(crate) struct Lu<'a> {
 }
 
 impl<'a> Lu<'a> {
-    /// Factors `matrix` (size×size) in place; `None` when a pivot is zero or not finite.
+    /// Factors `matrix` (size×size) in place; `None` if a pivot is zero or not finite.
     #[inline(always)]
     pub(crate) fn new<A: Arithmetic>(matrix: &'a mut [f64], pivots: &'a mut [usize]) -> Option<Self> {
         let size = pivots.len();
@@ -175,7 +164,7 @@ impl<'a> Lu<'a> {
         log + product.ln()
     }
 
-    /// Overwrites `rhs` (size×width, row-major) by the solution.
+    /// Overwrites `rhs` (size×width, row-major) with the solution.
     #[inline(always)]
     pub(crate) fn solve<A: Arithmetic>(&self, rhs: &mut [f64], width: usize) {
         let size = self.size;

@@ -1,21 +1,20 @@
-//! The only place where a run-time size picks compiled code, and a machine its instruction set.
+//! The only place where the size of a state selects compiled code, and the machine its instruction set.
 
-use super::arithmetic::{Arithmetic, Separate};
+use super::arithmetic::Arithmetic;
+use super::instruction_sets::Separate;
 use super::packed::Packed;
 use super::registers::{Four, One, Two};
 use super::shape::{Fixed, InLanes, Layout};
 use super::state_algebra::StateAlgebra;
 
-/// Work that can be compiled for any shape and arithmetic. `run` must be inlined always, down to its innermost loop:
-/// code that is not inlined would be compiled for the lowest instruction set.
+/// Work that is compiled for several shapes and arithmetics. `run` must be inlined down to its innermost loop:
+/// other code would be compiled for the base instruction set.
 pub(crate) trait Job {
-    /// What comes out.
     type Output;
-    /// Does the work.
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) -> Self::Output;
 }
 
-/// Returns with the job's result if the layout is one of these.
+/// Returns the job's result if the layout is one of these.
 macro_rules! try_shapes {
     ($layout:expr, $job:expr, $wrap:expr => $(($width:literal, $parts:literal)),*) => {
         $(if $layout.dynamic().is_uniform($width, $parts) {
@@ -24,7 +23,7 @@ macro_rules! try_shapes {
     };
 }
 
-/// Runs the job in the version compiled for this layout, if there is one, and for this machine.
+/// Runs the job compiled for this layout, if there is such a version, and for this machine.
 pub(crate) fn dispatch<J: Job>(layout: &Layout, job: J) -> J::Output {
     match (layout.n_slots(), layout.dynamic().uniform_parts()) {
         (1, Some(1)) => return compiled_for(Packed::<One, 1, 1>::SHAPE, layout, job),
@@ -41,21 +40,20 @@ pub(crate) fn dispatch<J: Job>(layout: &Layout, job: J) -> J::Output {
     dispatch_once(layout, job)
 }
 
-/// The same for jobs that gain little from it: versions for small states only.
+/// The same for jobs that gain less: versions for small states only.
 pub(crate) fn dispatch_small<J: Job>(layout: &Layout, job: J) -> J::Output {
     try_shapes!(layout, job, std::convert::identity => (1, 1), (1, 2), (2, 1), (2, 2));
     try_shapes!(layout, job, InLanes => (4, 1), (4, 2));
     dispatch_machine(layout, job)
 }
 
-/// Runs the job in one of four versions: for a vector lane of latents with one or two components, for whole lanes, and for the
-/// rest.
+/// Runs the job in one of four versions: four latents (padded) with one or two components, whole lanes, and everything else.
 pub(crate) fn dispatch_lanes<J: Job>(layout: &Layout, job: J) -> J::Output {
     try_shapes!(layout, job, InLanes => (4, 1), (4, 2));
     dispatch_once(layout, job)
 }
 
-/// Runs the job in one of two versions, for whole lanes and for the rest: for work that is done once.
+/// Runs the job in one of two versions, for whole lanes and everything else: for work that is done once.
 pub(crate) fn dispatch_once<J: Job>(layout: &Layout, job: J) -> J::Output {
     let dynamic = layout.dynamic();
     match dynamic.is_in_lanes() {
@@ -64,13 +62,13 @@ pub(crate) fn dispatch_once<J: Job>(layout: &Layout, job: J) -> J::Output {
     }
 }
 
-/// Runs the job for this machine, in a version that serves every layout.
+/// Runs the job in one version for every layout.
 pub(crate) fn dispatch_machine<J: Job>(layout: &Layout, job: J) -> J::Output {
     compiled_for(layout.dynamic(), layout, job)
 }
 
-/// Runs the job in the version for this shape where the machine has what it is compiled for; elsewhere in the one plain version
-/// for all layouts, or every shape would be compiled twice for machines that are hardly met any more.
+/// Runs the version for this shape on machines with AVX2 or fused arithmetic, elsewhere one plain version
+/// for all layouts: the shapes are not compiled a second time for rare machines.
 fn compiled_for<J: Job, S: StateAlgebra>(shape: S, layout: &Layout, job: J) -> J::Output {
     match with_instruction_set(shape, job) {
         Ok(output) => output,
@@ -78,26 +76,26 @@ fn compiled_for<J: Job, S: StateAlgebra>(shape: S, layout: &Layout, job: J) -> J
     }
 }
 
-/// The plain version. Inlined, it would be compiled once more for every shape: half of the crate's code.
+/// The plain version. Inlined, it would be compiled for every shape: half of the crate's code.
 #[inline(never)]
 fn without_instruction_set<J: Job>(layout: &Layout, job: J) -> J::Output {
     job.run::<Separate, _>(layout.dynamic())
 }
 
-/// The job's result, or the job back from a machine without the instruction set.
+/// The job's result, or the job if the machine lacks the instruction set.
 #[cfg(target_arch = "x86_64")]
 fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> Result<J::Output, J> {
     #[target_feature(enable = "avx2,fma")]
     fn with_avx2<J: Job, S: StateAlgebra>(shape: S, job: J) -> J::Output {
-        job.run::<super::arithmetic::Avx2, S>(shape)
+        job.run::<super::instruction_sets::Avx2, S>(shape)
     }
     #[cfg(test)]
-    if tests::PLAINLY.get() {
+    if tests::WITHOUT_VECTORS.get() {
         return Err(job);
     }
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         #[expect(unsafe_code, reason = "twice as fast; the plain version is its safe twin")]
-        // SAFETY: the function needs AVX2 and FMA, and both were just found on this machine.
+        // SAFETY: the function needs AVX2 and FMA, and both were just detected.
         return Ok(unsafe { with_avx2(shape, job) });
     }
     Err(job)
@@ -105,7 +103,7 @@ fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> Result<J::
 
 #[cfg(target_arch = "aarch64")]
 fn with_instruction_set<J: Job, S: StateAlgebra>(shape: S, job: J) -> Result<J::Output, J> {
-    Ok(job.run::<super::arithmetic::Fused, S>(shape))
+    Ok(job.run::<super::instruction_sets::Fused, S>(shape))
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -113,12 +111,12 @@ fn with_instruction_set<J: Job, S: StateAlgebra>(_: S, job: J) -> Result<J::Outp
     Err(job)
 }
 
-/// What a machine without vector instructions would find, on this thread.
+/// Runs work on this thread as on a machine without vector instructions.
 #[cfg(test)]
-pub(crate) fn plainly<T>(work: impl FnOnce() -> T) -> T {
-    tests::PLAINLY.set(true);
+pub(crate) fn without_vectors<T>(work: impl FnOnce() -> T) -> T {
+    tests::WITHOUT_VECTORS.set(true);
     let found = work();
-    tests::PLAINLY.set(false);
+    tests::WITHOUT_VECTORS.set(false);
     found
 }
 
@@ -128,23 +126,22 @@ mod tests {
     use crate::linalg::state_algebra::{ReadoutRow, StepDerivatives};
 
     thread_local! {
-        pub(super) static PLAINLY: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+        pub(super) static WITHOUT_VECTORS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
     }
 
-    /// Runs every operation of the state algebra once on made-up numbers and returns all that came out, matrices by their
-    /// products with vectors.
+    /// Runs every operation of the state algebra once and returns all results, matrices by their products with vectors.
     #[derive(Clone, Copy)]
     struct EveryOperation {
         n_latents: usize,
     }
 
-    /// Numbers between −1 and 1 without pattern; zero where a slot has no latent.
+    /// Numbers between −1 and 1; zero where a slot has no latent.
     fn numbers(count: usize, seed: usize, (width, n_latents): (usize, usize)) -> Vec<f64> {
         let number = |at: usize| ((at * 37 + seed * 101) as f64).sin();
         (0..count).map(|at| if at % width < n_latents { number(at) } else { 0.0 }).collect()
     }
 
-    /// A symmetric matrix that is well positive definite, but for slots without a latent.
+    /// A positive definite matrix; zero where a slot has no latent.
     fn positive(size: usize, seed: usize, slots: (usize, usize)) -> Vec<f64> {
         let root: Vec<f64> = (0..size).flat_map(|i| numbers(size, seed * 50 + i, slots)).collect();
         let entry = |i: usize, j: usize| -> f64 {
@@ -245,7 +242,7 @@ mod tests {
         }
     }
 
-    /// The shapes and instruction sets that `dispatch` picks agree with plain arithmetic on any shape.
+    /// The versions that `dispatch` selects agree with plain arithmetic.
     #[test]
     fn compiled_shapes_and_vector_lanes_agree_with_plain_loops() {
         for dims in [

@@ -1,7 +1,7 @@
-//! Eigenvalues and eigenvectors of a small symmetric matrix, by Jacobi's rotations.
+//! Eigenvalues and eigenvectors of a small symmetric matrix, by Jacobi rotations.
 
 /// Eigenvalues in descending order with their unit eigenvectors. Only the upper triangle of the row-major matrix is read.
-/// The first entry of largest size of every vector is positive, so that equal matrices give equal signs.
+/// The first entry of largest magnitude of every vector is positive, so that equal matrices have equal signs.
 pub(crate) fn symmetric_eigen(size: usize, matrix: &[f64]) -> Vec<(f64, Vec<f64>)> {
     let mut a: Vec<f64> = (0..size * size)
         .map(|at| matrix[(at / size).min(at % size) * size + (at / size).max(at % size)])
@@ -9,7 +9,7 @@ pub(crate) fn symmetric_eigen(size: usize, matrix: &[f64]) -> Vec<(f64, Vec<f64>
     let mut vectors: Vec<f64> =
         (0..size * size).map(|at| if at / size == at % size { 1.0 } else { 0.0 }).collect();
     let scale = a.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
-    // Quadratic convergence: a dozen sweeps are plenty for any size met here.
+    // Convergence is quadratic: a dozen sweeps suffice for the sizes that occur.
     for _ in 0..40 {
         let off: f64 = (0..size)
             .flat_map(|i| (i + 1..size).map(move |j| (i, j)))
@@ -37,7 +37,7 @@ pub(crate) fn symmetric_eigen(size: usize, matrix: &[f64]) -> Vec<(f64, Vec<f64>
     pairs
 }
 
-/// Turns rows and columns i and j so that their common entry vanishes.
+/// Rotates rows and columns i and j so that their common entry vanishes.
 fn rotate(size: usize, a: &mut [f64], vectors: &mut [f64], i: usize, j: usize) {
     let common = a[i * size + j];
     if common == 0.0 {

@@ -1,13 +1,13 @@
-//! e^x for four numbers at once, and the Poisson tails that every Matérn process noise is made of.
+//! e^x for four numbers at once, and the Poisson tails in the process noise of Matérn kernels.
 
 use super::arithmetic::Arithmetic;
 
-/// ln 2 in two parts; the first has so few digits that its products with whole numbers up to 2²⁰ are exact.
+/// ln 2 in two parts; products of the first with integers up to 2²⁰ are exact.
 const LN_2_HIGH: f64 = 0.693_147_180_369_123_8;
 const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
-/// Added to a number below 2⁵¹ and taken away again, it rounds to a whole number; in between, the lowest bits hold it.
+/// Added to a number below 2⁵¹ and subtracted again, it rounds to an integer; in between, the lowest bits hold it.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
-/// Below this the result counts as 0.
+/// Below this the result is 0.
 const VANISHING: f64 = -700.0;
 
 /// 1/j! at index j.
@@ -23,17 +23,17 @@ const INVERSE_FACTORIALS: [f64; 20] = {
     table
 };
 
-/// Horner's rule in x², for even and odd terms side by side.
+/// Horner's rule in x², for even and odd terms in parallel.
 #[inline(always)]
 fn polynomial<A: Arithmetic, const TERMS: usize>(x: A::Lane, coefficients: &[f64; TERMS]) -> A::Lane {
     let square = A::times(x, x);
     let mut sums = [A::splat(coefficients[TERMS - 2]), A::splat(coefficients[TERMS - 1])];
-    // The last two terms, in the order in which the others follow.
+    // Starts with the last two terms.
     for j in (0..TERMS - 2).rev() {
         let sum = (TERMS - 2 - j) % 2;
         sums[sum] = A::mul_add_lanes(sums[sum], square, A::splat(coefficients[j]));
     }
-    // The last index handled is 0; its sum holds the even terms.
+    // The sum of the last index handled, 0, holds the even terms.
     let even = TERMS % 2;
     A::mul_add_lanes(sums[1 - even], x, sums[even])
 }
@@ -41,7 +41,7 @@ fn polynomial<A: Arithmetic, const TERMS: usize>(x: A::Lane, coefficients: &[f64
 /// e^x for x ≤ 0, to about one unit in the last place, and 0 below −700.
 #[inline(always)]
 pub(crate) fn exp_of_negative<A: Arithmetic>(x: A::Lane) -> A::Lane {
-    // x = n·ln 2 + rest; a vanishing x is replaced, so that 2^n stays a normal number.
+    // x = n·ln 2 + rest; an x below the limit is replaced, so that 2^n is a normal number.
     let vanishing = A::splat(VANISHING);
     let kept = A::where_less(x, vanishing, vanishing, x);
     let shifted = A::mul_add_lanes(kept, A::splat(std::f64::consts::LOG2_E), A::splat(ROUNDING));
@@ -55,9 +55,9 @@ pub(crate) fn exp_of_negative<A: Arithmetic>(x: A::Lane) -> A::Lane {
     A::where_less(x, vanishing, A::splat(0.0), A::scale_by_bits(series, shifted))
 }
 
-/// `1 − e^−v Σ_{j≤ORDER} v^j/j!` for v ≥ 0 below 1e5, with `decay = e^−v` given; ORDER is 0, 1 or 2.
+/// `1 − e^−v Σ_{j≤ORDER} v^j/j!` for 0 ≤ v < 1e5, with `decay = e^−v` given; ORDER is 0, 1 or 2.
 ///
-/// For small v the tail is summed instead of subtracted from 1, which would cancel.
+/// For small v the tail is summed, because subtracting from 1 would cancel.
 #[inline(always)]
 pub(crate) fn poisson_tail<A: Arithmetic, const ORDER: usize>(v: A::Lane, decay: A::Lane) -> A::Lane {
     // e^−v v^(ORDER+1) Σ_j v^j/(ORDER+1+j)!; at ½ the fourteenth term is below 1e-16 of the first.

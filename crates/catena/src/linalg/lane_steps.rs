@@ -1,16 +1,16 @@
-//! Steps in vector lanes: products with transitions that act on corresponding entries of a state's parts.
-//!
-//! Every function is compiled for at most K parts; slots are ordered by their number of components.
+//! Products with transitions in vector lanes, compiled for at most K components.
 
 use super::arithmetic::Arithmetic;
-use super::lanes::Lanes;
 use super::shape::Shape;
+
+/// Lanes of numbers in memory.
+pub(super) type Lanes = [[f64; 4]];
 
 /// A lane that is 1 at one slot and 0 elsewhere.
 const ONE_AT: [[f64; 4]; 4] =
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
 
-/// Where the row of a slot's component begins, if the slot has that component.
+/// The first lane in the row of a slot's component, if the slot has that component.
 #[inline(always)]
 fn row_of<S: Shape>(shape: S, part: usize, slot: usize, stride: usize) -> Option<usize> {
     (slot < shape.len(part)).then(|| (shape.offset(part) + slot) * stride)
@@ -63,20 +63,20 @@ pub(super) fn predict_parts<A: Arithmetic, S: Shape, const K: usize>(
     }
 }
 
-/// `N ← AᵀNA` for states of at most K parts; if `DERIVATIVES`, adds the diagonals of `P AᵀN` within each slot, component d of P
-/// with component c of N, times slope (c, d) of each set, to that set's `sums`, with a minus.
+/// `N ← AᵀNA` for states of at most K parts; if `DERIVATIVES`, subtracts from each set's `sums` the diagonals of `P AᵀN` within each
+/// slot, component d of P with component c of N, times derivative (c, d) of that set.
 #[inline(always)]
 pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const DERIVATIVES: bool>(
     shape: S,
     a: &Lanes,
     n: &mut Lanes,
-    (p, slopes, sums): (&Lanes, &Lanes, &mut Lanes),
+    (p, derivatives, sums): (&Lanes, &Lanes, &mut Lanes),
 ) {
     let (stride, width) = (shape.size() / 4, shape.width() / 4);
     for t in 0..width {
         let mut losses = [[A::splat(0.0); K]; K];
         for slot in 0..shape.width() {
-            // RowsView of AᵀN, lane t of every part.
+            // Rows of AᵀN, lane t of every part.
             let mut rows = [[A::splat(0.0); K]; K];
             for from in 0..K {
                 let Some(at) = row_of(shape, from, slot, stride) else { break };
@@ -114,13 +114,13 @@ pub(super) fn retreat_parts<A: Arithmetic, S: Shape, const K: usize, const DERIV
             }
         }
         if DERIVATIVES {
-            let sets = slopes.chunks_exact(K * K * width);
-            for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
+            let sets = derivatives.chunks_exact(K * K * width);
+            for (derivatives, sums) in sets.zip(sums.chunks_exact_mut(width)) {
                 let mut sum = A::load(&sums[t]);
                 for c in 0..K {
                     for d in 0..K {
-                        let slope = A::load(&slopes[(c * K + d) * width + t]);
-                        sum = A::minus(sum, A::times(losses[c][d], slope));
+                        let derivative = A::load(&derivatives[(c * K + d) * width + t]);
+                        sum = A::minus(sum, A::times(losses[c][d], derivative));
                     }
                 }
                 A::store(sum, &mut sums[t]);

@@ -1,17 +1,14 @@
-//! The operations of a covariance sweep on whole vector lanes, for states whose parts are padded to them.
+//! The operations of the covariance form on whole vector lanes, for states whose parts are padded to them.
 //!
-//! A row of a matrix is `size/4` lanes. Sums over rows run down a few columns of lanes at a time, so that they stay in
-//! registers; how many lanes there are may be known when compiling or only when running.
+//! A row of a matrix is `size/4` lanes. Sums over rows run over a few columns of lanes at a time, which stay in
+//! registers. The generic version in `state_algebra` is slower on these shapes, so both are kept.
 
 use super::arithmetic::Arithmetic;
-use super::lane_steps::{predict_parts, retreat_parts, transition_times};
+use super::lane_steps::{Lanes, predict_parts, retreat_parts, transition_times};
 use super::shape::{InLanes, Shape};
 use super::state_algebra::{
     AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update, add_noise_gradient,
 };
-
-/// Lanes of numbers in memory.
-pub(super) type Lanes = [[f64; 4]];
 
 /// The first `count` lanes of a slice.
 #[inline(always)]
@@ -19,7 +16,7 @@ fn lanes(numbers: &[f64], count: usize) -> &Lanes {
     &numbers.as_chunks::<4>().0[..count]
 }
 
-/// The first `count` lanes of a slice, to be changed.
+/// The same, mutable.
 #[inline(always)]
 fn lanes_mut(numbers: &mut [f64], count: usize) -> &mut Lanes {
     &mut numbers.as_chunks_mut::<4>().0[..count]
@@ -72,7 +69,7 @@ fn sum_rows<A: Arithmetic, const C: usize>(
     }
 }
 
-/// The same over the rows of some slots only.
+/// The same over the rows of some slots.
 #[inline(always)]
 fn sum_some_rows<A: Arithmetic, const C: usize>(
     (weights, slots): (&[f64], &[u32]),
@@ -302,29 +299,29 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
         add_noise_gradient::<A, Self>(self, step.noise_derivatives, (vector, matrix), sums);
         let a = lanes(step.transition, parts * parts * width);
         let n_sets = step.transition_derivatives.len() / (4 * parts * parts * width);
-        let slopes = lanes(step.transition_derivatives, n_sets * parts * parts * width);
+        let derivatives = lanes(step.transition_derivatives, n_sets * parts * parts * width);
         let before = lanes_mut(scratch, stride);
         for_parts!(self, transition_times::<A, Self, _, true>(self, a, lanes(vector, stride), before));
         self.product::<A>(scratch, covariance, smoothed);
         add_lanes::<A>(1.0, lanes(mean, stride), lanes_mut(smoothed, stride));
         let sums = lanes_mut(sums, n_sets * width);
-        let sets = slopes.chunks_exact(parts * parts * width);
-        for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
+        let sets = derivatives.chunks_exact(parts * parts * width);
+        for (derivatives, sums) in sets.zip(sums.chunks_exact_mut(width)) {
             for c in 0..parts {
                 for d in 0..parts {
                     for t in 0..self.len(c).min(self.len(d)) / 4 {
                         let far = A::load(&lanes(vector, stride)[self.offset(c) / 4 + t]);
                         let near = A::load(&lanes(smoothed, stride)[self.offset(d) / 4 + t]);
-                        let slope = A::load(&slopes[(c * parts + d) * width + t]);
+                        let derivative = A::load(&derivatives[(c * parts + d) * width + t]);
                         let product = A::times(far, near);
-                        A::store(A::mul_add_lanes(product, slope, A::load(&sums[t])), &mut sums[t]);
+                        A::store(A::mul_add_lanes(product, derivative, A::load(&sums[t])), &mut sums[t]);
                     }
                 }
             }
         }
         lanes_mut(vector, stride).copy_from_slice(lanes(scratch, stride));
         let (n, p) = (lanes_mut(matrix, size * stride), lanes(covariance, size * stride));
-        for_parts!(self, retreat_parts::<A, Self, _, true>(self, a, n, (p, slopes, sums)));
+        for_parts!(self, retreat_parts::<A, Self, _, true>(self, a, n, (p, derivatives, sums)));
     }
 
     #[inline(always)]
@@ -341,7 +338,7 @@ impl<S: Shape> StateAlgebra for InLanes<S> {
         add_lanes::<A>(1.0, lanes(mean, width), lanes_mut(value_mean, width));
         let (p, n) = (lanes(covariance, size * stride), lanes(matrix, size * stride));
         let v = lanes_mut(value_covariance, self.readable() * width);
-        // Four values at once, so that sums run side by side; slots without a latent hold zeros.
+        // Four values at a time; slots without a latent hold zeros.
         for first in (0..n_values).step_by(4) {
             let columns = &covariance[first * size..][..4 * size];
             let products = lanes_mut(products, 4 * stride);

@@ -1,15 +1,15 @@
-//! The operations of a covariance sweep on states of up to four latents, whole in registers.
+//! The operations of the covariance form on states of up to four latents, entirely in registers.
 //!
-//! A part of the state is one [`Row`]. A covariance is symmetric, so of its K×K blocks of L rows only those on and above the
-//! diagonal are kept, `K(K+1)/2·L` rows; its lower blocks are transposed where they are needed. The adjoint precision, of which
-//! there is one at a time, keeps all `K²·L` rows. Nothing else may look inside either.
+//! A part of the state is one [`Row`]. A covariance is symmetric: of its K×K blocks of L rows only those on and above the
+//! diagonal are kept, `K(K+1)/2·L` rows, and lower blocks are transposed on demand. The adjoint matrix N keeps all `K²·L` rows. Only this
+//! file knows these layouts. For such states they are faster than whole lanes.
 
-use super::arithmetic::Arithmetic;
+use super::arithmetic::{Arithmetic, Row};
 use super::packed_blocks::{
     Blocks, anywhere, broadcast, combined_rows, inner, load_covariance, load_vector, noise_slice, rows,
     rows_mut, store_vector, transition_times, upper, vector_times,
 };
-use super::registers::{Row, Width};
+use super::registers::Width;
 use super::shape::Shape;
 use super::state_algebra::{AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update};
 use std::marker::PhantomData;
@@ -23,13 +23,13 @@ impl<W, const L: usize, const K: usize> Packed<W, L, K> {
 }
 
 impl<W: Width, const L: usize, const K: usize> Packed<W, L, K> {
-    /// Where row i of block (c, d) begins in a row-major square.
+    /// The index of row i of block (c, d) in a row-major square.
     #[inline(always)]
     const fn in_square(c: usize, d: usize, i: usize) -> usize {
         ((c * W::WIDTH + i) * K + d) * W::WIDTH
     }
 
-    /// All blocks of a adjoint precision.
+    /// All blocks of N.
     #[inline(always)]
     fn load_adjoint<R: Row>(numbers: &[f64]) -> Blocks<R, L, K> {
         let memory = rows::<R>(numbers, K * K * L);
@@ -60,7 +60,7 @@ impl<W: Width, const L: usize, const K: usize> Packed<W, L, K> {
         out
     }
 
-    /// Puts row i of `M A` in its places, from row i of every block of M.
+    /// Writes row i of `M A`, from row i of every block of M.
     #[inline(always)]
     fn store_row_times<R: Row>(a: &[R::Memory], rows: [[R; K]; K], i: usize, out: &mut [R::Memory]) {
         for c in 0..K {
@@ -338,7 +338,7 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
         store_vector(before, scratch);
         let (filtered, mut near) =
             (load_vector::<W::Row<A>, K>(mean), vector_times(rows::<W::Row<A>>(scratch, K), &p));
-        // ∂/∂A by component, and twice ∂/∂Q; both for each slot by itself.
+        // ∂/∂A by component, and twice ∂/∂Q, for each slot.
         let mut by_transition = [[W::Row::<A>::splat(0.0); K]; K];
         let mut by_noise = [[W::Row::<A>::splat(0.0); K]; K];
         for c in 0..K {
@@ -375,14 +375,14 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
             let mut sum = W::Row::<A>::load(sums);
             for c in 0..K {
                 for d in 0..K {
-                    let slope = W::Row::<A>::load(&transition_derivatives[c * K + d]);
-                    sum = slope.times_plus(by_transition[c][d], sum);
+                    let derivative = W::Row::<A>::load(&transition_derivatives[c * K + d]);
+                    sum = derivative.times_plus(by_transition[c][d], sum);
                 }
-                // An off-diagonal slice stands for both its places.
+                // An off-diagonal slice counts twice.
                 for d in 0..=c {
-                    let slope = W::Row::<A>::load(&noise_derivatives[noise_slice(c, d)]);
-                    let slope = if c == d { slope.times(half) } else { slope };
-                    sum = slope.times_plus(by_noise[c][d], sum);
+                    let derivative = W::Row::<A>::load(&noise_derivatives[noise_slice(c, d)]);
+                    let derivative = if c == d { derivative.times(half) } else { derivative };
+                    sum = derivative.times_plus(by_noise[c][d], sum);
                 }
             }
             sum.store(sums);
@@ -411,7 +411,7 @@ impl<W: Width, const L: usize, const K: usize> StateAlgebra for Packed<W, L, K> 
         m.store(&mut rows_mut::<W::Row<A>>(value_mean, 1)[0]);
         let v = rows_mut::<W::Row<A>>(value_covariance, L);
         let mut left = p[0][0];
-        // Row j of N X, then its part in Xᵀ N X: what is broadcast over a register is always read from memory.
+        // Row j of N X, then its part in Xᵀ N X; broadcast numbers are always read from memory.
         for c in 0..K {
             for j in 0..L {
                 let mut product = W::Row::<A>::splat(0.0);

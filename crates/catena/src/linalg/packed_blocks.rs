@@ -1,17 +1,17 @@
-//! Matrices of small states as blocks of rows: where they lie, and their products with vectors and transitions.
+//! Matrices of small states as blocks of rows: their layout, and their products with vectors and transitions.
 
-use super::registers::Row;
+use super::arithmetic::Row;
 
 /// The rows of all blocks: row i of block (c, d) at `[c][d][i]`.
 pub(super) type Blocks<R, const L: usize, const K: usize> = [[[R; L]; K]; K];
 
-/// Where row i of block (c, d) of a covariance stands, c ≤ d.
+/// The index of row i of block (c, d) of a covariance, c ≤ d.
 #[inline(always)]
 pub(super) const fn upper<const L: usize, const K: usize>(c: usize, d: usize, i: usize) -> usize {
     (c * K - c * (c + 1) / 2 + d) * L + i
 }
 
-/// Where row i of block (c, d) of a adjoint precision stands.
+/// The index of row i of block (c, d) of N.
 #[inline(always)]
 pub(super) const fn anywhere<const L: usize, const K: usize>(c: usize, d: usize, i: usize) -> usize {
     (c * K + d) * L + i
@@ -30,13 +30,13 @@ pub(super) fn rows<R: Row>(numbers: &[f64], count: usize) -> &[R::Memory] {
     &R::rows(numbers)[..count]
 }
 
-/// The first `count` rows of a slice, to be changed.
+/// The same, mutable.
 #[inline(always)]
 pub(super) fn rows_mut<R: Row>(numbers: &mut [f64], count: usize) -> &mut [R::Memory] {
     &mut R::rows_mut(numbers)[..count]
 }
 
-/// One entry of a row in memory, everywhere.
+/// One entry of a row in memory, in every slot.
 #[inline(always)]
 pub(super) fn broadcast<R: Row>(memory: &R::Memory, slot: usize) -> R {
     R::splat(memory.as_ref()[slot])

@@ -1,15 +1,15 @@
-//! Householder elimination on tall row-major matrices, for the factored form, for segments and for the adjoint_update of
-//! readouts.
+//! Householder elimination on tall row-major matrices, for the square-root form and for the rotation of observations.
 
-use super::arithmetic::{Arithmetic, Separate};
+use super::arithmetic::Arithmetic;
 use super::dense::add_scaled;
+use super::instruction_sets::Separate;
 
 /// Eliminates once; see [`Elimination::run`].
 pub(crate) fn eliminate(matrix: &mut [f64], rows: usize, columns: usize, pivots: usize) {
     Elimination::default().run::<Separate>(matrix, rows, columns, pivots);
 }
 
-/// Scratch of eliminations, kept from one to the next.
+/// Scratch of eliminations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Elimination {
     combined: Vec<f64>,
@@ -17,22 +17,22 @@ pub(crate) struct Elimination {
     unsorted: Vec<f64>,
 }
 
-/// RowsView are put in order of size only where a later one is larger than an earlier one by more than this factor.
+/// Rows are sorted by size only if a later one is larger than an earlier one by more than this factor.
 const OF_OTHER_SIZE: f64 = 8.0;
 
-/// Sums of squares in this range lost nothing that counts to underflow, and nothing to overflow.
+/// Sums of squares in this range did not overflow, and lost nothing that matters to underflow.
 const ORDINARY_SQUARES: std::ops::Range<f64> = 1e-200..1e200;
 
-/// So few columns are cheaper to go through whole than to begin in their midst.
+/// With at most this many columns, whole rows are cheaper than rows from the pivot on.
 const FEW_COLUMNS: usize = 20;
 
 impl Elimination {
     /// Makes the first `pivots` columns of a `rows`×`columns` matrix upper triangular, in place, by Householder
-    /// reflections of its rows. The sum of squares of every column is kept.
+    /// reflections of its rows. The sum of squares of every column is preserved.
     ///
-    /// RowsView of very different size are first put in descending order of their largest entry: this is what keeps the small ones
-    /// accurate. Norms of very large or small columns are taken on scaled entries, so nothing overflows or vanishes on the way. RowsView with a zero in the pivot's column
-    /// cost nothing.
+    /// Rows of very different size are first sorted in descending order of their largest entry, which keeps the small ones
+    /// accurate. Norms of very large or small columns are computed on scaled entries, so nothing overflows or underflows. Rows
+    /// with a zero in the pivot's column cost nothing.
     #[inline(always)]
     pub(crate) fn run<A: Arithmetic>(
         &mut self,
@@ -52,7 +52,7 @@ impl Elimination {
             let mut squares = column_squares::<A>(below, columns, k, scaled);
             let mut pivot = pivot_row[k];
             if !ORDINARY_SQUARES.contains(&(squares + pivot * pivot)) {
-                // In units of the largest entry, so that a column of subnormal numbers gives an orthogonal reflector too.
+                // In units of the largest entry, so that also a column of subnormal numbers yields an orthogonal reflector.
                 let entries = below.chunks_exact(columns).map(|row| row[k]);
                 let largest = entries.fold(pivot.abs(), |largest, entry| largest.max(entry.abs()));
                 if largest == 0.0 {
@@ -67,7 +67,7 @@ impl Elimination {
             // The reflector is (1, v) with v_i = a_ik/(a_kk − reflected), and τ = (reflected − a_kk)/reflected.
             let head = pivot - reflected;
             let (tau, inverse_head) = (-head / reflected, head.recip());
-            // Whole vector lanes, and all of them where there are few: what comes before column k + 1 is zero, or is set afterwards.
+            // Whole vector lanes, or whole rows if they are short: entries before column k + 1 are zero, or set afterwards.
             let first = if columns <= FEW_COLUMNS { 0 } else { (k + 1) & !3 };
             let combined = &mut self.combined[first..];
             combined.copy_from_slice(&pivot_row[first..]);
@@ -88,7 +88,7 @@ impl Elimination {
         }
     }
 
-    /// Puts rows in descending order of their largest entry in the first `pivots` columns, if they are far from it; equal rows keep
+    /// Sorts rows in descending order of their largest entry in the first `pivots` columns, if they are far from it; equal rows keep
     /// their order.
     #[inline(always)]
     fn sort_rows(&mut self, matrix: &mut [f64], columns: usize, pivots: usize) {
@@ -98,7 +98,7 @@ impl Elimination {
         let (mut smallest, mut is_in_order) = (f64::INFINITY, true);
         for (at, row) in matrix.chunks_exact(columns).enumerate() {
             let size = size(row);
-            // A row of zeros has nothing to lose.
+            // A row of zeros loses nothing.
             is_in_order &= size <= OF_OTHER_SIZE * smallest;
             smallest = if size > 0.0 { smallest.min(size) } else { smallest };
             self.order.push((size, at));
@@ -115,7 +115,7 @@ impl Elimination {
     }
 }
 
-/// The sum of squares of a column, in four sums so that none waits for the one before.
+/// The sum of squares of a column, in four interleaved sums.
 #[inline(always)]
 fn column_squares<A: Arithmetic>(rows: &[f64], columns: usize, k: usize, scaled: Scaled) -> f64 {
     let fours = rows.chunks_exact(4 * columns);
@@ -132,7 +132,7 @@ fn column_squares<A: Arithmetic>(rows: &[f64], columns: usize, k: usize, scaled:
     (sums[0] + sums[1]) + (sums[2] + sums[3])
 }
 
-/// Numbers in units of the largest of them: by a product, or by a quotient where the inverse would lose digits.
+/// Scales numbers by the largest of them: by a product, or by a quotient where the inverse would lose digits.
 #[derive(Clone, Copy)]
 struct Scaled {
     unit: f64,

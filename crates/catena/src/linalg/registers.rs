@@ -1,44 +1,8 @@
-//! RowsView of one, two or four numbers: one per latent of a small state, held in registers.
+//! Rows of one, two or four numbers as arrays, and the width of a row as a type.
 
-use super::arithmetic::Arithmetic;
+use super::arithmetic::{Arithmetic, Row};
 
-/// As many numbers side by side as a part of a small state has slots.
-pub(crate) trait Row: Copy {
-    /// The same in memory.
-    type Memory: Copy + AsRef<[f64]>;
-    /// A slice as rows, all that are whole.
-    fn rows(numbers: &[f64]) -> &[Self::Memory];
-    /// The same, to be changed.
-    fn rows_mut(numbers: &mut [f64]) -> &mut [Self::Memory];
-    /// A row from memory.
-    fn load(memory: &Self::Memory) -> Self;
-    /// A row to memory.
-    fn store(self, memory: &mut Self::Memory);
-    /// The same number everywhere.
-    fn splat(number: f64) -> Self;
-    /// The number in one slot, everywhere; `memory` holds the same as `self`. Whichever is faster is looked at.
-    #[inline(always)]
-    fn broadcast(self, memory: &Self::Memory, slot: usize) -> Self {
-        let _ = self;
-        Self::splat(memory.as_ref()[slot])
-    }
-    /// 1 in one slot, else 0.
-    fn unit(slot: usize) -> Self;
-    /// `self·other`, entry by entry.
-    fn times(self, other: Self) -> Self;
-    /// `self + other`, entry by entry.
-    fn plus(self, other: Self) -> Self;
-    /// `self·factor + addend`, entry by entry.
-    fn times_plus(self, factor: Self, addend: Self) -> Self;
-    /// `minuend − self·factor`, entry by entry.
-    fn times_from(self, factor: Self, minuend: Self) -> Self;
-    /// The sum of all entries.
-    fn sum(self) -> f64;
-    /// A square block of L rows with its rows and columns exchanged; entries beyond slot L are zero, and stay so.
-    fn transposed<const L: usize>(block: [Self; L]) -> [Self; L];
-}
-
-/// Plain numbers, one after the other.
+/// An array of numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain<A, const W: usize>([f64; W], std::marker::PhantomData<A>);
 
@@ -110,7 +74,7 @@ impl<A: Arithmetic, const W: usize> Row for Plain<A, W> {
     }
 }
 
-/// How many numbers of a row a small state uses, as a type.
+/// The width of a row, as a type.
 pub(crate) trait Width: Copy {
     /// How many numbers a row has.
     const WIDTH: usize;

@@ -1,13 +1,13 @@
-//! Where each latent's components stand in the joint state.
+//! The layout of the joint state of all latents.
 
 /// The most components a latent's state can have.
 pub(crate) const MAX_PARTS: usize = 3;
 
-/// SegmentRange `c` of the state holds component `c` of every latent that has one.
+/// Part `c` of the state holds component `c` of every latent that has one.
 ///
-/// Slots are latents ordered by descending number of components, so that each part's latents are a prefix of the
-/// part before it: component `c` of the latent in slot `s` stands at `offset(c) + s`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Slots are latents in descending order of their number of components, so that the latents of each part are a prefix of those of the
+/// part before it: component `c` of the latent in slot `s` is entry `offset(c) + s`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     n_parts: usize,
     offsets: [usize; MAX_PARTS + 1],
@@ -15,22 +15,22 @@ pub(crate) struct Layout {
     slot_of: Vec<usize>,
     /// The number of components of each slot's latent.
     dims: Vec<usize>,
-    /// Where in the state each column of the mixing matrix reads.
+    /// The entry that each column of the mixing matrix reads.
     places_read: Vec<usize>,
-    /// All that is read stands before this.
+    /// One past the last entry read, padded.
     readable: usize,
-    /// What is read stands before this; without pairs, padding left out.
+    /// One past the last entry read; without pairs, unpadded.
     n_values: usize,
 }
 
-/// Whole vector lanes, except for states of so few latents that padding would cost more than it saves.
+/// Pads to whole vector lanes, except for one or two latents, where padding would cost more than it saves.
 const fn padded(len: usize, n_latents: usize) -> usize {
     if n_latents <= 2 { len } else { len.next_multiple_of(4) }
 }
 
 impl Layout {
-    /// The layout of latents with these numbers of components. One without any reads the second component of the latent
-    /// before it; such pairs stand first among their kind, so that all that is read is the beginning of the state.
+    /// The layout of latents with these numbers of components. One with 0 components reads the second component of the latent
+    /// before it; such pairs come first among their kind, so that outputs read a prefix of the state.
     pub(crate) fn new(state_dims: &[usize]) -> Self {
         let is_pair = |latent: usize| state_dims.get(latent + 1) == Some(&0);
         let mut by_dim: Vec<usize> = (0..state_dims.len()).collect();
@@ -59,9 +59,9 @@ impl Layout {
         Self { n_parts, offsets, slot_of, dims, places_read, readable, n_values }
     }
 
-    /// The padded size of states with these numbers of components, if there can be such states.
+    /// The padded size of states with these numbers of components; `None` if they are invalid.
     pub(crate) fn checked_size(state_dims: &[usize]) -> Option<usize> {
-        // One without components reads the second component of the one before it.
+        // A latent with 0 components reads the second component of the one before it.
         let can_follow = |pair: &[usize]| pair[1] > 0 || pair[0] > 1;
         let can_be = state_dims.first().is_some_and(|&first| first > 0)
             && state_dims.iter().all(|&dim| dim <= MAX_PARTS)
@@ -74,12 +74,12 @@ impl Layout {
         self.dims.len()
     }
 
-    /// Where in the padded state a column of the mixing matrix reads.
+    /// The entry that a column of the mixing matrix reads.
     pub(crate) fn place_read(&self, column: usize) -> usize {
         self.places_read[column]
     }
 
-    /// How many entries at the beginning of the state hold all that is read, padding at their end left out.
+    /// One past the last entry read, without padding.
     pub(crate) fn n_values(&self) -> usize {
         self.n_values
     }
@@ -89,23 +89,23 @@ impl Layout {
         self.slot_of[latent]
     }
 
-    /// The places in the padded state of the components of a latent.
+    /// The entries of a latent's components.
     pub(crate) fn places(&self, latent: usize) -> impl Iterator<Item = usize> + '_ {
         let slot = self.slot_of[latent];
         (0..self.dims[slot]).map(move |part| self.offsets[part] + slot)
     }
 
-    /// The same layout for code compiled for any shape.
+    /// The sizes of this layout.
     pub(crate) fn dynamic(&self) -> Dynamic {
         Dynamic { n_parts: self.n_parts, offsets: self.offsets, readable: self.readable }
     }
 }
 
-/// The sizes of a state, known when compiling or only when running.
+/// The sizes of a state, known at compile time or at run time.
 pub(crate) trait Shape: Copy {
     /// The number of parts, K.
     fn n_parts(self) -> usize;
-    /// Where a part begins.
+    /// The first entry of a part.
     fn offset(self, part: usize) -> usize;
     /// The padded length of a part.
     fn len(self, part: usize) -> usize;
@@ -116,8 +116,7 @@ pub(crate) trait Shape: Copy {
     fn width(self) -> usize {
         self.len(0)
     }
-    /// How much of the state, from its beginning, outputs can read: the first part, and of the second one as far as cycles go
-    /// that are read at two components.
+    /// The length of the prefix that outputs read: the first part, and of the second one the cycles with a phase per output.
     #[inline(always)]
     fn readable(self) -> usize {
         self.width()
@@ -187,17 +186,17 @@ pub(crate) struct Dynamic {
 impl super::StateAlgebra for Dynamic {}
 
 impl Dynamic {
-    /// Whether this is `parts` parts of `width` entries each, of which the first is read.
+    /// Whether there are `parts` parts of `width` entries each, of which the first is read.
     pub(super) fn is_uniform(self, width: usize, parts: usize) -> bool {
         self.n_parts == parts && self.readable == width && (0..parts).all(|part| self.len(part) == width)
     }
 
-    /// The number of parts, if all are equally long and the first is all that is read.
+    /// The number of parts, if all are equally long and only the first is read.
     pub(super) fn uniform_parts(self) -> Option<usize> {
         self.is_uniform(self.width(), self.n_parts).then_some(self.n_parts)
     }
 
-    /// Whether all parts, and what is read of them, are whole vector lanes.
+    /// Whether all parts, and the prefix that is read, are whole vector lanes.
     pub(super) fn is_in_lanes(self) -> bool {
         self.readable.is_multiple_of(4) && self.offsets.iter().all(|offset| offset % 4 == 0)
     }

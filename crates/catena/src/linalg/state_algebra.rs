@@ -1,4 +1,4 @@
-//! The operations that a covariance sweep is made of, for states of any shape.
+//! The operations of the covariance form, for states of any shape.
 
 use super::arithmetic::Arithmetic;
 use super::blocks::{
@@ -7,19 +7,19 @@ use super::blocks::{
 use super::dense::{add_scaled, copy_upper_to_lower, dot, vector_times_columns, vector_times_matrix};
 use super::shape::Shape;
 
-/// A row of weights h that reads the values of the latents.
+/// A row of weights h, by which an output reads the state.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadoutRow<'a> {
-    /// One weight per entry of the state that can be read, zeros included.
+    /// One weight per entry that can be read, zeros included.
     pub(crate) weights: &'a [f64],
-    /// The entries whose weight can differ from zero; `None` when all can.
+    /// The entries whose weight can differ from zero; `None` if all can.
     pub(crate) touched: Option<&'a [u32]>,
 }
 
-/// What one observation of unit noise brought: all but its gain.
+/// The measurement update by one observation of unit noise, without its gain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Update {
-    /// v, the observed minus the predicted number.
+    /// v, the observed minus the predicted value.
     pub(crate) innovation: f64,
     /// hᵀPh, the predictive variance S without the noise, which is 1.
     pub(crate) signal: f64,
@@ -27,16 +27,16 @@ pub(crate) struct Update {
     pub(crate) inverse: f64,
 }
 
-/// What the adjoint says of one observation of unit noise, on the way back.
+/// The update of the adjoint by one observation of unit noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AdjointUpdate {
     /// u, the posterior mean of the observation's noise.
     pub(crate) residual: f64,
-    /// kᵀNk: by how much later observations reduce the variance of what this one observes.
+    /// kᵀNk, the reduction by later observations of the variance of what this one observes.
     pub(crate) explained: f64,
 }
 
-/// The coefficients of a step: its transition, and the slopes of transition and noise in each slot's parameters, one set
+/// A step's transition, and the derivatives of transition and noise in each slot's parameters, one set
 /// after the other.
 #[derive(Clone, Copy)]
 pub(crate) struct StepDerivatives<'a> {
@@ -45,23 +45,22 @@ pub(crate) struct StepDerivatives<'a> {
     pub(crate) noise_derivatives: &'a [f64],
 }
 
-/// Operations on states of one shape. What is written here serves every shape; shapes of whole lanes have their own
-/// version of it ([`super::lanes`]).
+/// Operations on states of one shape. The default methods serve every shape; [`super::lanes`] and [`super::packed`] have faster ones.
 pub(crate) trait StateAlgebra: Shape {
-    /// How many numbers a covariance is kept in. Only the operations here know how it lies in them, and only adjoint precisions lie
-    /// alike: for small states neither is a row-major square.
+    /// How many numbers a covariance takes. Only these operations know the layouts of covariance and adjoint: for small states
+    /// neither is a row-major square.
     #[inline(always)]
     fn covariance_len(self) -> usize {
         self.size() * self.size()
     }
 
-    /// How many values are read, given how many there are: known when compiling for small states.
+    /// How many values are read: known at compile time for small states.
     #[inline(always)]
     fn n_values(self, n_values: usize) -> usize {
         n_values
     }
 
-    /// Whether a readout row's list of touched slots is looked at.
+    /// Whether the list of touched slots of a readout row is used.
     #[inline(always)]
     fn skips_untouched(self) -> bool {
         true
@@ -73,7 +72,7 @@ pub(crate) trait StateAlgebra: Shape {
         copy_upper_to_lower(self.size(), covariance);
     }
 
-    /// The same for a adjoint precision.
+    /// The same for the adjoint matrix N.
     #[inline(always)]
     fn symmetrize_adjoint(self, matrix: &mut [f64]) {
         copy_upper_to_lower(self.size(), matrix);
@@ -91,13 +90,13 @@ pub(crate) trait StateAlgebra: Shape {
         square.copy_from_slice(&covariance[..self.covariance_len()]);
     }
 
-    /// Writes a row-major square as a adjoint precision.
+    /// Writes a row-major square as N.
     #[inline(always)]
     fn pack_adjoint(self, square: &[f64], matrix: &mut [f64]) {
         matrix[..self.size() * self.size()].copy_from_slice(square);
     }
 
-    /// Writes a adjoint precision as a row-major square.
+    /// Writes N as a row-major square.
     #[inline(always)]
     fn unpack_adjoint(self, matrix: &[f64], square: &mut [f64]) {
         square.copy_from_slice(&matrix[..self.size() * self.size()]);
@@ -139,25 +138,25 @@ pub(crate) trait StateAlgebra: Shape {
         }
     }
 
-    /// `out = xᵀN` for a vector of the state's size and a adjoint precision.
+    /// `out = xᵀN`.
     #[inline(always)]
     fn product<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
         vector_times_matrix::<A>(&x[..self.size()], matrix, &mut out[..self.size()]);
     }
 
-    /// `out = xᵀP` for a vector of the state's size and a covariance.
+    /// `out = xᵀP`.
     #[inline(always)]
     fn covariance_times<A: Arithmetic>(self, x: &[f64], covariance: &[f64], out: &mut [f64]) {
         self.product::<A>(x, covariance, out);
     }
 
-    /// The entries of the same that can be read.
+    /// The entries of `xᵀP` that can be read.
     #[inline(always)]
     fn product_with_values<A: Arithmetic>(self, x: &[f64], matrix: &[f64], out: &mut [f64]) {
         vector_times_columns::<A>(&x[..self.size()], matrix, self.size(), &mut out[..self.readable()]);
     }
 
-    /// `xᵀy` for vectors of the state's size.
+    /// `xᵀy`.
     #[inline(always)]
     fn inner<A: Arithmetic>(self, x: &[f64], y: &[f64]) -> f64 {
         dot::<A>(&x[..self.size()], &y[..self.size()])
@@ -194,14 +193,13 @@ pub(crate) trait StateAlgebra: Shape {
         Update { innovation, signal, inverse }
     }
 
-    /// Takes the adjoint (r, N) from after an observation to before it. With gain k, `u = v/S − kᵀr` and
-    /// `d = 1/S + kᵀNk`:
+    /// Carries the adjoint (r, N) back over an observation. With gain k, `u = v/S − kᵀr` and `d = 1/S + kᵀNk`:
     ///
     /// ```text
     /// r ← r + u h,   N ← (I − hkᵀ) N (I − khᵀ) + hhᵀ/S = N − h(Nk)ᵀ − (Nk)hᵀ + d hhᵀ
     /// ```
     ///
-    /// Leaves N k, of before, in `projected`.
+    /// Leaves N k, with N before the update, in `projected`.
     #[inline(always)]
     fn update_adjoint<A: Arithmetic>(
         self,
@@ -244,8 +242,8 @@ pub(crate) trait StateAlgebra: Shape {
         conjugate_transposed::<A, Self>(self, transition, matrix, scratch);
     }
 
-    /// The same, and on the way to each slot's sum the slope of the evidence in its step: with (m, P) the
-    /// filtered moments before the step and `mean = m + P Aᵀr` the posterior mean there, which is left in `smoothed`,
+    /// The same, and adds the gradient in the step to the sums of each slot: with (m, P) the
+    /// filtered Gaussian before the step and `mean = m + P Aᵀr` the posterior mean there, which is left in `smoothed`,
     ///
     /// ```text
     /// ∂/∂Q = ½(rrᵀ − N),   ∂/∂A = r·meanᵀ − (P AᵀN)ᵀ
@@ -265,7 +263,7 @@ pub(crate) trait StateAlgebra: Shape {
         transition_transposed_times_vector::<A, Self>(self, step.transition, vector, before);
         self.product::<A>(before, covariance, smoothed);
         add_scaled::<A>(1.0, &mean[..size], &mut smoothed[..size]);
-        // Entry (i, j) of N A P, for i and j of one slot: row i of N A meets column j of P.
+        // Entry (i, j) of N A P, for i and j of one slot: row i of N A times column j of P.
         for c in 0..parts {
             for s in 0..self.len(c) {
                 let i = self.offset(c) + s;
@@ -282,8 +280,8 @@ pub(crate) trait StateAlgebra: Shape {
                         let loss = dot::<A>(row, &covariance[j * size..][..size]);
                         let excess = vector[i] * smoothed[j] - loss;
                         let sets = step.transition_derivatives.chunks_exact(parts * parts * width);
-                        for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
-                            sums[s] += slopes[(c * parts + d) * width + s] * excess;
+                        for (derivatives, sums) in sets.zip(sums.chunks_exact_mut(width)) {
+                            sums[s] += derivatives[(c * parts + d) * width + s] * excess;
                         }
                     }
                 }
@@ -293,8 +291,8 @@ pub(crate) trait StateAlgebra: Shape {
         conjugate_transposed::<A, Self>(self, step.transition, matrix, product);
     }
 
-    /// The posterior of the first `n_values` values from filtered moments (m, P) and the adjoint (r, N): the mean `m + Xᵀr`
-    /// and `V = P − XᵀNX` in rows as long as what can be read; X is the first rows of P.
+    /// The posterior of the first `n_values` values: the mean `m + Xᵀr` and `V = P − XᵀNX`, in rows as long as the prefix that can be
+    /// read; X is the first rows of P.
     #[inline(always)]
     fn posterior_of_values<A: Arithmetic>(
         self,
@@ -323,25 +321,25 @@ pub(crate) trait StateAlgebra: Shape {
     }
 }
 
-/// Adds `½(rrᵀ − N)`, met with each set of slopes of a step's process noise; an off-diagonal slice stands for both its places.
+/// Adds `½(rrᵀ − N)`, contracted with each set of derivatives of a step's process noise; an off-diagonal slice counts twice.
 #[inline(always)]
 pub(crate) fn add_noise_gradient<A: Arithmetic, S: Shape>(
     shape: S,
-    slopes: &[f64],
+    derivatives: &[f64],
     (vector, matrix): (&[f64], &[f64]),
     sums: &mut [f64],
 ) {
     let (size, width, parts) = (shape.size(), shape.width(), shape.n_parts());
-    let sets = slopes.chunks_exact(parts * (parts + 1) / 2 * width);
-    for (slopes, sums) in sets.zip(sums.chunks_exact_mut(width)) {
+    let sets = derivatives.chunks_exact(parts * (parts + 1) / 2 * width);
+    for (derivatives, sums) in sets.zip(sums.chunks_exact_mut(width)) {
         for c in 0..parts {
             for d in 0..=c {
                 let share = if c == d { 0.5 } else { 1.0 };
-                let slope = &slopes[(c * (c + 1) / 2 + d) * width..][..width];
+                let derivative = &derivatives[(c * (c + 1) / 2 + d) * width..][..width];
                 for s in 0..shape.len(c) {
                     let (i, j) = (shape.offset(c) + s, shape.offset(d) + s);
                     let excess = A::mul_add(vector[i], vector[j], -matrix[i * size + j]);
-                    sums[s] += share * slope[s] * excess;
+                    sums[s] += share * derivative[s] * excess;
                 }
             }
         }

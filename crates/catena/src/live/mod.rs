@@ -1,119 +1,32 @@
-//! A live posterior: edits are local, and an edit and a query cost O(log C) on a chain and O(log² C) on a tree, exactly.
+//! A posterior that accepts edits: an edit and a query cost O(log C) on a chain and O(log² C) on a tree, exactly.
 //!
-//! The structure is cut into paths, each path into blocks, and over the blocks stands a balanced tree of segment elements
-//! ([`crate::inference`]), each all that the rest needs to know of its segment. An edit makes the elements above one block stale; the
-//! next question finds just those again. A question goes down from the root of the tree to its point and joins what lies
-//! before with what lies after. Everything is kept as square roots, so that no noise is too small.
+//! The structure is cut into paths and each path into blocks, and over the blocks of a path there is a balanced tree of segments. Each
+//! segment is the conditional of its last state given the state before it. An edit makes the segments above one block stale; the
+//! next query recomputes only those it needs. A query joins the segments before its point with those after it. All numbers are
+//! square roots, so that no noise is too small.
 
-mod forest;
+mod elements;
+mod error;
 mod influence;
-mod places;
+mod input_index;
+mod paths;
 mod query;
-mod refresh;
+mod sides;
 
-pub use refresh::Recomputed;
+pub use elements::Recomputed;
+pub use error::LiveError;
 
-use crate::data::{Cell, DataError, InputPoints, Observations};
-use crate::graph::{FactorGraph, GraphError};
+use crate::data::{Cell, InputPoints, Observations};
+use crate::graph::FactorGraph;
 use crate::index::{OutputIndex, RowIndex};
-use crate::inference::{Element, InferenceError, SquareRootModel};
-use crate::model::{Latent, Lmc, ModelError};
-use crate::structure::{StructureError, Tree};
-use crate::units::{DistanceScale, UnitError, Variance};
-use forest::{Forest, LiveCell};
-use places::Places;
-use query::{Place, Query};
-use refresh::Elements;
-use thiserror::Error;
-
-/// An edit or a question that cannot be done.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
-pub enum LiveError {
-    /// There is no such row.
-    #[error("row {row} is not one of the {n_rows} rows")]
-    UnknownRow {
-        /// The row.
-        row: RowIndex,
-        /// How many there are.
-        n_rows: usize,
-    },
-    /// There is no such output.
-    #[error("output {output} is not one of the {n_outputs} outputs")]
-    UnknownOutput {
-        /// The output.
-        output: OutputIndex,
-        /// How many there are.
-        n_outputs: usize,
-    },
-    /// A value that is not a number cannot be observed; to make a cell missing, remove it.
-    #[error("the value of output {output} at row {row} is {value}; remove the cell to make it missing")]
-    ValueNotFinite {
-        /// The row.
-        row: RowIndex,
-        /// The output.
-        output: OutputIndex,
-        /// The value.
-        value: f64,
-    },
-    /// Cells with a noise of their own do not mix with cells without.
-    #[error(
-        "the cells of this table carry noise variances of their own; give one with every value, or none at all"
-    )]
-    OwnNoise,
-    /// An input is not a finite number, or there are too many or too few.
-    #[error("a new point needs {dim} finite inputs, not {found:?}")]
-    Input {
-        /// Inputs of the table.
-        dim: usize,
-        /// Inputs given.
-        found: Vec<f64>,
-    },
-    /// Derivative states live on a line.
-    #[error(
-        "a new point would branch off the chain, which latents with derivatives cannot; use value states, or fit again with the point"
-    )]
-    DerivativeOffTheLine,
-    /// On a tree an edit reaches along many branches.
-    #[error("how far an edit reaches is known along chains only; this structure branches")]
-    NotAChain,
-    /// The table is over other points than the structure.
-    #[error("the structure has {structure} points but there are inputs of {inputs}")]
-    RowCountMismatch {
-        /// Points of the structure.
-        structure: usize,
-        /// RowsView of inputs.
-        inputs: usize,
-    },
-    /// A new point is so far away that its distance is not a finite number.
-    #[error(
-        "the distance of a new point at {point:?} to row {row} is not a finite number; rescale the inputs and fit again"
-    )]
-    DistanceNotFinite {
-        /// The row it would be joined to.
-        row: RowIndex,
-        /// The point.
-        point: Vec<f64>,
-    },
-    /// Observations of another table than the graph's.
-    #[error(transparent)]
-    Graph(#[from] GraphError),
-    /// A model that cannot be.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// Inputs that cannot be.
-    #[error(transparent)]
-    Data(#[from] DataError),
-    /// A structure that cannot be.
-    #[error(transparent)]
-    Structure(#[from] StructureError),
-    /// A unit that cannot be.
-    #[error(transparent)]
-    Unit(#[from] UnitError),
-    /// Numbers left the range of doubles.
-    #[error(transparent)]
-    Inference(#[from] InferenceError),
-}
+use crate::inference::{Conditional, InferenceError, SquareRootModel};
+use crate::model::{Latent, Lmc};
+use crate::structure::{AttachedTo, Tree};
+use crate::units::{DistanceScale, Variance};
+use elements::Elements;
+use input_index::InputIndex;
+use paths::{LiveCell, Paths};
+use query::Query;
 
 /// Means and variances of all outputs at one point, without noise.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,10 +37,10 @@ pub struct PointMarginals {
     pub variances: Vec<f64>,
 }
 
-/// A table and its structure at one moment.
+/// A table and its structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveTable {
-    /// Where the points lie, by row.
+    /// The inputs, by row.
     pub inputs: InputPoints,
     /// The structure.
     pub tree: Tree,
@@ -135,23 +48,22 @@ pub struct LiveTable {
     pub observations: Observations,
 }
 
-/// A posterior that takes edits. See the module.
+/// A posterior that accepts edits. See the module.
 ///
 /// Memory per point: (3N² + 2N)/8 doubles for elements, with N the state size padded to whole vector lanes, and 32 bytes per
 /// observed cell: 0.2 GB of elements for 10⁶ points with n = 6 (N = 8).
 #[derive(Clone, Debug)]
 pub struct LivePosterior {
-    model: Lmc,
-    fold: SquareRootModel,
-    forest: Forest,
+    model: SquareRootModel,
+    paths: Paths,
     elements: Elements,
-    places: Places,
+    inputs: InputIndex,
     has_own_noise: bool,
     recomputed: Recomputed,
 }
 
 impl LivePosterior {
-    /// The posterior of these observations, on the structure and under the model of a graph, ready for edits.
+    /// The posterior of these observations, on the structure and under the model of a graph.
     ///
     /// # Errors
     /// When the inputs or the observations have another number of rows than the structure, or the observations another number of
@@ -166,29 +78,28 @@ impl LivePosterior {
             return Err(LiveError::RowCountMismatch { structure: tree.len(), inputs: inputs.n_rows() });
         }
         graph.check_table(observations)?;
-        let mut forest = Forest::new(tree);
+        let mut paths = Paths::new(tree);
         for (row, cell) in observations.cells() {
             let cell = LiveCell { output: cell.output, value: cell.value, own_noise: cell.noise_variance };
-            forest.point_mut(row).cells.push(cell);
+            paths.point_mut(row).cells.push(cell);
         }
         let elements = Elements::default();
-        let model = graph.model().clone();
-        let fold = SquareRootModel::new(&model);
-        let (places, has_own_noise) = (Places::new(inputs, tree), observations.has_cell_noise());
-        Ok(Self { model, fold, forest, elements, places, has_own_noise, recomputed: Recomputed::default() })
+        let model = SquareRootModel::new(graph.model());
+        let (inputs, has_own_noise) = (InputIndex::new(inputs, tree), observations.has_cell_noise());
+        Ok(Self { model, paths, elements, inputs, has_own_noise, recomputed: Recomputed::default() })
     }
 
     /// The model.
     pub fn model(&self) -> &Lmc {
-        &self.model
+        self.model.model()
     }
 
-    /// The number of points, those that were added included.
+    /// The number of points, including those that were inserted.
     pub fn n_rows(&self) -> usize {
-        self.forest.len()
+        self.paths.len()
     }
 
-    /// Observes a cell, or replaces what was observed there.
+    /// Sets the observed value of a cell.
     ///
     /// # Errors
     /// When there is no such row or output, the value is not finite, or cells carry noise variances of their own.
@@ -199,7 +110,7 @@ impl LivePosterior {
         self.put(row, LiveCell { output, value, own_noise: None })
     }
 
-    /// Observes a cell with a noise variance of its own, or replaces what was observed there.
+    /// Sets the observed value of a cell and its noise variance.
     ///
     /// # Errors
     /// When there is no such row or output, the value is not finite, or cells do not carry noise variances of their own.
@@ -221,39 +132,39 @@ impl LivePosterior {
         if !cell.value.is_finite() {
             return Err(LiveError::ValueNotFinite { row, output: cell.output, value: cell.value });
         }
-        let cells = &mut self.forest.point_mut(row).cells;
+        let cells = &mut self.paths.point_mut(row).cells;
         match cells.binary_search_by_key(&cell.output, |other| other.output) {
             Ok(at) => cells[at] = cell,
             Err(at) => cells.insert(at, cell),
         }
-        self.forest.mark(row);
+        self.paths.mark(row);
         Ok(())
     }
 
-    /// Makes a cell missing; returns the value it had, if it was observed.
+    /// Makes a cell missing; returns the value it had.
     ///
     /// # Errors
     /// When there is no such row or output.
     pub fn remove(&mut self, row: RowIndex, output: OutputIndex) -> Result<Option<f64>, LiveError> {
         self.check(row, output)?;
-        let cells = &mut self.forest.point_mut(row).cells;
+        let cells = &mut self.paths.point_mut(row).cells;
         let Ok(at) = cells.binary_search_by_key(&output, |other| other.output) else { return Ok(None) };
         let value = cells.remove(at).value;
-        self.forest.mark(row);
+        self.paths.mark(row);
         Ok(Some(value))
     }
 
-    /// The value observed in a cell, if it is.
+    /// The observed value of a cell; `None` if it is missing.
     ///
     /// # Errors
     /// When there is no such row or output.
     pub fn observed(&self, row: RowIndex, output: OutputIndex) -> Result<Option<f64>, LiveError> {
         self.check(row, output)?;
-        let mut cells = self.forest.point(row).cells.iter();
+        let mut cells = self.paths.point(row).cells.iter();
         Ok(cells.find(|cell| cell.output == output).map(|cell| cell.value))
     }
 
-    /// Changes the noise of an output: the one edit that reaches every point where the output is observed.
+    /// Sets the noise of an output, which affects every point where the output is observed.
     ///
     /// # Errors
     /// When there is no such output, or cells carry noise variances of their own.
@@ -261,64 +172,64 @@ impl LivePosterior {
         if self.has_own_noise {
             return Err(LiveError::OwnNoise);
         }
-        let n_outputs = self.model.n_outputs();
+        let n_outputs = self.model().n_outputs();
         if output.get() >= n_outputs {
             return Err(LiveError::UnknownOutput { output, n_outputs });
         }
-        let mut all = self.model.noise().to_vec();
+        let mut all = self.model().noise().to_vec();
         all[output.get()] = noise;
-        self.model = Lmc::new(self.model.latents().to_vec(), self.model.mixing().clone(), all)?;
-        self.fold = SquareRootModel::new(&self.model);
-        for row in (0..self.forest.len()).map(RowIndex::new) {
-            if self.forest.point(row).cells.iter().any(|cell| cell.output == output) {
-                self.forest.mark(row);
+        let model = Lmc::new(self.model().latents().to_vec(), self.model().mixing().clone(), all)?;
+        self.model = SquareRootModel::new(&model);
+        for row in (0..self.paths.len()).map(RowIndex::new) {
+            if self.paths.point(row).cells.iter().any(|cell| cell.output == output) {
+                self.paths.mark(row);
             }
         }
         Ok(())
     }
 
-    /// A new point without cells; returns its row, the next number. On a line it goes between its neighbors, or beyond the
-    /// ends; elsewhere it hangs on its nearest point.
+    /// Inserts a point without cells; returns its row, the next number. On a line it goes between its neighbors, or beyond the
+    /// ends; elsewhere it becomes a leaf on its nearest point.
     ///
     /// # Errors
-    /// When the inputs are not M finite numbers, their distance to the structure is not one, or the point would branch off a
-    /// chain that carries derivatives.
+    /// When the inputs are not M finite numbers, their distance to the structure is not finite, or the point would branch off a
+    /// chain with derivative states.
     pub fn insert(&mut self, point: &[f64]) -> Result<RowIndex, LiveError> {
         let place = self.place_of(point)?;
-        let branches_off = matches!(place, Place::On(..)) && !self.places.is_line();
-        if branches_off && self.model.latents().iter().any(Latent::needs_a_line) {
+        let is_leaf = matches!(place, AttachedTo::Leaf(_));
+        if is_leaf && self.model().latents().iter().any(Latent::needs_a_line) {
             return Err(LiveError::DerivativeOffTheLine);
         }
-        self.places.push(point)?;
+        self.inputs.push(point)?;
         let row = match place {
-            Place::On(row, distance) if self.places.is_line() => self.forest.insert(row, true, distance),
-            Place::On(row, distance) => self.forest.hang(row, distance),
-            Place::Between((left, to_left), (right, to_right)) => {
-                let row = self.forest.insert(left, true, to_left);
-                self.forest.point_mut(right).step = to_right;
-                self.forest.mark(right);
+            AttachedTo::AfterLast(tie) => self.paths.insert(tie.point, true, tie.distance),
+            AttachedTo::Leaf(tie) => self.paths.attach_leaf(tie.point, tie.distance),
+            AttachedTo::Between { left, right } => {
+                let row = self.paths.insert(left.point, true, left.distance);
+                self.paths.point_mut(right.point).step = right.distance;
+                self.paths.mark(right.point);
                 row
             }
-            Place::Before(root, distance) => {
-                let row = self.forest.insert(root, false, 0.0);
-                self.forest.point_mut(root).step = distance;
-                self.forest.mark(root);
+            AttachedTo::BeforeFirst(tie) => {
+                let row = self.paths.insert(tie.point, false, 0.0);
+                self.paths.point_mut(tie.point).step = tie.distance;
+                self.paths.mark(tie.point);
                 row
             }
         };
-        self.forest.mark(row);
+        self.paths.mark(row);
         Ok(row)
     }
 
-    /// Finds everything again that edits have made stale. No question needs this first: each finds what it needs, the log evidence
+    /// Recomputes everything that edits have made stale. Not required before a query: each recomputes what it needs, the log evidence
     /// everything.
     pub fn refresh(&mut self) {
-        let Self { model, fold, forest, elements, .. } = self;
+        let Self { model, paths, elements, .. } = self;
         self.recomputed = Recomputed::default();
-        elements.refresh(forest, (model, fold), forest.top(), &mut self.recomputed);
+        elements.refresh(paths, model, paths.top(), &mut self.recomputed);
     }
 
-    /// How many messages the last question sent anew.
+    /// How many messages the last query recomputed.
     pub fn recomputed(&self) -> Recomputed {
         self.recomputed
     }
@@ -329,14 +240,14 @@ impl LivePosterior {
     /// When numbers overflow.
     pub fn log_evidence(&mut self) -> Result<f64, LiveError> {
         self.refresh();
-        let whole = self.elements.of(self.forest.top());
-        let mut state = Element::nothing(self.fold.size());
-        self.fold.algebra().extend(&mut state, whole);
+        let whole = self.elements.of(self.paths.top());
+        let mut state = Conditional::zero(self.model.size());
+        self.model.algebra().extend(&mut state, whole);
         let log_evidence = state.log_normalizer();
         if log_evidence.is_finite() {
             Ok(log_evidence)
         } else {
-            Err(InferenceError::Overflow { row: self.forest.root() }.into())
+            Err(InferenceError::Overflow { row: self.paths.root() }.into())
         }
     }
 
@@ -358,32 +269,33 @@ impl LivePosterior {
         self.check_row(row)?;
         let state = self.query_at(&[row]).state(row, None);
         self.read(&state, row)?;
-        Ok(self.fold.output_covariance(&state))
+        Ok(self.model.output_covariance(state.gaussian()))
     }
 
-    /// Mean and variance of every output at inputs that are not of the structure, which stays as it is: those of
-    /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at). What lies before the first point of a line is found from
-    /// that point's posterior, backward in time; a process that wanders is not begun anew there, as [`LivePosterior::insert`] would.
+    /// Mean and variance of every output at inputs outside the structure, which does not change: as
+    /// [`Posterior::predict_at`](crate::posterior::Posterior::predict_at). Before the first point of a line they follow from
+    /// that point's posterior, backward in time; a nonstationary process does not restart there, as it does after [`LivePosterior::insert`].
     ///
     /// # Errors
-    /// When the inputs are not M finite numbers, their distance to the structure is not one, or numbers overflow.
+    /// When the inputs are not M finite numbers, their distance to the structure is not finite, or numbers overflow.
     pub fn marginals_at(&mut self, point: &[f64]) -> Result<PointMarginals, LiveError> {
         let place = self.place_of(point)?;
-        let (Place::On(row, _) | Place::Before(row, _) | Place::Between((row, _), _)) = place;
-        let rows = if let Place::Between(_, (right, _)) = place { vec![row, right] } else { vec![row] };
+        let (first, second) = place.ties();
+        let row = first.point;
+        let rows: Vec<RowIndex> = std::iter::once(first).chain(second).map(|tie| tie.point).collect();
         let state = self.query_at(&rows).state_at(place);
         self.read(&state, row)
     }
 
     /// The points that an edit at a row can reach along a chain, in order: all whose state explains at least `correlation`² of the
     /// variance of some output there. No output elsewhere has a larger posterior correlation with any output of the row, so an edit
-    /// that moves a mean by one deviation there moves none elsewhere by more than `correlation` deviations.
+    /// that moves a mean by one standard deviation there moves none elsewhere by more than `correlation` standard deviations.
     ///
     /// # Errors
     /// When there is no such row, or the structure is not a chain.
     pub fn affected(&mut self, row: RowIndex, correlation: f64) -> Result<Vec<RowIndex>, LiveError> {
         self.check_row(row)?;
-        if self.forest.paths().len() > 1 {
+        if self.paths.all().len() > 1 {
             return Err(LiveError::NotAChain);
         }
         self.refresh();
@@ -391,81 +303,79 @@ impl LivePosterior {
         let mut rows = vec![first];
         let mut at = first;
         while at != last {
-            let Some(next) = self.forest.next_on_path(at) else { break };
+            let Some(next) = self.paths.next_on_path(at) else { break };
             rows.push(next);
             at = next;
         }
         Ok(rows)
     }
 
-    /// The table as it is now, with its structure: for a full sweep, a gradient, or to learn again.
+    /// The current table with its structure: for a full sweep, a gradient, or to learn again.
     ///
     /// # Errors
     /// When a distance overflows.
     pub fn table(&self) -> Result<LiveTable, LiveError> {
-        let (n_rows, n_outputs) = (self.forest.len(), self.model.n_outputs());
-        let (inputs, scale) = self.places.inputs(n_rows)?;
-        let parents: Vec<_> = inputs.rows().map(|row| self.forest.parent_of(row)).collect();
+        let (n_rows, n_outputs) = (self.paths.len(), self.model().n_outputs());
+        let (inputs, scale) = self.inputs.inputs(n_rows)?;
+        let parents: Vec<_> = inputs.rows().map(|row| self.paths.parent_of(row)).collect();
         let tree = Tree::from_parents(&inputs, &parents)?.with_distance_scale(DistanceScale::new(scale)?)?;
         let cells = |row: RowIndex| {
-            let cells = self.forest.point(row).cells.iter();
+            let cells = self.paths.point(row).cells.iter();
             cells.map(|cell| Cell { output: cell.output, value: cell.value, noise_variance: cell.own_noise })
         };
         let observations = Observations::from_rows(n_outputs, inputs.rows().map(cells))?;
         Ok(LiveTable { inputs, tree, observations })
     }
 
-    /// For questions about these points.
+    /// A query at these points.
     fn query_at(&mut self, rows: &[RowIndex]) -> Query<'_> {
-        let Self { model, fold, forest, elements, .. } = self;
+        let Self { model, paths, elements, .. } = self;
         self.recomputed = Recomputed::default();
         for &row in rows {
-            elements.refresh_around(forest, (model, fold), (row, None), &mut self.recomputed);
+            elements.refresh_around(paths, model, (row, None), &mut self.recomputed);
         }
         self.query()
     }
 
     fn query(&mut self) -> Query<'_> {
-        let Self { model, fold, forest, elements, .. } = self;
-        Query { forest, elements, model, fold }
+        let Self { model, paths, elements, .. } = self;
+        Query { paths, elements, model }
     }
 
-    fn read(&self, state: &Element, row: RowIndex) -> Result<PointMarginals, LiveError> {
+    fn read(&self, state: &Conditional, row: RowIndex) -> Result<PointMarginals, LiveError> {
         if !state.is_finite() {
             return Err(InferenceError::Overflow { row }.into());
         }
-        let (means, variances): (Vec<f64>, Vec<f64>) = self.fold.read_outputs(state).into_iter().unzip();
-        // Weights are part of the reading: a state within range can be read beyond it.
+        let (means, variances): (Vec<f64>, Vec<f64>) =
+            self.model.output_marginals(state.gaussian()).into_iter().unzip();
+        // A state in range can be read beyond it by large weights.
         if means.iter().chain(&variances).any(|number| !number.is_finite()) {
             return Err(InferenceError::Overflow { row }.into());
         }
         Ok(PointMarginals { means, variances })
     }
 
-    fn place_of(&self, point: &[f64]) -> Result<Place, LiveError> {
-        let dim = self.places.dim();
+    fn place_of(&self, point: &[f64]) -> Result<AttachedTo<RowIndex>, LiveError> {
+        let dim = self.inputs.dim();
         if point.len() != dim || point.iter().any(|input| !input.is_finite()) {
             return Err(LiveError::Input { dim, found: point.to_vec() });
         }
-        let place = self.places.find(&self.forest, point);
-        let ties = match place {
-            Place::On(row, distance) | Place::Before(row, distance) => [(row, distance); 2],
-            Place::Between(left, right) => [left, right],
-        };
-        match ties.into_iter().find(|(_, distance)| !distance.is_finite()) {
-            Some((row, _)) => Err(LiveError::DistanceNotFinite { row, point: point.to_vec() }),
+        let place = self.inputs.find(&self.paths, point);
+        let (first, second) = place.ties();
+        match std::iter::once(first).chain(second).find(|tie| !tie.distance.is_finite()) {
+            Some(tie) => Err(LiveError::DistanceNotFinite { row: tie.point, point: point.to_vec() }),
             None => Ok(place),
         }
     }
 
     fn check_row(&self, row: RowIndex) -> Result<(), LiveError> {
-        let n_rows = self.forest.len();
+        let n_rows = self.paths.len();
         if row.get() < n_rows { Ok(()) } else { Err(LiveError::UnknownRow { row, n_rows }) }
     }
 
     fn check(&self, row: RowIndex, output: OutputIndex) -> Result<(), LiveError> {
         self.check_row(row)?;
-        let n_outputs = self.model.n_outputs();
+        let n_outputs = self.model().n_outputs();
         if output.get() < n_outputs { Ok(()) } else { Err(LiveError::UnknownOutput { output, n_outputs }) }
     }
 }

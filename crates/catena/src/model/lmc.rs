@@ -74,4 +74,9 @@ impl Lmc {
     pub fn state_dim(&self) -> usize {
         self.latents.iter().map(Latent::state_dim).sum()
     }
+
+    /// The number of state components of each latent.
+    pub(crate) fn state_dims(&self) -> Vec<usize> {
+        self.latents.iter().map(Latent::state_dim).collect()
+    }
 }

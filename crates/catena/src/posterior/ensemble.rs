@@ -1,20 +1,14 @@
-//! Posteriors of one model on several structures, combined cell by cell.
+//! Predictions of several structures, combined cell by cell.
 
-use crate::data::Observations;
-use crate::graph::{FactorGraph, GraphError};
-use crate::inference::{InferenceError, Marginals, Workspace};
-use crate::model::Lmc;
 use crate::prediction::Prediction;
-use crate::structure::Tree;
-use crate::threads::*;
 use thiserror::Error;
 
-/// An ensemble that cannot be evaluated.
+/// Predictions that cannot be combined.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum EnsembleError {
-    /// There is nothing to combine.
-    #[error("an ensemble needs at least one structure")]
+    /// No predictions.
+    #[error("an ensemble needs at least one member")]
     NoMembers,
     /// Members predict different tables.
     #[error(
@@ -28,61 +22,20 @@ pub enum EnsembleError {
         /// Its outputs.
         outputs: usize,
     },
-    /// Model, structures and observations do not belong together.
-    #[error(transparent)]
-    Graph(#[from] GraphError),
-    /// A sweep failed.
-    #[error(transparent)]
-    Inference(#[from] InferenceError),
 }
 
-/// How K Gaussian states N(m_k, v_k) about one cell become one.
+/// How K Gaussian marginals N(m_k, v_k) of one cell are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Combination {
     /// The moments of the mixture with weights 1/K: m = Σ m_k/K and v = Σ (v_k + (m_k − m)²)/K.
     ///
-    /// Members that disagree widen it, so it is never surer than its members are on average.
+    /// Disagreement between members adds to the variance, which is never below the members' average.
     Mixture,
-    /// The generalised product of experts with weights 1/K: 1/v = Σ 1/(K·v_k) and m = v·Σ m_k/(K·v_k).
+    /// The generalized product of experts with weights 1/K: 1/v = Σ 1/(K·v_k) and m = v·Σ m_k/(K·v_k).
     ///
-    /// A sure member counts for more. Where all members know only the prior, so does the product. Members without
-    /// any variance decide alone, by the mean of their means: the limit of the formula.
+    /// Members with small variance have more weight. Where all members are at the prior, so is the product. Members with variance zero
+    /// take all the weight, and their means are averaged: the limit of the formula.
     ProductOfExperts,
-}
-
-/// What the members of an ensemble say together.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EnsembleMarginals {
-    /// The combined means and variances of all outputs at all rows, without noise, in row order.
-    pub prediction: Prediction,
-    /// The log evidence of the observed cells on each structure, in the order of the structures.
-    pub log_evidences: Vec<f64>,
-}
-
-/// Mean and variance of every output at every row, combined over structures such as those of
-/// [`chain_ensemble`](crate::structure::chain_ensemble).
-///
-/// Off a line, value states are the ones to use: see [`StateKind`](crate::kernel::StateKind). Structures are swept in
-/// parallel and combined in their order, so that the number of threads changes nothing but the time. K times the cost
-/// of one sweep.
-///
-/// # Errors
-/// When there is no structure, the parts do not belong together, or numbers overflow.
-pub fn ensemble_marginals(
-    model: &Lmc,
-    structures: &[Tree],
-    observations: &Observations,
-    combination: Combination,
-) -> Result<EnsembleMarginals, EnsembleError> {
-    let sweep = |workspace: &mut Workspace, structure: &Tree| -> Result<Marginals, EnsembleError> {
-        Ok(workspace.marginals(&FactorGraph::new(model, structure, observations)?)?)
-    };
-    let members: Vec<Result<Marginals, EnsembleError>> =
-        structures.par_iter().map_init(Workspace::new, sweep).collect();
-    let members = members.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let log_evidences = members.iter().map(|member| member.log_evidence).collect();
-    let predictions: Vec<Prediction> = members.into_iter().map(|member| member.prediction).collect();
-    Ok(EnsembleMarginals { prediction: combine(&predictions, combination)?, log_evidences })
 }
 
 /// Combines predictions of the same cells, such as those of several posteriors at new inputs.
@@ -97,30 +50,30 @@ pub fn combine(members: &[Prediction], combination: Combination) -> Result<Predi
         return Err(EnsembleError::ShapeMismatch { member: at, rows, outputs });
     }
     let combine_cell = |at: usize| {
-        let states = members.iter().map(|member| (member.means()[at], member.variances()[at]));
+        let marginals = members.iter().map(|member| (member.means()[at], member.variances()[at]));
         match combination {
-            Combination::Mixture => mixture(states),
-            Combination::ProductOfExperts => product_of_experts(states),
+            Combination::Mixture => mixture(marginals),
+            Combination::ProductOfExperts => product_of_experts(marginals),
         }
     };
     let (means, variances) = (0..first.means().len()).map(combine_cell).unzip();
     Ok(Prediction::from_checked(first.n_outputs(), means, variances))
 }
 
-fn mixture(states: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
-    let count = states.len() as f64;
-    let mean = states.clone().map(|(mean, _)| mean).sum::<f64>() / count;
-    let covariance_factor = states.map(|(own, variance)| variance + (own - mean).powi(2));
-    (mean, covariance_factor.sum::<f64>() / count)
+fn mixture(marginals: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let count = marginals.len() as f64;
+    let mean = marginals.clone().map(|(mean, _)| mean).sum::<f64>() / count;
+    let deviations = marginals.map(|(own, variance)| variance + (own - mean).powi(2));
+    (mean, deviations.sum::<f64>() / count)
 }
 
-/// Precisions are counted in units of the largest, so that none overflows.
-fn product_of_experts(states: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
-    let count = states.len() as f64;
-    let smallest = states.clone().map(|(_, variance)| variance).fold(f64::INFINITY, f64::min);
+/// Precisions are in units of the largest, so that none overflows.
+fn product_of_experts(marginals: impl ExactSizeIterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let count = marginals.len() as f64;
+    let smallest = marginals.clone().map(|(_, variance)| variance).fold(f64::INFINITY, f64::min);
     let share = |variance: f64| if variance <= smallest { 1.0 } else { smallest / variance };
-    let total: f64 = states.clone().map(|(_, variance)| share(variance)).sum();
-    let weighted: f64 = states.map(|(mean, variance)| share(variance) * mean).sum();
+    let total: f64 = marginals.clone().map(|(_, variance)| share(variance)).sum();
+    let weighted: f64 = marginals.map(|(mean, variance)| share(variance) * mean).sum();
     (weighted / total, smallest * (count / total))
 }
 

@@ -1,16 +1,18 @@
-//! What is known after a sweep: states, outputs, samples, and predictions at new inputs.
+//! The posterior after a sweep: states, outputs, samples, and predictions at new inputs.
 
 mod ensemble;
 mod predict;
 mod sample;
 
-pub use ensemble::{Combination, EnsembleError, EnsembleMarginals, combine, ensemble_marginals};
+pub use ensemble::{Combination, EnsembleError, combine};
 pub use sample::Draws;
 
+use crate::data::InputPoints;
 use crate::graph::FactorGraph;
-use crate::index::{OutputIndex, RowIndex};
-use crate::inference::{Form, InferenceError, States, Workspace, are_variances};
+use crate::index::RowIndex;
+use crate::inference::{Form, InferenceError, States, Workspace, all_nonnegative, attachment};
 use crate::prediction::Prediction;
+use crate::structure::Attachment;
 
 /// The joint posterior of all states on the structure.
 ///
@@ -22,28 +24,29 @@ pub struct Posterior<'a> {
     states: States,
     prediction: Prediction,
     log_evidence: f64,
-    /// Whether the form was chosen here, and another one may stand in for it.
+    /// The inputs of the rows, once they are known.
+    attachment: Option<Attachment>,
+    /// Whether the form was chosen here, so that another one may replace it.
     is_free: bool,
 }
 
 impl<'a> Posterior<'a> {
-    /// The posterior of a graph, in the form that suits it: the factored one where another would bring a variance below zero.
+    /// The posterior of a graph. The form is chosen; it is the square-root form if a variance were negative in another.
     ///
     /// # Errors
     /// When numbers overflow.
     pub fn new(graph: &FactorGraph<'a>) -> Result<Self, InferenceError> {
         let posterior = Self::from_workspace(graph, Workspace::new())?;
-        if are_variances(posterior.prediction.variances()) {
+        if all_nonnegative(posterior.prediction.variances()) {
             return Ok(Self { is_free: true, ..posterior });
         }
         Self::with_form(graph, Form::SquareRoot)
     }
 
-    /// The posterior of a graph, computed in this form. The covariance form keeps no messages; the canonical one
-    /// stands in for it.
+    /// The posterior of a graph in this form. The covariance form keeps no states; the information form replaces it.
     ///
     /// # Errors
-    /// When numbers overflow, or a form was asked for that the structure does not allow.
+    /// When numbers overflow.
     pub fn with_form(graph: &FactorGraph<'a>, form: Form) -> Result<Self, InferenceError> {
         Self::from_workspace(graph, Workspace::with_form(form))
     }
@@ -51,7 +54,16 @@ impl<'a> Posterior<'a> {
     fn from_workspace(graph: &FactorGraph<'a>, workspace: Workspace) -> Result<Self, InferenceError> {
         let (log_evidence, states) = workspace.into_states(graph)?;
         let prediction = read_rows(graph, &states)?;
-        Ok(Self { graph: graph.clone(), states, prediction, log_evidence, is_free: false })
+        Ok(Self { graph: graph.clone(), states, prediction, log_evidence, attachment: None, is_free: false })
+    }
+
+    /// The same posterior, with the inputs of its rows: for predictions at new inputs.
+    ///
+    /// # Errors
+    /// When there are not as many inputs as rows.
+    pub fn with_inputs(self, inputs: &InputPoints) -> Result<Self, InferenceError> {
+        let attachment = Some(attachment(&self.graph, inputs)?);
+        Ok(Self { attachment, ..self })
     }
 
     /// The log evidence of the observed cells.
@@ -69,7 +81,7 @@ impl<'a> Posterior<'a> {
     /// # Panics
     /// When `row` is of another table and out of range.
     pub fn state_mean(&self, row: RowIndex) -> Vec<f64> {
-        self.states.unpadded(self.states.at(self.graph.tree().position_of(row)).mean())
+        self.states.unpadded(self.states.at(self.graph.tree().position_of(row)).mean)
     }
 
     /// The posterior covariance of the state at a row, n×n.
@@ -77,8 +89,8 @@ impl<'a> Posterior<'a> {
     /// # Panics
     /// When `row` is of another table and out of range.
     pub fn state_covariance(&self, row: RowIndex) -> Vec<f64> {
-        let gaussian = self.states.at(self.graph.tree().position_of(row));
-        self.states.unpadded_matrix(&gaussian.covariance())
+        let state = self.states.at(self.graph.tree().position_of(row));
+        self.states.unpadded_matrix(&state.full_covariance())
     }
 
     /// The posterior covariance of all outputs at a row, D×D, without noise.
@@ -86,28 +98,7 @@ impl<'a> Posterior<'a> {
     /// # Panics
     /// When `row` is of another table and out of range.
     pub fn output_covariance(&self, row: RowIndex) -> Vec<f64> {
-        self.states.output_covariance(&self.states.at(self.graph.tree().position_of(row)))
-    }
-
-    /// The posterior covariance of the state at a row with the state at its parent, n×n; `None` at the root.
-    ///
-    /// # Panics
-    /// When `row` is of another table and out of range.
-    pub fn edge_covariance(&self, row: RowIndex) -> Option<Vec<f64>> {
-        let position = self.graph.tree().position_of(row);
-        let parent = self.graph.tree().parent(position)?;
-        let gain = self.states.transition_into(&self.graph, position).gain;
-        let above = self.states.at(parent).covariance();
-        let size = self.states.size();
-        let mut product = vec![0.0; size * size];
-        for i in 0..size {
-            for k in 0..size {
-                for j in 0..size {
-                    product[i * size + j] += gain[i * size + k] * above[k * size + j];
-                }
-            }
-        }
-        Some(self.states.unpadded_matrix(&product))
+        self.states.output_covariance(self.states.at(self.graph.tree().position_of(row)))
     }
 }
 
@@ -118,13 +109,13 @@ fn read_rows(graph: &FactorGraph<'_>, states: &States) -> Result<Prediction, Inf
     let mut variances = means.clone();
     for position in tree.positions() {
         let row = tree.row_at(position);
-        let gaussian = states.at(position);
-        for output in 0..n_outputs {
-            let place = row.get() * n_outputs + output;
-            (means[place], variances[place]) = states.read_output(OutputIndex::new(output), &gaussian);
-            if !(means[place].is_finite() && variances[place].is_finite()) {
+        for (output, (mean, variance)) in states.output_marginals(states.at(position)).into_iter().enumerate()
+        {
+            if !(mean.is_finite() && variance.is_finite()) {
                 return Err(InferenceError::Overflow { row });
             }
+            means[row.get() * n_outputs + output] = mean;
+            variances[row.get() * n_outputs + output] = variance;
         }
     }
     Ok(Prediction::from_checked(n_outputs, means, variances))

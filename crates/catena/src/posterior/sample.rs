@@ -1,8 +1,8 @@
 //! Exact joint draws from the posterior, root to leaves, in O(C).
 
 use super::Posterior;
-use crate::index::{OutputIndex, Position};
-use crate::inference::Transition;
+use crate::index::Position;
+use crate::inference::{Conditional, Parts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -11,19 +11,19 @@ use rand_distr::{Distribution, StandardNormal};
 #[derive(Debug)]
 pub struct Draws<'a> {
     posterior: &'a Posterior<'a>,
-    /// The transition into each position.
-    transitions: Vec<Transition>,
+    /// The state at each position given its parent's.
+    conditionals: Vec<Conditional>,
     generator: ChaCha8Rng,
 }
 
 impl Posterior<'_> {
     /// Joint draws of the function, without noise: each is row-major C×D, in row order.
     ///
-    /// The transitions of all edges are prepared first, in O(C n³); each draw then costs O(C n²).
+    /// The conditionals of all edges are computed first, in O(C n³); each draw then costs O(C n²).
     pub fn draws(&self, seed: u64) -> Draws<'_> {
         let positions = self.graph.tree().positions();
-        let transitions = positions.map(|at| self.states.transition_into(&self.graph, at)).collect();
-        Draws { posterior: self, transitions, generator: ChaCha8Rng::seed_from_u64(seed) }
+        let conditionals = positions.map(|at| self.states.given_parent(&self.graph, at)).collect();
+        Draws { posterior: self, conditionals, generator: ChaCha8Rng::seed_from_u64(seed) }
     }
 }
 
@@ -37,7 +37,8 @@ impl Iterator for Draws<'_> {
         let n_outputs = graph.model().n_outputs();
         let mut draws = vec![0.0; tree.len() * size];
         let mut draw = vec![0.0; tree.len() * n_outputs];
-        for (position, transition) in self.transitions.iter().enumerate() {
+        for (position, conditional) in self.conditionals.iter().enumerate() {
+            let Parts { gain, shift, factor, .. } = conditional.parts();
             let (before, state) = draws.split_at_mut(position * size);
             let state = &mut state[..size];
             let noise: Vec<f64> = (0..size).map(|_| StandardNormal.sample(&mut self.generator)).collect();
@@ -45,17 +46,17 @@ impl Iterator for Draws<'_> {
                 matrix[i * size..(i + 1) * size].iter().zip(vector).map(|(a, x)| a * x).sum::<f64>()
             };
             for i in 0..size {
-                state[i] = transition.shift[i] + product(&transition.covariance_factor, i, &noise);
+                state[i] = shift[i] + product(factor, i, &noise);
             }
             if let Some(parent) = tree.parent(Position::new(position)) {
                 let above = &before[parent.get() * size..(parent.get() + 1) * size];
                 for i in 0..size {
-                    state[i] += product(&transition.gain, i, above);
+                    state[i] += product(gain, i, above);
                 }
             }
             let place = tree.row_at(Position::new(position)).get() * n_outputs;
             for output in 0..n_outputs {
-                draw[place + output] = states.read(OutputIndex::new(output), state);
+                draw[place + output] = states.read(output, state);
             }
         }
         Some(draw)

@@ -7,30 +7,40 @@ use crate::index::Position;
 
 /// A point of the structure to which a new point is attached.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Tie {
-    /// The position of the point.
-    pub position: Position,
+pub struct Tie<P = Position> {
+    /// The point: by its position in the structure, or by its row.
+    pub point: P,
     /// Its distance, in units of the structure's distance scale.
     pub distance: f64,
 }
 
 /// How a new point is attached.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum AttachedTo {
+pub enum AttachedTo<P = Position> {
     /// On a line, beyond the first position.
-    BeforeFirst(Tie),
+    BeforeFirst(Tie<P>),
     /// On a line, between two consecutive positions. If the point coincides with points of the structure, the last of them is
     /// on its left, at distance 0.
     Between {
         /// The earlier position.
-        left: Tie,
+        left: Tie<P>,
         /// The later position.
-        right: Tie,
+        right: Tie<P>,
     },
     /// On a line, at or beyond the last position.
-    AfterLast(Tie),
+    AfterLast(Tie<P>),
     /// As a leaf below the nearest point; the lowest row breaks ties.
-    Leaf(Tie),
+    Leaf(Tie<P>),
+}
+
+impl<P: Copy> AttachedTo<P> {
+    /// The point it is attached to, and the second one if it lies between two.
+    pub fn ties(self) -> (Tie<P>, Option<Tie<P>>) {
+        match self {
+            Self::BeforeFirst(tie) | Self::AfterLast(tie) | Self::Leaf(tie) => (tie, None),
+            Self::Between { left, right } => (left, Some(right)),
+        }
+    }
 }
 
 /// Attaches new points to a structure, in O(log C) each.
@@ -75,6 +85,14 @@ impl Attachment {
         }
     }
 
+    /// The number of coordinates of a point, M.
+    pub(crate) fn dim(&self) -> usize {
+        match &self.search {
+            Search::Line { .. } => 1,
+            Search::Space { inputs, .. } => inputs.dim(),
+        }
+    }
+
     /// The attachment of a new point.
     ///
     /// # Panics
@@ -89,7 +107,7 @@ impl Attachment {
                 // The structure has at least one point, and none is removed from this tree.
                 let row = tree.nearest(point).map_or(crate::index::RowIndex::new(0), |nearest| nearest.row);
                 AttachedTo::Leaf(Tie {
-                    position: self.positions_by_row[row.get()],
+                    point: self.positions_by_row[row.get()],
                     distance: distance(point, inputs.point(row)) / self.distance_scale,
                 })
             }
@@ -98,7 +116,7 @@ impl Attachment {
 
     fn attach_on_line(&self, ascending: &[f64], place: f64) -> AttachedTo {
         let tie = |at: usize| Tie {
-            position: Position::new(at),
+            point: Position::new(at),
             distance: (ascending[at] - place).abs() / self.distance_scale,
         };
         match ascending.partition_point(|&other| other <= place) {

@@ -1,48 +1,42 @@
-//! From where on a filter does not depend on the state it started from.
+//! The position from which a filter no longer depends on its initial state.
 //!
-//! Given the state z before a segment, the filter starts from mean z and covariance 0. Its mean is then an affine function of z,
-//! with the slope Φ that every step and observation changes as they change errors, `Φ ← (I − k hᵀ) A Φ`, and its covariance C
-//! is the same for all z. With z of moments (m, P) the filtered ones are `mean + Φ m` and `C + Φ P Φᵀ`; where Φ is nothing
-//! to rounding, they are those of the filter that started from zero.
+//! Given the state z before a segment, the filter starts from mean z and covariance 0. Its mean is then an affine function of z
+//! with matrix Φ, updated as `Φ ← (I − k hᵀ) A Φ`, and its covariance C does not depend on z. If z has moments (m, P), the filtered ones
+//! are `mean + Φ m` and `C + Φ P Φᵀ`; where Φ is below rounding, they equal those of the filter started from zero.
 
+use super::super::gaussian::Gaussian;
 use super::super::kalman::{Chain, Forward, SegmentRange};
-use super::super::kalman_memory::{Capacity, FilterMemory, Gaussian};
-use super::super::predictions::SmootherObserver;
+use super::super::kalman_memory::{Capacity, FilterMemory};
 use crate::linalg::{
-    Arithmetic, Job, Layout, Shape, StateAlgebra, add_scaled, dispatch, dispatch_small,
-    transition_times_matrix, vector_times_matrix,
+    Arithmetic, Job, Shape, StateAlgebra, add_scaled, dispatch, dispatch_small, transition_times_matrix,
+    vector_times_matrix,
 };
 
-/// So many positions are filtered between two looks at Φ.
+/// How many positions are filtered between two checks of Φ.
 const POSITIONS_AT_ONCE: usize = 64;
-/// Where all entries of Φ are below this, in standard deviations of the filtered state, a segment has merged.
+/// A segment has merged where all entries of Φ are below this, in standard deviations of the filtered state.
 const FORGOTTEN: f64 = 1e-19;
-/// By how much the true state before a segment may change what was found without it, relative to that: less than rounding does.
+/// The largest relative change by the true state before a segment: less than rounding.
 const NOTHING: f64 = 1e-16;
-/// A filter whose Φ is still above this after an eighth of the segment will not merge soon enough to be worth waiting for.
+/// A filter whose Φ is above this after an eighth of the segment will not merge in time.
 const HOPELESS: f64 = 1e-3;
 
-/// Where a segment has merged with the filter of the whole chain.
+/// The merge of a segment with the filter of the whole chain.
 #[derive(Clone, Debug)]
 pub(super) struct Merge {
-    /// What comes before it, and what comes after.
+    /// The positions before the merge, and those after it.
     pub(super) beginning: SegmentRange,
     pub(super) rest: SegmentRange,
-    /// The moments of the last position of the beginning.
-    pub(super) moments: Gaussian,
+    /// The Gaussian of the last position of the beginning.
+    pub(super) gaussian: Gaussian,
     influence: Vec<f64>,
 }
 
 impl Merge {
-    /// Looks for the place in the first half of a segment.
-    pub(super) fn find(
-        layout: &Layout,
-        chain: Chain<'_>,
-        segment: &SegmentRange,
-        scratch: &mut FilterMemory,
-    ) -> Option<Self> {
-        let size = layout.dynamic().size();
-        let mut moments = Gaussian::zero(size);
+    /// Searches the first half of a segment.
+    pub(super) fn find(chain: Chain<'_>, segment: &SegmentRange, scratch: &mut FilterMemory) -> Option<Self> {
+        let size = chain.layout.dynamic().size();
+        let mut gaussian = Gaussian::zero(size);
         let mut influence: Vec<f64> =
             (0..size * size).map(|at| if at % (size + 1) == 0 { 1.0 } else { 0.0 }).collect();
         let (first, length) = (segment.positions.start, segment.positions.len());
@@ -51,33 +45,34 @@ impl Merge {
             let count = POSITIONS_AT_ONCE.min(length / 2 - done);
             let positions = first + done..first + done + count;
             let brought = chain.whitened.count(chain.cells, positions.clone());
-            let room = Capacity { first_position: positions.start, states: count + 1, observations: brought };
-            scratch.reset(room);
-            let part = SegmentRange { positions, observations: 0..brought };
+            let capacity =
+                Capacity { first_position: positions.start, states: count + 1, observations: brought };
+            scratch.reset(capacity);
+            let range = SegmentRange { positions, observations: 0..brought };
             let mut after = Gaussian::default();
             let forward = Forward::<true> {
                 chain,
-                part: part.clone(),
-                filtered: &mut *scratch,
-                before: &moments,
+                range: range.clone(),
+                memory: &mut *scratch,
+                before: &gaussian,
                 after: Some(&mut after),
                 observer: (),
             };
-            dispatch(layout, forward);
-            moments = after;
-            let influence_of = Influence { chain, part, filtered: scratch, influence: &mut influence };
-            dispatch_small(layout, influence_of);
+            dispatch(chain.layout, forward);
+            gaussian = after;
+            let influence_of = Influence { chain, range, memory: scratch, influence: &mut influence };
+            dispatch_small(chain.layout, influence_of);
             done += count;
             observations += brought;
-            let left = largest_share(&influence, &moments);
+            let left = largest_share(&influence, &gaussian);
             if left <= FORGOTTEN {
                 let (middle, SegmentRange { positions, observations: all }) = (first + done, segment.clone());
                 let beginning = SegmentRange { positions: first..middle, observations: 0..observations };
                 let rest =
                     SegmentRange { positions: middle..positions.end, observations: observations..all.end };
-                return Some(Self { beginning, rest, moments, influence });
+                return Some(Self { beginning, rest, gaussian, influence });
             }
-            // Written so that what is not a number is hopeless, too.
+            // Also false for NaN.
             let has_hope = left <= HOPELESS;
             if done >= length / 8 && !has_hope {
                 break;
@@ -86,31 +81,34 @@ impl Merge {
         None
     }
 
-    /// Whether the true moments before the segment change nothing of what was found without them.
+    /// Whether the true Gaussian before the segment leaves the results unchanged.
     pub(super) fn holds_after(&self, before: &Gaussian) -> bool {
         let size = before.mean.len();
-        let deviation = |moments: &Gaussian, at: usize| moments.covariance[at * (size + 1)].sqrt();
-        let largest = self.moments.mean.iter().fold(0.0_f64, |largest, mean| largest.max(mean.abs()));
+        let deviations = |gaussian: &Gaussian| -> Vec<f64> {
+            gaussian.full_covariance().iter().step_by(size + 1).map(|variance| variance.sqrt()).collect()
+        };
+        let (before_deviations, own_deviations) = (deviations(before), deviations(&self.gaussian));
+        let largest = self.gaussian.mean.iter().fold(0.0_f64, |largest, mean| largest.max(mean.abs()));
         (0..size).all(|i| {
             let row = &self.influence[i * size..][..size];
-            let shift: f64 = row.iter().zip(&before.mean).map(|(slope, mean)| (slope * mean).abs()).sum();
+            let shift: f64 = row.iter().zip(&before.mean).map(|(entry, mean)| (entry * mean).abs()).sum();
             let covariance_factor: f64 =
-                row.iter().enumerate().map(|(j, slope)| slope.abs() * deviation(before, j)).sum();
-            let own = deviation(&self.moments, i);
+                row.iter().enumerate().map(|(j, entry)| entry.abs() * before_deviations[j]).sum();
+            let own = own_deviations[i];
             shift <= NOTHING * own.max(largest) && covariance_factor <= NOTHING * own
         })
     }
 }
 
-/// The largest entry of Φ, each in standard deviations of the component it leads to.
-fn largest_share(influence: &[f64], moments: &Gaussian) -> f64 {
-    let size = moments.mean.len();
+/// The largest entry of Φ, in standard deviations of its row's component.
+fn largest_share(influence: &[f64], gaussian: &Gaussian) -> f64 {
+    let (size, covariance) = (gaussian.size(), gaussian.full_covariance());
     let mut largest = 0.0_f64;
     for (i, row) in influence.chunks_exact(size).enumerate() {
-        let entry = row.iter().fold(0.0_f64, |largest, slope| largest.max(slope.abs()));
-        // A component that does not move, padding or not, has nothing to forget if nothing leads to it.
-        if entry != 0.0 {
-            let share = entry / moments.covariance[i * (size + 1)].sqrt();
+        let largest_entry = row.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
+        // A component without variance, such as padding, counts only if Φ leads to it.
+        if largest_entry != 0.0 {
+            let share = largest_entry / covariance[i * (size + 1)].sqrt();
             if share.is_nan() {
                 return share;
             }
@@ -120,11 +118,11 @@ fn largest_share(influence: &[f64], moments: &Gaussian) -> f64 {
     largest
 }
 
-/// Carries Φ over positions that have just been filtered.
+/// Carries Φ over filtered positions.
 struct Influence<'a> {
     chain: Chain<'a>,
-    part: SegmentRange,
-    filtered: &'a FilterMemory,
+    range: SegmentRange,
+    memory: &'a FilterMemory,
     influence: &'a mut [f64],
 }
 
@@ -133,7 +131,7 @@ impl Job for Influence<'_> {
 
     #[inline(always)]
     fn run<A: Arithmetic, S: StateAlgebra>(self, shape: S) {
-        let Self { chain, part: SegmentRange { positions, observations }, filtered, influence } = self;
+        let Self { chain, range: SegmentRange { positions, observations }, memory, influence } = self;
         let (size, width) = (shape.size(), shape.readable());
         let (mut moved, mut read) = (vec![0.0; size * size], vec![0.0; size]);
         let mut first = observations.start;
@@ -141,7 +139,7 @@ impl Job for Influence<'_> {
             let step = chain.steps.step(chain.edges.step_of(position));
             transition_times_matrix::<A, S>(shape, step.transition, influence, &mut moved);
             let whitened = chain.whitened.at(chain.cells, position);
-            let (gains, _) = filtered.observations(size, first..first + whitened.count());
+            let (gains, _) = memory.observations(size, first..first + whitened.count());
             for (gain, weights) in gains.chunks_exact(size).zip(whitened.weights(width).chunks_exact(width)) {
                 vector_times_matrix::<A>(weights, &moved[..width * size], &mut read);
                 for (gain, target) in gain.iter().zip(moved.chunks_exact_mut(size)) {
@@ -152,11 +150,4 @@ impl Job for Influence<'_> {
             influence.copy_from_slice(&moved);
         }
     }
-}
-
-/// Nobody looks: only the adjoint is carried back.
-pub(super) struct Unseen;
-
-impl SmootherObserver for Unseen {
-    const WITH_GRADIENT: bool = false;
 }

@@ -1,34 +1,34 @@
-//! All segments of a chain, on as many threads as there are.
+//! All segments of a chain, on the threads of the current pool.
 
-use super::super::kalman::{Chain, FilterObserver};
-use super::super::kalman_memory::{Adjoint, FilterMemory, Gaussian};
-use super::super::predictions::SmootherObserver;
-use super::Segment;
+use super::super::gaussian::{Adjoint, Gaussian};
+use super::super::kalman::{Chain, FilterObserver, SmootherObserver};
+use super::super::kalman_memory::FilterMemory;
 use super::merge::Merge;
-use crate::linalg::{Layout, Shape};
+use super::segment::Segment;
+use crate::linalg::Shape;
 use crate::threads::*;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-/// No segment is shorter unless that was asked for: finding out where it merges would not pay.
+/// The shortest segment, unless a length is given: searching for the merge of a shorter one would not pay.
 const SHORTEST: usize = 16_384;
-/// More segments would only be of use to more threads.
+/// The largest number of segments: more would help only more threads.
 const MOST: usize = 32;
 
 /// How a chain is cut into segments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in super::super) enum Cut {
-    /// Not at all.
+    /// One segment.
     #[default]
     Never,
-    /// By its length: a long chain in at most 32 segments, a short one not at all.
+    /// A long chain in at most 32 segments, a short one in one.
     ByLength,
-    /// After every so many positions.
+    /// Segments of this many positions.
     Every(NonZeroUsize),
 }
 
 impl Cut {
-    /// The length of a segment in a chain of so many positions.
+    /// The length of a segment.
     fn length(self, n_positions: usize) -> usize {
         match self {
             Self::Never => n_positions,
@@ -37,8 +37,8 @@ impl Cut {
         }
     }
 
-    /// The segments of a chain of so many positions.
-    pub(in super::super) fn segments(self, n_positions: usize) -> Vec<Range<usize>> {
+    /// The segments of a chain.
+    pub(super) fn segments(self, n_positions: usize) -> Vec<Range<usize>> {
         let length = self.length(n_positions).max(1);
         (0..n_positions).step_by(length).map(|first| first..(first + length).min(n_positions)).collect()
     }
@@ -46,164 +46,150 @@ impl Cut {
 
 /// The segments of a chain.
 #[derive(Debug, Default)]
-pub(in super::super) struct Segments {
+pub(super) struct Segments {
     all: Vec<Member>,
 }
 
-/// One of several segments.
+/// A segment among others.
 #[derive(Debug, Default)]
 struct Member {
     segment: Segment,
-    /// Where it merges with the filter of the whole chain; never known of the first, which begins with it.
+    /// Where it merges with the filter of the whole chain; `None` for the first.
     merge: Option<Merge>,
     scratch: FilterMemory,
     log_evidence: f64,
-    /// The moments before it.
+    /// The Gaussian before it.
     before: Gaussian,
-    /// The adjoint after the position before it.
+    /// The adjoint before it.
     adjoint_before: Adjoint,
 }
 
 impl Member {
-    fn take<const KEEP: bool>(&mut self, chain: &Chain<'_>, positions: Range<usize>) {
-        self.segment.take::<KEEP>(chain, positions);
+    fn set<const KEEP: bool>(&mut self, chain: &Chain<'_>, positions: Range<usize>) {
+        self.segment.set::<KEEP>(chain, positions);
         self.merge = None;
     }
 
-    /// Filters all of it from the moments before it.
-    fn forward<const KEEP: bool>(&mut self, layout: &Layout, chain: Chain<'_>, before: &Gaussian) {
-        self.log_evidence = self.segment.forward::<KEEP>(layout, chain, self.segment.whole(), before);
+    /// Filters all of it.
+    fn forward<const KEEP: bool>(&mut self, chain: Chain<'_>, before: &Gaussian) {
+        self.log_evidence = self.segment.forward::<KEEP>(chain, self.segment.range(), before);
     }
 
-    /// Looks for where it merges, and filters what comes after.
-    fn forward_after_merge<const KEEP: bool>(&mut self, layout: &Layout, chain: Chain<'_>) {
-        self.merge = Merge::find(layout, chain, &self.segment.whole(), &mut self.scratch);
-        if let Some(Merge { rest, moments, .. }) = &self.merge {
-            self.log_evidence = self.segment.forward::<KEEP>(layout, chain, rest.clone(), moments);
+    /// Finds its merge, and filters the rest.
+    fn forward_after_merge<const KEEP: bool>(&mut self, chain: Chain<'_>) {
+        self.merge = Merge::find(chain, &self.segment.range(), &mut self.scratch);
+        if let Some(Merge { rest, gaussian, .. }) = &self.merge {
+            self.log_evidence = self.segment.forward::<KEEP>(chain, rest.clone(), gaussian);
         }
     }
 
-    /// Filters what comes before it merges.
-    fn forward_before_merge<const KEEP: bool>(&mut self, layout: &Layout, chain: Chain<'_>) {
+    /// Filters the beginning, up to the merge.
+    fn forward_before_merge<const KEEP: bool>(&mut self, chain: Chain<'_>) {
         if let Some(Merge { beginning, .. }) = &self.merge {
-            let own = self.segment.forward::<KEEP>(layout, chain, beginning.clone(), &self.before);
+            let own = self.segment.forward::<KEEP>(chain, beginning.clone(), &self.before);
             self.log_evidence += own;
         }
     }
 }
 
 impl Segments {
-    /// The filter over all positions. Returns the log evidence but for the constants of the cells; memory for the way back is kept
-    /// if `KEEP`.
-    pub(in super::super) fn forward<const KEEP: bool>(
-        &mut self,
-        layout: &Layout,
-        chain: Chain<'_>,
-        cut: Cut,
-    ) -> f64 {
-        let nothing = Gaussian::zero(layout.dynamic().size());
+    /// Filters all positions. Returns the log evidence without its constants; keeps the memory for the backward pass if `KEEP`.
+    pub(super) fn forward<const KEEP: bool>(&mut self, chain: Chain<'_>, cut: Cut) -> f64 {
+        let zero = Gaussian::zero(chain.layout.dynamic().size());
         let segments = cut.segments(chain.cells.n_positions());
-        let is_cut = segments.len() > 1 && self.forward_side_by_side::<KEEP>(layout, chain, segments);
+        let is_cut = segments.len() > 1 && self.forward_side_by_side::<KEEP>(chain, segments);
         if !is_cut {
             self.all.resize_with(1, Member::default);
-            self.all[0].take::<KEEP>(&chain, 0..chain.cells.n_positions());
-            self.all[0].forward::<KEEP>(layout, chain, &nothing);
+            self.all[0].set::<KEEP>(&chain, 0..chain.cells.n_positions());
+            self.all[0].forward::<KEEP>(chain, &zero);
         }
         self.all.iter().map(|member| member.log_evidence).sum()
     }
 
-    /// The same on several threads. Returns whether what was found is right: it is not if a segment depends on the one
-    /// before it after it has merged, as it can with data many orders of magnitude larger than the model expects.
+    /// The same on several threads. Returns false if the result is invalid: if a segment still depends on the one before it
+    /// after its merge, as with data many orders of magnitude larger than the model expects.
     fn forward_side_by_side<const KEEP: bool>(
         &mut self,
-        layout: &Layout,
         chain: Chain<'_>,
         segments: Vec<Range<usize>>,
     ) -> bool {
-        let nothing = Gaussian::zero(layout.dynamic().size());
+        let zero = Gaussian::zero(chain.layout.dynamic().size());
         self.all.resize_with(segments.len(), Member::default);
         self.all.par_iter_mut().zip(segments).for_each(|(member, positions)| {
             let is_first = positions.start == 0;
-            member.take::<KEEP>(&chain, positions);
+            member.set::<KEEP>(&chain, positions);
             match is_first {
-                true => member.forward::<KEEP>(layout, chain, &nothing),
-                false => member.forward_after_merge::<KEEP>(layout, chain),
+                true => member.forward::<KEEP>(chain, &zero),
+                false => member.forward_after_merge::<KEEP>(chain),
             }
         });
         self.runs().into_par_iter().for_each(|run| {
             for at in 1..run.len() {
-                let before = run[at - 1].segment.far().clone();
-                run[at].forward::<KEEP>(layout, chain, &before);
+                let before = run[at - 1].segment.last().clone();
+                run[at].forward::<KEEP>(chain, &before);
             }
         });
         for at in 1..self.all.len() {
-            self.all[at].before = self.all[at - 1].segment.far().clone();
+            self.all[at].before = self.all[at - 1].segment.last().clone();
         }
         let holds =
             |member: &Member| member.merge.as_ref().is_none_or(|merge| merge.holds_after(&member.before));
         if !self.all.iter().all(holds) {
             return false;
         }
-        self.all.par_iter_mut().for_each(|member| member.forward_before_merge::<KEEP>(layout, chain));
+        self.all.par_iter_mut().for_each(|member| member.forward_before_merge::<KEEP>(chain));
         true
     }
 
-    /// The filter over a chain that is not cut, while somebody looks: compiled for few shapes, for what is done once.
-    pub(in super::super) fn filter_once<W: FilterObserver>(
-        &mut self,
-        layout: &Layout,
-        chain: Chain<'_>,
-        observer: W,
-    ) {
-        self.all.resize_with(1, Member::default);
-        self.all[0].take::<false>(&chain, 0..chain.cells.n_positions());
-        self.all[0].segment.filter_once(layout, chain, observer);
+    /// Filters a whole chain as one segment, with an observer. Returns the Gaussian of the last position.
+    pub(super) fn filter_once<O: FilterObserver>(&mut self, chain: Chain<'_>, observer: O) -> &Gaussian {
+        let segment = self.only::<false>(&chain);
+        segment.filter_once(chain, observer);
+        segment.last()
     }
 
-    /// Both passes over a chain that is not cut, compiled for few shapes.
-    pub(in super::super) fn smooth_once<K: SmootherObserver>(
-        &mut self,
-        layout: &Layout,
-        chain: Chain<'_>,
-        observer: K,
-    ) {
-        self.all.resize_with(1, Member::default);
-        self.all[0].take::<true>(&chain, 0..chain.cells.n_positions());
-        self.all[0].segment.smooth_once(layout, chain, observer);
+    /// Filters and smooths a whole chain as one segment, with an observer.
+    pub(super) fn smooth_once<O: SmootherObserver>(&mut self, chain: Chain<'_>, observer: O) {
+        self.only::<true>(&chain).smooth_once(chain, observer);
     }
 
-    /// Segments that depend on each other: each run begins with the first of all or with one that has merged.
+    /// The whole chain as one segment.
+    fn only<const KEEP: bool>(&mut self, chain: &Chain<'_>) -> &mut Segment {
+        self.all.resize_with(1, Member::default);
+        self.all[0].set::<KEEP>(chain, 0..chain.cells.n_positions());
+        &mut self.all[0].segment
+    }
+
+    /// Groups of dependent segments: each begins with the first segment or with one that has merged.
     fn runs(&mut self) -> Vec<&mut [Member]> {
         self.all.chunk_by_mut(|_, next| next.merge.is_none()).collect()
     }
 
-    /// The positions of each segment of the last pass forward.
-    pub(in super::super) fn positions(&self) -> Vec<Range<usize>> {
-        self.all.iter().map(|member| member.segment.whole().positions).collect()
+    /// The positions of each segment.
+    pub(super) fn positions(&self) -> Vec<Range<usize>> {
+        self.all.iter().map(|member| member.segment.range().positions).collect()
     }
 
-    /// The pass back over all positions, after one forward that kept its memory, with one observer for each segment. Returns the
-    /// observers.
-    pub(in super::super) fn backward<K: SmootherObserver + Send>(
+    /// Smooths all positions after a forward pass that kept its memory, with one observer per segment. Returns the observers.
+    pub(super) fn backward<K: SmootherObserver + Send>(
         &mut self,
-        layout: &Layout,
         chain: Chain<'_>,
         observers: Vec<K>,
     ) -> Vec<K> {
-        let nothing = Adjoint::zero(layout.dynamic().size());
+        let zero = Adjoint::zero(chain.layout.dynamic().size());
         if let [only] = &mut self.all[..] {
-            let back = |observer| only.segment.backward(layout, chain, &nothing, observer).0;
+            let back = |observer| only.segment.backward(chain, &zero, observer).0;
             return observers.into_iter().map(back).collect();
         }
         self.all.par_iter_mut().for_each(|member| {
             if let Some(Merge { beginning, .. }) = &member.merge {
-                member.adjoint_before = member.segment.adjoint_before(layout, chain, beginning.clone());
+                member.adjoint_before = member.segment.adjoint_before(chain, beginning.clone());
             }
         });
-        // What lies after a run is what its successor has found on its own.
+        // The adjoint after a group is what the next group computed on its own.
         let mut after: Vec<Adjoint> =
             self.runs().iter().skip(1).map(|run| run[0].adjoint_before.clone()).collect();
-        after.push(nothing);
+        after.push(zero);
         let mut observers = observers.into_iter();
         let runs =
             self.runs().into_iter().map(|run| (observers.by_ref().take(run.len()).collect::<Vec<K>>(), run));
@@ -211,7 +197,7 @@ impl Segments {
         let back = |((observers, run), mut after): ((Vec<K>, &mut [Member]), Adjoint)| {
             let mut done = Vec::with_capacity(observers.len());
             for (member, observer) in run.iter_mut().zip(observers).rev() {
-                let (observer, before) = member.segment.backward(layout, chain, &after, observer);
+                let (observer, before) = member.segment.backward(chain, &after, observer);
                 after = before;
                 done.push(observer);
             }
@@ -228,13 +214,15 @@ mod tests {
     use super::{Cut, MOST, SHORTEST, Segments};
     use crate::data::{InputPoints, Observations};
     use crate::graph::FactorGraph;
-    use crate::inference::{Form, Workspace};
+    use crate::inference::cells::WhitenedCells;
+    use crate::inference::kalman::Chain;
+    use crate::inference::state_space::Prepared;
     use crate::kernel::{Kernel, StateKind};
     use crate::model::{Latent, Lmc, MixingMatrix};
     use crate::structure::sorted_chain;
     use crate::units::{LengthScale, Variance};
 
-    /// Where the segments of a grid of 3000 points merge, if they do, as a share of their length.
+    /// Where the segments of a grid of 3000 points merge, if they do.
     fn merges(length_scale: f64, is_observed: impl Fn(usize) -> bool) -> Vec<Option<usize>> {
         let inputs = InputPoints::from_column((0..3000).map(f64::from).collect()).unwrap();
         let value = |row: usize| if is_observed(row) { (row as f64 * 0.1).sin() } else { f64::NAN };
@@ -246,11 +234,14 @@ mod tests {
         let model = Lmc::new(vec![latent], mixing, vec![Variance::new(0.1).unwrap()]).unwrap();
         let tree = sorted_chain(&inputs).unwrap();
         let graph = FactorGraph::new(&model, &tree, &observations).unwrap();
-        let mut workspace = Workspace::with_form(Form::Covariance);
-        let layout = workspace.prepare_chain::<false>(&graph).unwrap();
-        let (chain, _, _) = workspace.chain(&graph);
+        let mut whitened = WhitenedCells::default();
+        let mut prepared = Prepared::default();
+        prepared.set::<false>(&graph, usize::MAX);
+        let model = prepared.state_space(&graph);
+        whitened.set(model.cells, model.readout);
+        let chain = Chain { model, whitened: &whitened };
         let mut segments = Segments::default();
-        segments.forward::<true>(&layout, chain, Cut::Every(1000.try_into().unwrap()));
+        segments.forward::<true>(chain, Cut::Every(1000.try_into().unwrap()));
         let merge = |at: usize| segments.all[at].merge.as_ref().map(|merge| merge.beginning.positions.len());
         (1..segments.all.len()).map(merge).collect()
     }
@@ -258,10 +249,10 @@ mod tests {
     #[test]
     fn a_filter_forgets_by_its_dynamics_or_by_its_observations_or_not_at_all() {
         assert!(merges(10.0, |_| true).iter().all(|merge| merge.is_some_and(|at| at <= 256)));
-        // Nothing is observed in the second segment: its state forgets on its own, and more slowly.
+        // The second segment has no observations: its state forgets by its dynamics, more slowly.
         let by_itself = merges(10.0, |row| !(1000..2000).contains(&row));
         assert!(by_itself[0].is_some_and(|at| at > 256), "{by_itself:?}");
-        // A state that hardly moves forgets only what observations tell it anew: too slowly here.
+        // A state that hardly moves forgets only through observations: too slowly here.
         assert_eq!(merges(3e4, |_| true), [None, None]);
         assert_eq!(merges(3e4, |_| false), [None, None]);
     }

@@ -1,21 +1,21 @@
-//! The structure of a live posterior: paths cut into blocks, and over the blocks of each path a balanced tree.
+//! The heavy-path decomposition of a structure: paths cut into blocks, and over the blocks of each path a balanced tree.
 //!
-//! A chain is one path. A tree is taken apart along its heaviest branches: a path follows the child with the most points, and
-//! every other child begins a path of its own, which *hangs* on its parent. From any point to the root there are at most
-//! log₂ C paths, and over each at most about 2 log₂ of its length in nodes.
+//! A chain is one path. In a tree a path follows the child with the most points, and every other child begins a path of its own,
+//! *attached* to its parent. From any point to the root there are at most log₂ C paths, and the tree over a path has a depth of at most about
+//! 2 log₂ of its length.
 
-use super::query::Segment;
+use super::sides::Beside;
 use crate::index::{OutputIndex, RowIndex};
 use crate::structure::Tree;
 use std::collections::HashMap;
 
-/// Positions that are folded one by one; above them, elements are joined in pairs.
+/// The number of positions in a block; above blocks, segments are joined in pairs.
 pub(super) const BLOCK: usize = 16;
 
 /// A block of more positions is split.
 const LARGEST_BLOCK: usize = 2 * BLOCK;
 
-/// A node whose heavier side has more than this share of its blocks is built anew.
+/// A node whose heavier side has more than this share of its blocks is rebalanced.
 const UNBALANCED: f64 = 0.72;
 
 /// An observed cell.
@@ -23,11 +23,11 @@ const UNBALANCED: f64 = 0.72;
 pub(super) struct LiveCell {
     pub(super) output: OutputIndex,
     pub(super) value: f64,
-    /// The noise variance of this cell alone, where it is known.
+    /// The known noise variance of this cell, if cells have their own.
     pub(super) own_noise: Option<f64>,
 }
 
-/// A point: the step into it, its cells by ascending output, and where it is.
+/// A point: the step into it, its cells by ascending output, and its block.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) step: f64,
@@ -35,7 +35,7 @@ pub(super) struct Point {
     block: usize,
 }
 
-/// Points that follow one another on a path.
+/// Consecutive points of a path.
 #[derive(Clone, Debug)]
 struct Block {
     rows: Vec<RowIndex>,
@@ -50,16 +50,16 @@ pub(super) struct Node {
     /// The number of blocks below.
     weight: usize,
     path: usize,
-    /// Whether its element has to be found again.
+    /// Whether its segment must be recomputed.
     pub(super) is_stale: bool,
 }
 
-/// What a node stands for.
+/// The segment of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeKind {
     /// The positions of a block.
     Block(usize),
-    /// Two segments that follow one another.
+    /// Two consecutive segments.
     Pair(usize, usize),
 }
 
@@ -67,26 +67,26 @@ pub(super) enum NodeKind {
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) node: usize,
-    /// The point its first one hangs on; `None` for the path of the root.
-    pub(super) hangs_on: Option<RowIndex>,
-    /// How many paths lie between it and the root.
+    /// The parent of its first point; `None` for the path of the root.
+    pub(super) attached_to: Option<RowIndex>,
+    /// The number of paths between it and the root.
     pub(super) depth: usize,
 }
 
-/// All points, and the paths they form.
+/// All points and their paths.
 #[derive(Clone, Debug)]
-pub(super) struct Forest {
+pub(super) struct Paths {
     points: Vec<Point>,
     blocks: Vec<Block>,
     nodes: Vec<Node>,
     paths: Vec<Path>,
-    /// The paths that hang on a point, for points on which any does.
-    hanging: HashMap<RowIndex, Vec<usize>>,
+    /// The paths attached to a point.
+    attached: HashMap<RowIndex, Vec<usize>>,
     root: RowIndex,
 }
 
-impl Forest {
-    /// The paths of a structure whose points have no cells yet. Every node is stale.
+impl Paths {
+    /// The paths of a structure, with points that have no cells. Every node is stale.
     pub(super) fn new(tree: &Tree) -> Self {
         let n = tree.len();
         let mut weight = vec![1_usize; n];
@@ -94,7 +94,7 @@ impl Forest {
         for position in tree.positions().rev() {
             if let Some(parent) = tree.parent(position) {
                 weight[parent.get()] += weight[position.get()];
-                // Ascending positions win ties, and positions descend here.
+                // The lower position wins ties, and positions descend here.
                 let best: &mut Option<usize> = &mut heavy[parent.get()];
                 if best.is_none_or(|other| weight[position.get()] >= weight[other]) {
                     *best = Some(position.get());
@@ -108,8 +108,8 @@ impl Forest {
             })
             .collect();
         let root = tree.positions().next().map_or(RowIndex::new(0), |first| tree.row_at(first));
-        let mut forest =
-            Self { points, blocks: vec![], nodes: vec![], paths: vec![], hanging: HashMap::new(), root };
+        let mut paths =
+            Self { points, blocks: vec![], nodes: vec![], paths: vec![], attached: HashMap::new(), root };
         for position in tree.positions() {
             let parent = tree.parent(position);
             if parent.is_some_and(|parent| heavy[parent.get()] == Some(position.get())) {
@@ -121,22 +121,22 @@ impl Forest {
                 rows.push(tree.row_at(crate::index::Position::new(at)));
                 next = heavy[at];
             }
-            forest.add_path(&rows, parent.map(|parent| tree.row_at(parent)));
+            paths.add_path(&rows, parent.map(|parent| tree.row_at(parent)));
         }
-        forest
+        paths
     }
 
-    /// One path more, over points that are known.
-    pub(super) fn add_path(&mut self, rows: &[RowIndex], hangs_on: Option<RowIndex>) {
+    /// Adds a path over existing points.
+    pub(super) fn add_path(&mut self, rows: &[RowIndex], attached_to: Option<RowIndex>) {
         let path = self.paths.len();
-        let depth = hangs_on.map_or(0, |row| self.paths[self.path_of(row)].depth + 1);
+        let depth = attached_to.map_or(0, |row| self.paths[self.path_of(row)].depth + 1);
         let leaves: Vec<usize> = rows.chunks(BLOCK).map(|rows| self.add_block(rows.to_vec(), path)).collect();
         let mut spare = vec![];
         let node = self.balanced(&leaves, path, &mut spare);
         self.nodes[node].parent = None;
-        self.paths.push(Path { node, hangs_on, depth });
-        if let Some(row) = hangs_on {
-            self.hanging.entry(row).or_default().push(path);
+        self.paths.push(Path { node, attached_to, depth });
+        if let Some(row) = attached_to {
+            self.attached.entry(row).or_default().push(path);
         }
     }
 
@@ -149,7 +149,7 @@ impl Forest {
         node
     }
 
-    /// A balanced tree over these leaves; pairs take the places of `spare` nodes first.
+    /// A balanced tree over these leaves; pairs reuse the indices of `spare` nodes first.
     fn balanced(&mut self, leaves: &[usize], path: usize, spare: &mut Vec<usize>) -> usize {
         if let &[leaf] = leaves {
             return leaf;
@@ -178,13 +178,13 @@ impl Forest {
         self.points.len()
     }
 
-    /// Where the structure begins.
+    /// The root of the structure.
     pub(super) fn root(&self) -> RowIndex {
         self.root
     }
 
     /// The paths, the root's first.
-    pub(super) fn paths(&self) -> &[Path] {
+    pub(super) fn all(&self) -> &[Path] {
         &self.paths
     }
 
@@ -193,7 +193,7 @@ impl Forest {
         &self.nodes
     }
 
-    /// A node's element is as its cells are again.
+    /// Marks a node as up to date.
     pub(super) fn set_fresh(&mut self, node: usize) {
         self.nodes[node].is_stale = false;
     }
@@ -203,7 +203,7 @@ impl Forest {
         &self.points[row.get()]
     }
 
-    /// A point, to be changed; what depends on it has to be marked by [`Forest::mark`].
+    /// A point, mutable; the caller marks it by [`Paths::mark`].
     pub(super) fn point_mut(&mut self, row: RowIndex) -> &mut Point {
         &mut self.points[row.get()]
     }
@@ -213,12 +213,12 @@ impl Forest {
         &self.blocks[block].rows
     }
 
-    /// The leaf of a point's block.
+    /// The node of a point's block.
     pub(super) fn leaf_of(&self, row: RowIndex) -> usize {
         self.blocks[self.points[row.get()].block].node
     }
 
-    /// The points of a point's block, in order, and its place among them.
+    /// The points of a point's block, in order, and its index among them.
     pub(super) fn block_of(&self, row: RowIndex) -> (&[RowIndex], usize) {
         let rows = &self.blocks[self.points[row.get()].block].rows;
         let at = rows.iter().position(|&other| other == row).unwrap_or(0);
@@ -230,30 +230,25 @@ impl Forest {
         self.nodes[self.leaf_of(row)].path
     }
 
-    /// The paths that hang on a point.
-    pub(super) fn hanging_on(&self, row: RowIndex) -> &[usize] {
-        self.hanging.get(&row).map_or(&[], |paths| paths)
+    /// The paths attached to a point.
+    pub(super) fn attached_paths(&self, row: RowIndex) -> &[usize] {
+        self.attached.get(&row).map_or(&[], |paths| paths)
     }
 
-    /// The topmost nodes of the paths that hang on a point.
-    pub(super) fn hanging_nodes(&self, row: RowIndex) -> impl Iterator<Item = usize> {
-        self.hanging_on(row).iter().map(|&path| self.paths[path].node)
-    }
-
-    /// How many paths lie between the path of a node and the root.
+    /// The depth of a node's path.
     pub(super) fn depth_of(&self, node: usize) -> usize {
         self.paths[self.nodes[node].path].depth
     }
 
-    /// The topmost node of all.
+    /// The top node of the root's path.
     pub(super) fn top(&self) -> usize {
         self.paths[0].node
     }
 
-    /// The point a point's step comes from.
+    /// The parent of a point.
     pub(super) fn parent_of(&self, row: RowIndex) -> Option<RowIndex> {
         let before = self.beside(row, true);
-        before.or_else(|| self.paths[self.path_of(row)].hangs_on)
+        before.or_else(|| self.paths[self.path_of(row)].attached_to)
     }
 
     /// The point after this one on its path.
@@ -267,7 +262,7 @@ impl Forest {
         if here.is_some() {
             return here;
         }
-        // Up to the first node of which this side is the other one, and down again.
+        // Up to the first node on the other side, and down again.
         let mut node = self.leaf_of(row);
         loop {
             let parent = self.nodes[node].parent?;
@@ -281,9 +276,8 @@ impl Forest {
         }
     }
 
-    /// The segments beside the way from a point's block to the top of its path, the nearest first, and whether each lies before
-    /// it.
-    pub(super) fn beside_the_way_up(&self, row: RowIndex) -> Vec<(bool, usize)> {
+    /// The siblings on the way from a point's block to the top of its path, the nearest first, and whether each lies before it.
+    pub(super) fn siblings_above(&self, row: RowIndex) -> Vec<(bool, usize)> {
         let mut found = vec![];
         let mut node = self.leaf_of(row);
         while let Some(parent) = self.nodes[node].parent {
@@ -295,12 +289,12 @@ impl Forest {
         found
     }
 
-    /// The halves of a stale segment of more than one block: the one that is nearer to a point behind or before it, and the other.
-    pub(super) fn halves_if_stale(&self, node: usize, is_before: bool) -> Option<Segment> {
+    /// The halves of a stale segment of more than one block, seen from a point after or before it.
+    pub(super) fn halves_if_stale(&self, node: usize, is_before: bool) -> Option<Beside> {
         match self.nodes[node].kind {
             NodeKind::Pair(left, right) if self.nodes[node].is_stale => {
                 let (near, far) = if is_before { (right, left) } else { (left, right) };
-                Some(Segment::Two { near, far })
+                Some(Beside::Halves { near, far })
             }
             _ => None,
         }
@@ -320,13 +314,13 @@ impl Forest {
         }
     }
 
-    /// Marks everything that depends on a point as stale. What lies above a stale node is always stale, along its path and along
-    /// those it hangs on.
+    /// Marks everything that depends on a point as stale. All nodes above a stale node are stale, along its path and the paths it is
+    /// attached to.
     pub(super) fn mark(&mut self, row: RowIndex) {
         let mut node = self.leaf_of(row);
         while !self.nodes[node].is_stale {
             self.nodes[node].is_stale = true;
-            node = match (self.nodes[node].parent, self.paths[self.nodes[node].path].hangs_on) {
+            node = match (self.nodes[node].parent, self.paths[self.nodes[node].path].attached_to) {
                 (Some(parent), _) => parent,
                 (None, Some(row)) => self.leaf_of(row),
                 (None, None) => return,
@@ -334,8 +328,8 @@ impl Forest {
         }
     }
 
-    /// A new point on the path of `beside`, before or after it. Its path becomes stale from there up; the step of the point
-    /// that now follows is the caller's to change.
+    /// Inserts a point on the path of `beside`, before or after it. Its path becomes stale from there up; the caller sets the step of the
+    /// point that now follows.
     pub(super) fn insert(&mut self, beside: RowIndex, after: bool, step: f64) -> RowIndex {
         let row = RowIndex::new(self.points.len());
         let block = self.points[beside.get()].block;
@@ -360,7 +354,7 @@ impl Forest {
         row
     }
 
-    /// Gives the last rows of a block a block of their own.
+    /// Splits the last rows of a block off into a block of their own.
     fn split(&mut self, block: usize, tail: Vec<RowIndex>) {
         let leaf = self.blocks[block].node;
         let (above, path) = (self.nodes[leaf].parent, self.nodes[leaf].path);
@@ -381,7 +375,7 @@ impl Forest {
             self.nodes[at].is_stale = true;
             node = self.nodes[at].parent;
         }
-        if let Some(row) = self.paths[path].hangs_on {
+        if let Some(row) = self.paths[path].attached_to {
             self.mark(row);
         }
         if let Some(node) = unbalanced {
@@ -401,7 +395,7 @@ impl Forest {
         }
     }
 
-    /// Balances what is below a node; the blocks keep their elements.
+    /// Rebalances the tree below a node; blocks keep their segments.
     fn rebuild(&mut self, top: usize) {
         let (mut leaves, mut pairs, mut stack) = (vec![], vec![], vec![top]);
         while let Some(node) = stack.pop() {
@@ -418,8 +412,8 @@ impl Forest {
         self.replace_child(above, path, top, new);
     }
 
-    /// A new point that hangs on another by a path of its own.
-    pub(super) fn hang(&mut self, on: RowIndex, step: f64) -> RowIndex {
+    /// Adds a point as a leaf attached to another, with a path of its own.
+    pub(super) fn attach_leaf(&mut self, on: RowIndex, step: f64) -> RowIndex {
         let row = RowIndex::new(self.points.len());
         self.points.push(Point { step, cells: vec![], block: 0 });
         self.add_path(&[row], Some(on));

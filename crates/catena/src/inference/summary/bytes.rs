@@ -1,17 +1,17 @@
-//! Plain bytes of what travels between processes: a mark, a version, numbers in little-endian order, and a checksum.
+//! The bytes that travel between processes: a mark, a version, little-endian numbers, and a checksum.
 
-use super::SegmentError;
+use super::error::SegmentError;
 use crate::inference::blocks::{Future, Past};
-use crate::inference::kalman_memory::{Adjoint, Gaussian};
+use crate::inference::gaussian::{Adjoint, Gaussian};
 
 const VERSION: u32 = 1;
 const PAST: (&[u8; 8], &str) = (b"catenapa", "the past of a segment");
 const FUTURE: (&[u8; 8], &str) = (b"catenafu", "the future of a segment");
 
-/// What may be written: eight bytes that it begins with, and what it is called.
+/// The first eight bytes of a kind of content, and its name.
 pub(super) type Mark = (&'static [u8; 8], &'static str);
 
-/// The bytes of something with this mark, whose content is written by `write`.
+/// The bytes of content with this mark.
 pub(super) fn sealed((magic, _): Mark, write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut bytes = magic.to_vec();
     bytes.extend(VERSION.to_le_bytes());
@@ -20,7 +20,7 @@ pub(super) fn sealed((magic, _): Mark, write: impl FnOnce(&mut Vec<u8>)) -> Vec<
     bytes
 }
 
-/// The content of bytes with this mark, if they are whole and of a version that is known.
+/// The content of bytes with this mark, if they are complete and of the known version.
 pub(super) fn opened((magic, expected): Mark, bytes: &[u8]) -> Result<&[u8], SegmentError> {
     let damaged = SegmentError::Damaged { len: bytes.len() };
     let rest = bytes.strip_prefix(magic).ok_or(SegmentError::SomethingElse { expected })?;
@@ -41,13 +41,13 @@ pub(super) fn push_numbers(bytes: &mut Vec<u8>, numbers: &[f64]) {
     numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
 }
 
-/// All these bytes as numbers; `None` if they do not come out even.
+/// All bytes as numbers; `None` if their count is wrong.
 pub(super) fn numbers(bytes: &[u8]) -> Option<Vec<f64>> {
     let (numbers, left_over) = bytes.as_chunks();
     left_over.is_empty().then(|| numbers.iter().map(|&number| f64::from_le_bytes(number)).collect())
 }
 
-/// FNV-1a: tells bytes that were damaged on the way, not bytes that were made to deceive.
+/// FNV-1a: detects accidental damage, not forgery.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -77,31 +77,31 @@ fn pair_from_bytes(mark: Mark, bytes: &[u8]) -> Result<(Vec<f64>, Vec<f64>), Seg
 }
 
 impl Past {
-    /// The past as plain bytes: little-endian, with a version and a checksum.
+    /// The past as bytes: little-endian, with a version and a checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
-        pair_to_bytes(PAST, &self.0.mean, &self.0.covariance)
+        pair_to_bytes(PAST, &self.0.mean, &self.0.full_covariance())
     }
 
-    /// A past from its bytes, written by this process or another.
+    /// A past from its bytes.
     ///
     /// # Errors
-    /// When the bytes are not those of a past, whole and of a known version.
+    /// When the bytes are not of a past, are damaged, or have an unknown version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
         let (mean, covariance) = pair_from_bytes(PAST, bytes)?;
-        Ok(Self(Gaussian { mean, covariance }))
+        Ok(Self(Gaussian::new(mean, covariance)))
     }
 }
 
 impl Future {
-    /// The future as plain bytes: little-endian, with a version and a checksum.
+    /// The future as bytes: little-endian, with a version and a checksum.
     pub fn to_bytes(&self) -> Vec<u8> {
         pair_to_bytes(FUTURE, &self.0.vector, &self.0.matrix)
     }
 
-    /// A future from its bytes, written by this process or another.
+    /// A future from its bytes.
     ///
     /// # Errors
-    /// When the bytes are not those of a future, whole and of a known version.
+    /// When the bytes are not of a future, are damaged, or have an unknown version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SegmentError> {
         let (vector, matrix) = pair_from_bytes(FUTURE, bytes)?;
         Ok(Self(Adjoint { vector, matrix }))

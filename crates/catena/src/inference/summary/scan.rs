@@ -1,9 +1,10 @@
-//! What each of several segments has to know of all the others, from their summaries alone.
+//! The past and future of each of several segments, from their summaries.
 
-use super::{SegmentError, Summary};
+use super::error::SegmentError;
+use super::segment::Summary;
 use crate::inference::blocks::{Future, Past};
 
-/// What a segment has to know of all that lies before and after it.
+/// Everything before and after a segment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Surroundings {
     /// Everything before it; `None` for the first.
@@ -12,11 +13,11 @@ pub struct Surroundings {
     pub future: Option<Future>,
 }
 
-/// The log evidence of a chain that is cut into these segments, and what each of them has to know of the others. Each summary is
-/// joined twice, whatever the number of rows behind it.
+/// The log evidence of a chain that is cut into these segments, and the surroundings of each. Each summary is
+/// joined twice, whatever its number of rows.
 ///
 /// # Errors
-/// When they were summarised under models with other states.
+/// When they are of models with other states, or numbers overflow.
 pub fn surroundings(segments: &[Summary]) -> Result<(f64, Vec<Surroundings>), SegmentError> {
     let mut up_to: Vec<Summary> = Vec::with_capacity(segments.len());
     for segment in segments {

@@ -1,26 +1,24 @@
 //! Where a new point joins a structure that grows.
 
-use super::forest::{Forest, NodeKind};
-use super::query::Place;
+use super::paths::{NodeKind, Paths};
 use crate::data::{DataError, InputPoints, distance, squared_distance};
 use crate::index::RowIndex;
-use crate::structure::{KdTree, Tree};
+use crate::structure::{AttachedTo, KdTree, Tie, Tree};
 
-/// The inputs of all points, searchable.
+/// A search index over the inputs of all points.
 #[derive(Clone, Debug)]
-pub(super) enum Places {
+pub(super) enum InputIndex {
     /// A chain along its only input: the inputs times the sign that makes them ascend, by row.
     Line { ascending: Vec<f64>, sign: f64, scale: f64 },
-    /// Anything else: a search tree over the rows it was built with, and all inputs.
+    /// Otherwise: a kd-tree over the first rows, and all inputs.
     Space { tree: KdTree, n_in_tree: usize, values: Vec<f64>, dim: usize, scale: f64 },
 }
 
-/// Points that are not in the search tree are looked through one by one; from so many on it is built anew, or from an eighth
-/// of all.
+/// Points outside the kd-tree are searched one by one; from this many on, or from an eighth of all, the tree is rebuilt.
 const MOST_OUTSIDE: usize = 256;
 
-impl Places {
-    /// The places of a structure over these inputs.
+impl InputIndex {
+    /// The index of a structure over these inputs.
     pub(super) fn new(inputs: &InputPoints, tree: &Tree) -> Self {
         let scale = tree.distance_scale().get();
         let along = || tree.positions().map(|position| inputs.point(tree.row_at(position))[0]);
@@ -51,12 +49,7 @@ impl Places {
         }
     }
 
-    /// Whether new points lie between others, rather than hang on them.
-    pub(super) fn is_line(&self) -> bool {
-        matches!(self, Self::Line { .. })
-    }
-
-    /// The inputs of all points, and the unit of distances.
+    /// The inputs of all points, and the distance scale.
     pub(super) fn inputs(&self, n_rows: usize) -> Result<(InputPoints, f64), DataError> {
         match self {
             Self::Line { ascending, sign, scale } => {
@@ -69,11 +62,10 @@ impl Places {
         }
     }
 
-    /// Where a point joins: on a line after all points that are not beyond it, elsewhere on its nearest one, the lowest row of
-    /// several.
-    pub(super) fn find(&self, forest: &Forest, point: &[f64]) -> Place {
+    /// Where a point joins: on a line after all points that are not beyond it, elsewhere at its nearest one, the lowest row in a tie.
+    pub(super) fn find(&self, paths: &Paths, point: &[f64]) -> AttachedTo<RowIndex> {
         match self {
-            Self::Line { ascending, sign, scale } => find_on_line(forest, ascending, sign * point[0], *scale),
+            Self::Line { ascending, sign, scale } => find_on_line(paths, ascending, sign * point[0], *scale),
             Self::Space { tree, n_in_tree, values, dim, scale } => {
                 let mut nearest = tree
                     .nearest(point)
@@ -85,12 +77,15 @@ impl Places {
                     }
                 }
                 let there = &values[nearest.1 * dim..][..*dim];
-                Place::On(RowIndex::new(nearest.1), distance(point, there) / scale)
+                AttachedTo::Leaf(Tie {
+                    point: RowIndex::new(nearest.1),
+                    distance: distance(point, there) / scale,
+                })
             }
         }
     }
 
-    /// One point more.
+    /// Adds a point.
     pub(super) fn push(&mut self, point: &[f64]) -> Result<(), DataError> {
         match self {
             Self::Line { ascending, sign, .. } => ascending.push(*sign * point[0]),
@@ -107,30 +102,22 @@ impl Places {
     }
 }
 
-fn find_on_line(forest: &Forest, ascending: &[f64], place: f64, scale: f64) -> Place {
+fn find_on_line(paths: &Paths, ascending: &[f64], place: f64, scale: f64) -> AttachedTo<RowIndex> {
     let coordinate = |row: RowIndex| ascending[row.get()];
-    let tie = |row: RowIndex| (row, (coordinate(row) - place).abs() / scale);
-    let mut node = forest.paths()[0].node;
-    while let NodeKind::Pair(left, right) = forest.nodes()[node].kind {
-        node = if coordinate(forest.end_of(right, true)) <= place { right } else { left };
+    let tie = |row: RowIndex| Tie { point: row, distance: (coordinate(row) - place).abs() / scale };
+    let mut node = paths.all()[0].node;
+    while let NodeKind::Pair(left, right) = paths.nodes()[node].kind {
+        node = if coordinate(paths.end_of(right, true)) <= place { right } else { left };
     }
-    let NodeKind::Block(block) = forest.nodes()[node].kind else { return on(forest.root(), 0.0) };
-    let rows = forest.block_rows(block);
+    let rows = match paths.nodes()[node].kind {
+        NodeKind::Block(block) => paths.block_rows(block),
+        NodeKind::Pair(..) => &[],
+    };
     match rows.iter().rposition(|&row| coordinate(row) <= place) {
-        None => {
-            let (row, distance) = tie(forest.root());
-            Place::Before(row, distance)
-        }
-        Some(at) => {
-            let (left, to_left) = tie(rows[at]);
-            match forest.next_on_path(left) {
-                Some(right) => Place::Between((left, to_left), tie(right)),
-                None => on(left, to_left),
-            }
-        }
+        None => AttachedTo::BeforeFirst(tie(paths.root())),
+        Some(at) => match paths.next_on_path(rows[at]) {
+            Some(right) => AttachedTo::Between { left: tie(rows[at]), right: tie(right) },
+            None => AttachedTo::AfterLast(tie(rows[at])),
+        },
     }
-}
-
-fn on(row: RowIndex, distance: f64) -> Place {
-    Place::On(row, distance)
 }

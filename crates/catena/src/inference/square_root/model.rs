@@ -1,17 +1,19 @@
-//! Positions folded into elements under one model: steps, rows of cells, and what outputs read from a state.
+//! A model in square-root form: its steps, the rows of its cells, and new states.
 
+use super::super::gaussian::GaussianView;
 use super::super::readout::Readout;
-use super::super::square_root;
 use super::super::steps::{StepTable, StepView};
 use super::algebra::Algebra;
-use super::element::{Element, InformationRows, Parts, RowsView};
+use super::conditional::Conditional;
+use super::rows::{InformationRows, RowsView};
 use crate::linalg::{Layout, Separate, Shape, dot, eliminate, vector_times_matrix};
-use crate::model::{Latent, Lmc};
+use crate::model::Lmc;
 use std::f64::consts::TAU;
 
-/// Everything of a model that folding needs.
+/// A model with the operations on conditionals of its states.
 #[derive(Clone, Debug)]
 pub(crate) struct SquareRootModel {
+    model: Lmc,
     algebra: Algebra,
     readout: Readout,
     steps: StepTable,
@@ -20,13 +22,13 @@ pub(crate) struct SquareRootModel {
 /// A step of the table that was set last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepAt {
-    /// The step that comes from nowhere.
+    /// The step into the root.
     Root,
     /// The step of this length in the list.
     Length(usize),
 }
 
-/// How much two states know of one another: the largest share of an output's variance that the other state explains.
+/// The largest share of an output's variance at one state that another state explains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shares {
     /// Of the outputs at the earlier state.
@@ -36,13 +38,17 @@ pub(crate) struct Shares {
 }
 
 impl SquareRootModel {
-    /// Folds under this model.
+    /// Prepares a model.
     pub(crate) fn new(model: &Lmc) -> Self {
-        let dims: Vec<usize> = model.latents().iter().map(Latent::state_dim).collect();
-        let layout = Layout::new(&dims);
+        let layout = Layout::new(&model.state_dims());
         let mut readout = Readout::default();
         readout.set(model, &layout);
-        Self { algebra: Algebra::new(layout), readout, steps: StepTable::default() }
+        Self { model: model.clone(), algebra: Algebra::new(layout), readout, steps: StepTable::default() }
+    }
+
+    /// The model.
+    pub(crate) fn model(&self) -> &Lmc {
+        &self.model
     }
 
     /// The padded size of a state.
@@ -50,33 +56,62 @@ impl SquareRootModel {
         self.algebra.layout().dynamic().size()
     }
 
-    /// The operations on elements.
+    /// The operations on conditionals.
     pub(crate) fn algebra(&mut self) -> &mut Algebra {
         &mut self.algebra
     }
 
-    /// The steps of these lengths, for the positions to be folded next.
-    pub(crate) fn set_steps(&mut self, model: &Lmc, lengths: &[f64]) {
-        self.steps.set_lengths(lengths, model, self.algebra.layout());
+    /// Computes the steps of these lengths.
+    pub(crate) fn set_steps(&mut self, lengths: &[f64]) {
+        self.steps.set_lengths(lengths, &self.model, self.algebra.layout());
     }
 
-    /// Lengthens a segment by one position: a step of the list that was set, and rows about the state it leads to.
-    pub(crate) fn extend(&mut self, element: &mut Element, step: StepAt, rows: RowsView<'_>) {
+    /// Extends a segment by a step of the list that was set, and by rows about the state it leads to.
+    pub(crate) fn extend(&mut self, segment: &mut Conditional, step: StepAt, rows: RowsView<'_>) {
         let at = match step {
             StepAt::Root => 0,
             StepAt::Length(at) => at + 1,
         };
-        self.algebra.extend_by_position(element, self.steps.step(at), rows);
+        self.algebra.extend_by_position(segment, self.steps.step(at), rows);
     }
 
-    /// Moves a state by the step of this length in the list, backward in time.
-    pub(crate) fn step_back(&mut self, state: &mut Element, at: usize) {
-        let (transition, noise) = self.steps.step(at + 1).backward_in_time(self.algebra.layout().dynamic());
+    /// The rows about the state before a step of the list, from rows about the state after it.
+    pub(crate) fn pull(&mut self, step: StepAt, rows: RowsView<'_>) -> InformationRows {
+        let mut pulled = InformationRows::default();
+        let mut gap = Conditional::identity(self.size());
+        self.extend(&mut gap, step, RowsView::NONE);
+        self.algebra.pull(&gap, rows, &mut pulled);
+        pulled
+    }
+
+    /// Moves a state, or a conditional, to a new input at this distance, and conditions it on rows about the next state, at the
+    /// distance given with them.
+    pub(crate) fn insert(
+        &mut self,
+        state: &mut Conditional,
+        distance: f64,
+        next: Option<(RowsView<'_>, f64)>,
+    ) {
+        let rows = match next {
+            Some((rows, distance)) => {
+                self.set_steps(&[distance]);
+                self.pull(StepAt::Length(0), rows)
+            }
+            None => InformationRows::default(),
+        };
+        self.set_steps(&[distance]);
+        self.extend(state, StepAt::Length(0), rows.view());
+    }
+
+    /// Moves a state to a new input at this distance before it.
+    pub(crate) fn insert_before(&mut self, state: &mut Conditional, distance: f64) {
+        self.set_steps(&[distance]);
+        let (transition, noise) = self.steps.step(1).backward_in_time(self.algebra.layout().dynamic());
         let step = StepView { transition: &transition, noise: &noise };
-        self.algebra.extend_by_position(state, step, InformationRows::default().view());
+        self.algebra.extend_by_position(state, step, RowsView::NONE);
     }
 
-    /// Adds the row of a cell: `(h, y)/√r`. Returns the log evidence that the row leaves out, `−½ log 2πr`.
+    /// Adds the row of a cell, `(h, y)/√r`. Returns the log evidence that the row leaves out, `−½ log 2πr`.
     pub(crate) fn push_cell(
         &self,
         output: usize,
@@ -91,24 +126,28 @@ impl SquareRootModel {
         -0.5 * (TAU * noise).ln()
     }
 
-    /// Mean and variance of every output, from the moments of a state: an element with nothing before it.
-    pub(crate) fn read_outputs(&self, state: &Element) -> Vec<(f64, f64)> {
-        let Parts { covariance_factor, shift, .. } = state.parts();
-        let mut projected = vec![0.0; self.size()];
-        (0..self.readout.n_outputs())
-            .map(|output| {
-                square_root::read_output(&self.readout, output, (shift, covariance_factor), &mut projected)
-            })
-            .collect()
+    /// Mean and variance of every output at a state.
+    pub(crate) fn output_marginals(&self, state: GaussianView<'_>) -> Vec<(f64, f64)> {
+        (0..self.readout.n_outputs()).map(|output| self.readout.output_marginal(output, state)).collect()
     }
 
-    /// The largest share of any output's variance at one state that another state explains. Both moments are known, `earlier` and
-    /// `later`, and the element of the segment between them, which has absorbed all that lies behind it.
-    pub(crate) fn shared_variance(&self, earlier: &Element, between: &Element, later: &Element) -> Shares {
+    /// The covariance of all outputs at a state, D×D.
+    pub(crate) fn output_covariance(&self, state: GaussianView<'_>) -> Vec<f64> {
+        self.readout.output_covariance(state)
+    }
+
+    /// The largest share of any output's variance at one state that the other explains, from the marginals of both and from the
+    /// conditional between them, which has absorbed all later rows.
+    pub(crate) fn shared_variance(
+        &self,
+        earlier: &Conditional,
+        between: &Conditional,
+        later: &Conditional,
+    ) -> Shares {
         let (size, across) = (self.size(), between.parts());
-        let (first, last) = (earlier.parts().covariance_factor, later.parts().covariance_factor);
+        let (first, last) = (earlier.parts().factor, later.parts().factor);
         // z_later = Z ξ, with [A Z_earlier, X]ᵀ = Q [Zᵀ; 0]: the upper right block of Qᵀ[I; 0] takes ζ of the earlier state to ξ.
-        // Padding is left out: it would make ξ longer than what z_later knows.
+        // Without padding, which would make ξ longer than z_later determines.
         let layout = self.algebra.layout();
         let places: Vec<usize> = (0..layout.n_slots()).flat_map(|latent| layout.places(latent)).collect();
         let (n, columns) = (places.len(), places.len() + size);
@@ -118,7 +157,7 @@ impl SquareRootModel {
             vector_times_matrix::<Separate>(&across.gain[i * size..][..size], first, &mut carried);
             for k in 0..size {
                 tall[k * columns + at] = carried[k];
-                tall[(size + k) * columns + at] = across.covariance_factor[i * size + k];
+                tall[(size + k) * columns + at] = across.factor[i * size + k];
             }
         }
         (0..size).for_each(|i| tall[i * columns + n + i] = 1.0);
@@ -141,23 +180,5 @@ impl SquareRootModel {
             shares.of_later = shares.of_later.max(share(norm(&moved), norm(&reading)));
         }
         shares
-    }
-
-    /// The covariance of all outputs, D×D, from a root of the covariance of a state.
-    pub(crate) fn output_covariance(&self, state: &Element) -> Vec<f64> {
-        let (size, n_outputs) = (self.size(), self.readout.n_outputs());
-        let mut projected = vec![0.0; n_outputs * size];
-        for (output, row) in projected.chunks_exact_mut(size).enumerate() {
-            let weights = self.readout.row(output).weights;
-            vector_times_matrix::<Separate>(
-                weights,
-                &state.parts().covariance_factor[..weights.len() * size],
-                row,
-            );
-        }
-        let row = |output: usize| &projected[output * size..][..size];
-        (0..n_outputs * n_outputs)
-            .map(|at| dot::<Separate>(row(at / n_outputs), row(at % n_outputs)))
-            .collect()
     }
 }
