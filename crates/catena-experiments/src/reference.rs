@@ -1,13 +1,14 @@
 //! The numbers to compare with: every one that the paper prints or plots, and per-seed scores of an independent port.
 //!
 //! `data/printed.csv` keeps each number as it stands in the paper, so that its digits say how exact it is;
-//! `data/scores_by_seed.csv` and `data/chain_gaps_by_seed.csv` come from a port of the authors' code fed with their
-//! random streams, to ten digits.
+//! `data/found_by_port.csv`, `data/scores_by_seed.csv` and `data/chain_gaps_by_seed.csv` come from a port of the authors'
+//! code fed with their random streams: statistics that the paper does not print, and scores by seed to ten digits.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 const PRINTED: &str = include_str!("../data/printed.csv");
+const FOUND_BY_PORT: &str = include_str!("../data/found_by_port.csv");
 const SCORES: &str = include_str!("../data/scores_by_seed.csv");
 const GAPS: &str = include_str!("../data/chain_gaps_by_seed.csv");
 
@@ -22,14 +23,17 @@ pub(crate) struct Printed {
 type PrintedKey = (&'static str, &'static str, &'static str, &'static str);
 type SeedKey = (&'static str, &'static str, &'static str, u32);
 
-static BY_QUANTITY: LazyLock<HashMap<PrintedKey, Printed>> = LazyLock::new(|| {
+static BY_QUANTITY: LazyLock<HashMap<PrintedKey, Printed>> = LazyLock::new(|| by_quantity(PRINTED));
+static OF_PORT: LazyLock<HashMap<PrintedKey, Printed>> = LazyLock::new(|| by_quantity(FOUND_BY_PORT));
+
+fn by_quantity(csv: &'static str) -> HashMap<PrintedKey, Printed> {
     let entry = |line: &'static str| {
         let fields: Vec<&str> = line.split(',').collect();
-        let [study, cell, method, quantity, text, _] = fields[..] else { return None };
+        let [study, cell, method, quantity, text, ..] = fields[..] else { return None };
         Some(((study, cell, method, quantity), parse(text)?))
     };
-    PRINTED.lines().skip(1).filter_map(entry).collect()
-});
+    csv.lines().skip(1).filter_map(entry).collect()
+}
 
 static BY_SEED: LazyLock<HashMap<SeedKey, [f64; 3]>> = LazyLock::new(|| {
     let scores = SCORES.lines().skip(1).filter_map(|line| {
@@ -60,6 +64,11 @@ pub(crate) fn printed(study: &str, cell: &str, method: &str, quantity: &str) -> 
     BY_QUANTITY.get(&(study, cell, method, quantity)).copied()
 }
 
+/// What the port finds, where the paper prints nothing.
+pub(crate) fn found_by_port(study: &str, cell: &str, method: &str, quantity: &str) -> Option<Printed> {
+    OF_PORT.get(&(study, cell, method, quantity)).copied()
+}
+
 /// RMSE, MNLL without and with noise of one seed, by the port; for the method `chain`: mean, largest and median gap.
 pub(crate) fn of_seed(study: &str, cell: &str, method: &str, seed: u32) -> Option<[f64; 3]> {
     BY_SEED.get(&(study, cell, method, seed)).copied()
@@ -72,6 +81,7 @@ mod tests {
     #[test]
     fn every_line_is_understood() {
         assert_eq!(BY_QUANTITY.len(), PRINTED.lines().count() - 1);
+        assert_eq!(OF_PORT.len(), FOUND_BY_PORT.lines().count() - 1);
         assert_eq!(BY_SEED.len(), SCORES.lines().count() + GAPS.lines().count() - 2);
     }
 

@@ -1,6 +1,6 @@
 //! Means, spreads, intervals and slopes of a few numbers.
 
-use catena_studies::julia_streams::JuliaStream;
+use catena_studies::julia_streams::{JuliaStream, JuliaVersion};
 
 /// The mean; NaN of nothing.
 pub(crate) fn mean(values: &[f64]) -> f64 {
@@ -46,18 +46,30 @@ pub(crate) fn exponent(pairs: &[(f64, f64)]) -> f64 {
     if spread > 0.0 { correlation(&logarithms) * deviation(&y) / spread } else { f64::NAN }
 }
 
-const RESAMPLES: usize = 2000;
-
-/// The central 95 % of a statistic over resamples of the items, drawn with replacement.
-pub(crate) fn bootstrap<T: Clone>(items: &[T], statistic: impl Fn(&[T]) -> f64) -> (f64, f64) {
-    let mut stream = JuliaStream::new(0);
-    let draw = |stream: &mut JuliaStream| items[(stream.rand() * items.len() as f64) as usize].clone();
-    let mut found: Vec<f64> = (0..RESAMPLES)
-        .map(|_| statistic(&(0..items.len()).map(|_| draw(&mut stream)).collect::<Vec<T>>()))
+/// The central 95 % of a statistic over resamples of the items, drawn with replacement as the authors draw them: from
+/// generator 0 of Julia 1.11.
+pub(crate) fn bootstrap<T: Clone>(
+    items: &[T],
+    n_resamples: usize,
+    statistic: impl Fn(&[T]) -> f64,
+) -> (f64, f64) {
+    let mut stream = JuliaStream::with_version(JuliaVersion::From1_11, 0);
+    let mut found: Vec<f64> = (0..n_resamples)
+        .map(|_| {
+            let draw = |_| items[stream.rand_below(items.len() as u64) as usize].clone();
+            statistic(&(0..items.len()).map(draw).collect::<Vec<T>>())
+        })
         .collect();
     found.sort_by(f64::total_cmp);
-    let at = |share: f64| found[((RESAMPLES - 1) as f64 * share).round() as usize];
-    (at(0.025), at(0.975))
+    (quantile(&found, 0.025), quantile(&found, 0.975))
+}
+
+/// The quantile of sorted numbers, linear between them (type 7); NaN of nothing.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let place = sorted.len().saturating_sub(1) as f64 * share;
+    let at = |index: f64| sorted.get(index as usize).copied().unwrap_or(f64::NAN);
+    let (below, above) = (at(place.floor()), at(place.ceil()));
+    below + (place - place.floor()) * (above - below)
 }
 
 #[cfg(test)]
@@ -75,11 +87,19 @@ mod tests {
         assert!((exponent(&cubes) - 3.0).abs() < 1e-12);
     }
 
+    #[test]
+    fn quantiles_are_linear_between_numbers() {
+        let sorted = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!((quantile(&sorted, 0.0), quantile(&sorted, 0.5), quantile(&sorted, 1.0)), (1.0, 3.0, 8.0));
+        assert!((quantile(&sorted, 0.9) - 6.8).abs() < 1e-14);
+        assert!(quantile(&[], 0.5).is_nan());
+    }
+
     /// The deviation of n normal numbers has a relative standard error near 1/√(2(n − 1)): 16 % at 20.
     #[test]
     fn an_interval_of_a_deviation_is_as_wide_as_theory_says() {
         let values = JuliaStream::new(3).randn_array(20);
-        let (low, high) = bootstrap(&values, deviation);
+        let (low, high) = bootstrap(&values, 4000, deviation);
         assert!(low < deviation(&values) && deviation(&values) < high);
         let half_width = (high - low) / 2.0 / deviation(&values);
         assert!((0.2..0.45).contains(&half_width), "{half_width}");

@@ -8,7 +8,7 @@ use crate::message::{Canonical, Moment, Upward};
 use catena::data::Observations;
 use catena::graph::FactorGraph;
 use catena::index::{OutputIndex, Position, RowIndex};
-use catena::kernel::{Block, Dynamics, KernelError, VisitDynamics};
+use catena::kernel::{Dynamics, KernelError, VisitDynamics};
 use catena::model::Lmc;
 use catena::structure::Tree;
 
@@ -288,7 +288,7 @@ fn stacked(model: &Lmc, block: impl VisitDynamics<Output = Matrix> + Copy) -> Re
     Ok(Matrix::block_diagonal(&blocks?))
 }
 
-fn to_matrix<const K: usize>(block: Block<K>) -> Matrix {
+fn to_matrix<const K: usize>(block: [[f64; K]; K]) -> Matrix {
     Matrix::from_fn(K, K, |i, j| block[i][j])
 }
 

@@ -8,6 +8,7 @@ use catena::units::{LengthScale, Variance};
 
 use crate::brute_force_chain::brute_force_greedy_chain;
 use crate::julia_streams::JuliaStream;
+use crate::protocol::{Dealing, Protocol};
 use crate::study::{Study, StudyError};
 use crate::summation::Summation;
 
@@ -23,7 +24,7 @@ const NOISE: f64 = 0.2;
 /// # Errors
 /// When the text is too short or holds something other than numbers.
 pub fn ett_study(csv: &str, n_training: usize, dropout: f64, seed: u32) -> Result<Study, StudyError> {
-    ett_study_summed(csv, n_training, dropout, seed, Summation::Authors)
+    ett_study_by(Protocol::MAIN, csv, n_training, dropout, seed)
 }
 
 /// The same with columns summed in the given order, which decides ties between equally near rows.
@@ -37,49 +38,61 @@ pub fn ett_study_summed(
     seed: u32,
     summation: Summation,
 ) -> Result<Study, StudyError> {
-    study_of(&numbers(csv, 2 * n_training)?, n_training, dropout, seed, summation)
+    ett_study_by(Protocol { summation, ..Protocol::MAIN }, csv, n_training, dropout, seed)
+}
+
+/// The same with data drawn by a protocol.
+///
+/// # Errors
+/// When the text is too short or holds something other than numbers.
+pub fn ett_study_by(
+    protocol: Protocol,
+    csv: &str,
+    n_training: usize,
+    dropout: f64,
+    seed: u32,
+) -> Result<Study, StudyError> {
+    study_of(protocol, &numbers(csv, 2 * n_training)?, n_training, dropout, seed)
 }
 
 /// The study on a table whose first half trains.
 fn study_of(
+    protocol: Protocol,
     table: &[Vec<f64>],
     n_training: usize,
     dropout: f64,
     seed: u32,
-    summation: Summation,
 ) -> Result<Study, StudyError> {
     let n_rows = table.len();
-    let (inputs, _) = standardized(table, &INPUT_COLUMNS, n_training, summation);
-    let (outputs, output_scaling) = standardized(table, &OUTPUT_COLUMNS, n_training, summation);
+    let (inputs, _) = standardized(table, &INPUT_COLUMNS, n_training, protocol.summation);
+    let (outputs, output_scaling) = standardized(table, &OUTPUT_COLUMNS, n_training, protocol.summation);
     let inputs = InputPoints::new(n_rows, INPUT_COLUMNS.len(), inputs)?;
     let chain = brute_force_greedy_chain(&inputs, RowIndex::new(0))?;
     let distance_scale = chain.median_step().ok_or(StudyError::NoDistanceScale)?;
 
-    let mut stream = JuliaStream::new(seed);
+    let mut stream = JuliaStream::with_version(protocol.streams, seed);
     let n_outputs = OUTPUT_COLUMNS.len();
     let mixing = stream.randn_array(n_outputs * LENGTH_SCALES.len());
+    let in_chain: Vec<RowIndex> = chain.positions().map(|position| chain.row_at(position)).collect();
+    let in_training = |row: &RowIndex| row.get() < n_training;
+    let dealt: Vec<RowIndex> = match protocol.dealing {
+        Dealing::ByPosition => in_chain.iter().copied().filter(in_training).collect(),
+        Dealing::ByRow => (0..n_training).map(RowIndex::new).collect(),
+    };
     let mut values = vec![f64::NAN; n_rows * n_outputs];
-    let mut pool = vec![];
-    for row in chain.positions().map(|position| chain.row_at(position)) {
-        if row.get() >= n_training {
-            continue;
-        }
-        let cells = row.get() * n_outputs..(row.get() + 1) * n_outputs;
-        for cell in cells.clone() {
-            if stream.rand() > dropout {
-                values[cell] = outputs[cell];
-            }
-        }
-        if values[cells].iter().any(|value| !value.is_nan()) {
-            pool.push(row);
+    for cell in dealt.iter().flat_map(|row| row.get() * n_outputs..(row.get() + 1) * n_outputs) {
+        if stream.rand() > dropout {
+            values[cell] = outputs[cell];
         }
     }
+    let is_observed =
+        |row: &RowIndex| values[row.get() * n_outputs..][..n_outputs].iter().any(|value| !value.is_nan());
     Ok(Study {
         dataset: Dataset::new(inputs, Observations::from_dense(n_rows, n_outputs, &values)?)?,
         model: model(&mixing, n_outputs, &LENGTH_SCALES)?,
         latent_variances: vec![1.0; LENGTH_SCALES.len()],
         test_rows: (n_training..n_rows).map(RowIndex::new).collect(),
-        pool,
+        pool: in_chain.into_iter().filter(is_observed).collect(),
         k_means_seed: seed,
         truth: (0..n_rows * n_outputs)
             .map(|cell| table[cell / n_outputs][OUTPUT_COLUMNS[cell % n_outputs]])
@@ -105,7 +118,7 @@ pub fn ett_random_rows(csv: &str, n_training: usize, dropout: f64, seed: u32) ->
     test.sort_unstable();
     // Training rows first, as the study of later rows has them.
     let shuffled: Vec<Vec<f64>> = training.iter().chain(&test).map(|&row| table[row].clone()).collect();
-    study_of(&shuffled, n_training, dropout, seed, Summation::Authors)
+    study_of(Protocol::MAIN, &shuffled, n_training, dropout, seed)
 }
 
 /// The first rows of the file, the header and the date left out.

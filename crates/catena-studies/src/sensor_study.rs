@@ -7,7 +7,8 @@ use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::units::{LengthScale, Variance};
 
 use crate::brute_force_chain::brute_force_greedy_chain;
-use crate::julia_streams::JuliaStream;
+use crate::julia_streams::{JuliaStream, JuliaVersion};
+use crate::protocol::{Dealing, Protocol};
 use crate::study::{Study, StudyError, mean_and_deviation};
 
 const ROWS: usize = 2000;
@@ -29,20 +30,38 @@ pub fn sensor_study(dim: usize, seed: u32) -> Result<Study, StudyError> {
 /// # Errors
 /// When there are fewer than four points.
 pub fn sensor_study_of(dim: usize, n_rows: usize, seed: u32) -> Result<Study, StudyError> {
+    sensor_study_by(Protocol::MAIN, dim, n_rows, seed)
+}
+
+/// The same with data drawn by a protocol: another version of the streams gives another network, too.
+///
+/// # Errors
+/// When there are fewer than four points.
+pub fn sensor_study_by(
+    protocol: Protocol,
+    dim: usize,
+    n_rows: usize,
+    seed: u32,
+) -> Result<Study, StudyError> {
     if n_rows < 4 {
         return Err(StudyError::TooShort { found: n_rows, needed: 4 });
     }
-    let mut stream = JuliaStream::new(seed);
+    let mut stream = JuliaStream::with_version(protocol.streams, seed);
     let columns = stream.randn_array(n_rows * dim);
     let mixing = stream.randn_array(OUTPUTS * LENGTH_SCALES.len());
     let inputs = standardized(&columns, n_rows)?;
-    let truth = outputs_at(&inputs);
+    let truth = outputs_at(&inputs, protocol.streams);
     let chain = brute_force_greedy_chain(&inputs, RowIndex::new(0))?;
     let distance_scale = chain.median_step().ok_or(StudyError::NoDistanceScale)?;
 
     let mut is_training = vec![false; n_rows];
-    for position in JuliaStream::new(seed + 7777).randperm(n_rows).into_iter().take(n_rows / 2) {
-        is_training[chain.row_at(Position::new(position)).get()] = true;
+    let dealt = JuliaStream::with_version(protocol.streams, seed + 7777).randperm(n_rows);
+    for place in dealt.into_iter().take(n_rows / 2) {
+        let row = match protocol.dealing {
+            Dealing::ByPosition => chain.row_at(Position::new(place)),
+            Dealing::ByRow => RowIndex::new(place),
+        };
+        is_training[row.get()] = true;
     }
     let output_scaling: Vec<(f64, f64)> = (0..OUTPUTS)
         .map(|output| {
@@ -86,12 +105,12 @@ fn standardized(columns: &[f64], n_rows: usize) -> Result<InputPoints, StudyErro
 }
 
 /// `Σ_i w(k, i)·u_i e^(−u_i/5)` with `u_i = 10/(1 + e^(−z_i))`, row-major.
-fn outputs_at(inputs: &InputPoints) -> Vec<f64> {
+fn outputs_at(inputs: &InputPoints, streams: JuliaVersion) -> Vec<f64> {
     let dim = inputs.dim();
-    let mut layout = JuliaStream::new(42);
+    let mut layout = JuliaStream::with_version(streams, 42);
     let stations = layout.rand_array(dim * 2);
     let monitors = layout.rand_array(OUTPUTS * 2);
-    let jitter = JuliaStream::new(43).randn_array(OUTPUTS * dim);
+    let jitter = JuliaStream::with_version(streams, 43).randn_array(OUTPUTS * dim);
     let weight = |output: usize, input: usize| {
         let across = stations[input] - monitors[output];
         let along = stations[dim + input] - monitors[OUTPUTS + output];

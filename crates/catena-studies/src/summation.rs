@@ -10,12 +10,16 @@ pub enum Summation {
     /// As on the authors' machine: sixteen running sums, four vectors of four lanes, over the whole column. Found by trying
     /// the orders that a compiler could choose for a plain loop against the sixteen digits that the paper prints.
     Authors,
+    /// As in the authors' study on chain starts: eight running sums, four vectors of two lanes, squared deviations added by
+    /// fused multiply-add.
+    TwoLanes,
     /// As in the independent port that scores by seed come from: halves of halves, down to blocks of at most 128.
     Port,
 }
 
-/// Lanes of one vector, and vectors that are summed side by side.
+/// Lanes of one vector on the two machines of the authors, and vectors that are summed side by side.
 const LANES: usize = 4;
+const FEWER_LANES: usize = 2;
 const VECTORS: usize = 4;
 /// The port sums blocks of at most this many with eight running sums.
 const BLOCK: usize = 128;
@@ -26,18 +30,28 @@ impl Summation {
     pub fn mean_and_deviation(self, values: &[f64]) -> (f64, f64) {
         let count = values.len() as f64;
         let mean = self.sum(values) / count;
-        let squares: Vec<f64> = values.iter().map(|value| (value - mean).powi(2)).collect();
-        let squares = self.sum(&squares);
+        let squares = self.sum_of_squares(values.iter().map(|value| value - mean).collect());
         let variance = match self {
-            Self::Authors => squares * (1.0 / (count - 1.0)),
+            Self::Authors | Self::TwoLanes => squares * (1.0 / (count - 1.0)),
             Self::Port => squares / (count - 1.0),
         };
         (mean, variance.sqrt())
     }
 
+    fn sum_of_squares(self, mut deviations: Vec<f64>) -> f64 {
+        if self == Self::TwoLanes {
+            return in_two_lanes(&deviations, |sum, deviation| deviation.mul_add(deviation, sum));
+        }
+        for deviation in &mut deviations {
+            *deviation = deviation.powi(2);
+        }
+        self.sum(&deviations)
+    }
+
     fn sum(self, values: &[f64]) -> f64 {
         match self {
             Self::Authors => in_vectors(values),
+            Self::TwoLanes => in_two_lanes(values, |sum, value| sum + value),
             Self::Port => in_halves(values),
         }
     }
@@ -56,6 +70,21 @@ fn in_vectors(values: &[f64]) -> f64 {
     let [a, b, c, d] =
         others.iter().fold(first, |total, vector| std::array::from_fn(|at| vector[at] + total[at]));
     rest.iter().fold((a + c) + (b + d), |total, value| total + value)
+}
+
+/// Adds every value to one of eight running sums, then the vectors in order, then the two lanes, then the values left over.
+fn in_two_lanes(values: &[f64], add: impl Fn(f64, f64) -> f64) -> f64 {
+    let mut sums = [[0.0; FEWER_LANES]; VECTORS];
+    let blocks = values.chunks_exact(FEWER_LANES * VECTORS);
+    let rest = blocks.remainder();
+    for block in blocks {
+        for (sum, value) in sums.as_flattened_mut().iter_mut().zip(block) {
+            *sum = add(*sum, *value);
+        }
+    }
+    let [first, others @ ..] = sums;
+    let [a, b] = others.iter().fold(first, |total, vector| std::array::from_fn(|at| vector[at] + total[at]));
+    rest.iter().fold(a + b, |total, value| add(total, *value))
 }
 
 fn in_halves(values: &[f64]) -> f64 {
@@ -88,8 +117,33 @@ mod tests {
             let values: Vec<f64> = (1..=count).map(f64::from).collect();
             let expected = f64::from(count * (count + 1) / 2);
             assert_eq!(in_vectors(&values), expected, "{count}");
+            assert_eq!(in_two_lanes(&values, |sum, value| sum + value), expected, "{count}");
             assert_eq!(in_halves(&values), expected, "{count}");
         }
+    }
+
+    /// (1 + 2⁻²⁷)² rounded on its own loses 2⁻⁵⁴, which decides how the sum with 2⁻⁵³ is rounded.
+    #[test]
+    fn squares_are_added_before_they_are_rounded() {
+        let small = 2_f64.powi(-27);
+        let deviations = vec![small, small, 1.0 + small];
+        let rounded_first = 1.0 + 2.0 * small;
+        assert_eq!(Summation::Authors.sum_of_squares(deviations.clone()), rounded_first);
+        assert_eq!(Summation::TwoLanes.sum_of_squares(deviations), rounded_first + f64::EPSILON);
+    }
+
+    #[test]
+    fn two_lanes_meet_after_the_vectors() {
+        let large = 2_f64.powi(53);
+        let sum = |values: &[f64]| in_two_lanes(values, |sum, value| sum + value);
+        let mut values = [0.0; 8];
+        // Lane 1 of two vectors is summed before it meets lane 0.
+        (values[0], values[1], values[3]) = (large, 1.0, 1.0);
+        assert_eq!(sum(&values), large + 2.0);
+        // Lane 0 of two vectors meets the large number one by one.
+        (values[1], values[3]) = (0.0, 0.0);
+        (values[2], values[4]) = (1.0, 1.0);
+        assert_eq!(sum(&values), large);
     }
 
     /// What numpy finds for the sum of 1/1 … 1/n, which rounds at every step.

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
 
-use catena::kernel::{Block, Component, Dynamics, Step, VisitDynamics};
+use catena::kernel::{Component, Dynamics, Step, VisitDynamics};
 use catena::units::{LengthScale, Quality};
 
 const FIXTURE: &str = include_str!("components/components.txt");
@@ -37,7 +37,7 @@ impl VisitDynamics for At {
     }
 }
 
-fn flat<const K: usize>(block: Block<K>) -> Vec<f64> {
+fn flat<const K: usize>(block: [[f64; K]; K]) -> Vec<f64> {
     block.into_iter().flatten().collect()
 }
 

@@ -4,9 +4,7 @@
 
 use catena::graph::FactorGraph;
 use catena::index::{LatentIndex, OutputIndex};
-use catena::learning::{
-    GraphEvidence, LogNormal, LogPosterior, Parameters, Priors, ShortScalePenalty, SmallNoisePenalty,
-};
+use catena::learning::{GraphEvidence, LogNormal, LogPosterior, Parameters, Penalty, Priors};
 use catena::model::Lmc;
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::reference::DensePrior;
@@ -17,9 +15,9 @@ const FLOOR: f64 = 4e-4;
 
 const PRIORS: Priors = Priors {
     // Some noises of the scenarios lie below, some above.
-    noise: SmallNoisePenalty { center: 0.03, weight: 1.5 },
+    noise: Penalty { limit: 0.03, weight: 1.5 },
     length_scale: LogNormal { center: 2.0, weight: 0.7 },
-    shortness: ShortScalePenalty { length: 0.8, weight: 3.0 },
+    shortness: Penalty { limit: 0.8, weight: 3.0 },
     weight_precision: 0.4,
     wandering: LogNormal { center: 50.0, weight: 0.3 },
     quality: LogNormal { center: 1.0, weight: 0.5 },

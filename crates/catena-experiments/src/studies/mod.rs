@@ -8,7 +8,6 @@ mod ett;
 mod ett_time;
 mod sensor;
 mod start;
-mod start_misses;
 
 use crate::chapter::Chapter;
 use crate::error::ExperimentError;

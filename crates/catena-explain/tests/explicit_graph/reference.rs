@@ -5,7 +5,7 @@
 use super::cases::Case;
 use super::dense::{Dense, apply, combine, inner, invert, multiply, transpose, zeros};
 use catena::index::{LatentIndex, OutputIndex, RowIndex};
-use catena::kernel::{Block, Dynamics, VisitDynamics};
+use catena::kernel::{Dynamics, VisitDynamics};
 use catena_explain::Edge;
 
 pub(crate) struct Reference<'a> {
@@ -156,7 +156,7 @@ struct Blocks {
 impl VisitDynamics for Blocks {
     type Output = [Dense; 3];
     fn visit<const K: usize>(self, dynamics: impl Dynamics<K>) -> [Dense; 3] {
-        let nested = |block: Block<K>| block.iter().map(|row| row.to_vec()).collect::<Dense>();
+        let nested = |block: [[f64; K]; K]| block.iter().map(|row| row.to_vec()).collect::<Dense>();
         let step = dynamics.step(self.distance);
         [nested(step.transition), nested(step.noise), nested(dynamics.root_covariance())]
     }

@@ -96,7 +96,7 @@ pub fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Euclidean distance, by a scaled sum where the plain one would overflow or underflow. Edges have this length.
-pub fn distance(a: &[f64], b: &[f64]) -> f64 {
+pub(crate) fn distance(a: &[f64], b: &[f64]) -> f64 {
     let squared = squared_distance(a, b);
     if squared.is_normal() {
         return squared.sqrt();

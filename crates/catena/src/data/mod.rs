@@ -12,6 +12,7 @@ mod scaling;
 pub use dataset::Dataset;
 pub use error::DataError;
 pub(crate) use error::check_shape;
-pub use inputs::{InputPoints, distance, squared_distance};
+pub(crate) use inputs::distance;
+pub use inputs::{InputPoints, squared_distance};
 pub use observations::{Cell, Observations};
 pub use scaling::{InputScaling, OutputScaling};

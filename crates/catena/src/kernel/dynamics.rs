@@ -4,7 +4,7 @@ use crate::units::LengthScale;
 use std::marker::PhantomData;
 
 /// A small square matrix over the components of one latent's state.
-pub type Block<const K: usize> = [[f64; K]; K];
+pub(crate) type Block<const K: usize> = [[f64; K]; K];
 
 /// A stationary correlation function of `u = rate·Δ ≥ 0`.
 ///

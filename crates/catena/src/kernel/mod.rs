@@ -18,7 +18,8 @@ mod matern52;
 mod squared_exponential;
 
 pub use component::Component;
-pub use dynamics::{Block, Correlation, DerivativeState, Dynamics, Step, VisitDynamics};
+pub(crate) use dynamics::Block;
+pub use dynamics::{Correlation, DerivativeState, Dynamics, Step, VisitDynamics};
 use dynamics::{DerivativeDynamics, ValueDynamics};
 pub use matern12::Matern12;
 pub use matern32::Matern32;

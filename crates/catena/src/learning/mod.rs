@@ -19,10 +19,10 @@ mod relevance;
 pub use family::Family;
 pub use lbfgs::{OptimizerSettings, Progress, StopReason};
 pub use moments::{Extent, OutputMoments};
-pub use multi_start::{Learned, Monitor, MultiStartError, MultiStartSettings, multi_start};
+pub use multi_start::{Learned, MultiStartError, MultiStartSettings, multi_start};
 pub use objective::{Evidence, GraphEvidence, LogPosterior};
 pub use parameters::Parameters;
-pub use priors::{LogNormal, Priors, ShortScalePenalty, SmallNoisePenalty};
+pub use priors::{LogNormal, Penalty, Priors};
 pub use relevance::{Relevance, RelevanceSettings, learn_relevance};
 
 use crate::data::DataError;

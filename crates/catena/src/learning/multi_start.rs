@@ -25,7 +25,7 @@ impl Default for MultiStartSettings {
 }
 
 /// Called after every iteration, from several threads at once; `Break` ends the optimization.
-pub type Monitor<'a> = dyn Fn(Progress) -> ControlFlow<()> + Sync + 'a;
+type Monitor<'a> = dyn Fn(Progress) -> ControlFlow<()> + Sync + 'a;
 
 /// The result of learning.
 #[derive(Clone, Debug)]

@@ -25,45 +25,29 @@ impl LogNormal {
     }
 }
 
-/// A one-sided penalty on small noise variances: log density `−½·weight·(log(center/value))²` below `center`, 0 above it.
-///
-/// Without it the noise of one output can collapse to zero: the model then interpolates that output, and all other parameters
-/// follow. Above the center the data decide: a two-sided prior would cost an output whose noise is a third of its variance as
-/// much as a hundred cells can contribute, and its predictive intervals would be too narrow.
+/// A one-sided penalty on small values of a positive parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SmallNoisePenalty {
-    /// The variance below which the penalty begins.
-    pub center: f64,
+pub struct Penalty {
+    /// The value at which the penalty sets in.
+    pub limit: f64,
     /// Its strength; 0 for none.
     pub weight: f64,
 }
 
-impl SmallNoisePenalty {
-    /// Log density, and its derivative in the value; both are continuous at the center.
-    fn at(self, value: f64) -> (f64, f64) {
-        let depth = (self.center / value).ln().max(0.0);
+impl Penalty {
+    /// No penalty.
+    pub const NONE: Self = Self { limit: 1.0, weight: 0.0 };
+
+    /// `−½·weight·(log(limit/value))²` below the limit, 0 above it, and its derivative in the value; both are continuous.
+    fn of_logarithm(self, value: f64) -> (f64, f64) {
+        let depth = (self.limit / value).ln().max(0.0);
         (-0.5 * self.weight * depth * depth, self.weight * depth / value)
     }
-}
 
-/// A penalty on length-scales below the spacing of the points: log density `−½·weight·(length/ℓ)²`, negligible for
-/// length-scales well above `length`, prohibitive well below.
-///
-/// A latent shorter than the spacing acts as noise between distinct points but not between points that coincide. In tables with
-/// stuck sensors it then replaces the noise, whose variance goes to zero, and duplicates that disagree become impossible.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ShortScalePenalty {
-    /// The spacing of the points.
-    pub length: f64,
-    /// Its strength; 0 for none.
-    pub weight: f64,
-}
-
-impl ShortScalePenalty {
-    /// Log density, and its derivative in the length-scale.
-    fn at(self, length_scale: f64) -> (f64, f64) {
-        let ratio = self.length / length_scale;
-        (-0.5 * self.weight * ratio * ratio, self.weight * ratio * ratio / length_scale)
+    /// `−½·weight·(limit/value)²`, and its derivative in the value.
+    fn of_ratio(self, value: f64) -> (f64, f64) {
+        let ratio = self.limit / value;
+        (-0.5 * self.weight * ratio * ratio, self.weight * ratio * ratio / value)
     }
 }
 
@@ -73,12 +57,20 @@ impl ShortScalePenalty {
 /// standard deviations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Priors {
-    /// On every output's noise variance.
-    pub noise: SmallNoisePenalty,
+    /// On every output's noise variance v: `−½·weight·(log(limit/v))²` below the limit, 0 above it.
+    ///
+    /// Without it the noise of one output can collapse to zero: the model then interpolates that output, and all other
+    /// parameters follow. Above the limit the data decide: a two-sided prior would cost an output whose noise is a third of its
+    /// variance as much as a hundred cells can contribute, and its predictive intervals would be too narrow.
+    pub noise: Penalty,
     /// On the length-scale of every stationary latent.
     pub length_scale: LogNormal,
-    /// Also on the length-scale of every stationary latent.
-    pub shortness: ShortScalePenalty,
+    /// Also on the length-scale ℓ of every stationary latent: `−½·weight·(limit/ℓ)²`, negligible well above the limit,
+    /// prohibitive well below. The limit is the spacing of the points.
+    ///
+    /// A latent shorter than the spacing acts as noise between distinct points but not between points that coincide. In tables
+    /// with stuck sensors it then replaces the noise, whose variance goes to zero, and duplicates that disagree become impossible.
+    pub shortness: Penalty,
     /// On the length-scale of every random walk and local linear trend.
     pub wandering: LogNormal,
     /// On the quality of every oscillator.
@@ -90,9 +82,9 @@ pub struct Priors {
 impl Priors {
     /// Flat priors: maximum likelihood.
     pub const FLAT: Self = Self {
-        noise: SmallNoisePenalty { center: 1.0, weight: 0.0 },
+        noise: Penalty::NONE,
         length_scale: LogNormal::FLAT,
-        shortness: ShortScalePenalty { length: 0.0, weight: 0.0 },
+        shortness: Penalty::NONE,
         wandering: LogNormal::FLAT,
         quality: LogNormal::FLAT,
         weight_precision: 0.0,
@@ -116,9 +108,9 @@ impl Priors {
             LogNormal::FLAT
         };
         Self {
-            noise: SmallNoisePenalty { center: 0.01, weight: 2.0 },
+            noise: Penalty { limit: 0.01, weight: 2.0 },
             length_scale,
-            shortness: ShortScalePenalty { length: spacing, weight: 10.0 },
+            shortness: Penalty { limit: spacing, weight: 10.0 },
             wandering: LogNormal { center: 100.0 * length_scale.center, weight: 0.5 * length_scale.weight },
             quality: LogNormal { center: 1.0, weight: 0.5 },
             weight_precision: 1.0,
@@ -155,7 +147,7 @@ impl Priors {
         for (latent, derivative) in with_states.filter(|(latent, _)| latent.state_dim() > 0) {
             let length_scale = latent.length_scale().get();
             let terms = if latent.is_stationary() {
-                [self.length_scale.at(length_scale), self.shortness.at(length_scale)]
+                [self.length_scale.at(length_scale), self.shortness.of_ratio(length_scale)]
             } else {
                 [self.wandering.at(length_scale), (0.0, 0.0)]
             };
@@ -172,7 +164,7 @@ impl Priors {
             }
         }
         for (noise, derivative) in model.noise().iter().zip(&mut gradient.noise) {
-            let (value, added) = self.noise.at(noise.get());
+            let (value, added) = self.noise.of_logarithm(noise.get());
             log_density += value;
             *derivative += added;
         }

@@ -1,8 +1,17 @@
-//! The random streams of the paper's studies, bit for bit: Julia's `MersenneTwister` (dSFMT-19937, seeding of Julia up to
-//! 1.10), its ziggurat `randn` and its `randperm`.
+//! The random streams of the paper's studies, bit for bit: Julia's `MersenneTwister` (dSFMT-19937) with `rand`, the ziggurat
+//! `randn`, `randperm` and integers of a range.
 //!
-//! Arrays fill column by column. Long arrays bypass the generator's cache of 1002 numbers, so the order and the sizes of
-//! the draws matter: a stream must be asked for exactly what the authors asked.
+//! Julia 1.11 changed the seeding and the tail of `randn`, so a stream has a version ([`JuliaVersion`]). Arrays fill column by
+//! column. Long arrays bypass the generator's cache of 1002 numbers, so the order and the sizes of the draws matter: a
+//! stream must be asked for exactly what the authors asked.
+
+mod integers;
+mod seeding;
+mod ziggurat;
+
+use integers::IntegerCache;
+pub use seeding::JuliaVersion;
+use ziggurat::{TAIL, Ziggurat};
 
 /// 128-bit words of the generator's state.
 const WORDS: usize = 191;
@@ -22,13 +31,27 @@ pub struct JuliaStream {
     state: Vec<u64>,
     cache: Vec<u64>,
     used: usize,
+    integer_cache: IntegerCache,
     ziggurat: Ziggurat,
+    version: JuliaVersion,
 }
 
 impl JuliaStream {
-    /// The stream of this seed.
+    /// The stream of this seed in Julia up to 1.10.
     pub fn new(seed: u32) -> Self {
-        Self { state: seeded_state(seed), cache: vec![0; CACHE], used: CACHE, ziggurat: Ziggurat::new() }
+        Self::with_version(JuliaVersion::UpTo1_10, seed)
+    }
+
+    /// The stream of this seed in a version of Julia.
+    pub fn with_version(version: JuliaVersion, seed: u32) -> Self {
+        Self {
+            state: seeding::seeded_state(version, seed),
+            cache: vec![0; CACHE],
+            used: CACHE,
+            integer_cache: IntegerCache::default(),
+            ziggurat: Ziggurat::new(),
+            version,
+        }
     }
 
     /// The next number in [0, 1).
@@ -121,11 +144,20 @@ impl JuliaStream {
 
     fn normal_tail(&mut self, is_negative: bool) -> f64 {
         loop {
-            let x = -self.rand().ln() / TAIL;
-            let y = -self.rand().ln();
+            let x = -self.log_of_uniform() / TAIL;
+            let y = -self.log_of_uniform();
             if y + y > x * x {
                 return if is_negative { -TAIL - x } else { TAIL + x };
             }
+        }
+    }
+
+    /// The logarithm of a uniform number: of the draw itself up to Julia 1.10, of its complement, which is never 0, from 1.11 on.
+    fn log_of_uniform(&mut self) -> f64 {
+        let draw = self.rand();
+        match self.version {
+            JuliaVersion::UpTo1_10 => draw.ln(),
+            JuliaVersion::From1_11 => (-draw).ln_1p(),
         }
     }
 }
@@ -148,87 +180,6 @@ fn generate(state: &mut [u64], out: &mut [u64]) {
     (state[2 * WORDS], state[2 * WORDS + 1]) = (lung0, lung1);
 }
 
-/// `init_by_array([seed])` of dSFMT: mixing, doubles in [1, 2), and the period certification.
-fn seeded_state(seed: u32) -> Vec<u64> {
-    const SIZE: usize = 768;
-    const LAG: usize = 11;
-    const MID: usize = (SIZE - LAG) / 2;
-    let mix = |x: u32, factor: u32| (x ^ (x >> 27)).wrapping_mul(factor);
-    let mut words = [0x8b8b_8b8b_u32; SIZE];
-    let mut draw = mix(words[0] ^ words[MID] ^ words[SIZE - 1], 1_664_525);
-    words[MID] = words[MID].wrapping_add(draw);
-    draw = draw.wrapping_add(1);
-    words[MID + LAG] = words[MID + LAG].wrapping_add(draw);
-    words[0] = draw;
-    let mut i = 1;
-    for j in 0..SIZE - 1 {
-        let (mid, lag) = ((i + MID) % SIZE, (i + MID + LAG) % SIZE);
-        draw = mix(words[i] ^ words[mid] ^ words[(i + SIZE - 1) % SIZE], 1_664_525);
-        words[mid] = words[mid].wrapping_add(draw);
-        let key = if j == 0 { seed } else { 0 };
-        draw = draw.wrapping_add(key).wrapping_add(i as u32);
-        words[lag] = words[lag].wrapping_add(draw);
-        words[i] = draw;
-        i = (i + 1) % SIZE;
-    }
-    for _ in 0..SIZE {
-        let (mid, lag) = ((i + MID) % SIZE, (i + MID + LAG) % SIZE);
-        let sum = words[i].wrapping_add(words[mid]).wrapping_add(words[(i + SIZE - 1) % SIZE]);
-        draw = mix(sum, 1_566_083_941);
-        words[mid] ^= draw;
-        draw = draw.wrapping_sub(i as u32);
-        words[lag] ^= draw;
-        words[i] = draw;
-        i = (i + 1) % SIZE;
-    }
-    let mut state: Vec<u64> =
-        words.chunks_exact(2).map(|pair| u64::from(pair[0]) | (u64::from(pair[1]) << 32)).collect();
-    for word in &mut state[..2 * WORDS] {
-        *word = (*word & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000;
-    }
-    let lung0 = state[2 * WORDS] ^ 0x9001_4964_b32f_4329;
-    let lung1 = state[2 * WORDS + 1] ^ 0x3b8d_12ac_548a_7c7a;
-    let parity = (lung0 & 0x3d84_e1ac_0dc8_2880) ^ (lung1 & 1);
-    if parity.count_ones().is_multiple_of(2) {
-        state[2 * WORDS + 1] ^= 1;
-    }
-    state
-}
-
-/// Where the tail of the normal density begins.
-const TAIL: f64 = 3.654_152_885_361_008_796_351_947_251_856_046_648_127_333_159_209_644_888;
-/// The area of each strip: TAIL·e^(−TAIL²/2) plus the tail beyond it.
-const AREA: f64 = 0.004_928_673_233_974_658;
-
-/// Tables of the ziggurat: strips of equal area under the normal density.
-#[derive(Clone, Debug)]
-struct Ziggurat {
-    inside: Vec<i64>,
-    width: Vec<f64>,
-    height: Vec<f64>,
-}
-
-impl Ziggurat {
-    fn new() -> Self {
-        let scale = (1_u64 << 51) as f64;
-        let (mut inside, mut width, mut height) = (vec![0; 256], vec![0.0; 256], vec![0.0; 256]);
-        let mut outer = TAIL;
-        width[255] = outer / scale;
-        height[255] = (-0.5 * outer * outer).exp();
-        inside[0] = (outer * height[255] / AREA * scale) as i64;
-        width[0] = AREA / height[255] / scale;
-        height[0] = 1.0;
-        for strip in (1..255).rev() {
-            let x = (-2.0 * (AREA / outer + height[strip + 1]).ln()).sqrt();
-            inside[strip + 1] = (x / outer * scale) as i64;
-            width[strip] = x / scale;
-            height[strip] = (-0.5 * x * x).exp();
-            outer = x;
-        }
-        Self { inside, width, height }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -238,6 +189,15 @@ mod tests {
         assert_eq!(JuliaStream::new(42).rand(), 0.533_183_016_043_861_3);
         assert_eq!(JuliaStream::new(0).rand(), 0.823_647_507_977_412_4);
         assert!((JuliaStream::new(42).randn() + 0.556_026_876_146_386_1).abs() < 1e-15);
+    }
+
+    #[test]
+    fn known_first_draws_of_julia_1_11() {
+        let stream = |seed| JuliaStream::with_version(JuliaVersion::From1_11, seed);
+        assert_eq!(stream(42).rand(), 0.710_823_867_343_446_4);
+        assert_eq!(stream(0).rand(), 0.443_730_844_947_549_44);
+        assert!((stream(42).randn() - 1.210_282_022_049_036_2).abs() < 1e-15);
+        assert_eq!(stream(7777).randperm(5), [2, 3, 1, 4, 0]);
     }
 
     /// Bulk arrays, the cache after them, and (in the second) the tail of the ziggurat.
