@@ -36,9 +36,9 @@ pub fn check_words(words: impl IntoIterator<Item = OsString>) -> Result<(), Opti
 }
 
 /// Parses the command line, runs the command and returns its exit code.
-pub fn run() -> ExitCode {
+pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     interrupt::install();
-    let words: Vec<OsString> = std::env::args_os().collect();
+    let words: Vec<OsString> = words.into_iter().collect();
     let command = match Command::try_parse_from(&words) {
         Ok(command) => command,
         Err(error) => return error::usage_exit(&error, &words),

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    catena_cli::run()
+    catena_cli::run(std::env::args_os())
 }

@@ -9,6 +9,7 @@ use catena_io::Place;
 use catena_io::read::{ReadOptions, read_with_progress};
 use catena_io::select::{Frame, Layout, Selection, select};
 use catena_io::table::Table;
+use catena_io::write::Target;
 
 use crate::arguments::Columns;
 use crate::console::Console;
@@ -62,6 +63,20 @@ impl Source {
     /// The selected columns as a dataset.
     pub(crate) fn dataset(&self) -> Result<Dataset, CliError> {
         dataset(&self.frame).map_err(|error| self.in_user_terms(FitError::Data(error)))
+    }
+
+    /// The selected columns as a dataset. The frame drops its numbers, and so does the table if it is copied to the target as text.
+    pub(crate) fn take_dataset(&mut self, target: &Target) -> Result<Dataset, CliError> {
+        let dataset = self.dataset()?;
+        self.frame.drop_numbers();
+        if self.table.csv_source().is_some() && target.format().is_text() {
+            let outputs = match &self.frame.layout {
+                Layout::Wide { output_columns } => output_columns.as_slice(),
+                Layout::Long { value_column, .. } => std::slice::from_ref(value_column),
+            };
+            self.table.drop_numbers(outputs);
+        }
+        Ok(dataset)
     }
 
     /// An error with rows and columns named as in the user's file.

@@ -114,7 +114,7 @@ impl InBlocks {
             Quantity::Observation => prediction.with_noise(self.model.noise()),
         };
         let own = dataset.inputs().values()[usize::from(block.before.is_some())..].to_vec();
-        Ok(self.preparation.predictive(&prediction, &InputPoints::from_column(own)?)?)
+        Ok(self.preparation.predictive(prediction, &InputPoints::from_column(own)?)?)
     }
 
     /// Whether variances have all digits of a sweep in memory despite tiny noise.

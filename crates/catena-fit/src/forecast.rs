@@ -287,5 +287,5 @@ fn forecasts(
         .map(|outlook| prepared.inputs().point(outlook.origin)[0] + outlook.distance)
         .collect();
     let scaled = InputPoints::new(places.len(), 1, places)?;
-    Ok(parts.preparation.predictive(&ahead, &scaled)?)
+    Ok(parts.preparation.predictive(ahead, &scaled)?)
 }

@@ -270,7 +270,7 @@ impl LiveFit {
             prediction = prediction.with_noise(self.live.model().noise());
         }
         let point = InputPoints::new(1, self.dim, point).map_err(LiveError::Data)?;
-        Ok(self.preparation.predictive(&prediction, &point).map_err(LiveError::Data)?)
+        Ok(self.preparation.predictive(prediction, &point).map_err(LiveError::Data)?)
     }
 
     /// Recomputes all messages that edits have made stale, as every prediction does first; in parallel if they are many.

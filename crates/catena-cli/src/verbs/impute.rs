@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use catena::index::{OutputIndex, RowIndex};
 use catena_fit::{Fit, FitParts};
 use catena_io::select::{Frame, Layout, LongColumns};
 use catena_io::table::{Column, ColumnData, Table};
@@ -13,7 +14,7 @@ use crate::arguments::{Columns, ModelOptions, PredictionOptions, Printing, Table
 use crate::console::counted;
 use crate::error::CliError;
 use crate::in_blocks::BlockFilling;
-use crate::learning::{FitRequest, warn};
+use crate::learning::{FitRequest, fit_watched, warn};
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::plan::Plan;
 use crate::predictions::Added;
@@ -71,11 +72,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let target = checked_target(arguments)?;
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
-    let source = open(data, columns, text, console)?;
+    let mut source = open(data, columns, text, console)?;
     check_columns(arguments, &source, columns.long.as_ref())?;
-    let Some(fit) = request.learn(&source, "impute", *printing)? else { return Ok(()) };
+    let Some(options) = request.for_table(&source.frame, "impute", *printing)? else { return Ok(()) };
+    let n_missing = n_missing(&source);
+    let dataset = source.take_dataset(&target)?;
+    let fit = fit_watched(&dataset, &options, console).map_err(|error| source.in_user_terms(error))?;
     warn(&fit, console);
-    complete(arguments, &source, &fit, &target, columns.long.as_ref())?;
+    complete(arguments, &source, n_missing, &fit, &target, columns.long.as_ref())?;
     printing.summary(&fit)
 }
 
@@ -103,14 +107,15 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
     }
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let table = read_table(data, &read_options(data, &about, columns.format, text), console)?;
-    let source = rows_of(table, &about, Empty::Refused, console)?;
+    let mut source = rows_of(table, &about, Empty::Refused, console)?;
     check_columns(arguments, &source, about.long.as_ref())?;
     if arguments.options.dry_run {
         return Plan::with_model(&source.frame, &parts).show("impute", printing.json, console);
     }
-    let parts = FitParts { table: source.dataset()?, ..parts };
+    let n_missing = n_missing(&source);
+    let parts = FitParts { table: source.take_dataset(&target)?, ..parts };
     let fit = Fit::from_parts(parts).map_err(|error| source.in_user_terms(error))?;
-    complete(arguments, &source, &fit, &target, about.long.as_ref())?;
+    complete(arguments, &source, n_missing, &fit, &target, about.long.as_ref())?;
     printing.summary(&fit)
 }
 
@@ -125,28 +130,31 @@ fn checked_target(arguments: &Arguments) -> Result<Target, CliError> {
 fn complete(
     arguments: &Arguments,
     source: &Source,
+    n_missing: usize,
     fit: &Fit,
     target: &Target,
     long: Option<&LongColumns>,
 ) -> Result<(), CliError> {
     let completion = completion(arguments, source, fit, long)?;
     write_completed(&source.table, &completion, target)?;
-    // In a long table only missing values that have a row are counted.
-    let table = &source.table;
-    let missing_in = |column: &FilledColumn| {
-        let data = table.columns()[column.position].data();
-        column
-            .values
-            .iter()
-            .enumerate()
-            .filter(|(row, value)| value.is_finite() && data.is_missing(*row))
-            .count()
-    };
-    let n_missing = completion.filled.iter().map(missing_in).sum();
     let (missing, outputs) =
         (counted(n_missing, "missing value"), counted(source.frame.n_outputs(), "output"));
     arguments.printing.console().say(format!("filled {missing} in {outputs}"));
     Ok(())
+}
+
+/// The number of missing values; of a long table, those that have a row.
+fn n_missing(source: &Source) -> usize {
+    let Source { table, frame } = source;
+    let is_missing = |position: usize, row: usize| table.columns()[position].data().is_missing(row);
+    let count = |position: usize| (0..table.n_rows()).filter(|row| is_missing(position, *row)).count();
+    match &frame.layout {
+        Layout::Wide { output_columns } => output_columns.iter().map(|position| count(*position)).sum(),
+        Layout::Long { value_column, output_of, .. } => {
+            let rows = output_of.iter().enumerate().filter(|(_, output)| output.is_some());
+            rows.filter(|(row, _)| is_missing(*value_column, *row)).count()
+        }
+    }
 }
 
 /// The added columns with their names.
@@ -191,10 +199,13 @@ fn completion(
     let Source { table, frame } = source;
     let filled = frame.to_table_columns(|at| predictive.mean(at)).into_iter();
     let filled = filled.map(|(position, values)| FilledColumn { position, values }).collect();
+    let (observations, n_outputs) = (fit.table().observations(), frame.n_outputs());
+    let is_observed =
+        |at: usize| observations.is_observed(RowIndex::new(at / n_outputs), OutputIndex::new(at % n_outputs));
     let mut appended = vec![];
     for (added, names) in added_columns(arguments, frame, long) {
-        let cells = in_missing(&frame.values, |at| added.number(&predictive, at));
-        let columns = frame.to_table_columns(|at| cells[at]).into_iter();
+        let number = |at| if is_observed(at) { f64::NAN } else { added.number(&predictive, at) };
+        let columns = frame.to_table_columns(number).into_iter();
         appended.extend(columns.zip(names).map(|((_, values), name)| added_column(table, name, values)));
     }
     Ok(Completion { filled, appended })
@@ -203,10 +214,4 @@ fn completion(
 fn added_column(table: &Table, name: String, mut values: Vec<f64>) -> Column {
     values.resize(table.n_rows(), f64::NAN);
     Column::numbers(name, values)
-}
-
-/// A number for every missing value, NaN where a value was observed.
-fn in_missing(values: &[f64], number: impl Fn(usize) -> f64) -> Vec<f64> {
-    let cell = |(at, value): (usize, &f64)| if value.is_nan() { number(at) } else { f64::NAN };
-    values.iter().enumerate().map(cell).collect()
 }

@@ -291,7 +291,7 @@ impl FamilySelection<'_> {
         let table = self.training(preparation, table, fold)?;
         let learned = self.task(candidate, &table).learn(&table, &|_| self.reporter.go_on())?;
         let prediction = table.predictions(&learned.model)?;
-        let predictive = preparation.predictive_unchecked(&prediction, table.dataset.inputs());
+        let predictive = preparation.predictive_unchecked(prediction, table.dataset.inputs());
         let held_out = HeldOutScores::new(&predictive, &fold.held_out, &self.scales);
         Ok(TrialResult { learned, score: -held_out.scores.mnll, held_out: Some(held_out) })
     }

@@ -124,7 +124,7 @@ impl Fit {
     /// When numbers overflow.
     pub fn predict_rows(&self, quantity: Quantity) -> Result<Predictive, FitError> {
         let prediction = self.posterior.predict_rows(quantity)?;
-        Ok(self.parts.preparation.predictive(&prediction, self.prepared.inputs())?)
+        Ok(self.parts.preparation.predictive(prediction, self.prepared.inputs())?)
     }
 
     /// Predictive distributions at any inputs, in the user's units; each is independent of the others.
@@ -134,7 +134,7 @@ impl Fit {
     pub fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Predictive, FitError> {
         let scaled = self.parts.preparation.inputs(at)?;
         let prediction = self.posterior.predict(&scaled, quantity)?;
-        Ok(self.parts.preparation.predictive(&prediction, &scaled)?)
+        Ok(self.parts.preparation.predictive(prediction, &scaled)?)
     }
 
     /// The kernels of shared and private latents; `None` for a time model.

@@ -206,7 +206,7 @@ impl<'a> MethodSelection<'a> {
     ) -> Result<HeldOutScores, FitError> {
         let problem = Problem::new(model, &fold.training, DistanceScale::ONE)?;
         let prediction = method.fit(problem)?.predict(&fold.targets, Quantity::Observation)?;
-        let predictive = fold.preparation.predictive_unchecked(&prediction, &fold.targets);
+        let predictive = fold.preparation.predictive_unchecked(prediction, &fold.targets);
         let n_outputs = self.n_outputs();
         // Held-out cells are numbered by rows of the sample, predictions by rows with a held-out cell.
         let cell = |&(at, value): &(usize, f64)| {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use catena::data::{InputPoints, Observations};
+use catena::data::{Dataset, InputPoints};
 use catena::graph::FactorGraph;
 use catena::inference::{self, Workspace};
 use catena::kernel::{Kernel, StateKind};
@@ -54,26 +54,30 @@ impl MessagePassing {
 
     /// The posterior, not yet computed.
     fn posterior(&self, problem: Problem<'_>) -> Result<MessagePassingPosterior, MethodError> {
-        let dataset = problem.dataset();
-        let inputs = match &self.candidates {
-            None => dataset.inputs().clone(),
-            Some(candidates) => joined_inputs(dataset.inputs(), candidates)?,
+        let table = problem.dataset();
+        let dataset = match &self.candidates {
+            None => table.clone(),
+            Some(candidates) => {
+                let inputs = joined_inputs(table.inputs(), candidates)?;
+                let observations = with_empty_rows(table.observations(), inputs.n_rows())?.into_owned();
+                Dataset::new(inputs, observations)?
+            }
         };
-        let observations = with_empty_rows(dataset.observations(), inputs.n_rows())?.into_owned();
         let tree = match &self.tree {
             Some(tree) => Arc::clone(tree),
-            None => Arc::new(self.structure.build(&inputs)?),
+            None => Arc::new(self.structure.build(dataset.inputs())?),
         };
         let tree = in_units(tree, problem.distance_scale())?;
         let model = match self.states {
             States::AsGiven => problem.model().clone(),
-            States::Suited => with_suited_states(problem.model(), inputs.dim() == 1 && tree.is_chain())?,
+            States::Suited => {
+                with_suited_states(problem.model(), dataset.inputs().dim() == 1 && tree.is_chain())?
+            }
         };
         Ok(MessagePassingPosterior {
-            graph: FactorGraph::new(Arc::new(model), tree, &observations)?,
-            inputs,
-            observations,
-            n_rows: dataset.n_rows(),
+            graph: FactorGraph::new(Arc::new(model), tree, dataset.observations())?,
+            dataset,
+            n_rows: table.n_rows(),
             rows: OnceLock::new(),
             log_evidence: OnceLock::new(),
             posterior: OnceLock::new(),
@@ -118,9 +122,8 @@ fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
 /// A posterior that is computed when it is needed: one sweep for the rows, and one that keeps messages for other points.
 struct MessagePassingPosterior {
     graph: FactorGraph<'static>,
-    /// Rows and then candidates.
-    inputs: InputPoints,
-    observations: Observations,
+    /// Rows and then candidates; it shares its numbers with the table.
+    dataset: Dataset,
     n_rows: usize,
     /// Predictions at the rows and the log evidence.
     rows: OnceLock<(Prediction, f64)>,
@@ -159,11 +162,11 @@ impl MessagePassingPosterior {
     /// Whether the structure is no approximation: a chain along a single input whose latents are Markov in their states.
     fn is_exact(&self) -> bool {
         let tree = self.graph.tree();
-        let along = || tree.positions().map(|position| self.inputs.point(tree.row_at(position)));
+        let along = || tree.positions().map(|position| self.dataset.inputs().point(tree.row_at(position)));
         let is_markov = |latent: &Latent| {
             latent.state() == StateKind::Derivative || latent.kernel() == Some(Kernel::Matern12)
         };
-        self.inputs.dim() == 1
+        self.dataset.inputs().dim() == 1
             && tree.is_chain()
             && self.graph.model().latents().iter().all(is_markov)
             && (along().is_sorted() || along().is_sorted_by(|a, b| a >= b))
@@ -173,15 +176,15 @@ impl MessagePassingPosterior {
         cached(&self.rows, || {
             let found = inference::marginals(self.swept())?;
             let n_outputs = self.graph.model().n_outputs();
-            let of_rows = |cells: &[f64]| cells[..self.n_rows * n_outputs].to_vec();
-            let (means, variances) =
-                (of_rows(found.prediction.means()), of_rows(found.prediction.variances()));
+            let (mut means, mut variances) = found.prediction.into_arrays();
+            means.truncate(self.n_rows * n_outputs);
+            variances.truncate(self.n_rows * n_outputs);
             Ok((Prediction::new(self.n_rows, n_outputs, means, variances)?, found.log_evidence))
         })
     }
 
     fn posterior(&self) -> Result<&Posterior<'static>, MethodError> {
-        cached(&self.posterior, || Ok(Posterior::new(self.swept())?.with_inputs(&self.inputs)?))
+        cached(&self.posterior, || Ok(Posterior::new(self.swept())?.with_inputs(self.dataset.inputs())?))
     }
 
     /// Means, variances and, if requested, covariances along a line if states are too large to be kept.
@@ -190,15 +193,15 @@ impl MessagePassingPosterior {
         at: &InputPoints,
         with_covariances: bool,
     ) -> Result<Option<(Prediction, Vec<f64>)>, MethodError> {
-        if !self.has_large_states() || self.inputs.dim() != 1 {
+        if !self.has_large_states() || self.dataset.inputs().dim() != 1 {
             return Ok(None);
         }
-        Ok(Some(Workspace::new().predict_along(self.swept(), &self.inputs, at, with_covariances)?))
+        Ok(Some(Workspace::new().predict_along(self.swept(), self.dataset.inputs(), at, with_covariances)?))
     }
 
     /// Joint draws at points that all lie after the last row, row-major n×D each; `None` elsewhere.
     fn paths(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Option<Vec<f64>>, MethodError> {
-        let (inputs, tree) = (&self.inputs, self.graph.tree());
+        let (inputs, tree) = (self.dataset.inputs(), self.graph.tree());
         let last = inputs.values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let is_ahead = inputs.dim() == 1 && at.values().iter().all(|&place| place >= last);
         let ends_last = tree.positions().last().is_some_and(|end| inputs.point(tree.row_at(end))[0] == last);
@@ -213,10 +216,10 @@ impl MessagePassingPosterior {
 
     /// The posterior of the structure extended by these points, as rows after its own.
     fn with_points(&self, points: &InputPoints) -> Result<Posterior<'static>, MethodError> {
-        let attachment = Attachment::new(&self.inputs, self.graph.tree());
-        let inputs = joined_inputs(&self.inputs, points)?;
+        let attachment = Attachment::new(self.dataset.inputs(), self.graph.tree());
+        let inputs = joined_inputs(self.dataset.inputs(), points)?;
         let tree = Arc::new(with_points(&inputs, self.graph.tree(), &attachment)?);
-        let observations = with_empty_rows(&self.observations, inputs.n_rows())?;
+        let observations = with_empty_rows(self.dataset.observations(), inputs.n_rows())?;
         let model = Arc::new(self.swept().model().clone());
         Ok(Posterior::new(&FactorGraph::new(model, tree, &observations)?)?)
     }
@@ -262,7 +265,7 @@ impl Fitted for MessagePassingPosterior {
     ///
     /// The first call sweeps and keeps the messages; the cost of later ones does not depend on the number of rows.
     fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Prediction, MethodError> {
-        check_dim(self.inputs.dim(), at)?;
+        check_dim(self.dataset.inputs().dim(), at)?;
         if let Some((prediction, _)) = self.along(at, false)? {
             return Ok(self.of(prediction, quantity));
         }
@@ -274,7 +277,7 @@ impl Fitted for MessagePassingPosterior {
     }
 
     fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
-        check_dim(self.inputs.dim(), at)?;
+        check_dim(self.dataset.inputs().dim(), at)?;
         if let Some((_, covariances)) = self.along(at, true)? {
             return Ok(covariances);
         }
@@ -283,13 +286,13 @@ impl Fitted for MessagePassingPosterior {
 
     /// The points become part of the structure, equal ones once, and the whole structure is sampled.
     fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
-        check_dim(self.inputs.dim(), at)?;
+        check_dim(self.dataset.inputs().dim(), at)?;
         if let Some(paths) = self.paths(at, n_draws, seed)? {
             return Ok(paths);
         }
         let (points, place_of) = distinct_points(at)?;
         let posterior = self.with_points(&points)?;
-        let (n_before, n_outputs) = (self.inputs.n_rows(), self.graph.model().n_outputs());
+        let (n_before, n_outputs) = (self.dataset.inputs().n_rows(), self.graph.model().n_outputs());
         let mut draws = Vec::with_capacity(n_draws * at.n_rows() * n_outputs);
         for draw in posterior.draws(seed).take(n_draws) {
             for place in &place_of {
@@ -300,7 +303,7 @@ impl Fitted for MessagePassingPosterior {
     }
 
     fn live(&self) -> Result<Option<LivePosterior>, MethodError> {
-        Ok(Some(LivePosterior::new(self.swept(), &self.inputs, &self.observations)?))
+        Ok(Some(LivePosterior::new(self.swept(), self.dataset.inputs(), self.dataset.observations())?))
     }
 
     fn n_sweeps(&self) -> usize {

@@ -235,7 +235,7 @@ impl Part {
             Quantity::Function => prediction,
             Quantity::Observation => prediction.with_noise(model.noise()),
         };
-        Ok(self.preparation.predictive(&prediction, &self.inputs)?)
+        Ok(self.preparation.predictive(prediction, &self.inputs)?)
     }
 
     /// Filters all blocks but the last, then passes over them from the last to the first.

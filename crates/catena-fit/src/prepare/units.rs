@@ -224,7 +224,7 @@ impl Preparation {
     /// When a mean or a standard deviation overflows.
     pub fn predictive(
         &self,
-        prediction: &Prediction,
+        prediction: Prediction,
         scaled_inputs: &InputPoints,
     ) -> Result<Predictive, DataError> {
         let predictive = self.predictive_unchecked(prediction, scaled_inputs);
@@ -237,13 +237,12 @@ impl Preparation {
     /// The same without a check for overflow, for scores.
     pub(crate) fn predictive_unchecked(
         &self,
-        prediction: &Prediction,
+        prediction: Prediction,
         scaled_inputs: &InputPoints,
     ) -> Predictive {
         let n_outputs = self.outputs.len();
-        let mut centers = prediction.means().to_vec();
-        let mut deviations: Vec<f64> =
-            prediction.variances().iter().map(|variance| variance.sqrt()).collect();
+        let (mut centers, mut deviations) = prediction.into_arrays();
+        deviations.iter_mut().for_each(|variance| *variance = variance.sqrt());
         if !self.changes_nothing() {
             let rows = centers.chunks_exact_mut(n_outputs).zip(deviations.chunks_exact_mut(n_outputs));
             for ((centers, deviations), row) in rows.zip(scaled_inputs.rows()) {
