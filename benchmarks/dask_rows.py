@@ -196,9 +196,7 @@ def main():
     parser.add_argument("--per-file", type=int, default=250_000, help="rows per file, which is a partition")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument(
-        "--folder", help="folder for temporary files; by default a temporary directory"
-    )
+    parser.add_argument("--folder", help="folder for temporary files; by default a temporary directory")
     parser.add_argument("--overhead", action="store_true", help="compare processor seconds with one process")
     arguments = parser.parse_args()
     (overhead if arguments.overhead else large)(arguments)

@@ -1,6 +1,6 @@
 //! Test support: the dense reference, comparisons, seeded generators and conformance suites.
 //!
-//! - [`reference`]: a textbook Gaussian process in 32 digits;
+//! - [`mod@reference`]: a textbook Gaussian process in 32 digits;
 //! - [`compare`]: comparison of two tables of numbers, with the worst cell in the message;
 //! - [`random`]: seeded random numbers;
 //! - [`scenario`]: random models, structures and tables, with every edge case that the library supports;

@@ -99,21 +99,21 @@ impl Cell {
         (n_seeds > 0).then(|| by_seed(label, worst_relative(pairs), demanded))
     }
 
-    /// How far the port's mean of a score is from the printed one, and how far ours is, as parts of it.
+    /// The relative difference of the port's mean of a score from the printed mean, and that of ours if all seeds were run.
     pub(super) fn port_and_ours_from_print(
         &self,
         rival: Rival,
         (number, quantity): (&str, &str),
         of_paper: usize,
-    ) -> Option<(f64, f64)> {
+    ) -> Option<(f64, Option<f64>)> {
         let at = SCORES.iter().position(|score| *score == number)?;
         let reference = printed(self.study, &self.name, rival.key(), quantity)?.value;
         let port = (0..of_paper as u32)
             .map(|seed| Some(of_seed(self.study, &self.name, rival.key(), seed)?[at]))
             .collect::<Option<Vec<f64>>>()?;
-        let ours = self.column(rival, number).filter(|values| values.len() == of_paper)?;
+        let ours = self.column(rival, number).filter(|values| values.len() == of_paper);
         let from_print = |values: &[f64]| (mean(values) / reference - 1.0).abs();
-        Some((from_print(&port), from_print(&ours)))
+        Some((from_print(&port), ours.map(|ours| from_print(&ours))))
     }
 
     /// The mean that the paper prints of a score or, where it prints none, that of the port over our seeds.

@@ -106,19 +106,27 @@ fn of_port(n_training: usize) -> f64 {
 /// Where the port's mean is off the printed one by more than this part of it, it has decided ties otherwise than the authors.
 const PORT_IS_PAPER: f64 = 1e-8;
 
-/// Scores by seed beside the port's: judged, unless it is the port that is not at the paper's mean and we are.
+/// Scores by seed compared with the port's.
+///
+/// A difference is a miss only if the port's own mean is the printed one. Otherwise the port is not the paper: the row is not
+/// judged if our mean is the printed one, and has too few seeds to be judged if not all of the paper's seeds were run.
 fn beside_port(n_training: usize, cell: &Cell, rival: Rival) -> Option<Comparison> {
     let row = cell.against_port(rival, of_port(n_training))?;
-    match cell.port_and_ours_from_print(rival, ("mnll_latent", "mnll"), SEEDS as usize) {
-        Some((port, ours))
-            if row.verdict == Verdict::Misses && port > PORT_IS_PAPER && ours <= PORT_IS_PAPER =>
-        {
-            Some(
-                row.not_judged(format!("the port's mean is {port:.0e} off the printed one, ours {ours:.0e}")),
-            )
-        }
-        _ => Some(row),
+    let of_paper = SEEDS as usize;
+    let from_print = cell.port_and_ours_from_print(rival, ("mnll_latent", "mnll"), of_paper);
+    let Some((port, ours)) = from_print.filter(|(port, _)| *port > PORT_IS_PAPER) else { return Some(row) };
+    if row.verdict != Verdict::Misses {
+        return Some(row);
     }
+    Some(match ours {
+        Some(ours) if ours <= PORT_IS_PAPER => {
+            row.not_judged(format!("the port's mean is {port:.0e} off the printed one, ours {ours:.0e}"))
+        }
+        Some(_) => row,
+        None => row.not_comparable(format!(
+            "the port's mean is {port:.0e} off the printed one; ours needs all {of_paper} seeds"
+        )),
+    })
 }
 
 pub(super) fn chapter(ledger: &Ledger, extent: Extent) -> Result<Option<Chapter>, ExperimentError> {
