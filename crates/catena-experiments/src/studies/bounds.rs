@@ -134,20 +134,24 @@ fn learned(study: &Study) -> Result<Record, ExperimentError> {
         ..FitOptions::default()
     };
     let fitted = fit(&study.dataset, &options, &|_| ControlFlow::Continue(()))?;
-    // A model of kernels has parameters to give.
-    let Some(parameters) = fitted.parameters() else { return Ok(Record::default()) };
     let (inputs, chain) = (study.dataset.inputs(), study.scaled_chain()?);
     let distortion = Distortion::of(inputs, &chain, PairSampling::default()).upper_bound();
     let fixed_bound = covariance_gap_bound(&study.model, chain.len(), distortion);
-    // Length-scales come in units of the inputs, the study's in median gaps.
-    let unit = study.distance_scale.get();
+    // The fit scales each input by its own deviation; the smallest one gives a bound that holds in every direction. Length-scales
+    // are then in units of the inputs, the study's in median gaps.
+    let (model, preparation) = (&fitted.parts().model, &fitted.parts().preparation);
+    let smallest = preparation.inputs.iter().fold(f64::INFINITY, |least, (_, scale)| least.min(*scale));
+    let unit = smallest / study.distance_scale.get();
+    let weights = model.mixing().to_dense();
     let mut bound = 0.0;
     let mut record = Record::default();
-    for (latent, length_scale) in parameters.length_scales.iter().enumerate() {
-        let squared_norm: f64 = parameters.mixing.iter().map(|row| row[latent].powi(2)).sum();
-        let lipschitz = 3.0_f64.sqrt() / (std::f64::consts::E * length_scale / unit);
+    for (at, latent) in model.latents().iter().enumerate() {
+        let of_latent = weights.iter().skip(at).step_by(model.n_latents()).zip(&preparation.outputs);
+        let squared_norm: f64 = of_latent.map(|(weight, output)| (weight * output.scale).powi(2)).sum();
+        let length_scale = latent.length_scale().get() * unit;
+        let lipschitz = 3.0_f64.sqrt() / (std::f64::consts::E * length_scale);
         bound += chain.len() as f64 * distortion * squared_norm * lipschitz;
-        record.put(format!("length-scale-{latent}"), length_scale / unit);
+        record.put(format!("length-scale-{at}"), length_scale);
     }
     record.put("bound.fixed", fixed_bound);
     record.put("bound.learned", bound);
