@@ -1,4 +1,4 @@
-//! `impute` holds at most three copies of its table at once, counted by the allocator of this program.
+//! `impute` holds at most three copies of the observed values at once, counted by the allocator of this program.
 //!
 //! A copy is a live block of exactly one number per observed value (a sparse copy) or per cell (a dense copy). Predictions have two
 //! blocks of one number per cell, mean and variance, and are counted with the dense copies.
@@ -94,7 +94,7 @@ fn table() -> String {
 }
 
 #[test]
-fn impute_holds_three_copies_of_the_table() {
+fn impute_holds_at_most_three_sparse_copies_of_the_table() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("impute_memory");
     std::fs::create_dir_all(&folder).unwrap();
     let path = |name: &str| OsString::from(folder.join(name));

@@ -18,7 +18,7 @@ use std::path::Path;
 pub struct Format(&'static Definition);
 
 impl Format {
-    /// Every format. To add one, write its file beside the others and list its [`Definition`] here.
+    /// Every format. To add one, write its file beside the others and list its `Definition` here.
     pub const ALL: &'static [Self] = &[
         Self::CSV,
         Self(&delimited::TSV),
