@@ -225,7 +225,7 @@ pub fn rolling(fit: &Fit, table: &Dataset, options: &Rolling) -> Result<Vec<Hori
     Ok(found)
 }
 
-/// The rows of the fit and the rows of another table that follow them; `None` if there are none.
+/// The rows of the fit and the rows of another table that follow them; `None` if no row follows.
 ///
 /// # Errors
 /// When the tables have different columns.

@@ -31,7 +31,7 @@ pub(crate) fn jobs<'a>(study: StudyName, context: &'a Context) -> Result<Vec<Job
     }
 }
 
-/// What the computed numbers of a study say; `None` if there are none.
+/// The chapter of a study; `None` if none of its cells is computed.
 pub(crate) fn chapter(
     study: StudyName,
     ledger: &Ledger,

@@ -39,7 +39,7 @@ pub struct Gathered {
     pub census: Census,
     /// The units.
     pub preparation: Preparation,
-    /// The median length of the nonzero edges of the chain; `None` if there are none.
+    /// The median length of the nonzero edges of the chain; `None` if all edges have length 0.
     pub spacing: Option<f64>,
     /// Sums and counts of products of outputs over all partitions; see [`OutputMoments::sums_of`].
     pub sums: (Vec<f64>, Vec<f64>),

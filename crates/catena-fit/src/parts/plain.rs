@@ -53,7 +53,7 @@ pub struct PlainModel {
     pub shapes: Vec<Option<f64>>,
     /// Weights of shared latents, row-major.
     pub shared: Vec<f64>,
-    /// Weights of private latents; empty if there are none.
+    /// Weights of private latents; empty for a model without private latents.
     pub private: Vec<f64>,
     /// The noise variances.
     pub noise: Vec<f64>,

@@ -10,7 +10,7 @@ use crate::error::{FitError, MethodError};
 /// The rows with an observed cell.
 ///
 /// # Errors
-/// When there are none.
+/// When no cell is observed.
 pub fn rows_with_a_cell(dataset: &Dataset) -> Result<Dataset, DataError> {
     let has_cell = |row: &RowIndex| dataset.observations().row(*row).len() > 0;
     dataset.select_rows(&dataset.inputs().rows().filter(has_cell).collect::<Vec<_>>())

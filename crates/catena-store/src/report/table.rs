@@ -74,7 +74,7 @@ pub struct OutputSeries {
     pub unit: Option<String>,
     /// Observed values given to the fit; `None` is missing.
     pub observed: Vec<Option<f64>>,
-    /// Held-out values. Empty if there are none.
+    /// Held-out values; empty without held-out cells.
     pub held_out: Vec<Option<f64>>,
     /// Posterior mean, in the user's units. NaN where there is no prediction.
     pub mean: Vec<f64>,

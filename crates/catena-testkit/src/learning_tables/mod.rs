@@ -237,7 +237,7 @@ pub const RECIPES: [TableRecipe; 10] = [
 /// The recipe of this name.
 ///
 /// # Panics
-/// If there is none.
+/// If no recipe has this name.
 pub fn recipe(name: &str) -> TableRecipe {
     *RECIPES.iter().find(|recipe| recipe.name == name).unwrap()
 }

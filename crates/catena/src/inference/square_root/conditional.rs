@@ -33,7 +33,7 @@ use crate::linalg::{Shape, noise_factor};
 pub(crate) struct Conditional {
     /// The size of a state.
     size: usize,
-    /// The size of the state before: `size`, or 0 if there is none.
+    /// The size of the preceding state: `size`, or 0 for a Gaussian without one.
     pub(super) near: usize,
     /// A (size×near), X (size×size), E (near×near), b, e, c.
     numbers: Vec<f64>,
