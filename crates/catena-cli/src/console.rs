@@ -54,11 +54,6 @@ impl Console {
         self.bar(0, "reading {bar:30} {bytes}/{total_bytes} {eta} left")
     }
 
-    /// A bar for a series of computations, in thousandths of the work.
-    pub(crate) fn computing(self) -> ProgressBar {
-        self.bar(1000, "{bar:30} {elapsed}, {eta} left  {msg}")
-    }
-
     /// A bar for the stages of a fit.
     pub(crate) fn fitting(self) -> FitBar {
         let bar = self.bar(1000, "{prefix} {bar:30} {elapsed} {msg}");

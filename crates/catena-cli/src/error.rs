@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use catena_experiments::ExperimentError;
 use catena_fit::{FitError, LiveFitError};
 use catena_io::journal::JournalError;
 use catena_io::read::ReadError;
@@ -120,10 +119,6 @@ pub(crate) enum CliError {
     NotSorted { file: FileName, place: Place, column: String },
     #[error("{file}: {what}")]
     Blocks { file: FileName, what: &'static str },
-    #[error(transparent)]
-    Experiment(#[from] ExperimentError),
-    #[error("{misses} of {judged} numbers miss the paper's; {file} says which and by how much")]
-    Missed { misses: usize, judged: usize, file: FileName },
     #[error("cannot write to standard output ({0})")]
     Output(#[from] std::io::Error),
     #[error(transparent)]
@@ -158,8 +153,7 @@ impl CliError {
     /// 2 for bad input or usage, 3 for a numerical failure.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Overflow { .. } | Self::Missed { .. } => 3,
-            Self::Experiment(cause) if cause.is_numeric() => 3,
+            Self::Overflow { .. } => 3,
             Self::Fit { cause, .. } if cause.is_numerical() => 3,
             Self::Live { cause, .. } if cause.is_numerical() => 3,
             Self::Store(StoreError::NotFinite) => 3,
@@ -178,6 +172,10 @@ impl CliError {
     }
 }
 
+/// The reply to the former verb `reproduce`.
+const REPRODUCE: &str = "`reproduce` is a program of its own; in a checkout of the source, run \
+                         `cargo run --release -p catena-experiments -- sensor -o results`";
+
 /// Prints help, or a usage error as one sentence, and returns the exit code.
 pub(crate) fn usage_exit(error: &clap::Error, words: &[OsString]) -> ExitCode {
     match usage_sentence(error, words) {
@@ -194,6 +192,11 @@ pub(crate) fn usage_sentence(error: &clap::Error, words: &[OsString]) -> Option<
     let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_help || !error.use_stderr() {
         return None;
+    }
+    let is_reproduce = error.kind() == clap::error::ErrorKind::InvalidSubcommand
+        && words.iter().skip(1).any(|word| word == "reproduce");
+    if is_reproduce {
+        return Some(REPRODUCE.to_owned());
     }
     let text = error.render().to_string();
     let lines = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));

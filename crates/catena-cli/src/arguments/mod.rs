@@ -17,7 +17,7 @@ pub(crate) use values::{
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    chain, compare, completion, demo, fit, forecast, impute, predict, report, reproduce, score, update, watch,
+    chain, compare, completion, demo, fit, forecast, impute, predict, report, score, update, watch,
 };
 
 /// Multi-output Gaussian process regression on tables with missing values: fill, predict, forecast, compare, report.
@@ -64,8 +64,6 @@ pub(crate) enum Verb {
     Chain(chain::Arguments),
     /// Write a saved model as a self-contained web page.
     Report(report::Arguments),
-    /// Run the paper's studies again and put every number beside the printed one.
-    Reproduce(reproduce::Arguments),
     /// Run an example: a year of weather at three airports, with two gaps whose true values are known.
     Demo(demo::Arguments),
     /// Print the completion script of a shell, or write manual pages.

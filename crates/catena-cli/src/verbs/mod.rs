@@ -9,7 +9,6 @@ pub(crate) mod forecast;
 pub(crate) mod impute;
 pub(crate) mod predict;
 pub(crate) mod report;
-pub(crate) mod reproduce;
 pub(crate) mod score;
 pub(crate) mod update;
 pub(crate) mod watch;
@@ -30,7 +29,6 @@ pub(crate) fn run(command: Command) -> Result<(), CliError> {
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Chain(arguments) => chain::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
-        Verb::Reproduce(arguments) => reproduce::run(&arguments),
         Verb::Demo(arguments) => demo::run(&arguments),
         Verb::Completion(arguments) => completion::run(&arguments),
     }

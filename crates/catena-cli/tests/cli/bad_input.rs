@@ -256,6 +256,8 @@ const CASES: &[Case] = &[
     ("completion klingon", 2, &["klingon"]),
     ("fit waves.csv", 2, &["--output <MODEL>", "see `catena help fit`"]),
     ("fill waves.csv", 2, &["'fill'", "see `catena --help`"]),
+    ("reproduce sensor -o results", 2, &["cargo run --release -p catena-experiments -- sensor -o results"]),
+    ("help reproduce", 2, &["cargo run --release -p catena-experiments -- sensor -o results"]),
 ];
 
 #[test]
@@ -266,7 +268,7 @@ fn each_ends_with_its_code_and_one_sentence_and_writes_nothing() {
     assert!(CASES.len() >= 40);
     let mut wrong = vec![];
     for (words, code, pieces) in CASES {
-        let quiet = if words.starts_with("completion") { "" } else { " -q" };
+        let quiet = if words.starts_with("completion") || words.starts_with("help") { "" } else { " -q" };
         let outcome = folder.run(&format!("{words}{quiet}"));
         let lines: Vec<&str> = outcome.stderr.lines().collect();
         let is_sentence = lines.len() == 1 && lines[0].starts_with("catena: ");

@@ -10,6 +10,5 @@ mod in_blocks;
 mod interrupts;
 mod kept_models;
 mod models;
-mod reproducing;
 mod showing;
 mod watching;

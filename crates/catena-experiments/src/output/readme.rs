@@ -8,7 +8,7 @@ use crate::verdict::Verdict;
 
 pub(super) fn text(chapters: &[Chapter], runs: &Runs) -> String {
     let mut text = String::from(
-        "# The paper's studies, reproduced\n\nMade by `catena reproduce`; `report.html` shows the same with figures. Random \
+        "# The paper's studies, reproduced\n\nMade by `catena-reproduce` (`cargo run --release -p catena-experiments -- STUDY -o DIR`); `report.html` shows the same with figures. Random \
          streams are the authors', so scores are compared seed by seed. Seconds are those of the processor, \
          all threads together; compare ratios within a table.\n\n",
     );

@@ -64,7 +64,7 @@ fn path(folder: &Path) -> std::path::PathBuf {
 fn command(settings: &Settings) -> String {
     let is_all = settings.studies.len() == StudyName::ALL.len();
     let study = if is_all { "all" } else { settings.studies.first().map_or("all", |study| study.word()) };
-    let mut command = format!("catena reproduce {study} -o DIR");
+    let mut command = format!("catena-reproduce {study} -o DIR");
     if let Some(seeds) = settings.seeds {
         command += &format!(" --seeds {seeds}");
     }
