@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena_fit::parts::PlainModel;
-use catena_fit::{Fit, LiveFit, MethodChoice, Predictive, Quantity, StructureOption, Summary};
+use catena_fit::{Fit, LiveFit, Predictive, Quantity, StructureOption, Summary};
 use catena_store::{About, Parameters, length_text};
 use numpy::{PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -240,12 +240,12 @@ impl Model {
     /// Whether the model uses message passing on a chain.
     fn is_chain(&self) -> bool {
         let parts = self.fit.parts();
-        let is_own = matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena);
+        let is_own = parts.method.is_message_passing();
         let is_line = parts.table.inputs().dim() == 1;
         let is_chain = match parts.structure {
             StructureOption::Auto => is_line,
             StructureOption::Chain => true,
-            StructureOption::Tree | StructureOption::Ensemble { .. } => false,
+            _ => false,
         };
         is_own && is_chain && parts.candidates.is_none()
     }

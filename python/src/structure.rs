@@ -5,7 +5,7 @@ use std::sync::Arc;
 use catena::data::InputPoints;
 use catena::index::RowIndex;
 use catena::structure::{Start, StructureError, Tree, chain_ensemble};
-use catena_fit::{Fit, MethodChoice, StructureOption};
+use catena_fit::{Fit, StructureOption};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
@@ -28,7 +28,7 @@ impl Structure {
     /// The structure of a fit over its rows and candidates, rebuilt.
     pub(crate) fn of_fit(fit: &Fit) -> Result<Option<Self>, Failure> {
         let parts = fit.parts();
-        if !matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena) {
+        if !parts.method.is_message_passing() {
             return Ok(None);
         }
         let rows = parts.preparation.inputs(parts.table.inputs())?;

@@ -5,9 +5,7 @@ use std::path::Path;
 use catena::data::{Cell, Dataset, InputPoints, Observations};
 use catena::model::Lmc;
 use catena_fit::parts::{LatentKind, PlainModel};
-use catena_fit::{
-    Fit, FitParts, FullScaleSize, HeldOut, MethodChoice, Preparation, StructureOption, Summary,
-};
+use catena_fit::{Fit, FitParts, HeldOut, MethodChoice, Preparation, StructureOption, Summary};
 use catena_io::FileName;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError};
 use catena_io::select::{Input, LongColumns};
@@ -63,55 +61,22 @@ struct Named {
 }
 
 impl Named {
-    fn new(name: &str, count: usize) -> Self {
-        Self { name: name.to_owned(), count, neighbors: 0 }
-    }
-
     fn of_method(method: MethodChoice) -> Self {
-        match method {
-            MethodChoice::Auto => Self::new("auto", 0),
-            MethodChoice::Catena => Self::new("catena", 0),
-            MethodChoice::Exact => Self::new("exact", 0),
-            MethodChoice::Svgp { n_inducing } => Self::new("svgp", n_inducing),
-            MethodChoice::Nngp { n_neighbors } => Self::new("nngp", n_neighbors),
-            MethodChoice::FullScale { size } => {
-                let FullScaleSize { n_inducing, n_neighbors } = size.unwrap_or_default();
-                Self { neighbors: n_neighbors, ..Self::new("fullscale", n_inducing) }
-            }
-        }
+        let (name, [count, neighbors]) = method.to_parts();
+        Self { name: name.to_owned(), count, neighbors }
     }
 
     fn method(&self) -> Option<MethodChoice> {
-        match self.name.as_str() {
-            "auto" => Some(MethodChoice::Auto),
-            "catena" => Some(MethodChoice::Catena),
-            "exact" => Some(MethodChoice::Exact),
-            "svgp" => Some(MethodChoice::Svgp { n_inducing: self.count }),
-            "nngp" => Some(MethodChoice::Nngp { n_neighbors: self.count }),
-            "fullscale" => Some(MethodChoice::FullScale {
-                size: Some(FullScaleSize { n_inducing: self.count, n_neighbors: self.neighbors }),
-            }),
-            _ => None,
-        }
+        MethodChoice::from_parts(&self.name, [self.count, self.neighbors])
     }
 
     fn of_structure(structure: StructureOption) -> Self {
-        match structure {
-            StructureOption::Auto => Self::new("auto", 0),
-            StructureOption::Chain => Self::new("chain", 0),
-            StructureOption::Tree => Self::new("tree", 0),
-            StructureOption::Ensemble { n_chains } => Self::new("ensemble", n_chains),
-        }
+        let (name, count) = structure.to_parts();
+        Self { name: name.to_owned(), count, neighbors: 0 }
     }
 
     fn structure(&self) -> Option<StructureOption> {
-        match self.name.as_str() {
-            "auto" => Some(StructureOption::Auto),
-            "chain" => Some(StructureOption::Chain),
-            "tree" => Some(StructureOption::Tree),
-            "ensemble" => Some(StructureOption::Ensemble { n_chains: self.count }),
-            _ => None,
-        }
+        StructureOption::from_parts(&self.name, self.count)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Fills a [`Report`] with the numbers, predictions and warnings of a fit.
 
 use catena_fit::{
-    ComponentSummary, Fit, HeldOut, LatentSummary, MethodChoice, Predictive, Quantity, StructureOption,
-    SumSummary, Summary,
+    ComponentSummary, Fit, HeldOut, LatentSummary, Predictive, Quantity, StructureOption, SumSummary, Summary,
 };
 use catena_io::FileName;
 use catena_io::select::Input;
@@ -129,7 +128,7 @@ fn shared_latents(count: usize) -> String {
 fn structure(fit: &Fit) -> Option<Structure> {
     let parts = fit.parts();
     let inputs = parts.preparation.inputs(parts.table.inputs()).ok()?;
-    let is_message_passing = matches!(parts.method, MethodChoice::Auto | MethodChoice::Catena);
+    let is_message_passing = parts.method.is_message_passing();
     if !is_message_passing || !(2..=3).contains(&inputs.dim()) || inputs.n_rows() > MOST_EDGES {
         return None;
     }

@@ -174,7 +174,7 @@ fn scored_methods(
             .map_err(|error| error.to_string());
         Row { name: name.to_owned(), outcome }
     };
-    let is_message_passing = matches!(fit.parts().method, MethodChoice::Auto | MethodChoice::Catena);
+    let is_message_passing = fit.parts().method.is_message_passing();
     let first =
         if is_message_passing { "catena".to_owned() } else { format!("auto: {}", fit.parts().method) };
     let mut rows = vec![scored(&first, seconds, &|| fit.predict_rows(Quantity::Observation))];

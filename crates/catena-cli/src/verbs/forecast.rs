@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use catena::data::InputPoints;
-use catena_fit::{
-    FitError, FitOptions, MOST_OUTPUTS, MethodChoice, StructureOption, TimeOptions, median_gap,
-};
+use catena_fit::{FitError, FitOptions, MOST_OUTPUTS, StructureOption, TimeOptions, median_gap};
 use catena_io::select::{Frame, Input, LongColumns};
 use catena_io::table::{Column, ColumnData, Table, TextColumn};
 use catena_io::units::Duration;
@@ -166,7 +164,7 @@ fn choose_time(options: &mut FitOptions, frame: &Frame, console: Console) {
 
 /// Whether no option requires a model of kernels.
 fn leaves_open(options: &FitOptions) -> bool {
-    let by_messages = matches!(options.method, MethodChoice::Auto | MethodChoice::Catena);
+    let by_messages = options.method.is_message_passing();
     let on_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
     let nothing_given = options.kernel.is_none() && options.parameters.is_none() && options.state.is_none();
     by_messages && on_chain && nothing_given && options.latents.is_none() && options.private.is_none()

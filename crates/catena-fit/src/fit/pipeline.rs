@@ -20,8 +20,10 @@ use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_c
 /// # Errors
 /// When the table or the options are invalid, or numbers overflow.
 pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Fit, FitError> {
-    let options =
-        &FitOptions { method: options.method.with_counts(table, options.learning_rows), ..options.clone() };
+    let options = &FitOptions {
+        method: options.method.with_default_counts(table, options.learning_rows),
+        ..options.clone()
+    };
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
         return finish(table, model, options, monitor);

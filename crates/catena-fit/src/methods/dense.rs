@@ -1,41 +1,17 @@
-//! Exact, sparse variational and nearest-neighbor inference as methods.
+//! The common part of the posteriors of dense methods.
 
-use catena::data::{DataError, InputPoints};
+use catena::data::InputPoints;
 use catena::index::RowIndex;
 use catena::model::Lmc;
 use catena::prediction::Prediction;
-use catena_methods::exact::{Exact, ExactOptions};
-use catena_methods::kmeans::{PAPER_ROUNDS, Start, k_means};
-use catena_methods::nngp::{Nngp, NngpOptions};
-use catena_methods::svgp::{Approximation, Svgp, SvgpOptions};
-use catena_methods::{DenseMethodError, Gradient, Joint, Problem};
+use catena_methods::{DenseMethodError, Joint, Problem};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use super::method::{Differentiable, Evidence, Fitted, Method, Quantity};
+use super::method::{Evidence, Fitted, Quantity};
 use crate::error::MethodError;
-
-/// Exact inference with dense matrices.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct ExactMethod(pub ExactOptions);
-
-/// Sparse variational inference. Inducing points are k-means centers (started by k-means++) of the observed rows, shared by all
-/// latents.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SvgpMethod {
-    /// The number of centers.
-    pub n_inducing: usize,
-    /// The seed of the starting rows.
-    pub seed: u64,
-    /// Further options.
-    pub options: SvgpOptions,
-}
-
-/// Nearest-neighbor inference.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct NngpMethod(pub NngpOptions);
 
 /// A posterior with the rows it was fitted to.
 pub(crate) struct WithRows<P> {
@@ -103,125 +79,5 @@ impl<P: DensePosterior> Fitted for WithRows<P> {
             draws.extend(draw);
         }
         Ok(draws)
-    }
-}
-
-impl DensePosterior for Exact {
-    fn model(&self) -> &Lmc {
-        self.model()
-    }
-
-    fn evidence(&self) -> Result<Evidence, DenseMethodError> {
-        Ok(Evidence::Exact(self.log_evidence()))
-    }
-
-    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
-        self.predict(at)
-    }
-
-    fn joint(&self, at: &InputPoints) -> Option<Result<Joint, DenseMethodError>> {
-        Some(self.joint(at))
-    }
-}
-
-impl DensePosterior for Svgp {
-    fn model(&self) -> &Lmc {
-        self.model()
-    }
-
-    fn evidence(&self) -> Result<Evidence, DenseMethodError> {
-        let value = self.log_evidence();
-        Ok(match self.approximation() {
-            Approximation::Fitc => Evidence::Approximate(value),
-            Approximation::Collapsed => Evidence::LowerBound(value),
-        })
-    }
-
-    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
-        self.predict(at)
-    }
-}
-
-impl DensePosterior for Nngp {
-    fn model(&self) -> &Lmc {
-        self.model()
-    }
-
-    fn evidence(&self) -> Result<Evidence, DenseMethodError> {
-        Ok(Evidence::Approximate(self.log_evidence()?))
-    }
-
-    fn predict_function(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
-        self.predict(at)
-    }
-}
-
-impl Method for ExactMethod {
-    fn name(&self) -> &'static str {
-        "exact"
-    }
-
-    fn fit(&self, problem: Problem<'_>) -> Result<Box<dyn Fitted>, MethodError> {
-        Ok(WithRows::new(Exact::fit(problem, self.0)?, problem))
-    }
-}
-
-impl Differentiable for ExactMethod {
-    fn gradient(&self, problem: Problem<'_>) -> Result<Gradient, MethodError> {
-        Ok(Exact::fit(problem, self.0)?.gradient()?)
-    }
-}
-
-impl SvgpMethod {
-    /// The collapsed bound with this many inducing points per latent, placed by k-means.
-    pub fn new(n_inducing: usize) -> Self {
-        Self { n_inducing, seed: 0, options: SvgpOptions::default() }
-    }
-
-    /// Places the inducing points and computes the posterior.
-    fn posterior(&self, problem: Problem<'_>) -> Result<Svgp, DenseMethodError> {
-        let start = Start::PlusPlus { n_centers: self.n_inducing, seed: self.seed };
-        let inducing = k_means(&observed_points(problem)?, start, PAPER_ROUNDS)?;
-        Svgp::fit(problem, &inducing, self.options)
-    }
-}
-
-/// The inputs of rows with at least one observed cell.
-fn observed_points(problem: Problem<'_>) -> Result<InputPoints, DataError> {
-    let (inputs, observations) = (problem.dataset().inputs(), problem.dataset().observations());
-    let rows = inputs.rows().filter(|&row| observations.row(row).len() > 0);
-    let values: Vec<f64> = rows.flat_map(|row| inputs.point(row)).copied().collect();
-    InputPoints::new(values.len() / inputs.dim(), inputs.dim(), values)
-}
-
-impl Method for SvgpMethod {
-    fn name(&self) -> &'static str {
-        "svgp"
-    }
-
-    fn fit(&self, problem: Problem<'_>) -> Result<Box<dyn Fitted>, MethodError> {
-        Ok(WithRows::new(self.posterior(problem)?, problem))
-    }
-}
-
-impl Differentiable for SvgpMethod {
-    fn gradient(&self, problem: Problem<'_>) -> Result<Gradient, MethodError> {
-        Ok(self.posterior(problem)?.gradient())
-    }
-}
-
-impl Method for NngpMethod {
-    fn name(&self) -> &'static str {
-        "nngp"
-    }
-
-    fn fit(&self, problem: Problem<'_>) -> Result<Box<dyn Fitted>, MethodError> {
-        Ok(WithRows::new(Nngp::fit(problem, self.0)?, problem))
-    }
-}
-
-impl Differentiable for NngpMethod {
-    fn gradient(&self, problem: Problem<'_>) -> Result<Gradient, MethodError> {
-        Ok(Nngp::fit(problem, self.0)?.gradient()?)
     }
 }

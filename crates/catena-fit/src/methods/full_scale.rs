@@ -1,4 +1,4 @@
-//! Full-scale inference (low rank plus neighbors) as a method.
+//! `fullscale[:M,K]`: full-scale inference, M inducing points and K neighbors for the residual process.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +10,57 @@ use catena_methods::{DenseMethodError, Gradient, Joint, MemoryLimit, Problem};
 
 use super::dense::{DensePosterior, WithRows};
 use super::method::{Differentiable, Evidence, Fitted, Method};
+use super::named::NamedMethod;
 use crate::error::MethodError;
+use crate::options::MethodChoice;
+
+pub(super) struct Definition;
+
+impl Definition {
+    fn size(choice: MethodChoice) -> Option<FullScaleSize> {
+        if let MethodChoice::FullScale { size } = choice { size } else { None }
+    }
+}
+
+impl NamedMethod for Definition {
+    fn word(&self) -> &'static str {
+        "fullscale"
+    }
+
+    fn usages(&self) -> Vec<&'static str> {
+        vec!["fullscale", "fullscale:M,K (M inducing points, K neighbors)"]
+    }
+
+    /// `M,K`: inducing points and neighbors, not both 0.
+    fn parse(&self, counts: Option<&str>) -> Option<MethodChoice> {
+        let Some(counts) = counts else { return Some(MethodChoice::FullScale { size: None }) };
+        let (inducing, neighbors) = counts.split_once(',')?;
+        let size = FullScaleSize::new(inducing.trim().parse().ok()?, neighbors.trim().parse().ok()?);
+        (size.n_inducing + size.n_neighbors > 0).then_some(MethodChoice::FullScale { size: Some(size) })
+    }
+
+    fn counts_text(&self, choice: MethodChoice) -> Option<String> {
+        Self::size(choice).map(|size| format!("{},{}", size.n_inducing, size.n_neighbors))
+    }
+
+    fn counts(&self, choice: MethodChoice) -> [usize; 2] {
+        let size = Self::size(choice).unwrap_or_default();
+        [size.n_inducing, size.n_neighbors]
+    }
+
+    fn with_counts(&self, [n_inducing, n_neighbors]: [usize; 2]) -> MethodChoice {
+        MethodChoice::FullScale { size: Some(FullScaleSize { n_inducing, n_neighbors }) }
+    }
+
+    fn dense(&self, choice: MethodChoice, seed: u64, memory: MemoryLimit) -> Option<Box<dyn Differentiable>> {
+        let size = Self::size(choice).unwrap_or_default();
+        Some(Box::new(FullScaleMethod::new(size, seed).with_memory(memory)))
+    }
+
+    fn full_scale_likelihood(&self, choice: MethodChoice, _is_selected: bool) -> Option<FullScaleSize> {
+        Some(Self::size(choice).unwrap_or_default())
+    }
+}
 
 /// Full-scale inference. The arrangement of a table's points is kept between models, so that an optimization computes it once.
 #[derive(Debug, Default)]

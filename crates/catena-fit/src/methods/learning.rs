@@ -8,17 +8,13 @@ use catena::learning::{Evidence, Family, Learned, MultiStartSettings};
 use catena::model::Lmc;
 use catena::structure::Tree;
 use catena::units::DistanceScale;
-use catena_methods::exact::ExactOptions;
 use catena_methods::fullscale::FullScaleSize;
-use catena_methods::nngp::NngpOptions;
-use catena_methods::svgp::SvgpOptions;
 use catena_methods::{MemoryLimit, Problem};
 
-use super::dense::{ExactMethod, NngpMethod, SvgpMethod};
-use super::ensemble::EnsembleMethod;
+use super::catena::Place;
 use super::full_scale::FullScaleMethod;
-use super::message_passing::{MessagePassing, States};
-use super::method::{Differentiable, Fitted, Method};
+use super::method::{Differentiable, Fitted};
+use super::registry::definition;
 use crate::cost::{full_scale_learning, limits};
 use crate::error::{FitError, MethodError};
 use crate::folds::random_rows;
@@ -54,7 +50,7 @@ pub(crate) fn learning_task(
     (settings, multipliers): (MultiStartSettings, &'static [f64]),
     (options, selected): (&FitOptions, bool),
 ) -> LearningTask {
-    let (settings, multipliers): (_, &'static [f64]) = if learns_by_full_scale(options, selected) {
+    let (settings, multipliers): (_, &'static [f64]) = if full_scale_likelihood(options, selected).is_some() {
         // Evaluations are expensive: one start is enough after a method selection.
         let n_outputs = table.dataset.observations().n_outputs();
         let (_, iterations) = full_scale_learning(options.budget, &family, n_outputs);
@@ -78,16 +74,13 @@ pub(crate) fn learn(
     let reporter = Reporter::new(monitor, Stage::Learning, 0.0);
     let limit = task.settings.optimizer.max_iterations;
     let watch = |progress| reporter.learning(progress, limit);
-    let Some(mut method) = dense_method(options.method, options.seed, options.memory) else {
+    let Some(mut method) = definition(options.method).dense(options.method, options.seed, options.memory)
+    else {
         return task.learn(table, &watch);
     };
     let mut learning_rows = options.learning_rows;
-    if learns_by_full_scale(options, selected) {
-        if options.method == MethodChoice::Exact {
-            // Exact inference needs a Cholesky factor at every iteration; the full-scale likelihood is close and cheaper.
-            let size = FullScaleSize::default();
-            method = Box::new(FullScaleMethod::new(size, options.seed).with_memory(options.memory));
-        }
+    if let Some(size) = full_scale_likelihood(options, selected) {
+        method = Box::new(FullScaleMethod::new(size, options.seed).with_memory(options.memory));
         let n_outputs = table.dataset.observations().n_outputs();
         let (most, _) = full_scale_learning(options.budget, &task.family, n_outputs);
         learning_rows = learning_rows.or(Some(most));
@@ -105,31 +98,9 @@ pub(crate) fn learn(
     task.learn_by(&table.statistics, || table.moments(), &evidence, &watch)
 }
 
-/// Whether parameters are learned by the full-scale likelihood: for that method, and for selected exact inference.
-fn learns_by_full_scale(options: &FitOptions, selected: bool) -> bool {
-    match options.method {
-        MethodChoice::FullScale { .. } => true,
-        MethodChoice::Exact => selected,
-        _ => false,
-    }
-}
-
-/// The chosen method unless it is message passing.
-fn dense_method(method: MethodChoice, seed: u64, memory: MemoryLimit) -> Option<Box<dyn Differentiable>> {
-    match method {
-        MethodChoice::Auto | MethodChoice::Catena => None,
-        MethodChoice::Exact => {
-            Some(Box::new(ExactMethod(ExactOptions { memory, ..ExactOptions::default() })))
-        }
-        MethodChoice::Svgp { n_inducing } => {
-            let options = SvgpOptions { memory, ..SvgpOptions::default() };
-            Some(Box::new(SvgpMethod { n_inducing, seed, options }))
-        }
-        MethodChoice::Nngp { n_neighbors } => Some(Box::new(NngpMethod(NngpOptions::new(n_neighbors)))),
-        MethodChoice::FullScale { size } => {
-            Some(Box::new(FullScaleMethod::new(size.unwrap_or_default(), seed).with_memory(memory)))
-        }
-    }
+/// The size of the full-scale likelihood by which parameters are learned; `None` for the evidence of the method itself.
+fn full_scale_likelihood(options: &FitOptions, selected: bool) -> Option<FullScaleSize> {
+    definition(options.method).full_scale_likelihood(options.method, selected)
 }
 
 /// Conditions a model on a scaled table. `candidates` are scaled; `tree` is the structure over rows and candidates if it is
@@ -143,17 +114,8 @@ pub(crate) fn condition(
     (seed, memory): (u64, MemoryLimit),
 ) -> Result<Box<dyn Fitted>, FitError> {
     let problem = Problem::new(model, dataset, DistanceScale::ONE)?;
-    if let Some(method) = dense_method(method, seed, memory) {
-        return Ok(method.fit(problem)?);
+    match definition(method).dense(method, seed, memory) {
+        Some(method) => Ok(method.fit(problem)?),
+        None => super::catena::condition(problem, Place { structure, tree, candidates, seed }),
     }
-    if let StructureOption::Ensemble { n_chains } = structure {
-        if n_chains == 0 {
-            return Err(FitError::EmptyEnsemble);
-        }
-        if candidates.is_some() {
-            return Err(FitError::CandidatesInEnsemble);
-        }
-        return Ok(EnsembleMethod { n_chains, seed }.fit(problem)?);
-    }
-    Ok(MessagePassing { structure, tree, states: States::AsGiven, candidates }.fit(problem)?)
 }

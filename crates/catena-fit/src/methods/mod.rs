@@ -2,16 +2,24 @@
 //! nearest-neighbor and full-scale inference.
 
 mod attach;
+mod catena;
 mod dense;
 mod ensemble;
+mod exact;
 mod full_scale;
 mod learning;
 mod message_passing;
 mod method;
+mod named;
+mod nngp;
+mod registry;
+mod svgp;
 
-pub use dense::{ExactMethod, NngpMethod, SvgpMethod};
 pub use ensemble::EnsembleMethod;
+pub use exact::ExactMethod;
 pub use full_scale::FullScaleMethod;
 pub(crate) use learning::{MethodEvidence, condition, learn, learning_task};
 pub use message_passing::{MessagePassing, States};
 pub use method::{Differentiable, Evidence, Fitted, Method, Quantity};
+pub use nngp::NngpMethod;
+pub use svgp::SvgpMethod;

@@ -1,84 +1,10 @@
-//! Choices of a fit: method, structure, mean, transforms, budget, kernels and given parameters.
+//! Choices of a fit: mean, transforms, budget, kernels and given parameters.
 
 use std::str::FromStr;
 
-use catena::data::InputPoints;
 use catena::index::OutputIndex;
 use catena::kernel::Kernel;
-use catena::structure::{
-    Start, StructureChoice, StructureError, Tree, greedy_chain, sorted_chain, spanning_tree,
-};
-use catena_methods::fullscale::FullScaleSize;
 use thiserror::Error;
-
-/// The inference method.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum MethodChoice {
-    /// Along one input message passing, which is exact; with several inputs chosen by cost and held-out cells.
-    #[default]
-    Auto,
-    /// Message passing.
-    Catena,
-    /// Exact inference with dense matrices.
-    Exact,
-    /// Sparse variational inference.
-    Svgp {
-        /// The number of inducing points; 0 for 200, or the number of rows if smaller.
-        n_inducing: usize,
-    },
-    /// Nearest-neighbor inference.
-    Nngp {
-        /// The number of neighbors; 0 for 16, or the number of rows if smaller.
-        n_neighbors: usize,
-    },
-    /// Full-scale inference: inducing points, and neighbors for the residual process.
-    FullScale {
-        /// The numbers of both; `None` to choose by held-out cells.
-        size: Option<FullScaleSize>,
-    },
-}
-
-/// The structure for message passing.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum StructureOption {
-    /// The default for the number of inputs.
-    #[default]
-    Auto,
-    /// The sorted or greedy chain.
-    Chain,
-    /// The minimum spanning tree.
-    Tree,
-    /// Several random greedy chains; parameters are learned on the greedy chain, predictions are combined.
-    Ensemble {
-        /// The number of chains.
-        n_chains: usize,
-    },
-}
-
-impl StructureOption {
-    /// Builds the structure over the points. For an ensemble it is the greedy chain, on which parameters are learned.
-    ///
-    /// # Errors
-    /// When there are no points, or a distance overflows.
-    pub fn build(self, inputs: &InputPoints) -> Result<Tree, StructureError> {
-        match self {
-            Self::Auto => StructureChoice::for_dim(inputs.dim()).build(inputs),
-            Self::Chain | Self::Ensemble { .. } if inputs.dim() == 1 => sorted_chain(inputs),
-            Self::Chain | Self::Ensemble { .. } => greedy_chain(inputs, Start::FirstRow),
-            Self::Tree => spanning_tree(inputs),
-        }
-    }
-
-    /// The name of the structure that [`StructureOption::build`] builds for this many inputs.
-    pub fn name(self, n_inputs: usize) -> &'static str {
-        match self {
-            Self::Auto => StructureChoice::for_dim(n_inputs).name(),
-            Self::Chain | Self::Ensemble { .. } if n_inputs == 1 => "sorted chain",
-            Self::Chain | Self::Ensemble { .. } => "greedy chain",
-            Self::Tree => "spanning tree",
-        }
-    }
-}
 
 /// The prior mean of the outputs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

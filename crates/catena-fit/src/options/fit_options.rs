@@ -6,9 +6,9 @@ use catena::learning::Priors;
 use catena_methods::MemoryLimit;
 use catena_methods::fullscale::FullScaleSize;
 
-use super::choices::{
-    Budget, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, TransformChoice,
-};
+use super::choices::{Budget, GivenParameters, KernelPair, MeanChoice, TransformChoice};
+use super::methods::MethodChoice;
+use super::structures::StructureOption;
 use super::time::TimeOptions;
 
 /// Options of a fit.

@@ -2,21 +2,24 @@
 
 mod choices;
 mod fit_options;
+mod methods;
+mod structures;
 mod time;
 mod time_spec;
 mod words;
 
-pub use choices::{
-    Budget, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, TransformChoice,
-    UnknownKernel,
-};
+pub use choices::{Budget, GivenParameters, KernelPair, MeanChoice, TransformChoice, UnknownKernel};
 pub use fit_options::FitOptions;
+pub use methods::MethodChoice;
+pub(crate) use methods::with_methods;
+pub use structures::StructureOption;
 pub use time::{
     ComponentKind, ComponentParameters, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, SharedHarmonic, SharedSeason,
     TimeOptions, TimeParameters,
 };
 pub use time_spec::{SpecError, Term, TimeSpec};
 pub use words::UnknownWord;
+pub(crate) use words::positive_count;
 
 /// How users request relearning, on the command line and in Python.
 pub(crate) const RELEARN: &str = "--relearn (relearn=True in Python)";

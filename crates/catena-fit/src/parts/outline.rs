@@ -73,7 +73,7 @@ impl Outline {
     ) -> Result<Self, FitError> {
         let is_line = sample.inputs().dim() == 1;
         let refuse = |what| Err(FitError::NotInParts { what });
-        if !matches!(options.method, MethodChoice::Auto | MethodChoice::Catena) {
+        if !options.method.is_message_passing() {
             return refuse("supports message passing only; leave method out");
         }
         if !matches!(options.structure, StructureOption::Auto | StructureOption::Chain) {
