@@ -133,10 +133,6 @@ pub(crate) enum CliError {
     Line { file: FileName, line: u64, what: String },
     #[error("{file}: a line is longer than {} MiB; check the line breaks", crate::watch::LONGEST_LINE >> 20)]
     LongLine { file: FileName },
-    #[error(
-        "{file}: has fewer than the {at} bytes already read from it; give the file from which the journal was written"
-    )]
-    StreamIsShort { file: FileName, at: u64 },
     #[error("the model has no output {name:?}{}", nearest.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default())]
     UnknownOutput { name: String, nearest: Option<String> },
     #[error("{file}: --apply cannot overwrite its own model; give another path with -o")]

@@ -101,6 +101,13 @@ impl Source {
                 what: "this value is not positive, but the model uses the logarithm of this output; leave the cell empty \
                        if the value is missing, or fit a new model to all rows",
             },
+            FitError::TooLarge { row, output } => CliError::Cell {
+                file,
+                place: row_of(row),
+                column: self.frame.outputs[output.get()].clone(),
+                what: "this value is too large for the model; leave the cell empty if the value is missing, or fit a new \
+                       model to all rows",
+            },
             cause => CliError::Fit { file, cause },
         }
     }

@@ -169,6 +169,17 @@ pub enum FitError {
         /// The value.
         value: f64,
     },
+    /// A value whose square is not representable under fixed parameters.
+    #[error(
+        "output {output} is too large for the model at row {row}; leave the cell empty if it is missing, or fit a new model to \
+         all rows"
+    )]
+    TooLarge {
+        /// The row of the given table.
+        row: RowIndex,
+        /// The output.
+        output: OutputIndex,
+    },
     /// An ensemble of zero chains.
     #[error("an ensemble needs at least one chain")]
     EmptyEnsemble,

@@ -12,7 +12,7 @@ use thiserror::Error;
 use crate::error::{FitError, MethodError};
 use crate::fit::{Fit, FitParts};
 use crate::methods::Quantity;
-use crate::prepare::{Predictive, Preparation, log_volume};
+use crate::prepare::{Predictive, Preparation, is_in_range, log_volume};
 
 /// An error of a live fit, which is then unchanged.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -84,6 +84,9 @@ impl LiveFitError {
         }
     }
 }
+
+/// The reason for which a value is refused.
+const TOO_LARGE: &str = "too large for the model; leave the cell empty if it is missing";
 
 /// A fitted model that takes edits, in the user's units. Parameters and units stay fixed.
 #[derive(Clone, Debug)]
@@ -240,6 +243,63 @@ impl LiveFit {
         Ok(())
     }
 
+    /// Observes cells at one input, as [`LiveFit::observe_row`], and predicts there. If numbers overflow, the cells are as before;
+    /// a new row stays, empty.
+    ///
+    /// # Errors
+    /// As [`LiveFit::observe_row`] and [`LiveFit::marginals_at`].
+    pub fn observe_and_predict(
+        &mut self,
+        inputs: &[f64],
+        cells: &[(OutputIndex, f64)],
+        quantity: Quantity,
+    ) -> Result<Predictive, LiveFitError> {
+        let row = self.rows.get(&key(inputs)).copied();
+        let mut before = Vec::with_capacity(cells.len());
+        for &(output, _) in cells {
+            self.check(output)?;
+            let prepared = row.map_or(Ok(None), |row| self.live.observed(row, output))?;
+            let edit = row.and_then(|row| self.edits.get(&(row, output)).copied());
+            before.push((output, prepared, edit));
+        }
+        self.observe_row(inputs, cells)?;
+        let predicted = self.marginals_at(inputs, quantity);
+        if predicted.as_ref().is_err_and(LiveFitError::is_numerical) {
+            // The last of several cells of one output was set last.
+            for (output, prepared, edit) in before.into_iter().rev() {
+                self.restore(inputs, output, prepared, edit)?;
+            }
+        }
+        predicted
+    }
+
+    /// Puts back the value of a cell in the model's units, and its entry among the edits.
+    fn restore(
+        &mut self,
+        inputs: &[f64],
+        output: OutputIndex,
+        prepared: Option<f64>,
+        edit: Option<Option<f64>>,
+    ) -> Result<(), LiveFitError> {
+        self.remove(inputs, output)?;
+        let Some(&row) = self.rows.get(&key(inputs)) else { return Ok(()) };
+        if let Some(prepared) = prepared {
+            let point = self.scaled(inputs)?;
+            self.live.set(row, output, prepared)?;
+            self.log_volume += self.volume(&point, output, prepared);
+            self.n_observed += 1;
+        }
+        match edit {
+            Some(edit) => {
+                self.edits.insert((row, output), edit);
+            }
+            None => {
+                self.edits.remove(&(row, output));
+            }
+        }
+        Ok(())
+    }
+
     /// Removes a cell; returns whether it was observed.
     ///
     /// # Errors
@@ -388,7 +448,8 @@ impl LiveFit {
             return refused("not positive, but the logarithm of this output is modelled");
         }
         let prepared = transform.apply(value, point);
-        if prepared.is_finite() { Ok(prepared) } else { refused("too large") }
+        let is_in_range = prepared.is_finite() && is_in_range(self.live.model(), output, prepared);
+        if is_in_range { Ok(prepared) } else { refused(TOO_LARGE) }
     }
 
     /// The log Jacobian of the change of units of a cell whose value is in the model's units.

@@ -27,7 +27,7 @@ impl Fit {
     pub fn with_more_rows(&self, more: &Dataset) -> Result<Self, FitError> {
         // Checked alone first, so that errors name rows of the new table.
         self.parts.preparation.check_positive(more)?;
-        self.parts.preparation.dataset(more)?;
+        Preparation::check_size(&self.parts.preparation.dataset(more)?, &self.parts.model)?;
         let table = appended(&self.parts.table, more)?;
         let names: Vec<&str> = self.parts.summary.outputs.iter().map(|output| output.name.as_str()).collect();
         let mut warnings = range_warnings(&self.parts.table, more, &names);

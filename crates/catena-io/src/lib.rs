@@ -22,4 +22,4 @@ pub mod write;
 
 mod place;
 
-pub use place::{Excerpt, FileName, Place};
+pub use place::{Excerpt, FileId, FileName, Place};

@@ -1,6 +1,7 @@
 //! The location of an error: a file, a line or row, and a short excerpt.
 
 use std::fmt;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// A file, or one of the standard streams.
@@ -30,6 +31,36 @@ impl fmt::Display for FileName {
             Self::StandardOutput => formatter.write_str("standard output"),
             Self::Memory => formatter.write_str("table in memory"),
         }
+    }
+}
+
+/// The number of a file on its device: a renamed file keeps it, another file of the same name has another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileId {
+    /// The device; 0 on systems without such numbers.
+    pub device: u64,
+    /// The file on the device; 0 on systems without such numbers.
+    pub file: u64,
+}
+
+impl FileId {
+    /// The number of an opened or named file.
+    pub fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt;
+            Self { device: metadata.dev(), file: metadata.ino() }
+        }
+        #[cfg(not(unix))]
+        {
+            let _ = metadata;
+            Self { device: 0, file: 0 }
+        }
+    }
+
+    /// Whether the system numbers its files.
+    pub fn is_known(self) -> bool {
+        self.file != 0
     }
 }
 

@@ -7,7 +7,7 @@ use catena::model::Lmc;
 use catena_fit::parts::{LatentKind, PlainModel};
 use catena_fit::{Fit, FitParts, HeldOut, MethodChoice, Preparation, StructureOption, Summary};
 use catena_io::FileName;
-use catena_io::model_file::{Array, Container, Digest, ModelFileError};
+use catena_io::model_file::{Array, Container, Digest, ModelFileError, ModelLock};
 use catena_io::select::{Input, LongColumns};
 use catena_io::table::NumberStyle;
 use catena_io::time::TimeAxis;
@@ -83,9 +83,17 @@ impl Named {
 /// Writes a model file atomically.
 ///
 /// # Errors
-/// If the path cannot be written, or the model has non-finite numbers.
+/// If the path cannot be written, another process uses the model there, or the model has non-finite numbers.
 pub fn save(fit: &Fit, about: &About, path: &Path) -> Result<(), StoreError> {
     Ok(container(fit, about)?.write_to(path)?)
+}
+
+/// The same for a process that has locked the model to replace it.
+///
+/// # Errors
+/// If the path cannot be written, or the model has non-finite numbers.
+pub fn save_under(lock: &ModelLock, fit: &Fit, about: &About, path: &Path) -> Result<(), StoreError> {
+    Ok(container(fit, about)?.write_under(lock, path)?)
 }
 
 /// The bytes of a model file.

@@ -33,7 +33,7 @@ const EXAMPLES: &[&str] = &["01_posterior", "02_missing_outputs", "03_gradient",
 
 const USAGE: &str = "\
 usage: cargo xtask test [python]
-       cargo xtask audit [CHECK...] [--seconds N] [--advisories PATH] [--baseline REV|PATH]
+       cargo xtask audit [CHECK...] [--seconds N] [--seed N] [--advisories PATH] [--baseline REV|PATH]
        cargo xtask fuzz [TARGET...] [--seconds N]
        cargo xtask dist [--twice]
        cargo xtask strings [--check]";

@@ -8,7 +8,7 @@ mod values;
 pub(crate) use columns::Columns;
 pub(crate) use model::ModelOptions;
 pub(crate) use output::{
-    PredictionOptions, Printing, TableTarget, check_apart, check_model_target, is_standard_stream,
+    PredictionOptions, Printing, TableTarget, check_apart, is_standard_stream, lock_model_target,
 };
 pub(crate) use values::{
     Bytes, Horizon, KernelOption, column, count, format, horizon, one_structure, positive, probability,

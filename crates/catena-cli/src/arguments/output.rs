@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use catena_fit::{Fit, Quantity};
 use catena_io::FileName;
 use catena_io::journal::Journal;
+use catena_io::model_file::ModelLock;
 use catena_io::read::Format;
 use catena_io::write::{Target, TargetFile};
+use catena_store::StoreError;
 use clap::Args;
 
 use super::values;
@@ -45,6 +47,9 @@ pub(crate) struct TableTarget {
     /// Table to write, in the format of its suffix; `-` is standard output.
     #[arg(short, long, value_name = "OUT", default_value = "-")]
     pub(crate) output: PathBuf,
+    /// In text, put an apostrophe before column names that a spreadsheet would run as a formula (`=`, `+`, `-`, `@`).
+    #[arg(long)]
+    pub(crate) safe_headers: bool,
 }
 
 impl TableTarget {
@@ -62,9 +67,9 @@ impl TableTarget {
         check_apart(&[&self.output], read)?;
         let target = Target::new(&self.output, Format::of_path(&self.output).or(format))?;
         if !is_pipe {
-            drop(TargetFile::create(target.file())?);
+            TargetFile::check_path(&self.output)?;
         }
-        Ok(target)
+        Ok(target.with_safe_headers(self.safe_headers))
     }
 }
 
@@ -91,17 +96,19 @@ pub(crate) fn check_apart(written: &[&Path], read: &[&Path]) -> Result<(), CliEr
     Ok(())
 }
 
-/// Refuses a path where a model cannot be written, or where it would replace a model that has a journal.
-pub(crate) fn check_model_target(path: &Path) -> Result<(), CliError> {
+/// Locks the path of a model until it is written. Refuses a path where a model cannot be written, or where it would replace a
+/// model that has a journal or that another process uses.
+pub(crate) fn lock_model_target(path: &Path) -> Result<ModelLock, CliError> {
     if is_standard_stream(path) {
         return Err(CliError::NeedsFile { what: "a model" });
     }
+    let lock = ModelLock::to_replace(path).map_err(StoreError::from)?;
     let journal = Journal::beside(path);
     if Journal::has_records(&journal)? {
         return Err(CliError::JournalWouldBeLost { file: FileName::from(journal.as_path()) });
     }
-    drop(TargetFile::create_path(path)?);
-    Ok(())
+    TargetFile::check_path(path)?;
+    Ok(lock)
 }
 
 /// The canonical path of a file that may not exist yet.

@@ -57,7 +57,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let target = match output {
         None => None,
         Some(path) => {
-            Some(TableTarget { output: path.clone() }.checked(columns.format, *printing, &[data])?)
+            let target = TableTarget { output: path.clone(), safe_headers: false };
+            Some(target.checked(columns.format, *printing, &[data])?)
         }
     };
     let table = read_table(data, &columns.read_options(data), console)?;

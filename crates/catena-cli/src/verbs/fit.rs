@@ -2,13 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use catena_io::model_file::ModelLock;
 use catena_io::write::TargetFile;
-use catena_store::{About, length_text, save};
+use catena_store::{About, length_text, save_under};
 use clap::Args;
 
-use crate::arguments::{
-    Columns, ModelOptions, Printing, check_apart, check_model_target, is_standard_stream,
-};
+use crate::arguments::{Columns, ModelOptions, Printing, check_apart, is_standard_stream, lock_model_target};
 use crate::error::CliError;
 use crate::learning::FitRequest;
 use crate::parameters;
@@ -48,11 +47,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, output, parameters_out, columns, printing, .. } = arguments;
     let console = printing.console();
     let request = FitRequest::new(&arguments.model)?;
-    check_targets(arguments)?;
+    let lock = check_targets(arguments)?;
     let source = open(data, columns, Text::Gone, console)?;
     let Some(fit) = request.learn(&source, "fit", *printing)? else { return Ok(()) };
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
-    save(&fit, &about, output)?;
+    save_under(&lock, &fit, &about, output)?;
     if let Some(path) = parameters_out {
         parameters::write(&fit, about.is_time(), path)?;
     }
@@ -68,18 +67,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Checks the paths before learning starts.
-fn check_targets(arguments: &Arguments) -> Result<(), CliError> {
+/// Checks the paths before learning starts, and locks that of the model.
+fn check_targets(arguments: &Arguments) -> Result<ModelLock, CliError> {
     let Arguments { data, output, parameters_out, model, printing, .. } = arguments;
     if is_pipe(parameters_out.as_deref()) && printing.json && !model.dry_run {
         return Err(CliError::TwoOutputs);
     }
     check_apart(&both(output, parameters_out.as_deref()), &both(data, model.parameters.as_deref()))?;
-    check_model_target(output)?;
+    let lock = lock_model_target(output)?;
     if let Some(path) = parameters_out.as_deref().filter(|path| !is_pipe(Some(path))) {
-        drop(TargetFile::create_path(path)?);
+        TargetFile::check_path(path)?;
     }
-    Ok(())
+    Ok(lock)
 }
 
 fn both<'a>(one: &'a Path, other: Option<&'a Path>) -> Vec<&'a Path> {

@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     check_apart(&[output], &[model])?;
     if !is_pipe {
-        drop(TargetFile::create_path(output)?);
+        TargetFile::check_path(output)?;
     }
     let Model { fit, about } = load(model)?;
     let title = title.clone().unwrap_or_else(|| about.data.clone());

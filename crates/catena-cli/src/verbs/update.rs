@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use catena_fit::{Budget, FitOptions};
 use catena_io::read::Format;
-use catena_store::{Model, length_text, load, save};
+use catena_store::{Model, length_text, load, save_under};
 use clap::Args;
 
-use crate::arguments::{Printing, check_apart, check_model_target, format};
+use crate::arguments::{Printing, check_apart, format, lock_model_target};
 use crate::error::CliError;
 use crate::learning::{use_threads, watched};
 use crate::model_table::read_rows;
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = printing.console();
     use_threads(*threads)?;
     check_apart(&[output], &[new])?;
-    check_model_target(output)?;
+    let lock = lock_model_target(output)?;
     let Model { fit, about } = load(model)?;
     let source = read_rows(new, &about, *format, console)?;
     let more = source.dataset()?;
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         fit.with_more_rows(&more)
     };
     let updated = updated.map_err(|error| source.in_user_terms(error))?;
-    save(&updated, &about, output)?;
+    save_under(&lock, &updated, &about, output)?;
     // Without relearning only the new warnings are printed.
     let known = if *relearn { 0 } else { fit.summary().warnings.len() };
     for warning in updated.summary().warnings.iter().skip(known) {

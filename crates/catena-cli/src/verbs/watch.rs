@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use catena::index::OutputIndex;
 use catena_fit::{Fit, LiveFit, Quantity};
 use catena_io::FileName;
-use catena_io::journal::{Journal, Replay};
-use catena_io::model_file::Digest;
+use catena_io::journal::{Journal, Origin, Prefix, Replay};
+use catena_io::model_file::{Digest, ModelLock};
 use catena_io::select::nearest_name;
 use catena_io::stream::{LineReader, ReplyWriter, StreamFormat};
 use catena_io::write::TargetFile;
-use catena_store::{About, Model, load, save, to_bytes};
+use catena_store::{About, Model, StoreError, load, save_under, to_bytes};
 use clap::{Args, ValueEnum};
 
 use crate::arguments::{column, is_standard_stream};
-use crate::console::{Console, counted};
+use crate::console::{Console, complain, counted};
 use crate::error::CliError;
-use crate::watch::{Ask, Feed, OnError, Session, SessionOptions};
+use crate::watch::{Ask, Feed, Next, OnError, Resumed, Session, SessionOptions, Switch};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -32,6 +32,10 @@ values. A line without observed values is a query: it gets a reply and changes n
 
 Replies: one line per line, in the same format: line number, inputs, and NAME_mean and NAME_std of every output after the line was \
 applied. Lines are counted from 1 after the header, including blank lines.
+
+Files: --from recognizes the file it read before by its content, also after it was renamed, and continues after the last line in \
+the journal. Another file of the same name (log rotation) and a truncated file are read from their start, with a message on \
+standard error; lines are counted on, and a row that was read before replaces itself.
 
 Journal: every observation is written to the journal before its reply. At the start, a message on standard error (with JSON also a \
 first object {\"ready\":true,\"applied\":K}) gives the last line K in the journal. Continue with line K+1 after the header; then no \
@@ -92,6 +96,8 @@ enum StreamFormatOption {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = Console::new(arguments.quiet);
     let path = &arguments.model;
+    // Held to the end: a model that is replaced would leave its journal behind.
+    let _lock = ModelLock::to_use(path).map_err(StoreError::from)?;
     let Model { fit, about } = load(path)?;
     let (mut live, journal) = opened(arguments, &fit, &about, console)?;
     if let Some(output) = &arguments.output {
@@ -117,10 +123,15 @@ fn opened(
     let model = read.map_err(|cause| CliError::Stream { file: file.clone(), cause })?;
     let journal_path = arguments.journal.clone().unwrap_or_else(|| Journal::beside(path));
     let (journal, replay) = Journal::open(&journal_path, model, about.inputs.len())?;
-    let Replay { records, n_torn_bytes } = replay;
-    if n_torn_bytes > 0 {
+    let Replay { records, n_torn_bytes, is_damaged } = replay;
+    if is_damaged {
+        complain(&format!(
+            "{}: removed a damaged last record ({n_torn_bytes} bytes); its line may have been answered, so send it again",
+            journal.name()
+        ));
+    } else if n_torn_bytes > 0 {
         console.say(format!(
-            "{}: removed an incomplete last record ({n_torn_bytes} bytes) for which no reply was written",
+            "{}: removed an incomplete last record ({n_torn_bytes} bytes), whose writing was interrupted",
             journal.name()
         ));
     }
@@ -128,11 +139,13 @@ fn opened(
         let cells: Vec<(OutputIndex, f64)> =
             record.cells.iter().map(|(output, value)| (OutputIndex::new(*output as usize), *value)).collect();
         let applied = live.observe_row(&record.inputs, &cells);
-        applied.map_err(|cause| CliError::Line {
-            file: journal.name().clone(),
-            line: record.line,
-            what: format!("the model refuses this observation ({cause})"),
-        })?;
+        let Err(cause) = applied else { continue };
+        let what = format!("the model refuses this observation ({cause})");
+        let refused = CliError::Line { file: journal.name().clone(), line: record.line, what };
+        if arguments.on_error == OnError::Stop {
+            return Err(refused);
+        }
+        complain(&refused);
     }
     if arguments.output.is_none() {
         let lines = journal.lines();
@@ -163,38 +176,102 @@ fn listen(
     let outputs = output_indices(outputs, about)?;
     let names: Vec<String> = outputs.iter().map(|at| about.outputs[*at].clone()).collect();
     let quantity = if *latent { Quantity::Function } else { Quantity::Observation };
-    // A truncated JSON object is invalid by itself, and a file that is not followed is complete.
-    let whole_lines = format == StreamFormat::Csv && from.is_none();
-    let options =
-        SessionOptions { ask: *ask, outputs, quantity, on_error: *on_error, sync: *sync, whole_lines };
-    let reader = LineReader::new(format, &about.inputs, &about.outputs);
-    let writer = ReplyWriter::new(format, &about.inputs, &names);
     let mut feed = match from {
         Some(path) => Feed::file(path, *follow)?,
         None => Feed::pipe(),
     };
-    // A file is read from the offset in the journal if it is known; otherwise lines are counted and skipped.
-    let behind = if from.is_some() { journal.behind() } else { 0 };
-    let line = if from.is_some() && behind == 0 { 0 } else { journal.lines() };
-    let place = (feed.name().clone(), line);
+    // A truncated JSON object is invalid by itself, and a file that is not followed is complete.
+    let whole_lines = format == StreamFormat::Csv && feed.file_id().is_none();
+    let options =
+        SessionOptions { ask: *ask, outputs, quantity, on_error: *on_error, sync: *sync, whole_lines };
+    let reader = LineReader::new(format, &about.inputs, &about.outputs);
+    let writer = ReplyWriter::new(format, &about.inputs, &names);
+    // A file is recognized and continued; if the journal knows none, lines are counted and skipped.
+    let (lines, behind, origin) = (journal.lines(), journal.behind(), journal.origin());
+    let is_counted = feed.file_id().is_some() && origin.is_none();
+    let place = (feed.name().clone(), if is_counted { 0 } else { lines });
     let mut session = Session::new((live, journal), (reader, writer), options, &about.outputs, place);
     session.say_ready()?;
-    if behind > 0 {
-        if session.needs_header()
-            && let Some(lines) = feed.next()?
-        {
-            let header = lines.bytes.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
-            session.take_header(header)?;
+    match (feed.file_id(), origin) {
+        (None, _) => {}
+        (Some(id), None) => {
+            session.continue_file(id, Prefix::default());
+            if lines > 0 {
+                console.say(format!(
+                    "{}: skipping its first {lines} lines, which the journal has from a pipe or an unknown file",
+                    feed.name()
+                ));
+            }
         }
-        feed.go_to(behind)?;
+        (Some(_), Some(origin)) => resume(&mut feed, &mut session, (behind, origin))?,
     }
-    while let Some(lines) = feed.next()? {
-        session.take(lines.bytes, lines.at)?;
+    loop {
+        match feed.next()? {
+            Next::End => break,
+            Next::Lines(lines) => session.take(lines)?,
+            Next::Cut => session.refuse_cut()?,
+            Next::Switch(switch) => {
+                let what = match switch {
+                    Switch::Replaced => "is a new file of this name",
+                    Switch::Rewritten => "was truncated or rewritten",
+                };
+                begin_other_file(&feed, &mut session, what);
+            }
+        }
     }
     if session.n_skipped() > 0 {
         console.say(format!("skipped {}", counted(session.n_skipped(), "invalid line")));
     }
     Ok(())
+}
+
+/// Continues a file after the bytes that the journal has, or begins another file.
+fn resume(
+    feed: &mut Feed,
+    session: &mut Session<'_>,
+    (behind, origin): (u64, Origin),
+) -> Result<(), CliError> {
+    let (prefix, first_line) = match feed.resume(behind, origin)? {
+        Resumed::Same { prefix, first_line } => (prefix, first_line),
+        Resumed::Renamed { prefix, first_line, path } => {
+            complain(&format!(
+                "{}: is a new file of this name; reading the rest of the file before it first, {}",
+                feed.name(),
+                path.display()
+            ));
+            (prefix, first_line)
+        }
+        Resumed::Other => {
+            let what = "is not the file that the journal was written from, or was truncated or rewritten";
+            begin_other_file(feed, session, what);
+            return Ok(());
+        }
+    };
+    if session.needs_header() {
+        session.take_header(&first_line)?;
+    }
+    if prefix.length() < behind {
+        complain(&format!(
+            "{}: line {} had no line break when it was read, and has grown since; reading it again as line {}",
+            feed.name(),
+            session.line(),
+            session.line() + 1
+        ));
+    }
+    if let Some(id) = feed.file_id() {
+        session.continue_file(id, prefix);
+    }
+    Ok(())
+}
+
+/// Reads another file from its start. Said even with --quiet: rows of the file before it may not have been read.
+fn begin_other_file(feed: &Feed, session: &mut Session<'_>, what: &str) {
+    complain(&format!(
+        "{}: {what}; reading it from its start, its first row is line {}",
+        feed.name(),
+        session.line() + 1
+    ));
+    session.begin_other_file(feed.file_id());
 }
 
 /// Indices of the outputs in the replies.
@@ -225,17 +302,18 @@ fn fold(
         return Err(CliError::SameModel { file: FileName::from(output) });
     }
     let next = Journal::beside(output);
-    if next.exists() {
+    // Without its model, a journal without records was left by an attempt that was killed.
+    if next.exists() && (output.exists() || Journal::has_records(&next)?) {
         return Err(CliError::JournalExists { file: FileName::from(next.as_path()) });
     }
-    // Checks that the path can be written.
-    drop(TargetFile::create_path(output)?);
+    let lock = ModelLock::to_replace(output).map_err(StoreError::from)?;
+    TargetFile::check_path(output)?;
     let failed = |cause| CliError::Fit { file: FileName::from(path), cause };
     let folded = live.to_fit(fit).map_err(failed)?;
     let digest = Digest::of_reader(to_bytes(&folded, about)?.as_slice())?;
     // The journal comes first: a model without it would apply the same lines again.
-    Journal::begin_behind(&next, digest, journal.lines(), journal.behind())?;
-    if let Err(error) = save(&folded, about, output) {
+    journal.continue_at(&next, digest)?;
+    if let Err(error) = save_under(&lock, &folded, about, output) {
         // A journal without its model would block the next attempt.
         let _ = std::fs::remove_file(&next);
         return Err(error.into());

@@ -3,5 +3,5 @@
 mod feed;
 mod session;
 
-pub(crate) use feed::{Feed, LONGEST_LINE};
+pub(crate) use feed::{Feed, LONGEST_LINE, Next, Resumed, Switch};
 pub(crate) use session::{Ask, OnError, Session, SessionOptions};

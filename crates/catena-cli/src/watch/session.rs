@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use catena::index::OutputIndex;
 use catena_fit::{LiveFit, LiveFitError, Quantity};
-use catena_io::FileName;
-use catena_io::journal::{Journal, Record};
+use catena_io::journal::{Journal, Origin, Prefix, Record};
 use catena_io::stream::{LineReader, ReplyWriter, StreamRow};
+use catena_io::{FileId, FileName};
 use clap::ValueEnum;
 
 use crate::console::complain;
@@ -61,6 +61,10 @@ pub(crate) struct Session<'a> {
     file: FileName,
     /// Number of lines taken, including earlier sessions.
     line: u64,
+    /// The file that lines come from, up to the next line; `None` for a pipe.
+    file_so_far: Option<(FileId, Prefix)>,
+    /// Whether the next line begins another file, in which a header may be missing: a truncated file goes on without one.
+    is_first_of_other: bool,
     records: Vec<Record>,
     n_waiting: usize,
     /// Arrival of the first waiting line.
@@ -88,6 +92,8 @@ impl<'a> Session<'a> {
             names,
             file,
             line,
+            file_so_far: None,
+            is_first_of_other: false,
             records,
             n_waiting: 0,
             since: Instant::now(),
@@ -121,11 +127,43 @@ impl<'a> Session<'a> {
         self.reader.read_header(line).map_err(refused)
     }
 
-    /// Takes whole lines; `at` is their offset in a file. On return, all of them are journaled and answered.
-    pub(crate) fn take(&mut self, lines: &[u8], at: Option<u64>) -> Result<(), CliError> {
-        let mut behind = at.unwrap_or(0);
+    /// Number of lines taken, including earlier sessions.
+    pub(crate) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The next lines come from this file, after its first bytes.
+    pub(crate) fn continue_file(&mut self, id: FileId, prefix: Prefix) {
+        self.file_so_far = Some((id, prefix));
+    }
+
+    /// The next lines come from the start of another file.
+    pub(crate) fn begin_other_file(&mut self, id: Option<FileId>) {
+        self.file_so_far = id.map(|id| (id, Prefix::default()));
+        self.is_first_of_other = true;
+    }
+
+    /// Whether a line is the header of another file. A line that is not, but is a row under the previous header, is a row.
+    fn is_header_of_other(&mut self, line: &[u8]) -> Result<bool, CliError> {
+        if !std::mem::take(&mut self.is_first_of_other) || !self.reader.has_headers() {
+            return Ok(false);
+        }
+        let is_row = !self.reader.needs_header() && self.reader.read(line).is_ok_and(|row| row.is_some());
+        match self.take_header(line) {
+            Err(_) if is_row => Ok(false),
+            taken => taken.map(|()| true),
+        }
+    }
+
+    /// Takes whole lines. On return, all of them are journaled and answered.
+    pub(crate) fn take(&mut self, lines: &[u8]) -> Result<(), CliError> {
         for line in lines.split_inclusive(|byte| *byte == b'\n') {
-            behind += line.len() as u64;
+            if let Some((_, prefix)) = &mut self.file_so_far {
+                prefix.add(line);
+            }
+            if self.is_header_of_other(line)? {
+                continue;
+            }
             if self.reader.needs_header() {
                 self.take_header(line)?;
                 continue;
@@ -135,7 +173,7 @@ impl<'a> Session<'a> {
             if self.line <= self.journal.lines() {
                 continue;
             }
-            let taken = self.take_line(line, at.map_or(0, |_| behind));
+            let taken = self.take_line(line);
             if taken.is_err() {
                 // Earlier lines are kept.
                 self.flush()?;
@@ -148,7 +186,14 @@ impl<'a> Session<'a> {
         self.flush()
     }
 
-    fn take_line(&mut self, line: &[u8], behind: u64) -> Result<(), CliError> {
+    /// Refuses the start of a line whose end is missing.
+    pub(crate) fn refuse_cut(&mut self) -> Result<(), CliError> {
+        self.line += 1;
+        self.refuse("was cut off when its file was truncated or replaced".to_owned())?;
+        self.flush()
+    }
+
+    fn take_line(&mut self, line: &[u8]) -> Result<(), CliError> {
         if self.n_waiting == 0 {
             self.since = Instant::now();
         }
@@ -167,26 +212,27 @@ impl<'a> Session<'a> {
         let StreamRow { inputs, cells } = row;
         let indexed: Vec<(OutputIndex, f64)> =
             cells.iter().map(|(output, value)| (OutputIndex::new(*output), *value)).collect();
-        if let Err(error) = self.live.observe_row(&inputs, &indexed) {
-            return self.refuse_by_model(error);
-        }
-        let answers = match self.answers(&inputs, &cells) {
+        let answers = match self.observe_and_answer(&inputs, &cells, &indexed) {
             Ok(answers) => answers,
-            Err(error) => return self.refuse_by_model(error),
+            Err(error) => return self.refuse_by_model(&error),
         };
         self.writer.push_answer(&mut self.replies, self.line, &inputs, &answers);
         if !cells.is_empty() {
             let cells = cells.iter().map(|(output, value)| (*output as u32, *value)).collect();
-            self.records.push(Record { line: self.line, behind, inputs, cells });
+            let so_far = self.file_so_far.as_ref();
+            let origin = so_far.map(|(id, prefix)| Origin { id: *id, digest: prefix.digest() });
+            let behind = so_far.map_or(0, |(_, prefix)| prefix.length());
+            self.records.push(Record { line: self.line, behind, origin, inputs, cells });
         }
         Ok(())
     }
 
-    /// The predictions of the reply, by requested output.
-    fn answers(
+    /// Observes a line and returns the predictions of its reply, by requested output.
+    fn observe_and_answer(
         &mut self,
         inputs: &[f64],
         cells: &[(usize, f64)],
+        indexed: &[(OutputIndex, f64)],
     ) -> Result<Vec<Option<(f64, f64)>>, LiveFitError> {
         let SessionOptions { ask, outputs, quantity, .. } = &self.options;
         let is_query = cells.is_empty();
@@ -197,21 +243,20 @@ impl<'a> Session<'a> {
             Ask::None => false,
         };
         if !outputs.iter().any(is_asked) {
+            self.live.observe_row(inputs, indexed)?;
             return Ok(vec![None; outputs.len()]);
         }
-        let predictive = self.live.marginals_at(inputs, *quantity)?;
+        let predictive = self.live.observe_and_predict(inputs, indexed, *quantity)?;
         let answer = |output: &usize| {
             is_asked(output).then(|| (predictive.mean(*output), predictive.deviation(*output)))
         };
         Ok(outputs.iter().map(answer).collect())
     }
 
-    fn refuse_by_model(&mut self, error: LiveFitError) -> Result<(), CliError> {
-        if error.is_numerical() {
-            return Err(CliError::Live { file: self.file.clone(), cause: error });
-        }
-        let what = match &error {
+    fn refuse_by_model(&mut self, error: &LiveFitError) -> Result<(), CliError> {
+        let what = match error {
             LiveFitError::Value { output, .. } => format!("column {}: {error}", self.names[output.get()]),
+            _ if error.is_numerical() => "the prediction overflows; check the values of this line".to_owned(),
             _ => error.to_string(),
         };
         self.refuse(what)

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod dense;
+mod files;
 mod filling;
 mod forecasting;
 mod harness;

@@ -175,6 +175,16 @@ fn journals_belong_to_one_model_and_one_process() {
         "{}",
         cut.stderr
     );
+    // Changed in the last record: its line may have been answered.
+    let mut bytes = std::fs::read(&path).unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    std::fs::write(&path, &bytes).unwrap();
+    let damaged = folder.run_with(&["watch", "m.catena"], b"").succeeded();
+    assert!(
+        damaged.stderr.contains("may have been answered") && damaged.stderr.contains("continue with line 2"),
+        "{}",
+        damaged.stderr
+    );
 }
 
 #[test]
@@ -186,13 +196,11 @@ fn a_file_goes_on_where_the_journal_ends() {
     folder.write("lines.csv", csv(1..=7));
     let second = folder.run("watch m.catena --from lines.csv").succeeded();
     assert_eq!(columns(second.text())["line"], ["6", "7"]);
-    folder.write("lines.csv", csv(1..=2));
-    let short = folder.run("watch m.catena --from lines.csv");
-    assert!(short.code == 2 && short.stderr.contains("fewer than the"), "{}", short.stderr);
     // A journal from a pipe, and then a file with the same lines.
     folder.run_with(&["watch", "m.catena", "--journal", "piped"], csv(1..=4).as_bytes()).succeeded();
     folder.write("lines.csv", csv(1..=6));
     let third = folder.run("watch m.catena --from lines.csv --journal piped").succeeded();
+    assert!(third.stderr.contains("skipping its first 4 lines"), "{}", third.stderr);
     assert_eq!(columns(third.text())["line"], ["5", "6"]);
     // A file that grows, half a line at a time.
     folder.write("grows.csv", csv(1..=2));
@@ -327,6 +335,11 @@ fn folding_into_a_bad_path_leaves_nothing_behind() {
     assert!(!folder.names().contains(&"place.journal".to_owned()));
     std::fs::remove_dir(folder.0.join("place")).unwrap();
     folder.run("watch m.catena --apply -o place").succeeded();
+    // Killed between the journal and its model: the empty journal does not block the next attempt.
+    std::fs::remove_file(folder.0.join("place")).unwrap();
+    folder.run("watch m.catena --apply -o place").succeeded();
+    let blocked = folder.run("watch m.catena --apply -o place");
+    assert!(blocked.code == 2 && blocked.stderr.contains("journal already exists"), "{}", blocked.stderr);
 }
 
 #[test]
@@ -340,4 +353,130 @@ fn lines_have_a_zone_if_the_model_has_one() {
         replies.stderr
     );
     assert!(replies.stderr.contains("skipped 1 invalid line"), "{}", replies.stderr);
+}
+
+/// Values that overflow in the sweep are refused line by line, also when an older journal has them.
+#[test]
+fn large_values_are_refused_where_they_stand() {
+    let folder = with_model("watch_large");
+    let value = |value: &str| format!("2024-03-05 02:00,{value},\n");
+    for (at, large) in ["1e151", "1e160", "-1e300", "1.7e308"].into_iter().enumerate() {
+        for ask in ["row", "none", "missing"] {
+            let lines = format!(
+                "time,temp,salt\n2024-03-05 01:00,21,\n{}2024-03-05 03:00,22,\n2024-03-05 04:00,,\n",
+                value(large)
+            );
+            let journal = format!("j{at}{ask}");
+            let words = ["watch", "m.catena", "--ask", ask, "--journal", &journal];
+            let replies = folder.run_with(&words, lines.as_bytes()).succeeded();
+            let sentence = "standard input: line 2: column temp: the value";
+            assert!(
+                replies.stderr.contains(sentence) && replies.stderr.contains("too large for the model"),
+                "{}",
+                replies.stderr
+            );
+            let last = numbers(&columns(replies.text()), "temp_mean")[3];
+            assert!((20.0..23.0).contains(&last), "{large} {ask}: {last}");
+            // At the next start the journal has the two good lines.
+            let again = folder.run_with(&["watch", "m.catena", "--journal", &journal], b"").succeeded();
+            assert!(again.stderr.contains("2 observations up to line 3"), "{}", again.stderr);
+        }
+    }
+    // A table of new rows has the same limit, and names its own line.
+    folder.write("new.csv", format!("time,temp,salt\n2024-03-05 01:00,21,\n{}", value("1e151")));
+    let refused = folder.run("update m.catena new.csv -o n.catena");
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("new.csv: line 3, column temp: this value is too large"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// A file is recognized by its bytes: another one of its name is read from its start, with a message.
+#[test]
+fn a_file_that_was_replaced_is_read_from_its_start() {
+    let folder = with_model("watch_replaced");
+    let watch = "watch m.catena --from log.csv --quiet";
+    folder.write("log.csv", csv(1..=5));
+    folder.run(watch).succeeded();
+    // Longer than before, with other rows: at the old offset there is the middle of a row.
+    let other = csv(101..=119).replace("2024-03-05 ", "2024-03-05T");
+    folder.write("log.csv", &other);
+    let replaced = folder.run(watch).succeeded();
+    assert!(
+        replaced.stderr.contains("log.csv: is not the file that the journal was written from"),
+        "{}",
+        replaced.stderr
+    );
+    assert!(replaced.stderr.contains("its first row is line 6"), "{}", replaced.stderr);
+    let found = columns(replaced.text());
+    assert_eq!(found["line"], (6..=24).map(|line| line.to_string()).collect::<Vec<_>>());
+    assert_eq!(
+        found["time"],
+        other.lines().skip(1).map(|row| row[..19].replace('T', " ")).collect::<Vec<_>>()
+    );
+    // The same file again: nothing more to read, and nothing said.
+    let same = folder.run(watch).succeeded();
+    assert_eq!((same.text().lines().count(), same.stderr.as_str()), (1, ""));
+    // Truncated, and then grown with an own header.
+    folder.write("log.csv", csv(201..=202));
+    let short = folder.run(watch).succeeded();
+    assert_eq!(columns(short.text())["line"], ["25", "26"]);
+    // Rotated: the rest of the old file comes first, then the new file.
+    let mut file = std::fs::OpenOptions::new().append(true).open(folder.0.join("log.csv")).unwrap();
+    file.write_all(csv(203..=204).split_once('\n').unwrap().1.as_bytes()).unwrap();
+    std::fs::rename(folder.0.join("log.csv"), folder.0.join("log.csv.1")).unwrap();
+    folder.write("log.csv", csv(301..=303));
+    let rotated = folder.run(watch).succeeded();
+    let rows = [203, 204, 301, 302, 303].map(|number| observation(number).0);
+    assert_eq!(columns(rotated.text())["time"], rows, "{}", rotated.stderr);
+    assert_eq!(columns(rotated.text())["line"], ["27", "28", "29", "30", "31"]);
+    assert!(rotated.stderr.contains("log.csv.1"), "{}", rotated.stderr);
+    // A last line without a line break that has grown is read again.
+    folder.write("log.csv", csv(301..=303) + "2024-03-06 01:00:00,21,");
+    assert_eq!(columns(folder.run(watch).succeeded().text())["line"], ["32"]);
+    folder.write("log.csv", csv(301..=303) + "2024-03-06 01:00:00,21,-3\n2024-03-06 02:00:00,22,\n");
+    let grown = folder.run(watch).succeeded();
+    assert!(grown.stderr.contains("line 32 had no line break"), "{}", grown.stderr);
+    assert_eq!(columns(grown.text())["time"], ["2024-03-06 01:00", "2024-03-06 02:00"]);
+}
+
+/// Rotation under `--follow`: no row is lost, cut or read twice.
+#[test]
+fn rotation_is_followed() {
+    let folder = with_model("watch_rotation");
+    folder.write("log.csv", csv(1..=3));
+    let words = ["watch", "m.catena", "--from", "log.csv", "--follow"];
+    let mut child = folder.command(&words).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    output.read_line(&mut String::new()).unwrap();
+    let mut next = |number: u64, line: u64| {
+        let mut text = String::new();
+        assert!(output.read_line(&mut text).unwrap() > 0);
+        let cells: Vec<&str> = text.split(',').collect();
+        assert_eq!(cells[..2], [line.to_string(), observation(number).0], "{text}");
+    };
+    let rows = |numbers: std::ops::RangeInclusive<u64>| csv(numbers).split_once('\n').unwrap().1.to_owned();
+    let append = |name: &str, text: &str| {
+        let mut file = std::fs::OpenOptions::new().append(true).open(folder.0.join(name)).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    };
+    (1..=3).for_each(|number| next(number, number));
+    // Renamed; the writer goes on in the old file for a while.
+    std::fs::rename(folder.0.join("log.csv"), folder.0.join("log.csv.1")).unwrap();
+    folder.write("log.csv", "");
+    append("log.csv.1", &rows(4..=5));
+    (4..=5).for_each(|number| next(number, number));
+    append("log.csv", &csv(6..=7));
+    (6..=7).for_each(|number| next(number, number));
+    // Copied and truncated; the writer appends rows without a header, more than there were.
+    std::fs::copy(folder.0.join("log.csv"), folder.0.join("log.csv.2")).unwrap();
+    std::fs::OpenOptions::new().write(true).truncate(true).open(folder.0.join("log.csv")).unwrap();
+    append("log.csv", &rows(8..=20));
+    (8..=20).for_each(|number| next(number, number));
+    child.kill().unwrap();
+    let errors = child.wait_with_output().unwrap().stderr;
+    let errors = String::from_utf8(errors).unwrap();
+    assert!(errors.contains("is a new file of this name") && errors.contains("was truncated"), "{errors}");
 }

@@ -14,4 +14,4 @@ pub use rows::rows_with_a_cell;
 pub(crate) use rows::{appended, joined_inputs, with_empty_rows};
 pub(crate) use table::{PreparedTable, TableStatistics, constant_outputs};
 pub use units::{InputUnits, OutputTransform, Preparation, median_gap};
-pub(crate) use units::{log_volume, solve_with_ridge};
+pub(crate) use units::{is_in_range, log_volume, solve_with_ridge};

@@ -2,6 +2,7 @@
 
 use catena::data::{Cell, DataError, Dataset, InputPoints, InputScaling};
 use catena::index::{OutputIndex, RowIndex};
+use catena::model::Lmc;
 use catena::prediction::Prediction;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,14 @@ impl OutputTransform {
     pub(crate) fn center(&self, point: &[f64]) -> f64 {
         self.intercept + self.slopes.iter().zip(point).map(|(slope, x)| slope * x).sum::<f64>()
     }
+}
+
+/// Whether a value in the model's units can be observed under fixed parameters: the sweep adds up squares of values over their
+/// noise, and 10⁸ squares of 10¹⁵⁰ are still representable.
+pub(crate) fn is_in_range(model: &Lmc, output: OutputIndex, value: f64) -> bool {
+    const LARGEST: f64 = 1e150;
+    let noise = model.noise().get(output.get()).map_or(1.0, |noise| noise.get());
+    value.abs() <= LARGEST * noise.sqrt().min(1.0)
 }
 
 /// The scaling of the inputs.
@@ -160,6 +169,15 @@ impl Preparation {
         match cells.find(|(_, cell)| cell.value <= 0.0 && is_log(cell.output)) {
             None => Ok(()),
             Some((row, cell)) => Err(FitError::NotPositive { row, output: cell.output, value: cell.value }),
+        }
+    }
+
+    /// Checks that no value is too large for a model whose parameters stay, in a table in the model's units.
+    pub(crate) fn check_size(prepared: &Dataset, model: &Lmc) -> Result<(), FitError> {
+        let mut cells = prepared.observations().cells();
+        match cells.find(|(_, cell)| !is_in_range(model, cell.output, cell.value)) {
+            None => Ok(()),
+            Some((row, cell)) => Err(FitError::TooLarge { row, output: cell.output }),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The journal of `catena watch`: after any damage, the records read back are those written, or opening fails.
 
-use catena_io::journal::{Journal, Record};
+use catena_io::FileId;
+use catena_io::journal::{Journal, Origin, Record};
 use catena_io::model_file::Digest;
 
 use crate::Supply;
@@ -33,7 +34,10 @@ fn write(path: &std::path::Path, model: Digest, supply: &mut Supply<'_>) -> Vec<
         let line = journal.lines().saturating_add(u64::from(supply.byte()));
         let cells = (0..supply.below(4)).map(|_| (u32::from(supply.byte()), supply.number())).collect();
         let inputs = vec![supply.number(); N_INPUTS - supply.below(20) / 19];
-        let record = Record { line, behind: supply.word() >> 8, inputs, cells };
+        let behind = supply.word() >> 8;
+        let id = FileId { device: 1, file: u64::from(supply.byte()) };
+        let origin = (behind > 0).then_some(Origin { id, digest: [supply.byte(); 16] });
+        let record = Record { line, behind, origin, inputs, cells };
         if journal.append(std::slice::from_ref(&record), false).is_ok() {
             written.push(record);
         }

@@ -1,15 +1,17 @@
 //! A write-ahead journal of observations beside a model file.
 //!
 //! [`Journal::append`] writes records before they are acknowledged, so they survive a crash of the process; with `sync` they also
-//! survive a loss of power. A last record that was cut short is removed when the journal is opened. Damage before whole records is
-//! an error, because they would be lost.
+//! survive a loss of power. A last record that was cut short or damaged is removed when the journal is opened. Damage before whole
+//! records is an error, because they would be lost.
 
 mod error;
+mod origin;
 mod record;
 #[cfg(test)]
 mod tests;
 
 pub use error::JournalError;
+pub use origin::{Origin, Prefix};
 pub use record::Record;
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -18,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model_file::Digest;
 use crate::place::FileName;
-use record::{BadBeginning, Beginning};
+use record::{BadBeginning, Beginning, Version};
 
 /// An open journal, locked against other processes.
 #[derive(Debug)]
@@ -30,6 +32,8 @@ pub struct Journal {
     length: u64,
     lines: u64,
     behind: u64,
+    origin: Option<Origin>,
+    version: Version,
     buffer: Vec<u8>,
 }
 
@@ -38,8 +42,10 @@ pub struct Journal {
 pub struct Replay {
     /// The records, in order.
     pub records: Vec<Record>,
-    /// Removed bytes of a last record that was cut short.
+    /// Removed bytes of a last record that was cut short or damaged.
     pub n_torn_bytes: u64,
+    /// Whether all bytes of that record were there but changed, so that its line may have been acknowledged.
+    pub is_damaged: bool,
 }
 
 impl Journal {
@@ -61,7 +67,7 @@ impl Journal {
         let mut bytes = vec![];
         file.read_to_end(&mut bytes).map_err(failed)?;
         // If the header was cut short, nothing was acknowledged yet.
-        let fresh = Beginning { model, lines: 0, behind: 0 }.to_bytes();
+        let fresh = Beginning { model, lines: 0, behind: 0, origin: None, version: Version::Two }.to_bytes();
         if bytes.len() < fresh.len() && fresh.starts_with(&bytes) {
             file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
             file.write_all(&fresh).map_err(failed)?;
@@ -79,7 +85,7 @@ impl Journal {
                 return Err(JournalError::Damaged { file: name, at, n_whole });
             }
         };
-        let Found { beginning, records, length, n_torn } = found;
+        let Found { beginning, records, length, n_torn, is_damaged } = found;
         if beginning.model != model {
             return Err(JournalError::OtherModel { file: name });
         }
@@ -87,20 +93,22 @@ impl Journal {
             file.set_len(length as u64).map_err(failed)?;
         }
         file.seek(SeekFrom::Start(length as u64)).map_err(failed)?;
-        let last = records.last().map(|record| (record.line, record.behind));
-        let (lines, behind) = last.unwrap_or((beginning.lines, beginning.behind));
-        let journal = Self { file, name, n_inputs, length: length as u64, lines, behind, buffer: vec![] };
-        Ok((journal, Replay { records, n_torn_bytes: n_torn as u64 }))
+        let last = records.last().map(|record| (record.line, record.behind, record.origin));
+        let (lines, behind, origin) = last.unwrap_or((beginning.lines, beginning.behind, beginning.origin));
+        let (length, version, buffer) = (length as u64, beginning.version, vec![]);
+        let journal = Self { file, name, n_inputs, length, lines, behind, origin, version, buffer };
+        Ok((journal, Replay { records, n_torn_bytes: n_torn as u64, is_damaged }))
     }
 
-    /// Replaces the journal by an empty one, for a model whose table already contains the first `lines` lines of a stream.
+    /// Writes an empty journal that continues this one, for a model whose table contains all lines of this one.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn begin_behind(path: &Path, model: Digest, lines: u64, behind: u64) -> Result<(), JournalError> {
+    pub fn continue_at(&self, path: &Path, model: Digest) -> Result<(), JournalError> {
+        let Self { lines, behind, origin, .. } = *self;
         let name = FileName::from(path);
         let mut file = crate::write::TargetFile::create_path(path)?;
-        let bytes = Beginning { model, lines, behind }.to_bytes();
+        let bytes = Beginning { model, lines, behind, origin, version: Version::Two }.to_bytes();
         file.write_all(&bytes).map_err(|source| JournalError::Io { file: name, source })?;
         Ok(file.commit()?)
     }
@@ -153,6 +161,11 @@ impl Journal {
         self.behind
     }
 
+    /// The file of the last line; `None` if it came from a pipe or the file is unknown.
+    pub fn origin(&self) -> Option<Origin> {
+        self.origin
+    }
+
     /// Appends records with one write, and with `sync` waits until they are on disk. They may be acknowledged when it returns.
     ///
     /// # Errors
@@ -164,7 +177,7 @@ impl Journal {
             if record.inputs.len() != self.n_inputs || record.line <= self.lines {
                 return Err(JournalError::OutOfOrder { file: self.name.clone(), line: record.line });
             }
-            record.push_to(&mut self.buffer);
+            record.push_to(&mut self.buffer, self.version);
         }
         let mut written = self.file.write_all(&self.buffer);
         if sync && written.is_ok() {
@@ -178,6 +191,7 @@ impl Journal {
         }
         self.length += self.buffer.len() as u64;
         (self.lines, self.behind) = (last.line, last.behind);
+        self.origin = if self.version == Version::Two { last.origin } else { None };
         Ok(())
     }
 }
@@ -189,6 +203,7 @@ struct Found {
     /// End of the last whole record.
     length: usize,
     n_torn: usize,
+    is_damaged: bool,
 }
 
 #[derive(Debug)]
@@ -203,7 +218,7 @@ fn read(bytes: &[u8], n_inputs: usize) -> Result<Found, Unreadable> {
     let mut records: Vec<Record> = vec![];
     let mut lines = beginning.lines;
     while at < bytes.len() {
-        match Record::read(&bytes[at..], n_inputs) {
+        match Record::read(&bytes[at..], n_inputs, beginning.version) {
             Some((record, length)) if record.line > lines => {
                 lines = record.line;
                 records.push(record);
@@ -211,8 +226,8 @@ fn read(bytes: &[u8], n_inputs: usize) -> Result<Found, Unreadable> {
             }
             // A partial record is valid at the end only; before a whole record it is damage.
             _ => {
-                let is_followed =
-                    (at + 1..bytes.len()).any(|later| Record::read(&bytes[later..], n_inputs).is_some());
+                let is_followed = (at + 1..bytes.len())
+                    .any(|later| Record::read(&bytes[later..], n_inputs, beginning.version).is_some());
                 if is_followed {
                     return Err(Unreadable::Damaged { at: at as u64, n_whole: records.len() });
                 }
@@ -220,5 +235,7 @@ fn read(bytes: &[u8], n_inputs: usize) -> Result<Found, Unreadable> {
             }
         }
     }
-    Ok(Found { beginning, records, length: at, n_torn: bytes.len() - at })
+    let n_torn = bytes.len() - at;
+    let is_damaged = n_torn > 0 && !Record::is_cut(&bytes[at..]);
+    Ok(Found { beginning, records, length: at, n_torn, is_damaged })
 }

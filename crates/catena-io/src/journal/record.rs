@@ -1,16 +1,23 @@
 //! The bytes of a journal: a header, and records with checksums.
 //!
 //! ```text
-//! catena-journal 1\n                     the magic line, with the version of the format
+//! catena-journal 2\n                     the magic line, with the version of the format
 //! model 9f86d0...\n                      SHA-256 of the model file the journal belongs to
-//! begins 0 0 5c1d...\n                   lines applied before the first record, bytes of their file, check of the header
+//! begins 0 0 0 0 00... 5c1d...\n         lines applied before the first record, their file as in a record, check of the header
 //! record, record, ...                    one after the other, little-endian
 //!
 //! record: u32 length of the body | u32 check of the length | body | first 8 bytes of the SHA-256 of the body
-//! body:   u64 line | u64 offset of the next line in its file | f64 × M inputs | (u32 output, f64 value) × cells
+//! body:   u64 line | file | f64 × M inputs | (u32 output, f64 value) × cells
+//! file:   u64 offset of the next line | u64 device | u64 number of the file | first 16 bytes of the SHA-256 of its bytes before
+//!         that offset; zeros for a pipe
 //! ```
+//!
+//! Version 1 has only the offset of the file; it is read, and continued, as it is.
 
 use sha2::{Digest as _, Sha256};
+
+use super::origin::{DIGEST, Origin};
+use crate::place::FileId;
 
 /// One line of a stream: its position and its values.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +26,8 @@ pub struct Record {
     pub line: u64,
     /// Offset of the next line in its file; 0 for a pipe.
     pub behind: u64,
+    /// The file; `None` for a pipe.
+    pub origin: Option<Origin>,
     /// The inputs.
     pub inputs: Vec<f64>,
     /// Observed outputs with their values.
@@ -28,8 +37,6 @@ pub struct Record {
 /// Length of a body, and its check.
 const PREFIX: usize = 8;
 const CHECKSUM: usize = 8;
-/// Line and place of a body.
-const FIXED: usize = 16;
 const CELL: usize = 12;
 
 /// Mixed into the check of a length, so that zeros are not valid.
@@ -46,16 +53,46 @@ fn checksum(body: &[u8]) -> [u8; CHECKSUM] {
     first
 }
 
+/// The version of a journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    One,
+    Two,
+}
+
+impl Version {
+    fn number(self) -> u64 {
+        match self {
+            Self::One => 1,
+            Self::Two => 2,
+        }
+    }
+
+    /// Bytes of a body before the inputs.
+    fn fixed(self) -> usize {
+        match self {
+            Self::One => 16,
+            Self::Two => 32 + DIGEST,
+        }
+    }
+}
+
 impl Record {
     /// Appends the bytes of this record.
-    pub(super) fn push_to(&self, bytes: &mut Vec<u8>) {
-        let length = FIXED + 8 * self.inputs.len() + CELL * self.cells.len();
+    pub(super) fn push_to(&self, bytes: &mut Vec<u8>, version: Version) {
+        let length = version.fixed() + 8 * self.inputs.len() + CELL * self.cells.len();
         let length = u32::try_from(length).unwrap_or(u32::MAX);
         bytes.extend(length.to_le_bytes());
         bytes.extend(check_of(length).to_le_bytes());
         let begin = bytes.len();
         bytes.extend(self.line.to_le_bytes());
         bytes.extend(self.behind.to_le_bytes());
+        if version == Version::Two {
+            let FileId { device, file } = self.origin.map_or(NO_FILE, |origin| origin.id);
+            bytes.extend(device.to_le_bytes());
+            bytes.extend(file.to_le_bytes());
+            bytes.extend(self.origin.map_or([0; DIGEST], |origin| origin.digest));
+        }
         self.inputs.iter().for_each(|input| bytes.extend(input.to_le_bytes()));
         for (output, value) in &self.cells {
             bytes.extend(output.to_le_bytes());
@@ -65,31 +102,54 @@ impl Record {
         bytes.extend(sum);
     }
 
+    /// Whether `bytes` begin with a record whose end is missing, as a write that was interrupted leaves it.
+    pub(super) fn is_cut(bytes: &[u8]) -> bool {
+        match framed_length(bytes) {
+            Some(length) => bytes.len() < length,
+            None => bytes.len() < PREFIX,
+        }
+    }
+
     /// The record at the start of `bytes`, if it is whole, and its length.
-    pub(super) fn read(bytes: &[u8], n_inputs: usize) -> Option<(Self, usize)> {
-        let (length, rest) = bytes.split_first_chunk::<4>()?;
-        let (check, rest) = rest.split_first_chunk::<4>()?;
-        let length = u32::from_le_bytes(*length);
-        if u32::from_le_bytes(*check) != check_of(length) {
+    pub(super) fn read(bytes: &[u8], n_inputs: usize, version: Version) -> Option<(Self, usize)> {
+        let length = framed_length(bytes)?;
+        let framed = bytes.get(PREFIX..length)?;
+        let (body, sum) = framed.split_last_chunk::<CHECKSUM>()?;
+        if *sum != checksum(body) {
             return None;
         }
-        let (body, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
-        if *rest.first_chunk::<CHECKSUM>()? != checksum(body) {
-            return None;
-        }
-        let mut words = body.get(..FIXED + 8 * n_inputs)?.as_chunks::<8>().0.iter();
-        let line = u64::from_le_bytes(*words.next()?);
-        let behind = u64::from_le_bytes(*words.next()?);
-        let inputs: Vec<f64> = words.map(|word| f64::from_le_bytes(*word)).collect();
-        let (cells, rest) = body[FIXED + 8 * n_inputs..].as_chunks::<CELL>();
+        let fixed = version.fixed();
+        let mut words = body.get(..fixed)?.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let (line, behind) = (words.next()?, words.next()?);
+        let origin = match version {
+            Version::One => None,
+            Version::Two => {
+                let id = FileId { device: words.next()?, file: words.next()? };
+                let digest = *body[..fixed].last_chunk::<DIGEST>()?;
+                (behind > 0).then_some(Origin { id, digest })
+            }
+        };
+        let inputs = body.get(fixed..fixed + 8 * n_inputs)?.as_chunks::<8>().0;
+        let inputs: Vec<f64> = inputs.iter().map(|word| f64::from_le_bytes(*word)).collect();
+        let (cells, rest) = body[fixed + 8 * n_inputs..].as_chunks::<CELL>();
         let cell = |bytes: &[u8; CELL]| -> Option<(u32, f64)> {
             let (output, value) = bytes.split_first_chunk::<4>()?;
             Some((u32::from_le_bytes(*output), f64::from_le_bytes(*value.first_chunk::<8>()?)))
         };
         let cells: Vec<(u32, f64)> = cells.iter().map(cell).collect::<Option<_>>()?;
-        rest.is_empty().then_some((Self { line, behind, inputs, cells }, PREFIX + body.len() + CHECKSUM))
+        rest.is_empty().then_some((Self { line, behind, origin, inputs, cells }, length))
     }
 }
+
+/// Where the record at the start of `bytes` ends, if its length is intact.
+fn framed_length(bytes: &[u8]) -> Option<usize> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let length = u32::from_le_bytes(*length);
+    let is_intact = u32::from_le_bytes(*rest.first_chunk::<4>()?) == check_of(length);
+    is_intact.then_some(usize::try_from(length).ok()?.checked_add(PREFIX + CHECKSUM)?)
+}
+
+const NO_FILE: FileId = FileId { device: 0, file: 0 };
 
 /// The header of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,10 +160,12 @@ pub(super) struct Beginning {
     pub(super) lines: u64,
     /// Offset of the next line in their file.
     pub(super) behind: u64,
+    /// Their file; `None` for a pipe.
+    pub(super) origin: Option<Origin>,
+    pub(super) version: Version,
 }
 
 pub(super) const MAGIC: &str = "catena-journal ";
-pub(super) const VERSION: u64 = 1;
 
 /// An invalid header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,8 +178,13 @@ pub(super) enum BadBeginning {
 
 impl Beginning {
     pub(super) fn to_bytes(self) -> Vec<u8> {
-        let Self { model, lines, behind } = self;
-        let mut text = format!("{MAGIC}{VERSION}\nmodel {model}\nbegins {lines} {behind} ");
+        let Self { model, lines, behind, origin, version } = self;
+        let mut text = format!("{MAGIC}{}\nmodel {model}\nbegins {lines} {behind} ", version.number());
+        if version == Version::Two {
+            let FileId { device, file } = origin.map_or(NO_FILE, |origin| origin.id);
+            let digest = u128::from_be_bytes(origin.map_or([0; DIGEST], |origin| origin.digest));
+            text.push_str(&format!("{device} {file} {digest:032x} "));
+        }
         let check = u64::from_le_bytes(checksum(text.as_bytes()));
         text.push_str(&format!("{check:016x}\n"));
         text.into_bytes()
@@ -133,14 +200,24 @@ impl Beginning {
                 let line = std::str::from_utf8(lines.next()?).ok()?;
                 line.strip_suffix('\n')?.strip_prefix(word)
             };
-            let version: u64 = line(MAGIC)?.parse().ok()?;
-            if version != VERSION {
-                return Some(Err(BadBeginning::Newer(version)));
-            }
+            let version = match line(MAGIC)?.parse().ok()? {
+                1 => Version::One,
+                2 => Version::Two,
+                newer => return Some(Err(BadBeginning::Newer(newer))),
+            };
             let model = crate::model_file::Digest::parse(line("model ")?)?;
             let mut numbers = line("begins ")?.split(' ');
             let mut number = || numbers.next()?.parse::<u64>().ok();
-            let beginning = Self { model, lines: number()?, behind: number()? };
+            let (lines, behind) = (number()?, number()?);
+            let origin = match version {
+                Version::One => None,
+                Version::Two => {
+                    let id = FileId { device: number()?, file: number()? };
+                    let digest = u128::from_str_radix(numbers.next()?, 16).ok()?.to_be_bytes();
+                    (behind > 0).then_some(Origin { id, digest })
+                }
+            };
+            let beginning = Self { model, lines, behind, origin, version };
             // Equal bytes mean an equal check.
             let expected = beginning.to_bytes();
             head.starts_with(&expected).then_some(Ok((beginning, expected.len())))

@@ -1,6 +1,7 @@
 //! Journals that were cut off or changed at any byte: whole records come back, and nothing else.
 
 use super::*;
+use crate::place::FileId;
 use std::path::PathBuf;
 
 fn digest(seed: u64) -> Digest {
@@ -16,15 +17,20 @@ fn path(name: &str) -> PathBuf {
 
 fn record(line: u64) -> Record {
     let cells = (0..line % 3).map(|output| (output as u32, 0.5 * line as f64 + output as f64)).collect();
-    Record { line, behind: 20 * line, inputs: vec![line as f64, -1.5], cells }
+    let origin = Origin { id: FileId { device: 7, file: line }, digest: [line as u8; 16] };
+    Record { line, behind: 20 * line, origin: Some(origin), inputs: vec![line as f64, -1.5], cells }
+}
+
+fn beginning() -> Beginning {
+    Beginning { model: digest(1), lines: 0, behind: 0, origin: None, version: Version::Two }
 }
 
 /// The bytes of a journal, and where each of its records ends.
 fn small() -> (Vec<u8>, Vec<usize>) {
-    let mut bytes = Beginning { model: digest(1), lines: 0, behind: 0 }.to_bytes();
+    let mut bytes = beginning().to_bytes();
     let mut ends = vec![bytes.len()];
     for line in [1, 2, 5, 6] {
-        record(line).push_to(&mut bytes);
+        record(line).push_to(&mut bytes, Version::Two);
         ends.push(bytes.len());
     }
     (bytes, ends)
@@ -45,6 +51,7 @@ fn appended_records_are_read_again() {
     let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
     assert_eq!(replay.records, [1, 2, 5].map(record));
     assert_eq!((journal.lines(), journal.behind(), replay.n_torn_bytes), (5, 100, 0));
+    assert_eq!(journal.origin(), record(5).origin);
     journal.append(&[record(6)], false).unwrap();
     drop(journal);
     assert_eq!(std::fs::read(&path).unwrap(), small().0);
@@ -70,10 +77,34 @@ fn records_are_found_without_their_model() {
 
 #[test]
 fn a_journal_may_begin_behind_lines_that_the_model_has() {
-    let path = path("behind");
-    Journal::begin_behind(&path, digest(3), 40, 800).unwrap();
-    let (journal, replay) = Journal::open(&path, digest(3), 2).unwrap();
+    let (old, new) = (path("old"), path("behind"));
+    let (mut journal, _) = Journal::open(&old, digest(1), 2).unwrap();
+    journal.append(&[record(40)], false).unwrap();
+    journal.continue_at(&new, digest(3)).unwrap();
+    let (journal, replay) = Journal::open(&new, digest(3), 2).unwrap();
     assert_eq!((journal.lines(), journal.behind(), replay.records.len()), (40, 800, 0));
+    assert_eq!(journal.origin(), record(40).origin);
+    std::fs::remove_file(&old).unwrap();
+    std::fs::remove_file(&new).unwrap();
+}
+
+#[test]
+fn version_1_is_read_and_continued() {
+    let path = path("first_version");
+    let begins = Beginning { version: Version::One, ..beginning() };
+    let mut bytes = begins.to_bytes();
+    let text = String::from_utf8(bytes.clone()).unwrap();
+    assert!(text.starts_with("catena-journal 1\n") && text.contains("\nbegins 0 0 "), "{text}");
+    [1, 2].map(|line| record(line).push_to(&mut bytes, Version::One));
+    std::fs::write(&path, &bytes).unwrap();
+    let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
+    let plain = |line: u64| Record { origin: None, ..record(line) };
+    assert_eq!(replay.records, [1, 2].map(plain));
+    journal.append(&[record(3)], false).unwrap();
+    assert_eq!(journal.origin(), None);
+    drop(journal);
+    let (_, replay) = Journal::open(&path, digest(1), 2).unwrap();
+    assert_eq!(replay.records, [1, 2, 3].map(plain));
     std::fs::remove_file(&path).unwrap();
 }
 
@@ -89,6 +120,7 @@ fn cut_at_any_byte_only_whole_records_are_read() {
         let whole = ends.iter().rev().find(|end| **end <= length);
         let n_torn = whole.map_or(0, |whole| length - whole);
         assert_eq!(replay.n_torn_bytes as usize, n_torn, "cut at {length}");
+        assert!(!replay.is_damaged, "cut at {length}");
         // Appending continues from there.
         journal.append(&[record(9)], false).unwrap();
         drop(journal);
@@ -112,8 +144,9 @@ fn a_changed_byte_is_detected() {
                     assert_eq!(n_whole, ends[1..].iter().filter(|end| **end <= at).count(), "byte {at}");
                     assert!(at < ends[3], "byte {at}");
                 }
-                // In the last record: treated as cut short.
+                // In the last record: removed, but not taken for one that was never finished.
                 Ok(found) => {
+                    assert!(found.is_damaged, "byte {at}");
                     assert!(at >= ends[3], "byte {at}");
                     assert_eq!(found.records, [1, 2, 5].map(record), "byte {at}");
                 }
@@ -128,8 +161,8 @@ fn other_files_are_left_alone() {
     std::fs::write(&path, "time,temp\n1,2\n").unwrap();
     assert!(matches!(Journal::open(&path, digest(1), 2), Err(JournalError::NotAJournal { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), b"time,temp\n1,2\n");
-    let text = String::from_utf8(Beginning { model: digest(1), lines: 0, behind: 0 }.to_bytes()).unwrap();
-    std::fs::write(&path, text.replace("journal 1", "journal 7")).unwrap();
+    let text = String::from_utf8(beginning().to_bytes()).unwrap();
+    std::fs::write(&path, text.replace("journal 2", "journal 7")).unwrap();
     assert!(matches!(Journal::open(&path, digest(1), 2), Err(JournalError::Newer { version: 7, .. })));
     std::fs::remove_file(&path).unwrap();
 }

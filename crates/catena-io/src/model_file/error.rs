@@ -24,6 +24,10 @@ pub enum ModelFileError {
     Truncated { file: FileName, expected: u64, found: u64 },
     #[error("{file}: is damaged: {what}; copy or write it again")]
     Damaged { file: FileName, what: &'static str },
+    #[error(
+        "{file}: another process uses or replaces this model; wait until it ends, or write to another file"
+    )]
+    InUse { file: FileName },
     #[error("{file}: cannot be read ({source})")]
     Io { file: FileName, source: io::Error },
     #[error(transparent)]

@@ -15,12 +15,14 @@ mod array;
 mod digest;
 mod error;
 mod layout;
+mod lock;
 mod reader;
 mod writer;
 
 pub use array::Array;
 pub use digest::Digest;
 pub use error::ModelFileError;
+pub use lock::ModelLock;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -77,11 +79,19 @@ impl Container {
         reader::read(bytes, bytes.len() as u64, &FileName::Memory)
     }
 
-    /// Writes the file atomically.
+    /// Writes the file atomically, unless another process uses the model that it would replace.
+    ///
+    /// # Errors
+    /// If the path cannot be written or its model is in use; an old file is unchanged.
+    pub fn write_to(&self, path: &Path) -> Result<(), ModelFileError> {
+        self.write_under(&ModelLock::to_replace(path)?, path)
+    }
+
+    /// The same for a process that has locked the model to replace it.
     ///
     /// # Errors
     /// If the path cannot be written; an old file is unchanged.
-    pub fn write_to(&self, path: &Path) -> Result<(), ModelFileError> {
+    pub fn write_under(&self, _lock: &ModelLock, path: &Path) -> Result<(), ModelFileError> {
         let mut file = TargetFile::create_path(path)?;
         writer::write(self, &mut file).map_err(|source| file.error(source))?;
         Ok(file.commit()?)

@@ -66,6 +66,11 @@ impl LineReader {
         self.format == StreamFormat::Csv && self.columns.is_none()
     }
 
+    /// Whether lines have a header.
+    pub fn has_headers(&self) -> bool {
+        self.format == StreamFormat::Csv
+    }
+
     /// Reads the header of CSV lines: all inputs and some outputs of the model, in any order.
     ///
     /// # Errors

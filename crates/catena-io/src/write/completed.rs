@@ -5,7 +5,7 @@
 
 use std::io::Write;
 
-use super::csv::{number_text, push_cell, write_cell, write_name};
+use super::csv::{is_formula, number_text, push_cell, write_cell, write_name};
 use super::{Target, TargetFile, WriteError, write_table};
 use crate::read::ReadError;
 use crate::read::csv::{CsvSource, Delimiting, MARK, split_error};
@@ -170,7 +170,7 @@ pub fn copy_filled(
         (_, delimiter) if source.delimiter_by(delimiting)? != delimiter => b',',
         (_, delimiter) => delimiter,
     };
-    let mut file = TargetFile::create(target.file())?;
+    let mut file = target.create()?;
     let mut copy = Copy { fillings, file: &mut file, delimiter, is_same: delimiter == source.delimiter() };
     copy.run(source, n_rows)?;
     file.commit()
@@ -219,6 +219,9 @@ impl Copy<'_> {
                 let content = record.content(cell);
                 match n_done.and_then(|_| self.filling(cell, &content)) {
                     Some(value) => self.put(number_text(value, NumberStyle::Double).as_bytes())?,
+                    None if n_done.is_none() && self.file.safe_headers && is_formula(&content) => {
+                        self.put_name(&content)?;
+                    }
                     None if self.is_same => self.put(record.raw(cell))?,
                     None if n_done.is_none() => self.put_name(&content)?,
                     // An empty line would not be read as a row.

@@ -61,10 +61,22 @@ pub(crate) fn write_cell(output: &mut impl Write, content: &[u8], delimiter: u8)
 
 /// Writes the name of a column, in quotes if it looks like a value (the header would be read as a row), contains a delimiter (the
 /// header shows the delimiter) or begins with a byte order mark.
-pub(crate) fn write_name(output: &mut impl Write, name: &[u8], delimiter: u8) -> io::Result<()> {
+pub(crate) fn write_name(output: &mut TargetFile, name: &[u8], delimiter: u8) -> io::Result<()> {
+    let safe;
+    let name = if output.safe_headers && is_formula(name) {
+        safe = [b"'", name].concat();
+        &safe
+    } else {
+        name
+    };
     let is_misleading =
         looks_like_data(name) || name.starts_with(MARK) || name.iter().any(|byte| DELIMITERS.contains(byte));
     if is_misleading { write_quoted(output, name) } else { write_cell(output, name, delimiter) }
+}
+
+/// Whether a spreadsheet would run a cell as a formula.
+pub(super) fn is_formula(content: &[u8]) -> bool {
+    matches!(content.trim_ascii_start().first(), Some(b'=' | b'+' | b'-' | b'@'))
 }
 
 fn write_quoted(output: &mut impl Write, content: &[u8]) -> io::Result<()> {

@@ -22,6 +22,10 @@ pub enum WriteError {
     DuplicateName { file: FileName, name: String },
     #[error("{file}: is a directory; name a file in it")]
     IsDirectory { file: FileName },
+    #[error("{file}: is a socket, which cannot be opened as a file; write to a file or a named pipe")]
+    IsSocket { file: FileName },
+    #[error("{file}: is a named pipe that no process reads; start its reader first")]
+    NoReader { file: FileName },
     #[error("{file}: permission denied ({source}); check the permissions of the file and its folder")]
     NotAllowed { file: FileName, source: io::Error },
     #[error("{file}: the disk is full; nothing was written")]

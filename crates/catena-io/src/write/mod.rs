@@ -35,7 +35,7 @@ pub fn write_table(table: &Table, target: &Target) -> Result<(), WriteError> {
         let (file, name) = (target.file().clone(), name.to_owned());
         return Err(WriteError::DuplicateName { file, name });
     }
-    let mut file = TargetFile::create(target.file())?;
+    let mut file = target.create()?;
     (target.format().definition().write)(table, &mut file)?;
     file.commit()
 }

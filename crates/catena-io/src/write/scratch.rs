@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufReader, Read, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 
-use super::atomic::{create_beside, forget_unfinished};
+use super::atomic::{create_beside, forget_unfinished, is_stream};
 use super::csv::number_text;
 use super::{Fillings, Target, WriteError};
 use crate::place::FileName;
@@ -20,14 +20,14 @@ pub struct ScratchRows {
 }
 
 impl ScratchRows {
-    /// Creates the file for rows of `width` numbers, in the folder of the target or, for standard output, in the temporary folder.
+    /// Creates the file for rows of `width` numbers, in the folder of the target or, for pipes and devices, in the temporary folder.
     ///
     /// # Errors
     /// If the folder is not writable.
     pub fn beside(target: &Target, width: usize) -> Result<Self, WriteError> {
         let name = target.file().clone();
         let near = match &name {
-            FileName::Path(path) => path.clone(),
+            FileName::Path(path) if !is_stream(path) => path.clone(),
             _ => std::env::temp_dir().join("catena"),
         };
         let (path, file) = create_beside(&near).map_err(|error| WriteError::from_io(&name, error))?;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::WriteError;
+use super::atomic::{TargetFile, is_stream};
 use crate::format::Format;
 use crate::place::FileName;
 
@@ -11,22 +12,41 @@ use crate::place::FileName;
 pub struct Target {
     file: FileName,
     format: Format,
+    safe_headers: bool,
 }
 
 impl Target {
-    /// A file in the format of its suffix, or standard output as CSV for `-`; `format` overrides both.
+    /// A file in the format of its suffix; standard output for `-`, and pipes and devices, as CSV; `format` overrides both.
     ///
     /// # Errors
     /// If the suffix names no format and `format` is `None`.
     pub fn new(path: &Path, format: Option<Format>) -> Result<Self, WriteError> {
         if path == Path::new("-") {
-            return Ok(Self { file: FileName::StandardOutput, format: format.unwrap_or(Format::CSV) });
+            let (file, format) = (FileName::StandardOutput, format.unwrap_or(Format::CSV));
+            return Ok(Self { file, format, safe_headers: false });
         }
         let file = FileName::from(path);
-        match format.or_else(|| Format::of_path(path)) {
-            Some(format) => Ok(Self { file, format }),
+        let of_stream = || is_stream(path).then_some(Format::CSV);
+        match format.or_else(|| Format::of_path(path)).or_else(of_stream) {
+            Some(format) => Ok(Self { file, format, safe_headers: false }),
             None => Err(WriteError::UnknownFormat { file, known: Format::names() }),
         }
+    }
+
+    /// The same target; in text, `is_safe` puts an apostrophe before column names that a spreadsheet would run as a formula.
+    #[must_use]
+    pub fn with_safe_headers(self, is_safe: bool) -> Self {
+        Self { safe_headers: is_safe, ..self }
+    }
+
+    /// Starts to write the file.
+    ///
+    /// # Errors
+    /// As [`TargetFile::create`].
+    pub(super) fn create(&self) -> Result<TargetFile, WriteError> {
+        let mut file = TargetFile::create(&self.file)?;
+        file.safe_headers = self.safe_headers;
+        Ok(file)
     }
 
     /// The file.

@@ -32,6 +32,7 @@ pub(crate) const CHECKS: &[Check] = &[
     check("semver", "public interfaces are compatible with a baseline", semver),
     check("guard", "instruction counts of the release build", guard),
     check("coverage", "line coverage of the core", coverage),
+    check("break", "kills, rotation, several writers, full disks, damaged files", breaking),
     check("fuzzing", "every target under libFuzzer", fuzzing),
 ];
 
@@ -145,6 +146,15 @@ fn total_lines(json: &[u8]) -> Option<(u64, u64)> {
     let json: Value = serde_json::from_slice(json).ok()?;
     let lines = &json["data"][0]["totals"]["lines"];
     Some((lines["covered"].as_u64()?, lines["count"].as_u64()?)).filter(|(_, count)| *count > 0)
+}
+
+/// The attacks of `crates/catena-cli/tests/breaking/`, which run one round in the tests, for as long as given.
+fn breaking(context: &Context<'_>) -> Outcome {
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["test", "--workspace", "--quiet", "--test", "breaking", "--", "--nocapture"]);
+    command.env("CATENA_BREAK_SECONDS", context.options.seconds.to_string());
+    command.env("CATENA_BREAK_SEED", context.options.seed.to_string());
+    run(command.current_dir(context.workspace), "nothing lost, nothing wrong without a message; counts above")
 }
 
 fn fuzzing(context: &Context<'_>) -> Outcome {

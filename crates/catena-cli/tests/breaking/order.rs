@@ -1,0 +1,62 @@
+//! The order of rows and columns changes no answer by more than rounding, the number of threads no bit.
+
+use std::collections::BTreeMap;
+
+use crate::chance::Chance;
+use crate::harness::{Folder, columns, numbers};
+use crate::{Counts, with_model};
+
+/// Predictions by time and output.
+fn predictions(folder: &Folder, model: &str) -> BTreeMap<(String, String), f64> {
+    let table = columns(folder.run(&format!("predict {model}")).succeeded().text());
+    let names = ["temp_mean", "temp_std", "salt_mean", "salt_std"];
+    let of = |name: &str| {
+        let cells = table["time"].iter().cloned().zip(numbers(&table, name));
+        cells.map(|(time, value)| ((time, name.to_owned()), value)).collect::<Vec<_>>()
+    };
+    names.into_iter().flat_map(of).collect()
+}
+
+/// Equal to rounding: sums over rows and outputs are rounded in another order.
+fn assert_close(found: &BTreeMap<(String, String), f64>, expected: &BTreeMap<(String, String), f64>) {
+    assert_eq!(found.len(), expected.len());
+    for (cell, value) in expected {
+        assert!((found[cell] - value).abs() <= 1e-10 * value.abs(), "{cell:?}: {} {value}", found[cell]);
+    }
+}
+
+pub(crate) fn run(chance: &mut Chance, counts: &mut Counts) {
+    let folder = with_model("order");
+    let expected = predictions(&folder, "m.catena");
+    let text = folder.read("waves.csv");
+    let mut rows: Vec<&str> = text.lines().collect();
+    let header = rows.remove(0);
+    for at in (1..rows.len()).rev() {
+        rows.swap(at, chance.below(at + 1));
+    }
+    folder.write("shuffled.csv", format!("{header}\n{}\n", rows.join("\n")));
+    folder.run("fit shuffled.csv --no-learn --parameters p.json -o shuffled.catena").succeeded();
+    assert_close(&predictions(&folder, "shuffled.catena"), &expected);
+    counts.add("orders of rows", 1);
+    // The outputs and their parameters in the other order.
+    let swap = |row: &str| {
+        let cells: Vec<&str> = row.split(',').collect();
+        format!("{},{},{},{}\n", cells[0], cells[1], cells[3], cells[2])
+    };
+    folder.write("swapped.csv", text.lines().map(swap).collect::<String>());
+    folder.write(
+        "swapped.json",
+        r#"{"kernel": "matern32", "mixing": [[0.4, 0.8], [1.5, 0.3]], "length_scales": ["6h", "30h"], "noise": [0.05, 0.02]}"#,
+    );
+    folder.run("fit swapped.csv --no-learn --parameters swapped.json -o swapped.catena").succeeded();
+    assert_close(&predictions(&folder, "swapped.catena"), &expected);
+    counts.add("orders of columns", 1);
+    let model = |threads: usize| {
+        folder
+            .run(&format!("fit waves.csv --budget quick --threads {threads} -o t.catena --quiet"))
+            .succeeded();
+        std::fs::read(folder.0.join("t.catena")).unwrap()
+    };
+    assert!(model(1) == model(2 + chance.below(3)), "the number of threads changes a model");
+    counts.add("numbers of threads", 1);
+}
