@@ -118,7 +118,10 @@ fn assert_has_rows(folder: &Folder, model: &str, rows: &[u64]) {
         times.sort();
         times
     };
-    assert_eq!(sorted(&found["time"]), sorted(&expected["time"]), "other rows than were written");
+    let (times, written) = (sorted(&found["time"]), sorted(&expected["time"]));
+    let lost: Vec<&String> = written.iter().filter(|time| !times.contains(time)).collect();
+    let invented: Vec<&String> = times.iter().filter(|time| !written.contains(time)).collect();
+    assert!(times == written, "lost {lost:?}, invented {invented:?}, {} of {}", times.len(), written.len());
     for name in ["temp_mean", "salt_std"] {
         let by_time = |table: &BTreeMap<String, Vec<String>>| -> BTreeMap<String, f64> {
             table["time"].iter().cloned().zip(harness::numbers(table, name)).collect()

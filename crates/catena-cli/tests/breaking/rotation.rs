@@ -88,8 +88,8 @@ pub(crate) fn run(chance: &mut Chance, counts: &mut Counts) {
     let folder = with_model("rotation");
     let mut scene = Scene { folder, child: None, written: 0, n_rotated: 0, has_header: true };
     scene.append(HEADER);
-    // Rows that were not read yet are found in a file that was rotated once.
-    let mut is_rotated = false;
+    // Rows that were not read yet are found in a file that was read before and rotated once since.
+    let mut is_rotated = true;
     for _ in 0..14 {
         match chance.below(6) {
             0 | 1 => {

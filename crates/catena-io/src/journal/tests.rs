@@ -95,7 +95,7 @@ fn version_1_is_read_and_continued() {
     let mut bytes = begins.to_bytes();
     let text = String::from_utf8(bytes.clone()).unwrap();
     assert!(text.starts_with("catena-journal 1\n") && text.contains("\nbegins 0 0 "), "{text}");
-    [1, 2].map(|line| record(line).push_to(&mut bytes, Version::One));
+    [1, 2].into_iter().for_each(|line| record(line).push_to(&mut bytes, Version::One));
     std::fs::write(&path, &bytes).unwrap();
     let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
     let plain = |line: u64| Record { origin: None, ..record(line) };
