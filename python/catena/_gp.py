@@ -223,7 +223,9 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             raise InputError("return_std and return_cov cannot be combined; choose one.")
         model = self._model_or_raise()
         points = self._points if X is None else self._read(X)
-        mean, std = model.predict(None if X is None else points.values, include_noise)
+        # Means and covariances at the same points come from one posterior.
+        at = None if X is None and not return_cov else points.values
+        mean, std = model.predict(at, include_noise)
         if return_cov:
             covariances = model.covariances(points.values, include_noise)
             return self._answer(mean, points), (
@@ -237,7 +239,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
         model = self._model_or_raise()
         points = self._points if X is None else self._read(X)
-        ends = model.interval(None if X is None else points.values, level, include_noise)
+        _, *ends = model.interval(None if X is None else points.values, level, include_noise)
         return tuple(self._answer(end, points) for end in ends)
 
     def impute(self, return_std: bool = False) -> Any:

@@ -38,8 +38,7 @@ def plot(gp, X, hidden, level, axes):
         )
     points = gp._read(X) if X is not None else _line(gp)
     order = np.argsort(points.values[:, 0], kind="stable")
-    mean, _ = model.predict(points.values, True)
-    lower, upper = model.interval(points.values, level, True)
+    mean, lower, upper = model.interval(points.values, level, True)
     along, at = points.column(0)[order], rows.column(0)
     is_line = points.values.shape[1] == 1
     for output, (ax, name) in enumerate(zip(axes, gp.output_names_, strict=False)):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-__all__ = ["coverage", "crps", "mnll", "rmse"]
+__all__ = ["coverage", "crps", "log_score", "rmse"]
 
 
 def rmse(truth: ArrayLike, mean: ArrayLike, *, by_output: bool = False) -> Any:
@@ -43,8 +43,8 @@ def rmse(truth: ArrayLike, mean: ArrayLike, *, by_output: bool = False) -> Any:
     return np.sqrt(_average((known - predicted) ** 2, by_output))
 
 
-def mnll(truth: ArrayLike, mean: ArrayLike, std: ArrayLike, *, by_output: bool = False) -> Any:
-    """Mean negative log density under normal distributions, in nats per cell; smaller is better."""
+def log_score(truth: ArrayLike, mean: ArrayLike, std: ArrayLike, *, by_output: bool = False) -> Any:
+    """Mean log density under normal distributions, in nats per cell; larger is better."""
     return _of_cells(truth, mean, std, 0.95, by_output, 0)
 
 

@@ -74,19 +74,20 @@ impl Model {
         Ok((table(py, means, self.n_outputs())?, table(py, deviations, self.n_outputs())?))
     }
 
-    /// Lower and upper ends of the central interval of probability `level`, n×D each.
+    /// Means, and lower and upper ends of the central interval of probability `level`, n×D each.
     fn interval<'py>(
         &self,
         py: Python<'py>,
         at: Option<PyReadonlyArray2<'_, f64>>,
         level: f64,
         include_noise: bool,
-    ) -> PyResult<(Table<'py>, Table<'py>)> {
+    ) -> PyResult<(Table<'py>, Table<'py>, Table<'py>)> {
         let predictive = self.predictive(py, at, include_noise)?;
         let n_cells = predictive.n_rows() * predictive.n_outputs();
         let ends = |share: f64| (0..n_cells).map(|at| predictive.quantile(at, share)).collect::<Vec<f64>>();
         let (lower, upper) = py.detach(|| (ends(0.5 - 0.5 * level), ends(0.5 + 0.5 * level)));
-        Ok((table(py, lower, self.n_outputs())?, table(py, upper, self.n_outputs())?))
+        let rows = |values| table(py, values, self.n_outputs());
+        Ok((rows(predictive.means())?, rows(lower)?, rows(upper)?))
     }
 
     /// Covariances of the outputs at each point, n×D×D.

@@ -9,7 +9,7 @@ use crate::failure::Failure;
 
 type Scores<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<bool>>);
 
-/// For each cell under a normal distribution: negative log density, continuous ranked probability score, and whether it is inside
+/// For each cell under a normal distribution: log density, continuous ranked probability score, and whether it is inside
 /// the central interval of probability `level`.
 #[pyfunction]
 pub(crate) fn cell_scores<'py>(
@@ -26,11 +26,11 @@ pub(crate) fn cell_scores<'py>(
         );
     }
     let reach = quantile(0.5 + 0.5 * level);
-    let (mut negative_log, mut crps, mut inside) = (vec![], vec![], vec![]);
+    let (mut log_densities, mut crps, mut inside) = (vec![], vec![], vec![]);
     for ((truth, mean), deviation) in truth.iter().zip(mean).zip(deviation) {
-        negative_log.push(-log_density(*truth, *mean, *deviation));
+        log_densities.push(log_density(*truth, *mean, *deviation));
         crps.push(normal_crps(*truth, *mean, *deviation));
         inside.push((truth - mean).abs() <= reach * deviation);
     }
-    Ok((negative_log.into_pyarray(py), crps.into_pyarray(py), inside.into_pyarray(py)))
+    Ok((log_densities.into_pyarray(py), crps.into_pyarray(py), inside.into_pyarray(py)))
 }

@@ -183,7 +183,7 @@ def test_numbers_too_large_are_an_error_of_numbers():
         (lambda: catena.structures.random_chains(X, 0), "n_chains=0"),
         (lambda: catena.metrics.rmse([1.0, 2.0], [1.0]), "different shapes"),
         (lambda: catena.metrics.rmse([np.nan], [1.0]), "nothing to score"),
-        (lambda: catena.metrics.mnll([1.0], [1.0], [0.0]), "positive"),
+        (lambda: catena.metrics.log_score([1.0], [1.0], [0.0]), "positive"),
         (lambda: catena.metrics.coverage([1.0], [1.0], [1.0], level=0), "level=0"),
     ],
 )

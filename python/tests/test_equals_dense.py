@@ -44,6 +44,10 @@ def test_covariances_of_outputs(pair, include_noise):
     np.testing.assert_allclose(cov, expected, rtol=0, atol=1e-10)
     _, std = gp.predict(ELSEWHERE, return_std=True, include_noise=include_noise)
     np.testing.assert_allclose(np.sqrt(np.diagonal(cov, axis1=1, axis2=2)), std, rtol=1e-15)
+    mean, cov = gp.predict(return_cov=True, include_noise=include_noise)
+    expected, joint = reference.predict(reference.X, include_noise)
+    np.testing.assert_allclose(mean, expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(cov, diagonal_blocks(joint, 3), rtol=0, atol=1e-10)
 
 
 def test_log_marginal_likelihood(pair):

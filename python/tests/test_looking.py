@@ -34,6 +34,25 @@ def test_plot_shows_what_was_observed_predicted_and_hidden():
     axes[0].figure.canvas.draw()
 
 
+def test_a_plot_predicts_once():
+    class Counted:
+        """The fitted model, with the names of its predicting methods as they are called."""
+
+        def __init__(self, model):
+            self.model, self.calls = model, []
+
+        def __getattr__(self, name):
+            if name in ("predict", "interval"):
+                self.calls.append(name)
+            return getattr(self.model, name)
+
+    gp = catena.MultiOutputGP(**GIVEN).fit(*line())
+    counted = Counted(gp._model_or_raise())
+    gp._model_or_raise = lambda: counted
+    gp.plot()
+    assert counted.calls == ["interval"]
+
+
 def test_plots_over_several_inputs_and_times():
     X, Y = plane()
     gp = catena.MultiOutputGP(budget="quick", latents=1, method="catena").fit(X, Y)

@@ -88,7 +88,7 @@ def test_scores_by_hand_and_without_missing_values():
     density = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
     crps = s * (z * (2 * below - 1) + 2 * density - 1 / math.sqrt(math.pi))
     assert metrics.rmse(truth, mean) == pytest.approx(math.sqrt((z * s) @ (z * s) / 4), rel=1e-14)
-    assert metrics.mnll(truth, mean, std) == pytest.approx(nll.mean(), rel=1e-12)
+    assert metrics.log_score(truth, mean, std) == pytest.approx(-nll.mean(), rel=1e-12)
     assert metrics.crps(truth, mean, std) == pytest.approx(crps.mean(), rel=1e-9)
     assert metrics.coverage(truth, mean, std) == 0.75
     assert metrics.coverage(truth, mean, std, level=0.3, by_output=True).tolist() == [0.5, 0.5]

@@ -31,7 +31,8 @@ pub(crate) struct Line {
     pub(crate) name: String,
     pub(crate) n_cells: usize,
     pub(crate) rmse: f64,
-    pub(crate) mnll: f64,
+    /// Mean log predictive density per cell in nats; larger is better.
+    pub(crate) log_score: f64,
     /// Fraction of cells inside their 95 % intervals.
     pub(crate) coverage: f64,
 }
@@ -39,18 +40,18 @@ pub(crate) struct Line {
 impl Line {
     /// The line as JSON.
     pub(crate) fn to_json(&self) -> Value {
-        let Self { name, n_cells, rmse, mnll, coverage } = self;
-        json!({"name": name, "cells": n_cells, "rmse": rmse, "mnll": mnll, "coverage95": coverage})
+        let Self { name, n_cells, rmse, log_score, coverage } = self;
+        json!({"name": name, "cells": n_cells, "rmse": rmse, "log_score": log_score, "coverage95": coverage})
     }
 
     /// The line as aligned columns.
     pub(crate) fn to_text(&self) -> String {
-        let Self { name, n_cells, rmse, mnll, coverage } = self;
-        format!("{name:<28} {n_cells:>8} {rmse:>10.4} {mnll:>9.3} {:>8.1}%", 100.0 * coverage)
+        let Self { name, n_cells, rmse, log_score, coverage } = self;
+        format!("{name:<28} {n_cells:>8} {rmse:>10.4} {log_score:>10.3} {:>8.1}%", 100.0 * coverage)
     }
 }
 
 /// The column headings of [`Line::to_text`].
 pub(crate) fn heading(first: &str) -> String {
-    format!("{first:<28} {:>8} {:>10} {:>9} {:>9}", "cells", "RMSE", "MNLL", "in 95 %")
+    format!("{first:<28} {:>8} {:>10} {:>10} {:>9}", "cells", "RMSE", "log score", "in 95 %")
 }

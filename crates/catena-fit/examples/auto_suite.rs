@@ -209,17 +209,17 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                 continue;
             }
             let options = FitOptions { method, structure, budget, learning_rows, ..FitOptions::default() };
-            others.push(judged(table, &options).map_or(f64::NAN, |(scores, _)| -scores.mnll));
+            others.push(judged(table, &options).map_or(f64::NAN, |(scores, _)| scores.log_score));
         }
         let best = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let short = best + auto.mnll;
+        let short = best - auto.log_score;
         is_missed |= short > ALLOWED;
         worst = worst.max(short);
         let shown: Vec<String> = others.iter().map(|value| format!("{value:>8.3}")).collect();
         println!(
             "{:<24} {:>8.3} {} {:>6.1}% {seconds:>6.1}  {took}{}",
             table.name,
-            -auto.mnll,
+            auto.log_score,
             shown.join(" "),
             100.0 * auto.coverage,
             if short > ALLOWED { format!(" ({short:.3} short)") } else { String::new() }

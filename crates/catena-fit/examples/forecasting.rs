@@ -94,15 +94,18 @@ fn forecasts(hours: &Hours, options: &FitOptions) -> Result<(), Box<dyn Error>> 
     };
     let scores = rolling(&fitted, &hours.rows(0..n_rows)?, &asked)?;
     println!("400 origins in {:.1} s", begin.elapsed().as_secs_f64());
-    println!("{:<12} {:>7} {:>8} {:>8} {:>8} {:>7}", "predictor", "horizon", "cells", "RMSE", "MNLL", "90 %");
+    println!(
+        "{:<12} {:>7} {:>8} {:>8} {:>9} {:>7}",
+        "predictor", "horizon", "cells", "RMSE", "log score", "90 %"
+    );
     for score in scores {
         println!(
-            "{:<12} {:>7} {:>8} {:>8.3} {:>8.3} {:>6.1}%",
+            "{:<12} {:>7} {:>8} {:>8.3} {:>9.3} {:>6.1}%",
             score.name,
             score.horizon,
             score.n_cells,
             score.rmse,
-            score.mnll,
+            score.log_score,
             100.0 * score.coverage
         );
     }
@@ -155,8 +158,8 @@ fn table_without(hours: &Hours, cells: Vec<usize>) -> Result<GapTable, Box<dyn E
 fn holes(hours: &Hours, along_time: &FitOptions) -> Result<(), Box<dyn Error>> {
     let default = FitOptions { time: None, ..along_time.clone() };
     println!(
-        "{:<9} {:<12} {:>7} {:>8} {:>8} {:>7} {:>8}",
-        "holes", "model", "cells", "RMSE", "MNLL", "90 %", "seconds"
+        "{:<9} {:<12} {:>7} {:>8} {:>9} {:>7} {:>8}",
+        "holes", "model", "cells", "RMSE", "log score", "90 %", "seconds"
     );
     let kinds = [("random", random_cells(hours.names.len())), ("outages", outage_cells(hours.names.len()))];
     for (kind, cells) in kinds {
@@ -171,10 +174,10 @@ fn holes(hours: &Hours, along_time: &FitOptions) -> Result<(), Box<dyn Error>> {
                 |&&(at, truth): &&(usize, f64)| (0.05..=0.95).contains(&found.probability_below(at, truth));
             let inside = table.hidden.iter().filter(is_inside).count();
             println!(
-                "{kind:<9} {name:<12} {:>7} {:>8.4} {:>8.3} {:>6.1}% {seconds:>8.1}",
+                "{kind:<9} {name:<12} {:>7} {:>8.4} {:>9.3} {:>6.1}% {seconds:>8.1}",
                 scores.n_cells,
                 scores.rmse,
-                scores.mnll,
+                scores.log_score,
                 100.0 * inside as f64 / scores.n_cells as f64
             );
         }

@@ -1,7 +1,7 @@
 //! The sensor network with learned parameters (Matérn-5/2, three shared latents), every method side by side, the full-scale
 //! method among them: `full_scale_study [SEEDS] [M...] [--missing SHARE] [--only NAME]`.
 //!
-//! Rows are means over seeds: RMSE, MNLL (noise included) and 95 % coverage of the test rows in original units, and seconds.
+//! Rows are means over seeds: RMSE, log score (noise included) and 95 % coverage of the test rows in original units, and seconds.
 
 #![allow(clippy::print_stdout, reason = "an example prints")]
 
@@ -91,7 +91,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let n_seeds = numbers.first().copied().unwrap_or(3) as u32;
     let dims = if numbers.len() > 1 { numbers[1..].to_vec() } else { vec![2, 4, 8, 32] };
-    println!("{:<4} {:<20} {:>9} {:>9} {:>8} {:>8}", "M", "method", "RMSE", "MNLL", "in 95 %", "seconds");
+    println!(
+        "{:<4} {:<20} {:>9} {:>9} {:>8} {:>8}",
+        "M", "method", "RMSE", "log score", "in 95 %", "seconds"
+    );
     for dim in dims {
         for contender in CONTENDERS.iter().filter(|one| only.as_ref().is_none_or(|name| one.0 == name)) {
             let mut sums = [0.0; 4];
@@ -108,12 +111,12 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let seconds = begin.elapsed().as_secs_f64();
                 let units: Vec<f64> = study.output_scaling.iter().map(|(_, scale)| scale.recip()).collect();
                 let scores = score(&predictive, study.test_cells(), &units);
-                let found = [scores.rmse, scores.mnll, scores.coverage, seconds];
+                let found = [scores.rmse, scores.log_score, scores.coverage, seconds];
                 sums.iter_mut().zip(found).for_each(|(sum, value)| *sum += value / f64::from(n_seeds));
             }
-            let [rmse, mnll, coverage, seconds] = sums;
+            let [rmse, log_score, coverage, seconds] = sums;
             println!(
-                "{dim:<4} {:<20} {rmse:>9.5} {mnll:>9.3} {:>7.1}% {seconds:>8.1}",
+                "{dim:<4} {:<20} {rmse:>9.5} {log_score:>9.3} {:>7.1}% {seconds:>8.1}",
                 contender.0,
                 100.0 * coverage
             );

@@ -41,10 +41,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let scores =
         score(&fitted.predict_rows(Quantity::Observation)?, table.hidden.iter().copied(), &table.deviations);
     println!(
-        "{}: learned in {seconds:.1} s; hidden cells: RMSE {:.4} sd, MNLL {:.3}, 95 % intervals cover {:.1} %",
+        "{}: learned in {seconds:.1} s; hidden cells: RMSE {:.4} sd, log score {:.3}, 95 % intervals cover {:.1} %",
         table.name,
         scores.rmse,
-        scores.mnll,
+        scores.log_score,
         100.0 * scores.coverage
     );
     Ok(())

@@ -47,8 +47,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut n_short = 0;
     let mut is_missed = false;
     println!(
-        "{:<15} {:>8} {:>8} {:>8} {:>8} {:>8} {:>7}  chosen",
-        "table", "nats", "best", "RMSE/sd", "simple", "in 95 %", "seconds"
+        "{:<15} {:>9} {:>8} {:>8} {:>8} {:>8} {:>7}  chosen",
+        "table", "log score", "best", "RMSE/sd", "simple", "in 95 %", "seconds"
     );
     for recipe in
         RECIPES.iter().filter(|recipe| names.is_empty() || names.iter().any(|name| name == recipe.name))
@@ -67,17 +67,17 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         ..FitOptions::default()
                     };
                     let (candidate, name) = learned(&table, &options)?;
-                    if -candidate.mnll > best.0 {
-                        best = (-candidate.mnll, name);
+                    if candidate.log_score > best.0 {
+                        best = (candidate.log_score, name);
                     }
                 }
             }
         }
         let simple = simple(&table, &table.dataset()?)?;
         println!(
-            "{:<15} {:>8.3} {:>8.3} {:>8.3} {:>8.3} {:>7.1}% {:>7.1}  {chosen} (best: {})",
+            "{:<15} {:>9.3} {:>8.3} {:>8.3} {:>8.3} {:>7.1}% {:>7.1}  {chosen} (best: {})",
             table.name,
-            -scores.mnll,
+            scores.log_score,
             best.0,
             scores.rmse,
             simple,
@@ -85,7 +85,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             seconds,
             best.1
         );
-        n_short += usize::from(-scores.mnll < best.0 - 0.05);
+        n_short += usize::from(scores.log_score < best.0 - 0.05);
         is_missed |= !(0.90..=0.98).contains(&scores.coverage) || scores.rmse > 1.02 * simple;
     }
     println!("{n_short} tables more than 0.05 nats below the best candidate");

@@ -53,9 +53,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         errors.sort_by(f64::total_cmp);
         let median = 0.5 * (errors[(errors.len() - 1) / 2] + errors[errors.len() / 2]);
         println!(
-            "{name}: median RMSE {median:.2} of {}, MNLL {:.3}, coverage {coverage:.3}",
+            "{name}: median RMSE {median:.2} of {}, log score {:.3}, coverage {coverage:.3}",
             listed.join(" "),
-            scores.mnll
+            scores.log_score
         );
     }
     Ok(())

@@ -44,8 +44,8 @@ pub struct Horizon {
     pub n_cells: usize,
     /// Root mean squared error, in standard deviations of the training rows.
     pub rmse: f64,
-    /// Mean negative log density per cell, in the same units.
-    pub mnll: f64,
+    /// Mean log predictive density per cell in nats, outputs in the same units; larger is better.
+    pub log_score: f64,
     /// The fraction of targets inside the intervals.
     pub coverage: f64,
 }
@@ -116,7 +116,7 @@ impl Calendar {
 struct Sums {
     count: usize,
     squares: f64,
-    losses: f64,
+    log_densities: f64,
     hits: usize,
 }
 
@@ -126,7 +126,7 @@ impl Sums {
     fn add(&mut self, error: f64, log_density: f64, is_hit: bool) {
         self.count += 1;
         self.squares += error * error;
-        self.losses -= log_density;
+        self.log_densities += log_density;
         self.hits += usize::from(is_hit);
     }
 
@@ -142,7 +142,7 @@ impl Sums {
             name,
             n_cells: self.count,
             rmse: (self.squares / count).sqrt(),
-            mnll: self.losses / count,
+            log_score: self.log_densities / count,
             coverage: self.hits as f64 / count,
         }
     }

@@ -11,8 +11,8 @@ pub struct Scores {
     pub n_cells: usize,
     /// Root mean squared error, each output in units of its own scale.
     pub rmse: f64,
-    /// Mean negative log density per cell, outputs in the same units.
-    pub mnll: f64,
+    /// Mean log predictive density per cell in nats, outputs in the same units; larger is better.
+    pub log_score: f64,
     /// Mean continuous ranked probability score, in the same units.
     pub crps: f64,
     /// The fraction of cells inside the central 95 % interval.
@@ -29,13 +29,13 @@ pub fn score(
     cells: impl IntoIterator<Item = (usize, f64)>,
     scales: &[f64],
 ) -> Scores {
-    let (mut n_cells, mut squares, mut nll, mut crps, mut inside) = (0, 0.0, 0.0, 0.0, 0.0);
+    let (mut n_cells, mut squares, mut log_densities, mut crps, mut inside) = (0, 0.0, 0.0, 0.0, 0.0);
     for (at, truth) in cells {
         let scale = scales[at % scales.len()];
         let (mean, deviation) = (predictive.mean(at), predictive.deviation(at));
         let error = (truth - mean) / scale;
         squares += error * error;
-        nll -= predictive.log_density(at, truth) + scale.ln();
+        log_densities += predictive.log_density(at, truth) + scale.ln();
         crps += normal_crps(truth, mean, deviation) / scale;
         let below = predictive.probability_below(at, truth);
         inside += f64::from(u8::from((0.025..=0.975).contains(&below)));
@@ -45,7 +45,7 @@ pub fn score(
     Scores {
         n_cells,
         rmse: (squares / count).sqrt(),
-        mnll: nll / count,
+        log_score: log_densities / count,
         crps: crps / count,
         coverage: inside / count,
     }
@@ -61,7 +61,7 @@ pub(crate) fn pooled(scores: &[Scores]) -> Scores {
     Scores {
         n_cells,
         rmse: mean(&|scores| scores.rmse * scores.rmse).sqrt(),
-        mnll: mean(&|scores| scores.mnll),
+        log_score: mean(&|scores| scores.log_score),
         crps: mean(&|scores| scores.crps),
         coverage: mean(&|scores| scores.coverage),
     }
@@ -133,8 +133,8 @@ mod tests {
         let scores = score(&predictive, [(0, 1.0), (1, 14.0)], &[1.0, 2.0]);
         assert_eq!(scores.n_cells, 2);
         assert!((scores.rmse - 2.0_f64.sqrt()).abs() < 1e-15);
-        let expected = 0.5 * std::f64::consts::TAU.ln() + 0.5 * 0.5 * 4.0;
-        assert!((scores.mnll - expected).abs() < 1e-12, "{}", scores.mnll);
+        let expected = -0.5 * std::f64::consts::TAU.ln() - 0.5 * 0.5 * 4.0;
+        assert!((scores.log_score - expected).abs() < 1e-12, "{}", scores.log_score);
         assert_eq!(scores.coverage, 0.5);
     }
 
@@ -154,7 +154,7 @@ mod tests {
         let pairs = [(together.scores, whole.scores)].into_iter();
         for (left, right) in pairs.chain(together.by_output.into_iter().zip(whole.by_output)) {
             assert_eq!(left.n_cells, right.n_cells);
-            let numbers = |scores: Scores| [scores.rmse, scores.mnll, scores.crps, scores.coverage];
+            let numbers = |scores: Scores| [scores.rmse, scores.log_score, scores.crps, scores.coverage];
             for (left, right) in numbers(left).into_iter().zip(numbers(right)) {
                 assert!((left - right).abs() < 1e-14, "{left} instead of {right}");
             }

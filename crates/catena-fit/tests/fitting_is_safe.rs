@@ -338,7 +338,7 @@ fn a_mask_that_hides_nothing_decides_nothing() {
         let options = FitOptions { method: MethodChoice::Catena, seed, ..FitOptions::default() };
         let summary = fit(&plane(8), &options, &go_on).unwrap().summary().clone();
         assert!(summary.tried.iter().all(|tried| !tried.score.is_nan()), "seed {seed}: {:?}", summary.tried);
-        assert!(summary.held_out.iter().all(|held_out| !held_out.mnll.is_nan()), "seed {seed}");
+        assert!(summary.held_out.iter().all(|held_out| !held_out.log_score.is_nan()), "seed {seed}");
     }
 }
 

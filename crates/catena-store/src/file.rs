@@ -175,8 +175,9 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
 
 /// The summary without non-finite scores, which JSON cannot hold.
 fn finite(mut summary: Summary) -> Summary {
-    let is_finite =
-        |scores: &HeldOut| scores.rmse.is_finite() && scores.mnll.is_finite() && scores.coverage.is_finite();
+    let is_finite = |scores: &HeldOut| {
+        scores.rmse.is_finite() && scores.log_score.is_finite() && scores.coverage.is_finite()
+    };
     summary.held_out.retain(is_finite);
     summary.held_out_by_output.retain(is_finite);
     summary.tried.retain(|tried| tried.score.is_finite());

@@ -246,14 +246,14 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
         name: scores.name.clone(),
         is_this_fit: at == 0,
         rmse: Some(scores.rmse),
-        mnll: Some(scores.mnll),
+        log_score: Some(scores.log_score),
         coverage95: Some(scores.coverage),
     });
     let of_output = |scores: &HeldOut| OutputScore {
         output: scores.name.clone(),
         n_cells: scores.n_cells,
         rmse: scores.rmse,
-        mnll: Some(scores.mnll),
+        log_score: Some(scores.log_score),
         coverage95: Some(scores.coverage),
     };
     Some(Calibration {

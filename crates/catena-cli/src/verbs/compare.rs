@@ -29,7 +29,7 @@ Examples:
   catena compare sensors.csv --budget quick --json
 
 A tenth of the observed cells, chosen at random, or one block of every output is held out; no method sees it. RMSE is in standard \
-deviations of each output; MNLL is the mean negative log predictive density per held-out cell (smaller is better). Rows are sorted \
+deviations of each output; the log score is the mean log predictive density in nats per held-out cell (larger is better). Rows are sorted \
 by RMSE. The row `catena`, or `auto: METHOD` with two or more inputs, is the model that `fit` selects. Other structures use the \
 parameters learned by message passing, other methods those of the selected model; `outputs apart` and, with two or more inputs, \
 `fullscale` learn their own.";
@@ -280,7 +280,7 @@ fn normal(prediction: &Prediction) -> Predictive {
 fn to_json(row: &Row) -> Value {
     match &row.outcome {
         Ok((scores, learn, predict)) => json!({
-            "name": row.name, "cells": scores.n_cells, "rmse": scores.rmse, "mnll": scores.mnll,
+            "name": row.name, "cells": scores.n_cells, "rmse": scores.rmse, "log_score": scores.log_score,
             "coverage95": scores.coverage, "learn_seconds": learn, "predict_seconds": predict,
         }),
         Err(reason) => json!({"name": row.name, "left_out": reason}),
@@ -289,15 +289,15 @@ fn to_json(row: &Row) -> Value {
 
 fn to_text(rows: &[Row]) -> String {
     let mut lines = vec![format!(
-        "{:<28} {:>8} {:>9} {:>9} {:>9} {:>10}",
-        "method", "RMSE/sd", "MNLL", "in 95 %", "learn s", "predict s"
+        "{:<28} {:>8} {:>10} {:>9} {:>9} {:>10}",
+        "method", "RMSE/sd", "log score", "in 95 %", "learn s", "predict s"
     )];
     for Row { name, outcome } in rows {
         lines.push(match outcome {
             Ok((scores, learn, predict)) => format!(
-                "{name:<28} {:>8.4} {:>9.3} {:>8.1}% {learn:>9.2} {predict:>10.3}",
+                "{name:<28} {:>8.4} {:>10.3} {:>8.1}% {learn:>9.2} {predict:>10.3}",
                 scores.rmse,
-                scores.mnll,
+                scores.log_score,
                 100.0 * scores.coverage
             ),
             Err(reason) => format!("{name:<28} {reason}"),
@@ -310,9 +310,9 @@ fn to_text(rows: &[Row]) -> String {
             .unwrap_or_default()
     };
     lines.push(format!(
-        "smallest RMSE: {}; smallest MNLL: {}",
+        "smallest RMSE: {}; largest log score: {}",
         best(&|scores| scores.rmse),
-        best(&|scores| scores.mnll)
+        best(&|scores| -scores.log_score)
     ));
     lines.join("\n") + "\n"
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena_fit::forecast::{Rolling, later_rows, rolling};
-use catena_fit::scores::score;
+use catena_fit::scores::{Scores, score};
 use catena_fit::{Fit, FitError, Predictive, Quantity, median_gap};
 use catena_io::FileName;
 use catena_io::read::Format;
@@ -23,7 +23,7 @@ Examples:
   catena score sensors.catena held_out.csv --json
   catena score sensors.catena later.csv --rolling --horizons 1h,6h,24h --season 24h
 
-RMSE is in the units of each output; MNLL is the mean negative log predictive density in nats (smaller is better). The line \
+RMSE is in the units of each output; the log score is the mean log predictive density in nats per cell (larger is better). The line \
 `all outputs` divides each error by the standard deviation of the output in the model's rows. Rows that the model was fitted to \
 score too well.";
 
@@ -112,17 +112,17 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
     }
     let share = format!("in {:.0} %", 100.0 * arguments.interval);
     let mut text = vec![format!(
-        "{:<14} {:>10} {:>8} {:>10} {:>9} {share:>9}",
-        "predictor", "ahead", "cells", "RMSE sd", "MNLL"
+        "{:<14} {:>10} {:>8} {:>10} {:>10} {share:>9}",
+        "predictor", "ahead", "cells", "RMSE/sd", "log score"
     )];
     for score in &scores {
         let ahead = length_text(input.time.is_some(), score.horizon);
         text.push(format!(
-            "{:<14} {ahead:>10} {:>8} {:>10.4} {:>9.3} {:>8.1}%",
+            "{:<14} {ahead:>10} {:>8} {:>10.4} {:>10.3} {:>8.1}%",
             score.name,
             score.n_cells,
             score.rmse,
-            score.mnll,
+            score.log_score,
             100.0 * score.coverage
         ));
     }
@@ -137,9 +137,8 @@ fn lines_by_output(predictive: &Predictive, truth: &[f64], names: &[String], sca
         known.filter(move |(at, _)| output.is_none_or(|output| at % n_outputs == output))
     };
     let line = |name: &str, output: Option<usize>, scales: &[f64]| {
-        let scores = score(predictive, cells(output), scales);
-        let (n_cells, rmse, mnll) = (scores.n_cells, scores.rmse, scores.mnll);
-        Line { name: name.to_owned(), n_cells, rmse, mnll, coverage: scores.coverage }
+        let Scores { n_cells, rmse, log_score, coverage, .. } = score(predictive, cells(output), scales);
+        Line { name: name.to_owned(), n_cells, rmse, log_score, coverage }
     };
     let own_units = vec![1.0; n_outputs];
     let lines = names.iter().enumerate().map(|(output, name)| line(name, Some(output), &own_units));

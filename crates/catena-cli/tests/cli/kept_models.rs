@@ -65,6 +65,17 @@ fn models_open_to_the_same_answers() {
 }
 
 #[test]
+fn scores_of_earlier_files_change_their_sign() {
+    // These files have the key `mnll`, the negative of today's `log_score`.
+    let folder = kept();
+    let model = std::fs::read(folder.0.join("one-input.catena")).unwrap();
+    let header = String::from_utf8_lossy(&model);
+    assert!(header.contains(r#""mnll":-0.4368142387166134"#) && !header.contains("log_score"));
+    let page = folder.run("report one-input.catena -o -").succeeded();
+    assert!(page.text().contains(r#""log_score":0.4368142387166134"#), "{}", page.text());
+}
+
+#[test]
 fn parameters_fill_the_same_cells() {
     let folder = kept();
     for (parameters, table) in PARAMETERS {

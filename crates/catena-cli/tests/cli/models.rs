@@ -220,12 +220,12 @@ fn scores_are_those_of_the_predictions() {
         let nll = |(y, m, s): &(f64, f64, f64)| {
             0.5 * (std::f64::consts::TAU * s * s).ln() + 0.5 * ((y - m) / s).powi(2)
         };
-        let mnll = cells.iter().map(nll).sum::<f64>() / n;
+        let log_score = -cells.iter().map(nll).sum::<f64>() / n;
         let line = &scores["scores"][at];
         assert_eq!(line["name"], name);
         assert_eq!(line["cells"], cells.len());
         assert!((line["rmse"].as_f64().unwrap() - rmse).abs() < 1e-9);
-        assert!((line["mnll"].as_f64().unwrap() - mnll).abs() < 1e-9);
+        assert!((line["log_score"].as_f64().unwrap() - log_score).abs() < 1e-9);
     }
     let text = folder.run("score m.catena truth.csv").succeeded();
     assert!(text.text().contains("all outputs"));

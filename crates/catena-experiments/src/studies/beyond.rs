@@ -268,7 +268,7 @@ fn answer(question: &Question<'_>, contender: Contender, extent: Extent) -> Resu
     let scores = score(&predictive, question.cells.iter().copied(), question.units);
     let mut record = Record::default();
     record.put("rmse", scores.rmse);
-    record.put("mnll", scores.mnll);
+    record.put("mnll", -scores.log_score);
     record.put("coverage", scores.coverage);
     record.put("learning_seconds", learned);
     record.put("posterior_seconds", seconds - learned);

@@ -88,7 +88,7 @@ impl TrialResult {
         }
         let all = [first.held_out].into_iter().chain(others.into_iter().map(|result| result.held_out));
         let held_out = HeldOutScores::pooled(all.flatten().collect());
-        let score = held_out.as_ref().map_or(f64::NAN, |held_out| -held_out.scores.mnll);
+        let score = held_out.as_ref().map_or(f64::NAN, |held_out| held_out.scores.log_score);
         Self { learned: first.learned, score, held_out }
     }
 }

@@ -293,7 +293,7 @@ impl FamilySelection<'_> {
         let prediction = table.predictions(&learned.model)?;
         let predictive = preparation.predictive_unchecked(prediction, table.dataset.inputs());
         let held_out = HeldOutScores::new(&predictive, &fold.held_out, &self.scales);
-        Ok(TrialResult { learned, score: -held_out.scores.mnll, held_out: Some(held_out) })
+        Ok(TrialResult { learned, score: held_out.scores.log_score, held_out: Some(held_out) })
     }
 
     fn finish(

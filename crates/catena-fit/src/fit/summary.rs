@@ -56,6 +56,7 @@ pub struct OutputSummary {
 
 /// Scores on held-out cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedHeldOut")]
 pub struct HeldOut {
     /// The model, rule or output.
     pub name: String,
@@ -63,10 +64,31 @@ pub struct HeldOut {
     pub n_cells: usize,
     /// Root mean squared error in standard deviations.
     pub rmse: f64,
-    /// Mean negative log density per cell, in the same units.
-    pub mnll: f64,
+    /// Mean log predictive density per cell in nats, outputs in the same units; larger is better.
+    pub log_score: f64,
     /// The fraction of cells inside 95 % intervals.
     pub coverage: f64,
+}
+
+/// [`HeldOut`] in a file; earlier versions wrote the negative log score as `mnll`.
+#[derive(Deserialize)]
+struct SavedHeldOut {
+    name: String,
+    n_cells: usize,
+    rmse: f64,
+    log_score: Option<f64>,
+    mnll: Option<f64>,
+    coverage: f64,
+}
+
+impl TryFrom<SavedHeldOut> for HeldOut {
+    type Error = &'static str;
+
+    fn try_from(saved: SavedHeldOut) -> Result<Self, Self::Error> {
+        let SavedHeldOut { name, n_cells, rmse, log_score, mnll, coverage } = saved;
+        let log_score = log_score.or(mnll.map(|mnll| -mnll)).ok_or("missing field `log_score`")?;
+        Ok(Self { name, n_cells, rmse, log_score, coverage })
+    }
 }
 
 fn one() -> f64 {
@@ -92,8 +114,8 @@ impl LatentSummary {
 
 impl HeldOut {
     pub(super) fn new(name: String, scores: Scores) -> Self {
-        let Scores { n_cells, rmse, mnll, coverage, .. } = scores;
-        Self { name, n_cells, rmse, mnll, coverage }
+        let Scores { n_cells, rmse, log_score, coverage, .. } = scores;
+        Self { name, n_cells, rmse, log_score, coverage }
     }
 }
 

@@ -20,13 +20,15 @@ impl Summary {
         }
         if !self.held_out.is_empty() {
             lines.push(String::new());
-            lines
-                .push(format!("{:<28} {:>8} {:>8} {:>9}", "on held-out cells", "RMSE/sd", "nats", "in 95 %"));
+            lines.push(format!(
+                "{:<28} {:>8} {:>10} {:>9}",
+                "on held-out cells", "RMSE/sd", "log score", "in 95 %"
+            ));
             lines.extend(self.held_out.iter().map(|held_out| {
                 let percent = 100.0 * held_out.coverage;
                 format!(
-                    "{:<28} {:>8.3} {:>8.3} {:>8.1}%",
-                    held_out.name, held_out.rmse, -held_out.mnll, percent
+                    "{:<28} {:>8.3} {:>10.3} {:>8.1}%",
+                    held_out.name, held_out.rmse, held_out.log_score, percent
                 )
             }));
         }

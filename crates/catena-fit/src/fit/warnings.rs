@@ -99,10 +99,10 @@ fn score_warnings(held_out: &[HeldOut]) -> Vec<String> {
                 other.name, other.rmse, own.rmse
             ));
         }
-        if other.mnll + WORTH_REPORTING < own.mnll {
+        if other.log_score > own.log_score + WORTH_REPORTING {
             warnings.push(format!(
                 "{} had the better log score on held-out cells: {:.3} against {:.3} nats per cell",
-                other.name, -other.mnll, -own.mnll
+                other.name, other.log_score, own.log_score
             ));
         }
     }

@@ -109,7 +109,7 @@ impl MethodSelection<'_> {
                 task.learn_by(&table.statistics, || table.moments(), &evidence, &|_| self.reporter.go_on());
             let result = learned.and_then(|learned| {
                 let scores = self.score(fold, &predictor, &learned.model)?.scores;
-                Ok(EuclideanModel { family, model: learned.model, log_score: -scores.mnll })
+                Ok(EuclideanModel { family, model: learned.model, log_score: scores.log_score })
             });
             match result {
                 Ok(found)

@@ -111,7 +111,11 @@ pub(crate) fn select_method(
 fn best(candidates: &[MethodCandidate]) -> usize {
     let mut best = 0;
     for (at, candidate) in candidates.iter().enumerate() {
-        if is_better(-candidate.held_out.scores.mnll, -candidates[best].held_out.scores.mnll, WORTHWHILE) {
+        if is_better(
+            candidate.held_out.scores.log_score,
+            candidates[best].held_out.scores.log_score,
+            WORTHWHILE,
+        ) {
             best = at;
         }
     }
@@ -367,7 +371,7 @@ impl<'a> MethodSelection<'a> {
         let described = |candidate: &MethodCandidate| {
             let scores = candidate.held_out.scores;
             let time = duration_text(candidate.seconds);
-            format!("{} {:.3} (error {:.4}, {time})", candidate.name(), -scores.mnll, scores.rmse)
+            format!("{} {:.3} (error {:.4}, {time})", candidate.name(), scores.log_score, scores.rmse)
         };
         let all: Vec<String> = candidates.iter().map(described).collect();
         let n_rows = self.training.n_rows();

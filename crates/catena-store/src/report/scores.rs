@@ -37,8 +37,8 @@ pub struct MethodScore {
     pub is_this_fit: bool,
     /// Root mean squared error, with outputs standardized or of one unit.
     pub rmse: Option<f64>,
-    /// Mean negative log predictive density, in nats per cell.
-    pub mnll: Option<f64>,
+    /// Log score: mean log predictive density, in nats per cell; larger is better.
+    pub log_score: Option<f64>,
     /// Share of held-out cells inside the 95 % interval.
     pub coverage95: Option<f64>,
 }
@@ -52,8 +52,8 @@ pub struct OutputScore {
     pub n_cells: usize,
     /// Root mean squared error.
     pub rmse: f64,
-    /// Mean negative log predictive density, in nats per cell.
-    pub mnll: Option<f64>,
+    /// Log score: mean log predictive density, in nats per cell; larger is better.
+    pub log_score: Option<f64>,
     /// Share inside the 95 % interval.
     pub coverage95: Option<f64>,
 }
@@ -74,9 +74,9 @@ pub struct Candidate {
     pub description: String,
     /// Whether it was chosen.
     pub is_chosen: bool,
-    /// Held-out log score: mean log predictive density, in nats per cell; higher is better.
+    /// Held-out log score: mean log predictive density, in nats per cell; larger is better.
     pub held_out_log_score: Option<f64>,
-    /// Log evidence; higher is better.
+    /// Log evidence; larger is better.
     pub log_evidence: Option<f64>,
     /// Seconds of learning.
     pub seconds: Option<f64>,

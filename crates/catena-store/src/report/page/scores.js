@@ -51,13 +51,13 @@ function pitChart(calibration) {
 
 /** Scores of this fit and of the simple rules. */
 function methodTable(methods) {
-  return tableOf([{ title: "method" }, { title: "RMSE", numeric: true, hint: "root mean squared error; lower is better" },
-    { title: "MNLL", numeric: true, hint: "mean negative log predictive density, nats per cell; lower is better" },
+  return tableOf([{ title: "method" }, { title: "RMSE", numeric: true, hint: "root mean squared error; smaller is better" },
+    { title: "log score", numeric: true, hint: "mean log predictive density, nats per cell; larger is better" },
     { title: `inside 95${NARROW_SPACE}%`, numeric: true }],
   methods.map((method) => ({
     mark: method.is_this_fit,
     cells: [method.is_this_fit ? [method.name, element("span", { class: "tag" }, "this fit")] : method.name,
-      significant(method.rmse), fixedOrDash(method.mnll, 3), percent(method.coverage95)],
+      significant(method.rmse), fixedOrDash(method.log_score, 3), percent(method.coverage95)],
   })), "Scores on held-out cells");
 }
 
@@ -76,13 +76,13 @@ function calibrationSection(calibration) {
   }
   const tables = [];
   if (calibration.methods.length) {
-    tables.push(figure("Compared with simple rules", methodTable(calibration.methods), "All on the same held-out cells. Lower RMSE and MNLL are better."));
+    tables.push(figure("Compared with simple rules", methodTable(calibration.methods), "All on the same held-out cells. Smaller RMSE and larger log score are better."));
   }
   if (calibration.by_output.length) {
     tables.push(figure("By output", tableOf([{ title: "output" }, { title: "cells", numeric: true }, { title: "RMSE", numeric: true },
-      { title: "MNLL", numeric: true }, { title: `inside 95${NARROW_SPACE}%`, numeric: true }],
+      { title: "log score", numeric: true }, { title: `inside 95${NARROW_SPACE}%`, numeric: true }],
     calibration.by_output.map((score) => ({
-      cells: [score.output, count(score.n_cells), significant(score.rmse), fixedOrDash(score.mnll, 3), percent(score.coverage95)],
+      cells: [score.output, count(score.n_cells), significant(score.rmse), fixedOrDash(score.log_score, 3), percent(score.coverage95)],
     })), "Scores by output"), "This fit on the same cells, in the same units."));
   }
   return section("calibration", "Held-out cells",
