@@ -136,22 +136,22 @@ pub enum FitError {
     TooLittleNoiseForBlocks,
     /// The sweep of a partition lost digits.
     #[error(
-        "the model's noise is too small for a sweep in parts, which would lose digits; learn it with more noise, or fit the table \
+        "the model's noise is too small for a sweep in partitions, which would lose digits; learn it with more noise, or fit the table \
          on one machine"
     )]
     TooLittleNoiseForParts,
     /// A partition with a past that it must not have, or without one that it needs.
     #[error(
         "{}",
-        if *is_joined { "this part follows another; pass the past of this part" }
-        else { "this part is the first; pass no past" }
+        if *is_joined { "another partition precedes this one; pass its message" }
+        else { "this is the first partition; pass no message from another" }
     )]
     PartOutOfPlace {
         /// Whether the partition follows another.
         is_joined: bool,
     },
     /// An option that a fit in partitions does not have.
-    #[error("a table in parts {what}")]
+    #[error("a fit in partitions {what}")]
     NotInParts {
         /// The limitation.
         what: &'static str,

@@ -89,7 +89,7 @@ pub enum DenseMethodError {
     #[error("at least one inducing point is needed")]
     NoInducing,
     /// An arrangement of another table.
-    #[error("the arrangement is of another table: its rows with an observation differ")]
+    #[error("the arrangement was made for another table: the rows with observations differ")]
     OtherArrangement,
     /// A starting center is not one of the points.
     #[error("row {row} is not one of the {n_points} points to cluster")]

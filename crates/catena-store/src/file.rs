@@ -221,8 +221,8 @@ fn conditioned(parts: FitParts, about: About, file: &FileName) -> Result<Model, 
 /// The parts of a fit in a container read from `file`.
 fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), StoreError> {
     let broken = |what| StoreError::File(ModelFileError::Damaged { file: file.clone(), what });
-    let header: Header =
-        serde_json::from_value(container.header.clone()).map_err(|_| broken("the header is not of a fit"))?;
+    let header: Header = serde_json::from_value(container.header.clone())
+        .map_err(|_| broken("the header does not describe a fit"))?;
     let numbers = |name: &str| -> Result<Vec<f64>, StoreError> {
         let array = container.array(name).map_err(|_| broken("an array is missing"))?;
         array.as_f64().map(<[f64]>::to_vec).ok_or_else(|| broken("an array has the wrong kind"))
@@ -235,7 +235,7 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
     if header.preparation.outputs.len() != n_outputs
         || !is_of(&header.summary, n_outputs, header.latents.len())
     {
-        return Err(broken("the header and its outputs disagree"));
+        return Err(broken("the header has scales or a summary for another number of outputs"));
     }
     let n_rows = inputs.len() / n_inputs;
     let inputs =
@@ -249,7 +249,8 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
             .map_cells(|_, cell| Ok(Cell { noise_variance: known.next(), ..cell }))
             .map_err(|_| broken("the noise of a cell is missing"))?;
     }
-    let table = Dataset::new(inputs, observations).map_err(|_| broken("inputs and values disagree"))?;
+    let table = Dataset::new(inputs, observations)
+        .map_err(|_| broken("inputs and values have different numbers of rows"))?;
     let model = lmc(&header, &numbers).ok_or_else(|| broken("the model is incomplete"))?;
     let candidates = match container.arrays.contains_key("candidates") {
         false => None,

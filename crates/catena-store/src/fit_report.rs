@@ -258,7 +258,7 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
     };
     Some(Calibration {
         description:
-            "cells of the comparison that chose the model. Errors are in standard deviations of the output."
+            "those on which the candidate models were compared. Errors are in standard deviations of the output."
                 .to_owned(),
         n_cells: first.n_cells,
         coverage: if has_any { points.to_vec() } else { vec![] },

@@ -25,7 +25,7 @@ Examples:
   catena chain stations.csv --inputs x,y
   catena chain stations.csv --inputs x,y --structure chain -o order.csv
 
-The table has one row per position in the structure: the data row (counted from 1), its parent row (hangs_on), and the distance \
+The table has one row per position in the structure: the data row (counted from 1), its parent row, and the distance \
 between them. Two or more inputs are standardized first.";
 
 /// Options of `chain`.
@@ -119,7 +119,7 @@ fn structure_table(tree: &Tree) -> Table {
     });
     Table::new(vec![
         whole("row", rows),
-        whole("hangs_on", parents),
+        whole("parent", parents),
         Column::numbers("distance", steps.collect()),
     ])
 }

@@ -31,7 +31,7 @@ Examples:
 A tenth of the observed cells, chosen at random, or one block of every output is held out; no method sees it. RMSE is in standard \
 deviations of each output; the log score is the mean log predictive density in nats per held-out cell (larger is better). Rows are sorted \
 by RMSE. The row `catena`, or `auto: METHOD` with two or more inputs, is the model that `fit` selects. Other structures use the \
-parameters learned by message passing, other methods those of the selected model; `outputs apart` and, with two or more inputs, \
+parameters learned by message passing, other methods those of the selected model; `independent outputs` and, with two or more inputs, \
 `fullscale` learn their own.";
 
 /// Options of `compare`.
@@ -191,7 +191,7 @@ fn scored_methods(
     if table.observations().n_outputs() > 1 {
         let apart = FitOptions { latents: Some(0), private: Some(true), parameters: None, ..options.clone() };
         let (apart, learn) = learned(apart);
-        rows.push(scored("outputs apart", learn, &|| predict_rows(&apart)));
+        rows.push(scored("independent outputs", learn, &|| predict_rows(&apart)));
     }
     // Another method or structure with the parameters of a fit.
     let with = |base: &Fit, method: MethodChoice, structure: StructureOption| {

@@ -24,8 +24,8 @@ Examples:
   catena score sensors.catena later.csv --rolling --horizons 1h,6h,24h --season 24h
 
 RMSE is in the units of each output; the log score is the mean log predictive density in nats per cell (larger is better). The line \
-`all outputs` divides each error by the standard deviation of the output in the model's rows. Rows that the model was fitted to \
-score too well.";
+`all outputs` divides each error by the standard deviation of the output in the model's rows. Scores on rows that the \
+model was fitted to are too optimistic.";
 
 /// Options of `score`.
 #[derive(Debug, Args)]
@@ -144,7 +144,7 @@ fn lines_by_output(predictive: &Predictive, truth: &[f64], names: &[String], sca
     let lines = names.iter().enumerate().map(|(output, name)| line(name, Some(output), &own_units));
     let mut lines: Vec<Line> = lines.filter(|line| line.n_cells > 0).collect();
     if lines.len() > 1 {
-        lines.push(line("all outputs, per sd", None, scales));
+        lines.push(line("all outputs, in sd", None, scales));
     }
     lines
 }

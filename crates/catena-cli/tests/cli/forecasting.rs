@@ -218,7 +218,7 @@ fn what_cannot_be_read_is_said_with_its_letter() {
     folder.run("fit first.csv --kernel rw --budget quick -o m.catena").succeeded();
     for (words, sentences) in [
         ("fit first.csv --kernel sho+rwx -o out", &["letter 5", "rwx"][..]),
-        ("fit first.csv --kernel sho+shared(24h,2,0) -o out", &["groups from 1"]),
+        ("fit first.csv --kernel sho+shared(24h,2,0) -o out", &["number of groups; write 1 to 8"]),
         ("fit first.csv --kernel sho+qp -o out", &["letter 7", "qp(24h)"]),
         ("fit first.csv --kernel sho+qp(24) -o out", &["no unit"]),
         ("fit numbers.csv --kernel sho+qp(24h) -o out", &["x holds numbers"]),

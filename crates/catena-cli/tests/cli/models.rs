@@ -255,7 +255,7 @@ fn several_inputs_work_from_fit_to_page() {
     let mut visited = numbers(&order, "row");
     visited.sort_by(f64::total_cmp);
     assert_eq!(visited, (1..=80).map(f64::from).collect::<Vec<_>>());
-    assert_eq!(order["hangs_on"].iter().filter(|row| row.is_empty()).count(), 1);
+    assert_eq!(order["parent"].iter().filter(|row| row.is_empty()).count(), 1);
 }
 
 #[test]

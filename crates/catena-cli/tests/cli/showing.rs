@@ -25,7 +25,7 @@ fn compare_ranks_methods_by_error_and_names_the_best() {
     let found = folder.run("compare waves.csv --budget quick --json").succeeded().json();
     let methods = found["methods"].as_array().unwrap();
     let names: Vec<&str> = methods.iter().map(|method| method["name"].as_str().unwrap()).collect();
-    for name in ["catena", "outputs apart", "exact", "interpolation", "training mean"] {
+    for name in ["catena", "independent outputs", "exact", "interpolation", "training mean"] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
     let errors: Vec<f64> = methods.iter().filter_map(|method| method["rmse"].as_f64()).collect();

@@ -32,7 +32,7 @@ pub(super) fn svg(graph: &ExplicitGraph) -> String {
     let Drawing { layout, mut canvas, .. } = drawing;
     let (width, height) = layout.size();
     canvas.words((24.0, height - 36.0), 12.0, "Circled: the numbers of the paper's figure 2.");
-    canvas.words((24.0, height - 18.0), 12.0, "Dashed: absent, nothing was observed there.");
+    canvas.words((24.0, height - 18.0), 12.0, "Dashed: no message, because nothing was observed.");
     canvas.finish((width, height), "Factor graph")
 }
 

@@ -69,7 +69,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
 pub(crate) fn copies_reason(n_copies: usize) -> Option<String> {
     (n_copies > 0).then(|| {
         format!(
-            "{n_copies} cells repeat another at the same place to the last digit; they were left out of learning"
+            "{n_copies} cells are exact copies of another cell at the same input; they were left out of learning"
         )
     })
 }

@@ -109,7 +109,10 @@ impl TimeSpec {
                     Some(kernel) => {
                         return Err(fail(
                             at,
-                            format!("{} has no state in time; use matern52", kernel.name()),
+                            format!(
+                                "{} has no derivative state, which a time model needs; use matern52",
+                                kernel.name()
+                            ),
                         ));
                     }
                     None => {
@@ -264,7 +267,7 @@ fn season(
         match text.trim().parse() {
             Ok(number) if (1..=highest).contains(&number) => Ok(Some(number)),
             _ => {
-                let what = format!("`{}` is not a number of {what} from 1 to {highest}", text.trim());
+                let what = format!("`{}` is not a valid number of {what}; write 1 to {highest}", text.trim());
                 Err(fail(start(part), what))
             }
         }

@@ -100,6 +100,6 @@ pub enum ReadError {
     UnsupportedType { file: FileName, column: String, type_name: String },
     #[error("{file}: changed while it was in use; run again")]
     Changed { file: FileName },
-    #[error("{file}: the text was not kept, and the stream cannot be read again")]
+    #[error("{file}: a stream cannot be read twice, and its text was not stored; save it to a file first")]
     NotKept { file: FileName },
 }

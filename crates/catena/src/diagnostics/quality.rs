@@ -78,8 +78,8 @@ impl fmt::Display for StructureQuality {
                 )?;
                 write!(
                     formatter,
-                    "largest between {at_least:.6} and {at_most:.6}; beyond the former at most {:.2} % of the points \
-                     (95 % confidence)",
+                    "largest distortion between {at_least:.6} and {at_most:.6}; at most {:.2} % of the points exceed the lower \
+                     value (95 % confidence)",
                     100.0 * share_beyond
                 )?;
             }

@@ -23,7 +23,7 @@ pub enum GraphError {
         observations: usize,
     },
     /// The structure visits the rows in another order than the graph's cells.
-    #[error("the structure visits the rows in another order; make a new graph")]
+    #[error("the structure visits the rows in another order than the graph; build a new graph")]
     OrderMismatch,
     /// The model was made for another table.
     #[error("the model has {model} outputs but the observations have {observations}")]

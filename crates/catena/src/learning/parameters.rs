@@ -48,14 +48,14 @@ impl Parameters {
     /// `heads[l]`; a latent that is its own head has weights of its own.
     ///
     /// # Panics
-    /// When there is not one head per latent, or a head is bound itself or private.
+    /// When there is not one head per latent, or a head is private or has a head itself.
     pub fn of_sums(template: Lmc, noise_floor: f64, heads: Vec<usize>) -> Self {
         assert_eq!(heads.len(), template.n_latents(), "one head per latent");
         let is_head = |head: &usize| heads[*head] == *head && *head < template.mixing().n_shared();
         let is_free = |latent: usize| heads[latent] == latent;
         assert!(
             (0..heads.len()).all(|latent| is_free(latent) || is_head(&heads[latent])),
-            "heads are shared and free"
+            "a head is a shared latent with weights of its own"
         );
         let mut parameters = Self { template, noise_floor, heads, entries: vec![] };
         parameters.entries = (0..parameters.places().len()).map(Some).collect();

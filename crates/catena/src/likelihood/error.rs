@@ -12,7 +12,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum LikelihoodError {
     /// The limit on rounds is zero.
-    #[error("the limit is 0 rounds; at least one is needed")]
+    #[error("the maximum number of rounds is 0; allow at least one")]
     NoRounds,
     /// The tolerance is negative or not finite.
     #[error("tolerance {0} is not a finite number of at least 0")]

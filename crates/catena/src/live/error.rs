@@ -39,9 +39,9 @@ pub enum LiveError {
         /// The value.
         value: f64,
     },
-    /// Either all cells have their own noise variance, or none.
+    /// The noise variance is known for all cells or for none.
     #[error(
-        "either all cells of a table have a noise variance of their own or none; call `set_with_noise` if they have, else `set`"
+        "the noise variance is known for all cells of a table or for none; call `set_with_noise` if the table has them, else `set`"
     )]
     OwnNoise,
     /// The wrong number of inputs, or an input that is not finite.

@@ -62,10 +62,12 @@ pub enum ModelError {
         /// The weight.
         value: f64,
     },
-    /// A quarter turn must follow its cycle.
-    #[error("column {latent} is a quarter turn, but the shared column before it is not a cycle")]
+    /// The sine part of a harmonic must follow its cosine part.
+    #[error(
+        "column {latent} is the sine part of a harmonic, but the shared column before it is not the cosine part"
+    )]
     NoCycleBefore {
-        /// The column of the quarter turn.
+        /// The column of the sine part.
         latent: LatentIndex,
     },
     /// A length-scale or noise variance is not positive and finite.

@@ -72,7 +72,7 @@ impl fmt::Display for StructureChoice {
             }
             Kind::SpanningTree => write!(
                 formatter,
-                "spanning tree with value states: with {dim} inputs it keeps more near points together than a chain, \
+                "spanning tree with value states: with {dim} inputs it joins more neighboring points than a chain, \
                  at the same cost"
             ),
             Kind::GreedyChain => write!(

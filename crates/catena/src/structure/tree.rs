@@ -50,7 +50,7 @@ pub enum StructureError {
         row: RowIndex,
     },
     /// The distance between two rows overflows.
-    #[error("the distance into row {row} is {distance}; rescale the inputs")]
+    #[error("the edge to row {row} has length {distance}; rescale the inputs")]
     DistanceNotFinite {
         /// The row.
         row: RowIndex,

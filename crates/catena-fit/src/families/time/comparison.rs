@@ -165,7 +165,7 @@ impl<'a> SumComparison<'a> {
         if has_many && spec.has_own_season() {
             spec = spec.with_shared_seasons(GROUPS);
             reasons.push(format!(
-                "more than {MOST_WITH_OWN_SEASONS} outputs share {GROUPS} groups of each season, with one phase per output"
+                "more than {MOST_WITH_OWN_SEASONS} outputs: each season is shared, as {GROUPS} processes with a phase per output"
             ));
         }
         let rough = spec.beginning_with(Term::Kernel(Kernel::Matern12));
@@ -188,11 +188,10 @@ impl<'a> SumComparison<'a> {
             let (name, gain) = ((self.options.length_text)(period * self.unit), lowest - score);
             if gain > 0.0 {
                 reasons
-                    .push(format!("a season of {name} is kept: it lowers the parsimony score by {gain:.0}"));
+                    .push(format!("a season of {name} is kept: the parsimony score improves by {gain:.0}"));
                 (lowest, spec) = (score, trial);
             } else {
-                reasons
-                    .push(format!("a season of {name} is not kept: it does not lower the parsimony score"));
+                reasons.push(format!("a season of {name} is not kept: the parsimony score does not improve"));
             }
         }
         Ok(spec)
