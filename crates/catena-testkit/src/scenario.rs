@@ -233,7 +233,7 @@ fn draw_model(draws: &mut SeededDraws, shape: Shape, limits: Limits, n_outputs: 
                 let period = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
                 let length_scale = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
                 latents[at] = Latent::component(Component::Cycle { period }, length_scale);
-                latents[at + 1] = Latent::quarter_turn_of(&latents[at]).unwrap();
+                latents[at + 1] = Latent::quadrature_of(&latents[at]).unwrap();
                 at += 1;
             }
             at += 1;

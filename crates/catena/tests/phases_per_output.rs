@@ -17,14 +17,14 @@ fn length(value: f64) -> LengthScale {
     LengthScale::new(value).unwrap()
 }
 
-/// Two harmonics of a season of 5, each with its quarter turn.
+/// Two harmonics of a season of 5, each with its quadrature component.
 fn season() -> Vec<Latent> {
     let harmonic =
         |order: f64| Latent::component(Component::Cycle { period: length(5.0 / order) }, length(7.0));
     [1.0, 2.0]
         .map(harmonic)
         .into_iter()
-        .flat_map(|cycle| [cycle, Latent::quarter_turn_of(&cycle).unwrap()])
+        .flat_map(|cycle| [cycle, Latent::quadrature_of(&cycle).unwrap()])
         .collect()
 }
 
@@ -138,11 +138,11 @@ fn central_differences_in_a_period_err_by_the_square_of_their_step() {
 }
 
 #[test]
-fn a_quarter_turn_needs_its_cycle() {
+fn a_quadrature_needs_its_cycle() {
     let cycle = Latent::component(Component::Cycle { period: length(3.0) }, length(2.0));
-    let turn = Latent::quarter_turn_of(&cycle).unwrap();
+    let turn = Latent::quadrature_of(&cycle).unwrap();
     let walk = Latent::component(Component::RandomWalk, length(2.0));
-    assert!(Latent::quarter_turn_of(&walk).is_none() && Latent::quarter_turn_of(&turn).is_none());
+    assert!(Latent::quadrature_of(&walk).is_none() && Latent::quadrature_of(&turn).is_none());
     for latents in [vec![turn, cycle], vec![walk, turn], vec![cycle, turn, turn]] {
         let weights = vec![1.0; 2 * latents.len()];
         assert!(matches!(model(latents, &weights).unwrap_err(), ModelError::NoCycleBefore { .. }));

@@ -151,7 +151,7 @@ fn paths_are_draws_from_the_joint_forecast() {
         Latent::component(Component::RandomWalk, length(9.0)),
         Latent::component(Component::Cycle { period: length(3.0) }, length(20.0)),
     ];
-    let latents = [&latents[..], &[Latent::quarter_turn_of(&latents[2]).unwrap()]].concat();
+    let latents = [&latents[..], &[Latent::quadrature_of(&latents[2]).unwrap()]].concat();
     let mixing = MixingMatrix::shared(2, 4, vec![1.0, 0.5, 0.7, -0.3, -0.4, 0.8, 0.1, 0.6]).unwrap();
     let model = Lmc::new(latents, mixing, vec![Variance::new(0.1).unwrap(); 2]).unwrap();
     let inputs = InputPoints::new(8, 1, (0..8).map(f64::from).collect()).unwrap();

@@ -7,7 +7,7 @@ use catena::learning::{Extent, Learned, StopReason};
 use catena::model::{Latent, Lmc, Process};
 use catena::structure::StructureChoice;
 
-use super::summary::{HeldOut, LatentSummary, OutputSummary, QUARTER_TURN, Summary};
+use super::summary::{HeldOut, LatentSummary, OutputSummary, QUADRATURE, Summary};
 use super::warnings::warnings;
 use crate::families::CandidateSummary;
 use crate::options::FitOptions;
@@ -185,7 +185,7 @@ fn process_name(latent: &Latent) -> String {
         Process::Stationary(kernel, _) => kernel.name().to_owned(),
         Process::Component(Component::Sho { quality }) => format!("sho(q={:.3})", quality.get()),
         Process::Component(component) => component.name().to_owned(),
-        Process::QuarterTurn => QUARTER_TURN.to_owned(),
+        Process::Quadrature => QUADRATURE.to_owned(),
     }
 }
 

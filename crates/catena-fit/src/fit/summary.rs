@@ -6,7 +6,7 @@ use crate::families::CandidateSummary;
 use crate::scores::Scores;
 
 /// The name of the second state of a cycle.
-pub(super) const QUARTER_TURN: &str = "turn";
+pub(super) const QUADRATURE: &str = "turn";
 
 /// One latent process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::summary::{LatentSummary, QUARTER_TURN, Summary};
+use super::summary::{LatentSummary, QUADRATURE, Summary};
 
 /// One sum of a time model.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,9 +49,9 @@ impl ComponentSummary {
         }
     }
 
-    /// Adds the next harmonic of the same season or the quarter turn of its last one; returns any other latent.
+    /// Adds the next harmonic of the same season or the quadrature component of its last one; returns any other latent.
     fn join<'a>(&mut self, latent: &'a LatentSummary) -> Option<&'a LatentSummary> {
-        if latent.kernel == QUARTER_TURN {
+        if latent.kernel == QUADRATURE {
             self.share += latent.share;
             return None;
         }
@@ -110,7 +110,7 @@ impl Summary {
         let sizes = self.latents[sum.columns.clone()].iter().map(|latent| latent.deviation);
         let square: f64 = row.iter().zip(sizes).map(|(weight, size)| (weight * size).powi(2)).sum();
         // Each output has an amplitude and a phase of a shared season, and no sign.
-        let has_phase = self.latents[sum.columns.clone()].iter().any(|latent| latent.kernel == QUARTER_TURN);
+        let has_phase = self.latents[sum.columns.clone()].iter().any(|latent| latent.kernel == QUADRATURE);
         let sign = if has_phase { 1.0 } else { row.first().copied().unwrap_or(1.0) };
         square.sqrt().copysign(sign)
     }

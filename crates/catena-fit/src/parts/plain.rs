@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct LatentKind {
     /// The kernel or component.
     pub kernel: String,
-    /// The state: `derivative`, `value`, `piece` (a time component) or `turn` (a quarter turn).
+    /// The state: `derivative`, `value`, `piece` (a time component) or `turn` (a quadrature component).
     pub state: String,
 }
 
@@ -22,7 +22,7 @@ impl LatentKind {
             Process::Stationary(kernel, StateKind::Derivative) => (kernel.name(), "derivative"),
             Process::Stationary(kernel, StateKind::Value) => (kernel.name(), "value"),
             Process::Component(component) => (component.name(), "piece"),
-            Process::QuarterTurn => ("qp", "turn"),
+            Process::Quadrature => ("qp", "turn"),
         };
         Self { kernel: kernel.to_owned(), state: state.to_owned() }
     }
@@ -31,7 +31,7 @@ impl LatentKind {
     pub fn latent(&self, length_scale: f64, shape: f64, before: Option<&Latent>) -> Option<Latent> {
         let length_scale = LengthScale::new(length_scale).ok()?;
         let state = match self.state.as_str() {
-            "turn" => return Latent::quarter_turn_of(before?),
+            "turn" => return Latent::quadrature_of(before?),
             "piece" => return Some(Latent::component(Component::named(&self.kernel, shape)?, length_scale)),
             "derivative" => StateKind::Derivative,
             "value" => StateKind::Value,

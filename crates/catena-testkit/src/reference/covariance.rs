@@ -27,7 +27,7 @@ impl StateCovariance {
             Process::Stationary(kernel, state) => (kernel, state),
             Process::Component(component) => return Self::of_component(component, metric, parameters),
             // The state is that of its cycle.
-            Process::QuarterTurn => return Self { dim: 0, n_rows: 0, values: vec![] },
+            Process::Quadrature => return Self { dim: 0, n_rows: 0, values: vec![] },
         };
         let rate = rate(kernel, parameters[0]);
         match metric {

@@ -9,8 +9,8 @@
 //! r ← r + u h,   N ← N − h bᵀ − b hᵀ + d hhᵀ,     and over a step r ← Aᵀr, N ← AᵀNA
 //! ```
 //!
-//! Gain and S are kept from the forward pass: recomputed from the filtered P they would lose digits. Of an observed cell, u is the
-//! posterior mean of its noise and `hᵀPh/S − kᵀb` its posterior variance, both in units of its noise.
+//! Gain and S are kept from the forward pass: recomputed from the filtered P they would lose digits. For an observed cell, u is
+//! the posterior mean of the noise and `hᵀPh/S − kᵀb` the posterior variance of the noise, both in units of the noise.
 //!
 //! Cost per point: O(n²(K + cells)), no n³. Its variances are differences: [`super::form::Form`] states when it is used.
 

@@ -166,7 +166,7 @@ impl Parameters {
             matches!(model.latents()[latent.get()].process(), Process::Component(Component::Sho { .. }))
         };
         let amplitudes = latents().filter(|latent| !is_free(latent)).map(Place::Amplitude);
-        // A quarter turn has the length-scale of its cycle.
+        // A quadrature component has the length-scale of its cycle.
         let has_state = |latent: &LatentIndex| model.latents()[latent.get()].state_dim() > 0;
         let length_scales = latents().filter(has_state).map(Place::LengthScale);
         let qualities = latents().filter(has_quality).map(Place::Quality);
@@ -277,7 +277,7 @@ impl Parameters {
             }
         }
         for latent in 1..latents.len() {
-            if latents[latent].process() == Process::QuarterTurn {
+            if latents[latent].process() == Process::Quadrature {
                 latents[latent] = latents[latent].with_length_scale(latents[latent - 1].length_scale());
             }
         }
@@ -290,14 +290,14 @@ impl Parameters {
     }
 
     /// The step of each entry that changes the log evidence by about as much: 1 for logarithms; for a weight, the standard
-    /// deviation of the noise that hides its latent, since the curvature in the weight is (second moment)/(that variance). Without
+    /// deviation of the effective noise of its output, since the curvature in the weight is (second moment)/(that variance). Without
     /// these scales, noise variances that differ a thousandfold would make the problem ill-conditioned.
     pub fn scales_at(&self, vector: &[f64], scales: &mut [f64]) {
         scales.fill(1.0);
         let Ok(model) = self.model_at(vector) else { return };
         for (entry, place) in self.entries.iter().zip(self.places()) {
             if let (Some(entry), Place::Weight(output, _)) = (*entry, place) {
-                scales[entry] = blur(&model, output).sqrt();
+                scales[entry] = effective_noise(&model, output).sqrt();
             }
         }
     }
@@ -337,9 +337,10 @@ impl Parameters {
     }
 }
 
-/// The variance that hides an output's shared latents: its noise, some of its own latent, and a little of everything, for
-/// a noise at its floor does not make weights certain when other latents can take over.
-fn blur(model: &Lmc, output: OutputIndex) -> f64 {
+/// The variance from which an output's shared latents must be told apart: its noise, a tenth of its private latent's variance,
+/// and a small fraction of the shared variance. The latter keeps weights uncertain where the noise is at its floor, because other
+/// latents could explain the same values.
+fn effective_noise(model: &Lmc, output: OutputIndex) -> f64 {
     let own = model.mixing().private_weight(output).unwrap_or(0.0);
     let of_latent =
         |(weight, latent): (&f64, &Latent)| if latent.is_stationary() { weight * weight } else { 0.0 };

@@ -29,8 +29,8 @@ const fn padded(len: usize, n_latents: usize) -> usize {
 }
 
 impl Layout {
-    /// The layout of latents with these numbers of components. One with 0 components reads the second component of the latent
-    /// before it; such pairs come first among their kind, so that outputs read a prefix of the state.
+    /// The layout of latents with these numbers of components. A latent with 0 components reads the second component of the
+    /// latent before it. Such pairs come first among latents of equal size, so that outputs read a prefix of the state.
     pub(crate) fn new(state_dims: &[usize]) -> Self {
         let is_pair = |latent: usize| state_dims.get(latent + 1) == Some(&0);
         let mut by_dim: Vec<usize> = (0..state_dims.len()).collect();
@@ -116,7 +116,7 @@ pub(crate) trait Shape: Copy {
     fn width(self) -> usize {
         self.len(0)
     }
-    /// The length of the prefix that outputs read: the first part, and of the second one the cycles with a phase per output.
+    /// The length of the prefix that outputs read: the first part, and the cycles with a phase per output from the second part.
     #[inline(always)]
     fn readable(self) -> usize {
         self.width()

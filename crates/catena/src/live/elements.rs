@@ -88,7 +88,7 @@ impl Elements {
             }
         }
         let sides = Sides::new(paths.siblings_above(row), |is_before, node| {
-            // If the nearer half had forgotten the other one when it was last computed, it most likely has again.
+            // If the nearer half was independent of the other one when it was last computed, it most likely still is.
             if let Some(Beside::Halves { near, far }) = paths.halves_if_stale(node, is_before)
                 && self.by_node.get(near).is_some_and(Conditional::has_forgotten)
             {

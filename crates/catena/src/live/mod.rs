@@ -1,9 +1,9 @@
-//! A posterior that accepts edits: an edit and a query cost O(log C) on a chain and O(log² C) on a tree, exactly.
+//! An exact posterior that accepts edits: an edit and a query cost O(log C) on a chain and O(log² C) on a tree.
 //!
 //! The structure is cut into paths and each path into blocks, and over the blocks of a path there is a balanced tree of segments. Each
 //! segment is the conditional of its last state given the state before it. An edit makes the segments above one block stale; the
-//! next query recomputes only those it needs. A query joins the segments before its point with those after it. All numbers are
-//! square roots, so that no noise is too small.
+//! next query recomputes only those it needs. A query joins the segments before its point with those after it. Everything is in
+//! square-root form, so that no noise is too small.
 
 mod elements;
 mod error;
@@ -348,7 +348,7 @@ impl LivePosterior {
         }
         let (means, variances): (Vec<f64>, Vec<f64>) =
             self.model.output_marginals(state.gaussian()).into_iter().unzip();
-        // A state in range can be read beyond it by large weights.
+        // Large weights can make an output overflow although its state is finite.
         if means.iter().chain(&variances).any(|number| !number.is_finite()) {
             return Err(InferenceError::Overflow { row }.into());
         }

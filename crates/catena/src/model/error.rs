@@ -62,12 +62,12 @@ pub enum ModelError {
         /// The weight.
         value: f64,
     },
-    /// The sine part of a harmonic must follow its cosine part.
+    /// The quadrature component of a cycle must follow its cycle.
     #[error(
-        "column {latent} is the sine part of a harmonic, but the shared column before it is not the cosine part"
+        "column {latent} is the quadrature component of a cycle, but the shared column before it is not a cycle"
     )]
     NoCycleBefore {
-        /// The column of the sine part.
+        /// The column of the quadrature component.
         latent: LatentIndex,
     },
     /// A length-scale or noise variance is not positive and finite.

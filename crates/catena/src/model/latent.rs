@@ -10,9 +10,9 @@ pub enum Process {
     Stationary(Kernel, StateKind),
     /// A component along time.
     Component(Component),
-    /// The second state of the cycle in the preceding column, a quarter turn behind the first. With a weight for each, an output
+    /// The quadrature component: the second state of the cycle in the preceding column, a quarter turn behind the first. With a weight for each, an output
     /// has its own amplitude and phase of the cycle.
-    QuarterTurn,
+    Quadrature,
 }
 
 /// A latent process of unit variance; the paper's γ_l² is absorbed in its column of the mixing matrix.
@@ -37,10 +37,10 @@ impl Latent {
         Self { process: Process::Component(component), length_scale }
     }
 
-    /// The second state of a cycle, for the column after it; see [`Process::QuarterTurn`]. `None` of anything but a cycle.
-    pub fn quarter_turn_of(cycle: &Self) -> Option<Self> {
+    /// The second state of a cycle, for the column after it; see [`Process::Quadrature`]. `None` of anything but a cycle.
+    pub fn quadrature_of(cycle: &Self) -> Option<Self> {
         let is_cycle = matches!(cycle.process, Process::Component(Component::Cycle { .. }));
-        is_cycle.then_some(Self { process: Process::QuarterTurn, length_scale: cycle.length_scale })
+        is_cycle.then_some(Self { process: Process::Quadrature, length_scale: cycle.length_scale })
     }
 
     /// The kind of process.
@@ -52,7 +52,7 @@ impl Latent {
     pub fn kernel(&self) -> Option<Kernel> {
         match self.process {
             Process::Stationary(kernel, _) => Some(kernel),
-            Process::Component(_) | Process::QuarterTurn => None,
+            Process::Component(_) | Process::Quadrature => None,
         }
     }
 
@@ -60,7 +60,7 @@ impl Latent {
     pub fn state(&self) -> StateKind {
         match self.process {
             Process::Stationary(_, state) => state,
-            Process::Component(_) | Process::QuarterTurn => StateKind::Derivative,
+            Process::Component(_) | Process::Quadrature => StateKind::Derivative,
         }
     }
 
@@ -82,7 +82,7 @@ impl Latent {
     /// Its second parameter; see [`Component::shape`].
     pub fn shape(&self) -> Option<f64> {
         match self.process {
-            Process::Stationary(..) | Process::QuarterTurn => None,
+            Process::Stationary(..) | Process::Quadrature => None,
             Process::Component(component) => component.shape(),
         }
     }
@@ -93,7 +93,7 @@ impl Latent {
     /// When the number is not positive and finite.
     pub fn with_shape(self, shape: f64) -> Result<Self, UnitError> {
         Ok(match self.process {
-            Process::Stationary(..) | Process::QuarterTurn => self,
+            Process::Stationary(..) | Process::Quadrature => self,
             Process::Component(component) => {
                 Self { process: Process::Component(component.with_shape(shape)?), ..self }
             }
@@ -115,17 +115,17 @@ impl Latent {
     /// Whether its variance is constant.
     pub fn is_stationary(&self) -> bool {
         match self.process {
-            Process::Stationary(..) | Process::QuarterTurn => true,
+            Process::Stationary(..) | Process::Quadrature => true,
             Process::Component(component) => component.is_stationary(),
         }
     }
 
-    /// The size of its own state; 0 for a quarter turn.
+    /// The size of its own state; 0 for a quadrature component.
     pub fn state_dim(&self) -> usize {
         match self.process {
             Process::Stationary(kernel, state) => kernel.state_dim(state).unwrap_or(1),
             Process::Component(component) => component.state_dim(),
-            Process::QuarterTurn => 0,
+            Process::Quadrature => 0,
         }
     }
 
@@ -137,7 +137,7 @@ impl Latent {
         match self.process {
             Process::Stationary(kernel, state) => kernel.visit_dynamics(state, self.length_scale, visitor),
             Process::Component(component) => Ok(component.visit_dynamics(self.length_scale, visitor)),
-            Process::QuarterTurn => Ok(visitor.visit(Stateless)),
+            Process::Quadrature => Ok(visitor.visit(Stateless)),
         }
     }
 

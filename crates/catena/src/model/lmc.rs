@@ -29,7 +29,7 @@ impl Lmc {
             |latent: &Latent| matches!(latent.process(), Process::Component(Component::Cycle { .. }));
         for (at, latent) in latents.iter().enumerate() {
             let follows = at > 0 && at < mixing.n_shared() && is_cycle(&latents[at - 1]);
-            if latent.process() == Process::QuarterTurn && !follows {
+            if latent.process() == Process::Quadrature && !follows {
                 return Err(ModelError::NoCycleBefore { latent: LatentIndex::new(at) });
             }
         }
@@ -62,10 +62,10 @@ impl Lmc {
     }
 
     /// For each column of the mixing matrix, the latent whose state it reads and the entry of that state: entry 0 of its own
-    /// latent, or entry 1 of the preceding cycle for a quarter turn.
+    /// latent, or entry 1 of the preceding cycle for a quadrature component.
     pub fn readings(&self) -> impl Iterator<Item = (LatentIndex, usize)> + '_ {
         self.latents.iter().enumerate().map(|(at, latent)| match latent.process() {
-            Process::QuarterTurn => (LatentIndex::new(at - 1), 1),
+            Process::Quadrature => (LatentIndex::new(at - 1), 1),
             Process::Stationary(..) | Process::Component(_) => (LatentIndex::new(at), 0),
         })
     }

@@ -10,14 +10,14 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 
 /// The number of nearest unvisited points from which a step is drawn.
 const N_CANDIDATES: usize = 3;
-/// A candidate may be this much farther than the nearest, squared: 1.5².
+/// The largest squared distance of a candidate relative to that of the nearest point: 1.5².
 const SLACK_SQUARED: f64 = 2.25;
 
 /// `n_chains` random greedy chains. The k-th depends on the seed and k alone, not on the number of chains or threads.
 ///
-/// A chain starts at a random row. Each step draws with equal probability from the three nearest unvisited points, of those
-/// at most half again as far as the nearest. Chains differ where several steps are about as short: everywhere in high
-/// dimension, at branchings in low dimension, never among duplicates of one point. The draws of chain k are the ChaCha8
+/// A chain starts at a random row. Each step draws with equal probability from the three nearest unvisited points, without
+/// those more than 1.5 times as far as the nearest. Chains differ where several points are about equally near: everywhere
+/// in high dimension, at branchings in low dimension, never among duplicates of one point. The draws of chain k are the ChaCha8
 /// stream k of `seed`, the same on every machine.
 ///
 /// # Errors
@@ -61,7 +61,7 @@ fn walk_by_kd_tree<W: Width>(
     order
 }
 
-/// A number below `limit`, each with a chance equal to within 2⁻⁶⁴·limit.
+/// A uniform random number below `limit`; probabilities are equal to within 2⁻⁶⁴·limit.
 fn draw_below(generator: &mut ChaCha8Rng, limit: usize) -> usize {
     ((u128::from(generator.next_u64()) * limit as u128) >> 64) as usize
 }

@@ -45,7 +45,7 @@ impl ComponentKind {
             Process::Component(Component::RandomWalk) => Self::Level,
             Process::Component(Component::LocalLinearTrend) => Self::Trend,
             Process::Component(Component::Cycle { period }) => Self::Season { period: period.get() },
-            Process::QuarterTurn => return None,
+            Process::Quadrature => return None,
         })
     }
 }
@@ -97,11 +97,11 @@ fn cycles(period: f64, length_scale: LengthScale, count: usize) -> Result<Vec<La
 }
 
 impl SharedSeason {
-    /// Cycles and quarter turns with the weights `a cos φ` and `a sin φ` for an amplitude a and a phase φ.
+    /// Cycles and quadrature components with the weights `a cos φ` and `a sin φ` for an amplitude a and a phase φ.
     fn group(&self, n_outputs: usize) -> Result<Group, FitError> {
         let length_scale = length(self.length_scale)?;
         let cycles = cycles(self.period, length_scale, self.harmonics.len())?;
-        let pair = |cycle: &Latent| [Some(*cycle), Latent::quarter_turn_of(cycle)];
+        let pair = |cycle: &Latent| [Some(*cycle), Latent::quadrature_of(cycle)];
         let latents: Vec<Latent> = cycles.iter().flat_map(pair).flatten().collect();
         if latents.is_empty() {
             return Err(FitError::ParameterShape {

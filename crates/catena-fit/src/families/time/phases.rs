@@ -59,7 +59,7 @@ pub(super) fn groups(
             let cycle = Latent::component(component, length_scale);
             let of_groups = shared_weights(series, singles, (column, period), count)?;
             for ((group, pairs), weights) in found.iter_mut().zip(&mut pairs).zip(of_groups) {
-                group.latents.extend([Some(cycle), Latent::quarter_turn_of(&cycle)].into_iter().flatten());
+                group.latents.extend([Some(cycle), Latent::quadrature_of(&cycle)].into_iter().flatten());
                 pairs.push(weights);
             }
             column += 1;
@@ -74,7 +74,7 @@ pub(super) fn groups(
     Ok(groups)
 }
 
-/// The weights of the leading groups, one pair per output for the cycle and its quarter turn. `column` is that of the harmonic
+/// The weights of the leading groups, one pair per output for the cycle and its quadrature component. `column` is that of the harmonic
 /// in every single model.
 fn shared_weights(
     series: &[Option<Series>],

@@ -132,7 +132,7 @@ pub(super) fn together(
     Ok((model, parameters))
 }
 
-/// One group of a shared season: alternating cycles and quarter turns, with the weights of every output.
+/// One group of a shared season: alternating cycles and quadrature components, with the weights of every output.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) latents: Vec<Latent>,
@@ -163,7 +163,7 @@ pub(super) fn with_groups(
 
 /// The first column of the shared seasons of a joint model.
 pub(super) fn first_shared(model: &Lmc) -> usize {
-    let turn = model.latents().iter().position(|latent| latent.process() == Process::QuarterTurn);
+    let turn = model.latents().iter().position(|latent| latent.process() == Process::Quadrature);
     turn.map_or(model.n_latents(), |turn| turn - 1)
 }
 
@@ -172,7 +172,7 @@ pub(super) fn n_columns(model: &Lmc) -> usize {
     first_shared(model) / model.n_outputs()
 }
 
-/// The columns of each group of a shared season: harmonics of one length-scale, each followed by its quarter turn.
+/// The columns of each group of a shared season: harmonics of one length-scale, each followed by its quadrature component.
 pub(super) fn group_columns(model: &Lmc) -> Vec<Range<usize>> {
     let first = first_shared(model);
     let cycles: Vec<Latent> = model.latents()[first..].iter().step_by(2).copied().collect();
