@@ -1,4 +1,4 @@
-//! What one study has to say: words, tables, figures and verdicts.
+//! A chapter of the report: text, tables, figures and comparisons of one study.
 
 use crate::figure::Figure;
 use crate::verdict::{Comparison, Verdict};
@@ -24,13 +24,13 @@ impl Table {
     }
 }
 
-/// One study, ready to be shown.
+/// The chapter of one study.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Chapter {
     /// The study's name on the command line.
     pub(crate) study: &'static str,
     pub(crate) title: String,
-    /// What was done and what stands out, one paragraph each.
+    /// The text, by paragraph.
     pub(crate) words: Vec<String>,
     pub(crate) tables: Vec<Table>,
     pub(crate) figures: Vec<Figure>,
@@ -42,12 +42,12 @@ impl Chapter {
         Self { study, title: title.to_owned(), ..Self::default() }
     }
 
-    /// How many comparisons have this verdict.
+    /// The number of comparisons with this verdict.
     pub(crate) fn count(&self, verdict: Verdict) -> usize {
         self.comparisons.iter().filter(|row| row.verdict == verdict).count()
     }
 
-    /// A paragraph that says how many seeds there are, where the paper has more.
+    /// Adds a paragraph with the number of seeds if the paper has more.
     pub(crate) fn say_seeds(&mut self, what: &str, found: usize, of_paper: usize) {
         if found > 0 && found < of_paper {
             self.words.push(format!(
@@ -58,7 +58,7 @@ impl Chapter {
     }
 }
 
-/// So many seeds, in words.
+/// A number of seeds, in words.
 pub(crate) fn seeds(count: usize) -> String {
     if count == 1 { "1 seed".to_owned() } else { format!("{count} seeds") }
 }

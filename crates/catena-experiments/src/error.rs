@@ -1,4 +1,4 @@
-//! Why an experiment ends without its result.
+//! Errors of the studies.
 
 use std::path::PathBuf;
 
@@ -16,14 +16,14 @@ use catena_methods::bounds::BoundsError;
 use catena_studies::study::StudyError;
 use thiserror::Error;
 
-/// Where ETTh1 comes from, for whoever does not have it.
+/// Where to get ETTh1.
 const SOURCE: &str = "take ETT-small/ETTh1.csv from the repository zhouhaoyi/ETDataset on GitHub";
 
-/// An experiment that could not be carried out.
+/// Reason why a study failed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ExperimentError {
-    /// A study of the electricity table without the table.
+    /// The electricity table is not given.
     #[error("the study {study} needs the table ETTh1: {SOURCE} (sha256 {digest}) and give its path with --ett", digest = crate::ett_file::DIGEST)]
     NoElectricity {
         /// The study.
@@ -34,10 +34,10 @@ pub enum ExperimentError {
     ElectricityUnread {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The electricity table is another one.
+    /// The file is not the electricity table of the paper.
     #[error("{}: is not ETTh1 as the paper used it (sha256 {found}, expected {expected}); {SOURCE}", path.display(), expected = crate::ett_file::DIGEST)]
     ElectricityDiffers {
         /// The file.
@@ -48,15 +48,15 @@ pub enum ExperimentError {
     /// A seed count of zero.
     #[error("--seeds needs at least 1")]
     NoSeeds,
-    /// A file of the results cannot be read or made.
-    #[error("{}: {source}; give another folder, or free it", path.display())]
+    /// A file of the results cannot be read or created.
+    #[error("{}: {source}; give another folder", path.display())]
     Folder {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A kept result is damaged.
+    /// A stored result is damaged.
     #[error("{}: is not a result of this program ({cause}); remove it and run again", path.display())]
     Damaged {
         /// The file.
@@ -74,7 +74,7 @@ pub enum ExperimentError {
         /// Which number.
         name: String,
     },
-    /// A figure could not be turned into pixels.
+    /// A figure cannot be converted to pixels.
     #[error("the figure {name} cannot be drawn ({cause})")]
     Picture {
         /// The figure.
@@ -103,7 +103,7 @@ pub enum ExperimentError {
     /// A factor graph cannot be drawn.
     #[error(transparent)]
     Drawing(#[from] ExplainError),
-    /// A live posterior refused an edit or a question.
+    /// A live posterior refused an edit or a query.
     #[error(transparent)]
     Live(#[from] catena::live::LiveError),
     /// The sweep failed.
@@ -124,7 +124,7 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
-    /// Whether numbers failed, rather than files or settings.
+    /// Whether the failure is numerical, not one of files or options.
     pub fn is_numeric(&self) -> bool {
         match self {
             Self::NoElectricity { .. }

@@ -1,12 +1,12 @@
-//! What is to be computed, one job per cell and seed, and the loop that computes what is missing.
+//! Computations, one job per cell and seed, and the loop that runs the missing ones.
 
 use crate::error::ExperimentError;
 use crate::ledger::{Key, Ledger, Record};
 
-/// One computation to be done, unless it already was.
+/// A computation, skipped if its result is stored.
 pub(crate) struct Job<'a> {
     pub(crate) key: Key,
-    /// Roughly how many seconds it takes: only the time left that is shown depends on it.
+    /// Its approximate time in seconds, for the progress bar only.
     pub(crate) weight: f64,
     pub(crate) run: Box<dyn Fn() -> Result<Record, ExperimentError> + 'a>,
 }
@@ -21,24 +21,24 @@ impl<'a> Job<'a> {
     }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// What was just finished, or is about to begin.
+    /// The computation that begins.
     pub cell: String,
-    /// The share of the work that is done, between 0 and 1.
+    /// The finished share of the work, between 0 and 1.
     pub done: f64,
-    /// Computations that this run did itself.
+    /// Finished computations of this run.
     pub n_computed: usize,
-    /// Computations of this run, done or found done.
+    /// All jobs of this run, including those whose results were stored before.
     pub n_jobs: usize,
 }
 
-/// Told of progress.
+/// Called with the progress.
 pub type Monitor<'a> = dyn Fn(&Progress) + 'a;
 
-/// Does what is missing, in order, and keeps each result as it is finished. One after the other: methods are timed, and
-/// their threads would take each other's cores.
+/// Runs the jobs without a stored result, in order, and stores each result when it is finished. Jobs run one at a time, because
+/// methods are timed and use all cores.
 pub(crate) fn complete(
     jobs: &[Job<'_>],
     ledger: &Ledger,

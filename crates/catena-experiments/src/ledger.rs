@@ -1,7 +1,7 @@
-//! What has been computed: one small file per (study, cell, seed), written at once when it is finished.
+//! Stored results: one small file per (study, cell, seed), written when its computation is finished.
 //!
-//! An interrupted run finds here what is done and goes on with the rest. A record of another version of the program is
-//! computed again: numbers of two versions must not be averaged.
+//! An interrupted run continues with the computations that have no file. A record of another version of the program is
+//! computed again, because results of two versions must not be averaged.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ExperimentError;
 
-/// Which computation.
+/// The key of a computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     /// The study's name on the command line.
@@ -44,7 +44,7 @@ impl Record {
     }
 }
 
-/// A record as it lies on the disk.
+/// A record in its file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     version: String,
@@ -73,7 +73,7 @@ impl Ledger {
         self.folder.join(key.study).join(&key.cell).join(format!("seed-{:03}.json", key.seed))
     }
 
-    /// What is known of a computation; `None` if it was not finished, or by another version.
+    /// The record of a computation; `None` if there is none of this version.
     pub(crate) fn find(&self, key: &Key) -> Result<Option<Record>, ExperimentError> {
         let path = self.path(key);
         let text = match std::fs::read_to_string(&path) {
@@ -86,7 +86,7 @@ impl Ledger {
         Ok((kept.version == VERSION).then_some(kept.record))
     }
 
-    /// Keeps what was computed.
+    /// Stores a record.
     pub(crate) fn keep(&self, key: &Key, record: &Record) -> Result<(), ExperimentError> {
         if let Some(name) = record.flaw() {
             let (cell, name) = (format!("{} {}", key.study, key.cell), name.to_owned());
@@ -122,7 +122,7 @@ pub(crate) fn column(records: &[Record], name: &str) -> Option<Vec<f64>> {
     records.iter().map(|record| record.get(name)).collect()
 }
 
-/// Writes a file at once and complete.
+/// Writes a file completely or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), ExperimentError> {
     let mut file = TargetFile::create_path(path)?;
     let failed = |source| WriteError::Io { file: catena_io::FileName::from(path), source };

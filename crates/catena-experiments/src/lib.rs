@@ -1,12 +1,12 @@
-//! The paper's studies, run again: every figure and table, each number beside the one that is printed, and a verdict.
+//! Runs the paper's studies and compares every figure, table and number with the printed one.
 //!
-//! [`run`] computes what is missing in a folder and writes everything that the folder holds: figures as SVG, PNG and CSV,
-//! tables as CSV, `README.md` and a self-contained `report.html`. What is computed is kept per study, cell and seed, so that
-//! an interrupted run goes on where it was.
+//! [`run`] computes the missing results of a folder and writes everything in it: figures as SVG, PNG and CSV, tables as CSV,
+//! `README.md` and a self-contained `report.html`. Results are stored per study, cell and seed, so that an interrupted run
+//! continues where it stopped.
 //!
-//! In reading order: [`settings`] (what may be asked), `job` and `ledger` (what is to be done and what is done), `studies`
-//! (one file each: its jobs, and what its numbers say), `reference` and [`verdict`] (the paper's numbers and how ours are
-//! judged), `chapter`, `figure` and `output` (how it is shown).
+//! In reading order: [`settings`] (options), `job` and `ledger` (computations and their stored results), `studies` (one file
+//! each: its computations and its chapter of the report), `reference` and [`verdict`] (the paper's numbers and the rules of
+//! comparison), `chapter`, `figure` and `output` (the report). The program `catena-reproduce` is in `main.rs`.
 
 mod chapter;
 mod drawings;
@@ -35,30 +35,30 @@ use crate::output::Runs;
 use crate::settings::{Context, Settings, StudyName};
 use crate::verdict::{Comparison, Verdict};
 
-/// What a run has found.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Computations that this run did itself; the others were found done.
+    /// The number of computations of this run; other results were read from the folder.
     pub n_computed: usize,
-    /// Studies that were left out, and why.
+    /// Studies that were left out, with the reason.
     pub left_out: Vec<String>,
-    /// Every number of the asked studies beside the paper's, with the study's name.
+    /// Every number of the requested studies with the paper's, by name of the study.
     pub comparisons: Vec<(&'static str, Comparison)>,
 }
 
 impl Outcome {
-    /// How many comparisons have this verdict.
+    /// The number of comparisons with this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.comparisons.iter().filter(|(_, row)| row.verdict == verdict).count()
     }
 }
 
-/// Computes what is missing of the asked studies and writes all results that the folder holds.
+/// Computes the missing results of the requested studies and writes the report on all results in the folder.
 ///
-/// `threads` is what the caller allowed; it is written down, not enforced here.
+/// `threads` is recorded in the report; the caller sets the number of threads.
 ///
 /// # Errors
-/// When a study cannot be run, or a file cannot be read or written. What was finished before is kept.
+/// When a study cannot be run, or a file cannot be read or written. Finished results are stored.
 pub fn run(settings: &Settings, threads: usize, monitor: &Monitor<'_>) -> Result<Outcome, ExperimentError> {
     let context = Context::new(settings)?;
     make_folder(&settings.folder)?;
@@ -68,7 +68,7 @@ pub fn run(settings: &Settings, threads: usize, monitor: &Monitor<'_>) -> Result
     for &study in &settings.studies {
         match studies::jobs(study, &context) {
             Ok(of_study) => jobs.extend(of_study),
-            // Whoever asks for everything gets everything there is data for.
+            // A request for all studies runs those whose data are given.
             Err(ExperimentError::NoElectricity { .. }) if settings.studies.len() > 1 => {
                 left_out.push(format!("{}, which needs --ett", study.word()));
             }
@@ -91,7 +91,7 @@ pub fn run(settings: &Settings, threads: usize, monitor: &Monitor<'_>) -> Result
     Ok(Outcome { n_computed, left_out, comparisons })
 }
 
-/// Everything that the folder has numbers for, in the order of the report.
+/// The chapters of all studies with results in the folder, in the order of the report.
 fn chapters(settings: &Settings, ledger: &Ledger) -> Result<Vec<Chapter>, ExperimentError> {
     let mut chapters = vec![];
     for study in StudyName::ALL {

@@ -1,4 +1,4 @@
-//! The paper's four methods and the trivial one on a cell of its studies: scores and seconds.
+//! The paper's four methods and the training mean on a cell of its studies: scores and seconds.
 
 use catena::data::InputPoints;
 use catena::graph::FactorGraph;
@@ -90,8 +90,8 @@ fn nearest_neighbor(study: &Study) -> Result<Prediction, ExperimentError> {
     Ok(Nngp::fit(problem(study)?, NngpOptions::paper())?.predict(&study.test_inputs()?)?)
 }
 
-/// Runs a method and notes its scores and seconds. For message passing the chain is given, as in the paper, whose times
-/// leave its construction out; the sparse method's include k-means, the nearest-neighbor method's its search.
+/// Runs a method and records its scores and seconds. As in the paper, the time of message passing excludes the construction of
+/// the chain; that of the sparse method includes k-means, that of the nearest-neighbor method its search.
 pub(crate) fn note(
     record: &mut Record,
     rival: Rival,
@@ -121,7 +121,7 @@ pub(crate) fn note(
     Ok(())
 }
 
-/// Notes the three scores under a method's name.
+/// Adds the three scores to a record under a method's name.
 pub(crate) fn note_scores(record: &mut Record, key: &str, scores: Scores) {
     record.put(format!("{key}.rmse"), scores.rmse);
     record.put(format!("{key}.mnll_latent"), scores.mnll_latent);

@@ -1,6 +1,6 @@
-//! The numbers to compare with: every one that the paper prints or plots, and per-seed scores of an independent port.
+//! The reference numbers: all that the paper prints or plots, and scores by seed of an independent port.
 //!
-//! `data/printed.csv` keeps each number as it stands in the paper, so that its digits say how exact it is;
+//! `data/printed.csv` has each number as printed, so that its digits give its precision;
 //! `data/found_by_port.csv`, `data/scores_by_seed.csv` and `data/chain_gaps_by_seed.csv` come from a port of the authors'
 //! code fed with their random streams: statistics that the paper does not print, and scores by seed to ten digits.
 
@@ -59,12 +59,12 @@ fn parse(text: &str) -> Option<Printed> {
     Some(Printed { value: text.parse().ok()?, half_digit: 0.5 * 10_f64.powi(-(decimals as i32)) })
 }
 
-/// What the paper says.
+/// A number of the paper.
 pub(crate) fn printed(study: &str, cell: &str, method: &str, quantity: &str) -> Option<Printed> {
     BY_QUANTITY.get(&(study, cell, method, quantity)).copied()
 }
 
-/// What the port finds, where the paper prints nothing.
+/// A number of the port that the paper does not print.
 pub(crate) fn found_by_port(study: &str, cell: &str, method: &str, quantity: &str) -> Option<Printed> {
     OF_PORT.get(&(study, cell, method, quantity)).copied()
 }

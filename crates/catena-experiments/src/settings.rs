@@ -1,10 +1,10 @@
-//! What a user may ask for.
+//! Options of a run.
 
 use std::path::PathBuf;
 
 use crate::error::ExperimentError;
 
-/// A study of the paper, or one that it does not ask for.
+/// A study, of the paper or beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StudyName {
     /// Accuracy over the input dimension (Fig. dim_sweep, Fig. chain_gap).
@@ -13,13 +13,13 @@ pub enum StudyName {
     Ett,
     /// Electricity over time (Fig. ETT_m1).
     EttTime,
-    /// Where the chain starts (Fig. chain_start, Proposition 1).
+    /// The first row of the chain (Fig. chain_start, Proposition 1).
     Start,
     /// Lemmas 1 and 2 and Theorem 1.
     Bounds,
     /// The table of costs, with measured exponents.
     Complexity,
-    /// Learned parameters, trees, ensembles, and tasks on which methods can be told apart.
+    /// Learned parameters, trees, ensembles, and tasks that can rank methods.
     Beyond,
 }
 
@@ -48,20 +48,20 @@ pub enum Extent {
     /// As in the paper.
     #[default]
     Full,
-    /// A few settings and smaller problems, to see that it works.
+    /// Few settings and small problems, as a test of the program.
     Quick,
 }
 
-/// Everything a run is told.
+/// Options of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
-    /// The studies; with all of them, those of the electricity table are left out when there is none.
+    /// The studies; if there are several, those of the electricity table are left out without the table.
     pub studies: Vec<StudyName>,
-    /// Where results go.
+    /// The folder of the results.
     pub folder: PathBuf,
-    /// At most this many seeds of each study; `None` for the paper's counts.
+    /// The maximum number of seeds per study; `None` for the paper's.
     pub seeds: Option<u32>,
-    /// At most this many seeds of the exact method, whose cost is cubic; `None` for as many as the others.
+    /// The maximum number of seeds of the exact method, whose cost is cubic; `None` for that of the others.
     pub exact_seeds: Option<u32>,
     /// The electricity table.
     pub ett: Option<PathBuf>,
@@ -69,7 +69,7 @@ pub struct Settings {
     pub extent: Extent,
 }
 
-/// Settings, checked, with the electricity table read.
+/// Checked options, with the text of the electricity table.
 pub(crate) struct Context {
     seeds: Option<u32>,
     exact_seeds: Option<u32>,
@@ -91,12 +91,12 @@ impl Context {
         })
     }
 
-    /// Seeds of a study that the paper runs with so many.
+    /// The number of seeds of a study for which the paper has `of_paper`.
     pub(crate) fn n_seeds(&self, of_paper: u32) -> u32 {
         self.seeds.map_or(of_paper, |seeds| seeds.min(of_paper))
     }
 
-    /// Seeds of the exact method there.
+    /// The number of seeds of its exact method.
     pub(crate) fn n_exact_seeds(&self, of_paper: u32) -> u32 {
         let seeds = self.n_seeds(of_paper);
         self.exact_seeds.map_or(seeds, |exact| exact.min(seeds))

@@ -2,12 +2,12 @@
 
 use catena_studies::julia_streams::{JuliaStream, JuliaVersion};
 
-/// The mean; NaN of nothing.
+/// The mean; NaN for no numbers.
 pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The standard deviation with n − 1; 0 of a single number.
+/// The standard deviation with n − 1; 0 for a single number.
 pub(crate) fn deviation(values: &[f64]) -> f64 {
     if values.len() < 2 {
         return 0.0;
@@ -17,7 +17,7 @@ pub(crate) fn deviation(values: &[f64]) -> f64 {
     (squares / (values.len() as f64 - 1.0)).sqrt()
 }
 
-/// The middle value, or the mean of the two in the middle; NaN of nothing.
+/// The middle value, or the mean of the two in the middle; NaN for no numbers.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -64,7 +64,7 @@ pub(crate) fn bootstrap<T: Clone>(
     (quantile(&found, 0.025), quantile(&found, 0.975))
 }
 
-/// The quantile of sorted numbers, linear between them (type 7); NaN of nothing.
+/// The quantile of sorted numbers, linear between them (type 7); NaN for no numbers.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = sorted.len().saturating_sub(1) as f64 * share;
     let at = |index: f64| sorted.get(index as usize).copied().unwrap_or(f64::NAN);

@@ -1,8 +1,7 @@
-//! Seconds of a computation, by the wall and by the processor; short ones are repeated.
+//! Wall time and processor time of a computation; short computations are repeated.
 //!
-//! Tables and figures show processor seconds, all threads together: a long computation waits for other work on the machine,
-//! a short one does not, and so their ratio by the wall says more about that work than about them. With one thread on an
-//! idle machine both are the same.
+//! Tables and figures show processor seconds over all threads. Other processes on the machine delay long computations more than
+//! short ones, so ratios of wall times would depend on them. With one thread on an idle machine both times are equal.
 
 use std::time::{Duration, Instant};
 
@@ -10,12 +9,11 @@ use crate::error::ExperimentError;
 use crate::ledger::Record;
 use crate::statistics::median;
 
-/// Runs that are shorter than this are repeated, and the median counts: the first run of anything pays for fresh memory, which is
-/// a large part of a short run and a small one of a long.
+/// Shorter runs are repeated, and their median is used: the first run allocates fresh memory, a large part of a short run.
 const SHORT_SECONDS: f64 = 0.2;
 const REPEATS: usize = 5;
 
-/// How long something took.
+/// Seconds of a computation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seconds {
     pub(crate) wall: f64,
@@ -23,7 +21,7 @@ pub(crate) struct Seconds {
 }
 
 impl Seconds {
-    /// Notes both under a name.
+    /// Adds both times to a record.
     pub(crate) fn note(self, record: &mut Record, name: &str) {
         record.put(format!("{name}.seconds"), self.processor);
         record.put(format!("{name}.wall_seconds"), self.wall);
@@ -49,7 +47,7 @@ impl Stopwatch {
     }
 }
 
-/// The time that all threads of this process have used; `None` where the system does not tell.
+/// The processor time of all threads of this process; `None` if the system does not report it.
 #[cfg(unix)]
 fn processor_time() -> Option<Duration> {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);

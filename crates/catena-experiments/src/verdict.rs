@@ -1,8 +1,8 @@
-//! One number of ours beside one of the paper's, and whether they agree.
+//! Comparison of a computed number with the paper's.
 
 use crate::reference::Printed;
 
-/// What agreement means.
+/// The rule of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Rule {
     /// The difference is at most this.
@@ -13,18 +13,18 @@ pub(crate) enum Rule {
     Within(f64, f64),
     /// Ours is at most the reference.
     AtMost,
-    /// Shown beside each other, not judged: times of another machine, ratios.
+    /// Shown, not judged: times of another machine, ratios.
     Context,
 }
 
-/// Whether a number agrees.
+/// The result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// By the rule.
+    /// Agrees by the rule.
     Agrees,
-    /// Not by the rule.
+    /// Differs by the rule.
     Misses,
-    /// Not comparable: fewer seeds than the paper's mean is over.
+    /// Not comparable: fewer seeds than the mean in the paper.
     FewSeeds,
     /// Not judged.
     Context,
@@ -48,13 +48,13 @@ impl Verdict {
 /// A row of the table of verdicts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What is compared.
+    /// The compared quantity.
     pub quantity: String,
-    /// The paper's number, or what a demand asks for.
+    /// The paper's number, or a required bound.
     pub reference: Option<f64>,
     /// Ours.
     pub ours: f64,
-    /// Why it was judged so.
+    /// The rule, in words.
     pub rule: String,
     /// The judgement.
     pub verdict: Verdict,
@@ -105,7 +105,7 @@ impl Comparison {
         Self { verdict: Verdict::FewSeeds, rule: reason, ..self }
     }
 
-    /// The same, shown for what it is and not judged, because the reference is no judge here.
+    /// The same, shown and not judged, because the reference is not comparable.
     pub(crate) fn not_judged(self, reason: String) -> Self {
         Self { verdict: Verdict::Context, rule: reason, ..self }
     }
@@ -120,7 +120,7 @@ impl Comparison {
 pub(crate) fn worst_relative(pairs: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     pairs.into_iter().fold(0.0, |worst, (ours, reference)| {
         let difference = ((ours - reference) / reference).abs();
-        // A number that is not one must not pass.
+        // NaN must not pass.
         if difference.is_nan() { f64::INFINITY } else { worst.max(difference) }
     })
 }

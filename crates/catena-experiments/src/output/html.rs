@@ -1,4 +1,4 @@
-//! `report.html`: one page with the figures inside; it asks the network for nothing.
+//! `report.html`: one page with the figures inside; it needs no network.
 
 use std::fmt::Write as _;
 

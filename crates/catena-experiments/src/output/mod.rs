@@ -1,4 +1,4 @@
-//! Writes what was found: figures, tables as CSV, `README.md` and `report.html`.
+//! Writes the report: figures, tables as CSV, `README.md` and `report.html`.
 
 mod html;
 mod machine;
@@ -41,7 +41,7 @@ pub(crate) fn write(folder: &Path, chapters: &[Chapter], runs: &Runs) -> Result<
     write_whole(&folder.join("report.html"), html::page(chapters, runs).as_bytes())
 }
 
-/// A table with one number in a cell: a mean and its deviation, which readers see as one, are two columns.
+/// A table with one number per cell: a mean and its standard deviation become two columns.
 fn table_csv(table: &Table) -> String {
     let has_spread = |column: usize| table.rows.iter().any(|row| row[column].contains(BETWEEN));
     let split = |row: &Vec<String>, is_header: bool| -> Vec<String> {
@@ -60,7 +60,7 @@ fn table_csv(table: &Table) -> String {
     lines(rows.iter().map(Vec::as_slice))
 }
 
-/// What stands between a mean and its deviation.
+/// The separator of a mean and its standard deviation.
 const BETWEEN: &str = " ± ";
 
 /// Verdicts with all digits.

@@ -1,4 +1,4 @@
-//! Which commands made the results in a folder.
+//! The commands that produced the results of a folder.
 
 use std::path::Path;
 
@@ -18,14 +18,14 @@ pub(crate) struct Run {
     pub(crate) threads: usize,
 }
 
-/// All commands so far, each once.
+/// All commands, each once.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Runs {
     pub(crate) runs: Vec<Run>,
 }
 
 impl Runs {
-    /// Those of a folder, and this one.
+    /// The commands of a folder and the present one.
     pub(crate) fn with(settings: &Settings, threads: usize) -> Result<Self, ExperimentError> {
         let path = path(&settings.folder);
         let mut runs: Self = match std::fs::read_to_string(&path) {
@@ -49,7 +49,7 @@ impl Runs {
     }
 }
 
-/// The version, and the commit where the build was told: `CATENA_COMMIT=$(git rev-parse --short HEAD) cargo build …`.
+/// The version, and the commit if it was given to the build: `CATENA_COMMIT=$(git rev-parse --short HEAD) cargo build …`.
 fn version() -> String {
     let version = env!("CARGO_PKG_VERSION");
     option_env!("CATENA_COMMIT")
@@ -60,7 +60,7 @@ fn path(folder: &Path) -> std::path::PathBuf {
     folder.join("runs.json")
 }
 
-/// The command as anyone would type it; whose folders they were does not matter.
+/// The command, with placeholders for local paths.
 fn command(settings: &Settings) -> String {
     let is_all = settings.studies.len() == StudyName::ALL.len();
     let study = if is_all { "all" } else { settings.studies.first().map_or("all", |study| study.word()) };
