@@ -3,13 +3,14 @@
 
 use std::io::Read;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use catena_io::model_file::Digest;
 
 use crate::chance::Chance;
 use crate::harness::{Folder, columns, numbers};
-use crate::{Counts, assert_orderly, json_line, with_model};
+use crate::{Counts, assert_orderly, json_line, trials, with_model};
 
 const MODELS: usize = 120;
 const JOURNALS: usize = 60;
@@ -68,18 +69,11 @@ fn keeping<T>(folder: &Folder, name: &str, check: impl FnOnce() -> T) -> T {
 }
 
 pub(crate) fn models(chance: &mut Chance, counts: &mut Counts) {
+    static ORIGINALS: OnceLock<[(Vec<u8>, String); 3]> = OnceLock::new();
     let folder = with_model("models");
-    folder.run("fit waves.csv --kernel sho+rw --budget quick -o time.catena --quiet").succeeded();
-    folder.write("plane.csv", plane());
-    folder
-        .run("fit plane.csv --inputs x,y --method catena --budget quick -o plane.catena --quiet")
-        .succeeded();
-    let originals = ["m.catena", "time.catena", "plane.catena"].map(|name| {
-        let rows = folder.run(&format!("predict {name}")).succeeded();
-        (std::fs::read(folder.0.join(name)).unwrap(), rows.text().to_owned())
-    });
-    for at in 0..MODELS {
-        let (original, rows) = chance.one_of(&originals);
+    let originals = ORIGINALS.get_or_init(|| originals(&folder));
+    for at in 0..trials(MODELS) {
+        let (original, rows) = chance.one_of(originals);
         let is_signed = at % 2 == 1;
         let damaged = if is_signed { resigned(chance, original) } else { chance.damaged(original) };
         folder.write("damaged.catena", &damaged);
@@ -98,6 +92,19 @@ pub(crate) fn models(chance: &mut Chance, counts: &mut Counts) {
         });
         counts.add(if is_signed { "damaged models, signed again" } else { "damaged models" }, 1);
     }
+}
+
+/// Models of given parameters, along time and of two inputs, with their predictions.
+fn originals(folder: &Folder) -> [(Vec<u8>, String); 3] {
+    folder.run("fit waves.csv --kernel sho+rw --budget quick -o time.catena --quiet").succeeded();
+    folder.write("plane.csv", plane());
+    folder
+        .run("fit plane.csv --inputs x,y --method catena --budget quick -o plane.catena --quiet")
+        .succeeded();
+    ["m.catena", "time.catena", "plane.catena"].map(|name| {
+        let rows = folder.run(&format!("predict {name}")).succeeded();
+        (std::fs::read(folder.0.join(name)).unwrap(), rows.text().to_owned())
+    })
 }
 
 fn plane() -> String {
@@ -194,7 +201,7 @@ pub(crate) fn journals(chance: &mut Chance, counts: &mut Counts) {
     let lines: String = (1..=30).map(json_line).collect();
     folder.run_with(&["watch", "m.catena", "--format", "json"], lines.as_bytes()).succeeded();
     let original = std::fs::read(folder.0.join("m.catena.journal")).unwrap();
-    for _ in 0..JOURNALS {
+    for _ in 0..trials(JOURNALS) {
         let damaged = chance.damaged(&original);
         folder.write("journal", &damaged);
         keeping(&folder, "journal", || {
@@ -224,7 +231,7 @@ pub(crate) fn tables(chance: &mut Chance, counts: &mut Counts) {
     folder.run("predict m.catena -o rows.parquet").succeeded();
     folder.run("predict m.catena -o rows.arrow").succeeded();
     let originals = ["new.csv", "rows.parquet", "rows.arrow"];
-    for _ in 0..TABLES {
+    for _ in 0..trials(TABLES) {
         let name = *chance.one_of(&originals);
         let damaged = chance.damaged(&std::fs::read(folder.0.join(name)).unwrap());
         let target = format!("damaged.{}", name.rsplit('.').next().unwrap());

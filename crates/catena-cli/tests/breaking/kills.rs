@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::chance::Chance;
 use crate::harness::Folder;
-use crate::{Counts, json_line, with_model};
+use crate::{Counts, json_line, trials, with_model};
 
 /// Every verb that writes a file: name, words, the file.
 const VERBS: &[(&str, &str)] = &[
@@ -37,7 +37,7 @@ pub(crate) fn verbs(chance: &mut Chance, counts: &mut Counts) {
         let whole = folder.run_with(&words, b"").succeeded();
         let (took, new) = (begin.elapsed(), std::fs::read(&path).unwrap());
         drop(whole);
-        for _ in 0..KILLS {
+        for _ in 0..trials(KILLS) {
             // A model stays a model, because `update` and `fit` may read what they replace.
             let old = if target.ends_with(".catena") {
                 std::fs::read(folder.0.join("m.catena")).unwrap()
@@ -75,7 +75,7 @@ fn apply(chance: &mut Chance, counts: &mut Counts, folder: &Folder) {
     let took = begin.elapsed();
     let read = |name: &str| std::fs::read(folder.0.join(name)).ok();
     let (model, journal) = (read("applied.catena"), read("applied.catena.journal"));
-    for _ in 0..KILLS {
+    for _ in 0..trials(KILLS) {
         for name in ["applied.catena", "applied.catena.journal"] {
             let _ = std::fs::remove_file(folder.0.join(name));
         }
@@ -104,7 +104,7 @@ pub(crate) fn watch(chance: &mut Chance, counts: &mut Counts) {
         let ready: serde_json::Value = serde_json::from_str(&line).unwrap();
         (child, input, output, ready["applied"].as_u64().unwrap())
     };
-    for _ in 0..4 {
+    for _ in 0..trials(4) {
         let (mut child, mut input, mut output, applied) = start();
         assert!(
             applied >= acknowledged,

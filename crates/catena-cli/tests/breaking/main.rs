@@ -2,7 +2,7 @@
 //! nothing may be wrong without a message, and no bytes may cause a panic.
 //!
 //! `cargo test` runs one round with a fixed seed. `CATENA_BREAK_SECONDS` runs rounds for that long, `CATENA_BREAK_SEED` chooses the
-//! seed; `cargo xtask audit break` sets both. The counts of all trials are printed. A failure names round and seed.
+//! seed; `cargo xtask audit break` sets both. `CATENA_BREAK_ONLY` chooses the attacks whose names contain it. The counts of all trials are printed. A failure names round and seed.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
@@ -54,9 +54,10 @@ fn attacks_find_nothing() {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
     let seed = number("CATENA_BREAK_SEED").unwrap_or(1);
     let time = number("CATENA_BREAK_SECONDS").map(Duration::from_secs);
+    let only = std::env::var("CATENA_BREAK_ONLY").unwrap_or_default();
     let (begin, mut counts, mut round) = (Instant::now(), Counts::default(), 0);
     loop {
-        for (name, attack) in ATTACKS {
+        for (name, attack) in ATTACKS.iter().filter(|(name, _)| name.contains(&*only)) {
             // The seed of one attack does not depend on what the others draw.
             let mut chance = Chance::new(seed.wrapping_mul(1_000_003).wrapping_add(round));
             let outcome =
@@ -67,14 +68,17 @@ fn attacks_find_nothing() {
         if time.is_none_or(|time| begin.elapsed() >= time) {
             break;
         }
-        if round % 10 == 0 {
-            eprintln!("round {round}, {} s", begin.elapsed().as_secs());
-        }
+        eprintln!("round {round}, {} s: {:?}", begin.elapsed().as_secs(), counts.0);
     }
     eprintln!("seed {seed}, {round} rounds, {} s, nothing found", begin.elapsed().as_secs());
     for (kind, trials) in &counts.0 {
         eprintln!("{trials:>8}  {kind}");
     }
+}
+
+/// The number of trials of a round: five times as many in a long run, whose rounds repeat the preparations less often.
+fn trials(in_a_test: usize) -> usize {
+    if std::env::var_os("CATENA_BREAK_SECONDS").is_some() { 5 * in_a_test } else { in_a_test }
 }
 
 /// A folder with `waves.csv`, `new.csv`, `p.json` and the model `m.catena`.
