@@ -455,7 +455,7 @@ impl LiveFit {
     /// The log Jacobian of the change of units of a cell whose value is in the model's units.
     fn volume(&self, point: &[f64], output: OutputIndex, prepared: f64) -> f64 {
         let transform = &self.preparation.outputs[output.get()];
-        let log_value = transform.center(point) + prepared * transform.scale;
+        let log_value = transform.unscaled(prepared, point);
         -transform.scale.ln() - if transform.log { log_value } else { 0.0 }
     }
 }

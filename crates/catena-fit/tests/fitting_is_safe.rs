@@ -88,6 +88,26 @@ fn degenerate_tables_give_usable_models() {
 }
 
 #[test]
+fn a_large_mean_hides_no_variation() {
+    let x: Vec<f64> = (0..72).map(f64::from).collect();
+    let wave = |x: &f64| 0.01 * (x / 9.0).sin();
+    for center in [0.0, 1e12, -1e12] {
+        let values: Vec<f64> = x.iter().map(|x| center + wave(x)).collect();
+        for mean in [MeanChoice::Constant, MeanChoice::Linear] {
+            let options = FitOptions { mean, ..quick() };
+            let fitted = fit(&table(x.clone(), 1, &values), &options, &go_on).unwrap();
+            assert!(!fitted.summary().warnings.iter().any(|warning| warning.contains("constant")));
+            let predictive = fitted.predict_rows(Quantity::Observation).unwrap();
+            for (at, x) in x.iter().enumerate() {
+                // Doubles near 1e12 are 1.2e-4 apart, which is noise of 3.5e-5.
+                assert!(predictive.deviation(at) < 1e-3, "{center}: {}", predictive.deviation(at));
+                assert!((predictive.mean(at) - center - wave(x)).abs() < 1e-3, "{center}");
+            }
+        }
+    }
+}
+
+#[test]
 fn outputs_in_other_units_give_the_same_model() {
     let (x, values) = waves(150);
     let plain = fit(&table(x.clone(), 3, &values), &quick(), &go_on).unwrap();

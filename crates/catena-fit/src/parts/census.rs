@@ -4,9 +4,10 @@ use catena::data::{DataError, Dataset};
 use catena::index::{OutputIndex, RowIndex};
 use serde::{Deserialize, Serialize};
 
+use super::cell_moments::{CellMoments, merged, push};
 use crate::error::FitError;
 use crate::options::TransformChoice;
-use crate::prepare::{InputUnits, OutputTransform, Preparation, solve_with_ridge, without_copies};
+use crate::prepare::{InputUnits, OutputTransform, Preparation, without_copies};
 
 /// Counts, ranges and moments of some rows in the user's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +27,9 @@ pub struct Census {
 struct Column {
     low: f64,
     high: f64,
+    /// The first value. Means are relative to it, so that values that differ in their last digits only keep these digits.
+    origin: f64,
+    /// The mean, minus the origin.
     mean: f64,
     /// The sum of squares around the mean.
     squares: f64,
@@ -34,113 +38,8 @@ struct Column {
 /// Moments of an output, and of its logarithm if all values are positive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Output {
-    values: Option<Cells>,
-    logarithms: Option<Cells>,
-}
-
-/// Moments of cells and of their inputs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Cells {
-    count: f64,
-    /// The largest magnitude.
-    largest: f64,
-    mean: f64,
-    /// The sum of squares around the mean.
-    squares: f64,
-    /// The mean of each input over these cells.
-    point: Vec<f64>,
-    /// Sums of products of inputs around their means, row-major.
-    spread: Vec<f64>,
-    /// Sums of products of inputs and values around their means.
-    along: Vec<f64>,
-}
-
-impl Cells {
-    fn one(value: f64, point: &[f64]) -> Self {
-        let dim = point.len();
-        Self {
-            count: 1.0,
-            largest: value.abs(),
-            mean: value,
-            squares: 0.0,
-            point: point.to_vec(),
-            spread: vec![0.0; dim * dim],
-            along: vec![0.0; dim],
-        }
-    }
-
-    /// Merges the means of `count` other cells without cancellation.
-    fn add(&mut self, count: f64, mean: f64, point: &[f64]) {
-        let total = self.count + count;
-        let weight = self.count * count / total;
-        let change = mean - self.mean;
-        let dim = point.len();
-        for (at, &place) in point.iter().enumerate() {
-            let moved = place - self.point[at];
-            for (other, &beside) in point.iter().enumerate() {
-                self.spread[at * dim + other] += weight * moved * (beside - self.point[other]);
-            }
-            self.along[at] += weight * moved * change;
-        }
-        self.squares += weight * change * change;
-        self.mean += change * (count / total);
-        self.point.iter_mut().zip(point).for_each(|(own, place)| *own += (place - *own) * (count / total));
-        self.count = total;
-    }
-
-    fn merge(mut self, other: &Self) -> Self {
-        self.add(other.count, other.mean, &other.point);
-        self.largest = self.largest.max(other.largest);
-        self.squares += other.squares;
-        self.spread.iter_mut().zip(&other.spread).for_each(|(own, more)| *own += more);
-        self.along.iter_mut().zip(&other.along).for_each(|(own, more)| *own += more);
-        self
-    }
-
-    /// The transform of these cells to mean 0 and variance 1; see [`Preparation::fitted`].
-    fn transform(&self, log: bool, trend: bool, inputs: &[(f64, f64)]) -> OutputTransform {
-        let dim = inputs.len();
-        let scaled = |at: usize| (self.point[at] - inputs[at].0) / inputs[at].1;
-        let unit = |at: usize| inputs[at].1;
-        let along: Vec<f64> = (0..dim).map(|at| self.along[at] / unit(at)).collect();
-        let spread: Vec<f64> =
-            (0..dim * dim).map(|at| self.spread[at] / (unit(at / dim) * unit(at % dim))).collect();
-        let slopes = if trend && self.count > 3.0 * (dim + 1) as f64 {
-            solve_with_ridge(self.count, spread.clone(), along.clone())
-        } else {
-            vec![]
-        };
-        let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
-        let explained: f64 = slopes
-            .iter()
-            .enumerate()
-            .map(|(at, slope)| slope * (2.0 * along[at] - dot(&spread[at * dim..][..dim], &slopes)))
-            .sum();
-        let intercept =
-            self.mean - slopes.iter().enumerate().map(|(at, slope)| slope * scaled(at)).sum::<f64>();
-        let deviation = ((self.squares - explained).max(0.0) / (self.count - 1.0).max(1.0)).sqrt();
-        let largest = if self.largest > 0.0 { self.largest } else { 1.0 };
-        // A deviation within rounding counts as zero.
-        let scale = if deviation > 1e-14 * largest { deviation } else { largest };
-        OutputTransform { log, intercept, slopes, scale }
-    }
-}
-
-fn merged(one: Option<Cells>, other: Option<&Cells>) -> Option<Cells> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.merge(other)),
-        (one, other) => one.or_else(|| other.cloned()),
-    }
-}
-
-fn push(cells: &mut Option<Cells>, value: f64, point: &[f64]) {
-    match cells {
-        None => *cells = Some(Cells::one(value, point)),
-        Some(cells) => {
-            cells.largest = cells.largest.max(value.abs());
-            cells.add(1.0, value, point);
-        }
-    }
+    values: Option<CellMoments>,
+    logarithms: Option<CellMoments>,
 }
 
 impl Census {
@@ -154,11 +53,12 @@ impl Census {
         let column = |at: usize| {
             let mut entries = inputs.values().iter().skip(at).step_by(dim).copied();
             let first = entries.next().unwrap_or(f64::NAN);
-            let mut found = Column { low: first, high: first, mean: first, squares: 0.0 };
+            let mut found = Column { low: first, high: first, origin: first, mean: 0.0, squares: 0.0 };
             for (count, entry) in entries.enumerate() {
-                let change = entry - found.mean;
+                let distance = entry - first;
+                let change = distance - found.mean;
                 found.mean += change / (count + 2) as f64;
-                found.squares += change * (entry - found.mean);
+                found.squares += change * (distance - found.mean);
                 (found.low, found.high) = (found.low.min(entry), found.high.max(entry));
             }
             found
@@ -198,10 +98,11 @@ impl Census {
         }
         let (own, more) = (self.n_rows as f64, other.n_rows as f64);
         let column = |(a, b): (&Column, &Column)| {
-            let change = b.mean - a.mean;
+            let change = (b.origin - a.origin) + (b.mean - a.mean);
             Column {
                 low: a.low.min(b.low),
                 high: a.high.max(b.high),
+                origin: a.origin,
                 mean: a.mean + change * (more / (own + more)),
                 squares: a.squares + b.squares + change * change * (own * more / (own + more)),
             }
@@ -288,15 +189,14 @@ impl Census {
             (InputUnits::AsGiven, columns) => vec![(0.0, 1.0); columns.len()],
             (InputUnits::Scaled, [Column { low, high, .. }]) => {
                 let gap = gap.unwrap_or(1.0);
-                let usable = gap.is_normal() && ((high - low) / gap).is_finite();
+                let usable = ((high - low) / gap).is_finite();
                 vec![(*low, if usable { gap } else { 1.0 })]
             }
             (InputUnits::Scaled, columns) => {
                 let standardized = |column: &Column| {
                     let deviation = (column.squares / (self.n_rows as f64 - 1.0).max(1.0)).sqrt();
-                    let largest = column.low.abs().max(column.high.abs());
-                    let varies = deviation > 1e-14 * largest && deviation.is_normal();
-                    (column.mean, if varies { deviation } else { 1.0 })
+                    let varies = deviation > 0.0 && deviation.is_finite();
+                    (column.origin + column.mean, if varies { deviation } else { 1.0 })
                 };
                 columns.iter().map(standardized).collect()
             }
@@ -337,6 +237,30 @@ mod tests {
             [vec![output.intercept, output.scale, f64::from(output.log)], output.slopes.clone()].concat()
         };
         inputs.chain(preparation.outputs.iter().flat_map(output)).collect()
+    }
+
+    #[test]
+    fn digits_after_a_large_mean_count_in_parts() {
+        let values: Vec<f64> = (0..72).map(|row| 1e12 + 0.01 * f64::from(row).sin()).collect();
+        let inputs: Vec<f64> = (0..144).map(|at| 1e12 + f64::from(at % 7) * 2.0_f64.powi(-13)).collect();
+        let inputs = InputPoints::new(72, 2, inputs).unwrap();
+        let whole = Dataset::new(inputs, Observations::from_dense(72, 1, &values).unwrap()).unwrap();
+        let rows: Vec<RowIndex> = whole.inputs().rows().collect();
+        let part = |rows: &[RowIndex]| Census::of(&whole.select_rows(rows).unwrap()).unwrap();
+        let census = part(&rows[..1]).merge(&part(&rows[1..30])).unwrap().merge(&part(&rows[30..])).unwrap();
+        for trend in [false, true] {
+            let transforms = TransformChoice { trend, ..TransformChoice::default() };
+            let found = census.preparation(None, InputUnits::Scaled, &transforms).unwrap();
+            let expected = Preparation::fitted(&whole, InputUnits::Scaled, &transforms).unwrap();
+            let deviation = 0.01 / 2.0_f64.sqrt();
+            assert!((expected.outputs[0].scale / deviation - 1.0).abs() < 0.2, "{expected:?}");
+            // Sums of 72 terms, and their differences.
+            let close = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-12;
+            assert!(close(found.outputs[0].scale, expected.outputs[0].scale), "{found:?} {expected:?}");
+            assert!(close(found.outputs[0].intercept, expected.outputs[0].intercept));
+            assert!(found.inputs.iter().zip(&expected.inputs).all(|(a, b)| close(a.1, b.1)), "{found:?}");
+            assert!(found.inputs.iter().all(|(_, scale)| *scale < 1e-3), "{found:?}");
+        }
     }
 
     #[test]

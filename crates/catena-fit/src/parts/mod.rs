@@ -4,6 +4,7 @@
 //! and learns the model from them. The log evidence with its gradient takes two rounds: the summaries of all partitions, then,
 //! from [`catena::inference::surroundings`], the share of every partition in the gradient.
 
+mod cell_moments;
 mod census;
 mod outline;
 mod part;

@@ -1,6 +1,6 @@
 //! Conversion of tables to the model's units, and of predictions back.
 
-use catena::data::{Cell, DataError, Dataset, InputPoints, InputScaling};
+use catena::data::{Cell, ColumnMoments, DataError, Dataset, InputPoints, InputScaling};
 use catena::index::{OutputIndex, RowIndex};
 use catena::model::Lmc;
 use catena::prediction::Prediction;
@@ -32,7 +32,13 @@ impl OutputTransform {
     /// The value of a cell at a scaled input in the model's units.
     pub(crate) fn apply(&self, value: f64, point: &[f64]) -> f64 {
         let value = if self.log { value.ln() } else { value };
-        (value - self.center(point)) / self.scale
+        // The intercept first: the difference of close numbers is exact.
+        ((value - self.intercept) - self.along(point)) / self.scale
+    }
+
+    /// The inverse of [`OutputTransform::apply`], except for the logarithm.
+    pub(crate) fn unscaled(&self, value: f64, point: &[f64]) -> f64 {
+        self.intercept + (self.along(point) + value * self.scale)
     }
 
     /// The log Jacobian of the transform at a value in the user's units.
@@ -40,9 +46,9 @@ impl OutputTransform {
         -self.scale.ln() - if self.log { value.ln() } else { 0.0 }
     }
 
-    /// The mean at a scaled input, of the logarithm if that is modelled.
-    pub(crate) fn center(&self, point: &[f64]) -> f64 {
-        self.intercept + self.slopes.iter().zip(point).map(|(slope, x)| slope * x).sum::<f64>()
+    /// The mean at a scaled input, without the intercept.
+    fn along(&self, point: &[f64]) -> f64 {
+        dot(&self.slopes, point)
     }
 }
 
@@ -52,6 +58,10 @@ pub(crate) fn is_in_range(model: &Lmc, output: OutputIndex, value: f64) -> bool 
     const LARGEST: f64 = 1e150;
     let noise = model.noise().get(output.get()).map_or(1.0, |noise| noise.get());
     value.abs() <= LARGEST * noise.sqrt().min(1.0)
+}
+
+fn dot(slopes: &[f64], point: &[f64]) -> f64 {
+    slopes.iter().zip(point).map(|(slope, x)| slope * x).sum()
 }
 
 /// The scaling of the inputs.
@@ -230,7 +240,7 @@ impl Preparation {
         for (at, value) in values.iter_mut().enumerate() {
             let transform = &self.outputs[at % n_outputs];
             let row = RowIndex::new(at / n_outputs % scaled_inputs.n_rows());
-            let center = transform.center(scaled_inputs.point(row)) + *value * transform.scale;
+            let center = transform.unscaled(*value, scaled_inputs.point(row));
             *value = if transform.log { center.exp() } else { center };
         }
         self.whole(values.len(), |at| values[*at].is_finite())
@@ -267,7 +277,7 @@ impl Preparation {
                 let point = scaled_inputs.point(row);
                 let cells = centers.iter_mut().zip(deviations).zip(&self.outputs);
                 for ((center, deviation), transform) in cells {
-                    *center = transform.center(point) + *center * transform.scale;
+                    *center = transform.unscaled(*center, point);
                     *deviation *= transform.scale;
                 }
             }
@@ -308,7 +318,7 @@ fn input_scales(inputs: &InputPoints, units: InputUnits) -> Vec<(f64, f64)> {
                 .iter()
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
             let gap = median_gap(inputs.values()).unwrap_or(1.0);
-            let usable = gap.is_normal() && ((last - first) / gap).is_finite();
+            let usable = ((last - first) / gap).is_finite();
             vec![(first, if usable { gap } else { 1.0 })]
         }
         (InputUnits::Scaled, _) => {
@@ -323,41 +333,44 @@ fn scaled_inputs(scales: &[(f64, f64)], inputs: &InputPoints) -> Result<InputPoi
 }
 
 fn fitted_output(scaled: &InputPoints, cells: &[(RowIndex, f64)], log: bool, trend: bool) -> OutputTransform {
-    let count = cells.len() as f64;
-    // Relative to the largest value, so that squares neither overflow nor vanish.
-    let largest = cells.iter().fold(0.0_f64, |largest, (_, value)| largest.max(value.abs()));
-    let unit = if largest > 0.0 { largest } else { 1.0 };
-    let slopes = if trend && cells.len() > 3 * (scaled.dim() + 1) {
-        least_squares(scaled, cells, unit)
-    } else {
-        vec![]
+    let values = cells.iter().map(|(_, value)| *value);
+    let plain = ColumnMoments::of(values.clone());
+    let slopes = match plain.deviation {
+        Some(unit) if trend && cells.len() > 3 * (scaled.dim() + 1) => {
+            least_squares(scaled, cells, plain.mean, unit)
+        }
+        _ => vec![],
     };
-    let detrended = |(row, value): &(RowIndex, f64)| {
-        let along: f64 = slopes.iter().zip(scaled.point(*row)).map(|(slope, x)| slope * x).sum();
-        (value - along) / unit
+    // Relative to the mean, so that slopes are subtracted from small numbers.
+    let ColumnMoments { mean, deviation } = match slopes.is_empty() {
+        true => plain,
+        false => {
+            let residuals =
+                cells.iter().map(|(row, value)| (value - plain.mean) - dot(&slopes, scaled.point(*row)));
+            let residual = ColumnMoments::of(residuals);
+            ColumnMoments { mean: plain.mean + residual.mean, ..residual }
+        }
     };
-    let mean = cells.iter().map(detrended).sum::<f64>() / count;
-    let squares: f64 = cells.iter().map(|cell| (detrended(cell) - mean).powi(2)).sum();
-    let deviation = (squares / (count - 1.0).max(1.0)).sqrt();
-    // A deviation within rounding counts as zero.
-    let scale = if deviation > 1e-14 { deviation } else { 1.0 };
-    OutputTransform { log, intercept: mean * unit, slopes, scale: scale * unit }
+    let largest = values.fold(0.0_f64, |largest, value| largest.max(value.abs()));
+    let varies = deviation.filter(|deviation| deviation.is_finite());
+    let scale = varies.unwrap_or(if largest > 0.0 { largest } else { 1.0 });
+    OutputTransform { log, intercept: mean, slopes, scale }
 }
 
-/// Slopes of the least-squares plane, with a ridge that matters only for collinear inputs.
-fn least_squares(scaled: &InputPoints, cells: &[(RowIndex, f64)], unit: f64) -> Vec<f64> {
+/// Slopes of the least-squares plane, with a ridge that matters only for collinear inputs. The values have this mean and are in
+/// the order of `unit`.
+fn least_squares(scaled: &InputPoints, cells: &[(RowIndex, f64)], mean: f64, unit: f64) -> Vec<f64> {
     let (dim, count) = (scaled.dim(), cells.len() as f64);
     let mut means = vec![0.0; dim];
     for (row, _) in cells {
         means.iter_mut().zip(scaled.point(*row)).for_each(|(mean, x)| *mean += x / count);
     }
-    let mean = cells.iter().map(|(_, value)| value / unit).sum::<f64>() / count;
     let mut normal = vec![0.0; dim * dim];
     let mut right = vec![0.0; dim];
     for (row, value) in cells {
         let point: Vec<f64> = scaled.point(*row).iter().zip(&means).map(|(x, mean)| x - mean).collect();
         for i in 0..dim {
-            right[i] += point[i] * (value / unit - mean);
+            right[i] += point[i] * ((value - mean) / unit);
             for j in 0..dim {
                 normal[i * dim + j] += point[i] * point[j];
             }

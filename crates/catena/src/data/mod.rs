@@ -15,4 +15,4 @@ pub(crate) use error::check_shape;
 pub(crate) use inputs::distance;
 pub use inputs::{InputPoints, squared_distance};
 pub use observations::{Cell, Observations};
-pub use scaling::{InputScaling, OutputScaling};
+pub use scaling::{ColumnMoments, InputScaling, OutputScaling};

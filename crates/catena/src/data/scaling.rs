@@ -21,21 +21,45 @@ impl Column {
     }
 
     /// Mean and standard deviation (n − 1) of the values; a column that does not vary keeps scale 1.
-    ///
-    /// Values are divided by their largest magnitude first, so that 1e300 does not overflow when squared and
-    /// 1e-300 does not vanish.
     fn fitted(values: impl Iterator<Item = f64> + Clone) -> Self {
-        let largest = values.clone().fold(0.0_f64, |largest, value| largest.max(value.abs()));
-        if largest == 0.0 {
-            return Self { shift: 0.0, scale: 1.0 };
+        let ColumnMoments { mean, deviation } = ColumnMoments::of(values);
+        let usable = deviation.filter(|deviation| *deviation > 0.0 && deviation.is_finite());
+        Self { shift: mean, scale: usable.unwrap_or(1.0) }
+    }
+}
+
+/// Mean and standard deviation of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColumnMoments {
+    /// The mean; 0 without values.
+    pub mean: f64,
+    /// The standard deviation (n − 1); `None` if all values are equal.
+    pub deviation: Option<f64>,
+}
+
+impl ColumnMoments {
+    /// The moments of the values.
+    ///
+    /// They are sums of distances from the lowest value, relative to the range: 1e300 does not overflow when squared, 1e-300 does
+    /// not vanish, and values that differ in their last digits only keep these digits.
+    pub fn of(values: impl Iterator<Item = f64> + Clone) -> Self {
+        let ends = (f64::INFINITY, f64::NEG_INFINITY);
+        let (low, high) = values.clone().fold(ends, |(low, high), value| (low.min(value), high.max(value)));
+        if low >= high {
+            return Self { mean: if low.is_finite() { low } else { 0.0 }, deviation: None };
         }
-        let count = values.clone().count() as f64;
-        let mean = values.clone().map(|value| value / largest).sum::<f64>() / count;
-        let squares: f64 = values.map(|value| (value / largest - mean).powi(2)).sum();
-        let deviation = (squares / (count - 1.0).max(1.0)).sqrt() * largest;
-        // A deviation within the rounding of the values counts as zero.
-        let varies = deviation > 1e-14 * largest && deviation.is_normal();
-        Self { shift: mean * largest, scale: if varies { deviation } else { 1.0 } }
+        // The range of finite values can overflow; half of it cannot.
+        let unit = if (high - low).is_finite() { 1.0 } else { 0.5 };
+        let range = unit * high - unit * low;
+        let distances = values.map(|value| (unit * value - unit * low) / range);
+        let count = distances.clone().count() as f64;
+        let mean = distances.clone().sum::<f64>() / count;
+        let squares: f64 = distances.map(|distance| (distance - mean).powi(2)).sum();
+        let from_low = mean * range;
+        Self {
+            mean: if unit < 1.0 { low + from_low + from_low } else { low + from_low },
+            deviation: Some((squares / (count - 1.0).max(1.0)).sqrt() * range / unit),
+        }
     }
 }
 
@@ -165,5 +189,41 @@ impl OutputScaling {
             let noise_variance = cell.noise_variance.map(|variance| variance * scale.powi(-2));
             Ok(Cell { value, noise_variance, ..cell })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_after_a_large_mean_count() {
+        // Multiples of the spacing of doubles near 1e12, so that every value is exact.
+        let step = 2.0_f64.powi(-13);
+        let around = |center: f64, step: f64| [-3.0, 1.0, 2.0, 4.0].map(|value| center + step * value);
+        for (center, step) in [(0.0, 1.0), (1e12, step), (-1e12, step), (0.0, 1e300), (0.0, 5e-324)] {
+            let values = around(center, step);
+            let ColumnMoments { mean, deviation } = ColumnMoments::of(values.into_iter());
+            // The mean rounds once; the distances from the lowest value, at most 7 steps, round four times each.
+            let rounding = f64::EPSILON * (mean.abs() + 28.0 * step);
+            assert!((mean - (center + step)).abs() <= rounding, "{center} {step}: {mean}");
+            // Squares around 1: 16 + 0 + 1 + 9, over three.
+            let expected = (26.0_f64 / 3.0).sqrt() * step;
+            let rounding = 4.0 * f64::EPSILON * expected + 5e-324;
+            assert!((deviation.unwrap() - expected).abs() <= rounding, "{center} {step}: {deviation:?}");
+        }
+        let ends = ColumnMoments::of([f64::MAX, -f64::MAX, 0.0].into_iter());
+        assert_eq!(ends, ColumnMoments { mean: 0.0, deviation: Some(f64::MAX) });
+    }
+
+    #[test]
+    fn only_equal_values_are_constant() {
+        for value in [0.0, 4.2, 1e300, -5e-324] {
+            let equal = ColumnMoments::of([value; 5].into_iter());
+            assert_eq!(equal, ColumnMoments { mean: value, deviation: None });
+        }
+        let next = ColumnMoments::of([4.2, 4.2_f64.next_up()].into_iter());
+        assert!(next.deviation.is_some_and(|deviation| deviation > 0.0));
+        assert_eq!(ColumnMoments::of(std::iter::empty()), ColumnMoments { mean: 0.0, deviation: None });
     }
 }
