@@ -11,6 +11,7 @@
 
 mod format;
 pub mod journal;
+pub mod memory;
 pub mod model_file;
 pub mod read;
 pub mod select;

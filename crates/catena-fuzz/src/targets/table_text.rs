@@ -17,8 +17,12 @@ pub(super) fn read_text(supply: &mut Supply<'_>, text_columns: &[String]) -> Opt
 
 /// The table in a file of this format, if it is one.
 pub(super) fn read_as(format: Format, file: &[u8], text_columns: &[String]) -> Option<Table> {
-    let options =
-        ReadOptions { format: Some(format), text_columns: text_columns.to_vec(), keep_piped_text: true };
+    let options = ReadOptions {
+        format: Some(format),
+        text_columns: text_columns.to_vec(),
+        keep_piped_text: true,
+        ..ReadOptions::default()
+    };
     let table = read_pipe(file, &options, &mut |_, _| {}).ok()?;
     let is_whole = table.columns().iter().all(|column| column.data().len() == table.n_rows());
     assert!(is_whole, "columns of different lengths");

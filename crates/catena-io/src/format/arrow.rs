@@ -10,10 +10,10 @@ use arrow_schema::ArrowError;
 
 use super::Definition;
 use super::from_arrow::TableBuilder;
-use super::guard::guarded;
+use super::guard::{guarded, plain};
 use super::to_arrow::{batches, schema_of};
 use crate::place::FileName;
-use crate::read::{Input, Progress, ReadError, Source, read_all};
+use crate::read::{Input, Progress, ReadError, ReadOptions, Source, read_all};
 use crate::table::Table;
 use crate::write::{TargetFile, WriteError};
 
@@ -22,12 +22,13 @@ pub(super) const ARROW: Definition =
 
 fn read(source: Source<'_>, progress: Progress<'_>) -> Result<Table, ReadError> {
     let file = source.file;
+    let options = source.options;
     guarded(&file.clone(), "Arrow", || match source.input {
-        Input::File(opened) => read_batches(file, opened.file, opened.metadata.len(), progress),
+        Input::File(opened) => read_batches(file, opened.file, opened.metadata.len(), options, progress),
         Input::Stream(stream) => {
-            let bytes = read_all(stream, &file)?;
+            let bytes = read_all(stream, &file, options)?;
             let total = bytes.len() as u64;
-            read_batches(file, Cursor::new(bytes), total, progress)
+            read_batches(file, Cursor::new(bytes), total, options, progress)
         }
     })
 }
@@ -52,6 +53,7 @@ fn read_batches(
     file: FileName,
     input: impl Read + Seek,
     total: u64,
+    options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Table, ReadError> {
     if total == 0 {
@@ -67,13 +69,13 @@ fn read_batches(
         check_blocks(&mut input, total).map_err(damaged)?;
         let reader = FileReader::try_new(input, None).map_err(damaged)?;
         let (schema, n_batches) = (reader.schema(), reader.num_batches() as u64);
-        collect(TableBuilder::new(file.clone(), &schema)?, reader, &file, &mut |count| {
+        collect(TableBuilder::new(file.clone(), &schema, options)?, reader, &file, &mut |count| {
             progress(total * count / n_batches.max(1), Some(total));
         })
     } else {
         let reader = StreamReader::try_new(input, None).map_err(damaged)?;
         let schema = reader.schema();
-        let table = collect(TableBuilder::new(file.clone(), &schema)?, reader, &file, &mut |_| {})?;
+        let table = collect(TableBuilder::new(file.clone(), &schema, options)?, reader, &file, &mut |_| {})?;
         progress(total, Some(total));
         Ok(table)
     }
@@ -117,5 +119,5 @@ fn collect(
 }
 
 fn damage(file: &FileName, error: &ArrowError) -> ReadError {
-    ReadError::Damaged { file: file.clone(), format: "Arrow", detail: error.to_string() }
+    ReadError::Damaged { file: file.clone(), format: "Arrow", detail: plain(&error.to_string()) }
 }

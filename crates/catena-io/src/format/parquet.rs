@@ -15,10 +15,10 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::Definition;
 use super::from_arrow::TableBuilder;
-use super::guard::guarded;
+use super::guard::{guarded, plain};
 use super::to_arrow::{batches, schema_of};
 use crate::place::FileName;
-use crate::read::{Input, Progress, ReadError, Source, read_all};
+use crate::read::{Input, Progress, ReadError, ReadOptions, Source, read_all};
 use crate::table::Table;
 use crate::write::{TargetFile, WriteError};
 
@@ -29,12 +29,13 @@ const ROWS_PER_BATCH: usize = 8192;
 
 fn read(source: Source<'_>, progress: Progress<'_>) -> Result<Table, ReadError> {
     let file = source.file;
+    let options = source.options;
     guarded(&file.clone(), "Parquet", || match source.input {
-        Input::File(opened) => read_batches(file, opened.file, opened.metadata.len(), progress),
+        Input::File(opened) => read_batches(file, opened.file, opened.metadata.len(), options, progress),
         Input::Stream(stream) => {
-            let bytes = read_all(stream, &file)?;
+            let bytes = read_all(stream, &file, options)?;
             let total = bytes.len() as u64;
-            read_batches(file, Bytes::from(bytes), total, progress)
+            read_batches(file, Bytes::from(bytes), total, options, progress)
         }
     })
 }
@@ -64,29 +65,48 @@ fn read_batches(
     file: FileName,
     input: impl ChunkReader + 'static,
     total: u64,
+    options: &ReadOptions,
     progress: Progress<'_>,
 ) -> Result<Table, ReadError> {
-    let damaged = |detail: String| ReadError::Damaged { file: file.clone(), format: "Parquet", detail };
+    let damaged = |error: ParquetError| {
+        let detail = plain(&error.to_string());
+        ReadError::Damaged { file: file.clone(), format: "Parquet", detail }
+    };
     if total == 0 {
         return Err(ReadError::Empty { file });
     }
     let input = Shared(Arc::new(input));
-    let builder = ParquetRecordBatchReaderBuilder::try_new(input.clone())
-        .map_err(|error| damaged(error.to_string()))?;
-    check_dictionaries(&input, builder.metadata()).map_err(|error| damaged(error.to_string()))?;
-    let n_rows = builder.metadata().file_metadata().num_rows().max(1) as f64;
-    let mut table = TableBuilder::new(file.clone(), builder.schema())?;
-    let reader =
-        builder.with_batch_size(ROWS_PER_BATCH).build().map_err(|error| damaged(error.to_string()))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(input.clone()).map_err(damaged)?;
+    let mut table = TableBuilder::new(file.clone(), builder.schema(), options)?;
+    let n_rows = builder.metadata().file_metadata().num_rows();
+    table.expect_rows(usize::try_from(n_rows).unwrap_or(0))?;
+    check_codecs(&file, builder.metadata())?;
+    check_dictionaries(&input, builder.metadata()).map_err(damaged)?;
+    let n_rows = n_rows.max(1) as f64;
+    let reader = builder.with_batch_size(ROWS_PER_BATCH).build().map_err(damaged)?;
     let mut n_read = 0;
     for batch in reader {
-        let batch = batch.map_err(|error| damaged(error.to_string()))?;
+        let batch = batch.map_err(|error| damaged(ParquetError::ArrowError(error.to_string())))?;
         table.push(&batch)?;
         n_read += batch.num_rows();
         // Pages are read out of order, so progress is the share of rows.
         progress((total as f64 * (n_read as f64 / n_rows).min(1.0)) as u64, Some(total));
     }
     table.finish()
+}
+
+/// Rejects a compression that is not supported.
+fn check_codecs(file: &FileName, metadata: &ParquetMetaData) -> Result<(), ReadError> {
+    let columns = metadata.row_groups().iter().flat_map(|group| group.columns());
+    for column in columns {
+        let codec = match column.compression() {
+            Compression::BROTLI(_) => "brotli",
+            Compression::LZO => "LZO",
+            _ => continue,
+        };
+        return Err(ReadError::Codec { file: file.clone(), codec: codec.to_owned() });
+    }
+    Ok(())
 }
 
 /// Rejects dictionaries that claim more values than they have bytes: the library allocates their memory before it reads them.

@@ -92,6 +92,14 @@ pub enum ReadError {
     UnclosedQuote { file: FileName, line: u64, column: String },
     #[error("{file}: line {line}, column {column}: text follows a closing quote; double quotes inside text")]
     TextAfterQuote { file: FileName, line: u64, column: String },
+    #[error(
+        "{file}: the table needs about {needed} of memory, more than {limit}; raise --max-memory, or use fewer rows or columns"
+    )]
+    Memory { file: FileName, needed: String, limit: String },
+    #[error(
+        "{file}: is compressed with {codec}, which is not supported; write it again with zstd, snappy, gzip or lz4"
+    )]
+    Codec { file: FileName, codec: String },
     #[error("{file}: has more than {limit} rows; split the file")]
     TooManyRows { file: FileName, limit: u64 },
     #[error("{file}: is not a complete {format} file ({detail}); write it again, or check the suffix")]

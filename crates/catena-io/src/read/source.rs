@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::ReadError;
+use crate::memory::{bytes_text, default_limit};
 use crate::place::FileName;
 
 /// How a table is read.
@@ -17,6 +18,20 @@ pub struct ReadOptions {
     /// Whether the text of a pipe is kept in memory, so that the table can be written back with its cells unchanged. A file is
     /// read again instead.
     pub keep_piped_text: bool,
+    /// The most memory a table may take, in bytes; by default [`crate::memory::default_limit`].
+    pub max_memory: Option<u64>,
+}
+
+impl ReadOptions {
+    /// Refuses a table that needs more memory than the limit.
+    pub(crate) fn check_memory(&self, file: &FileName, needed: f64) -> Result<(), ReadError> {
+        let limit = self.max_memory.unwrap_or_else(default_limit) as f64;
+        if needed <= limit {
+            return Ok(());
+        }
+        let (needed, limit) = (bytes_text(needed), bytes_text(limit));
+        Err(ReadError::Memory { file: file.clone(), needed, limit })
+    }
 }
 
 /// Called with the number of bytes read so far, and their total if known.
@@ -62,8 +77,18 @@ impl OpenFile {
 }
 
 /// All bytes of a stream, for formats that must seek.
-pub(crate) fn read_all(input: &mut dyn Read, file: &FileName) -> Result<Vec<u8>, ReadError> {
+pub(crate) fn read_all(
+    input: &mut dyn Read,
+    file: &FileName,
+    options: &ReadOptions,
+) -> Result<Vec<u8>, ReadError> {
+    const BYTES_PER_PIECE: u64 = 1 << 20;
     let mut bytes = vec![];
-    input.read_to_end(&mut bytes).map_err(|source| ReadError::Io { file: file.clone(), source })?;
-    Ok(bytes)
+    loop {
+        let read = (&mut *input).take(BYTES_PER_PIECE).read_to_end(&mut bytes);
+        if read.map_err(|source| ReadError::Io { file: file.clone(), source })? == 0 {
+            return Ok(bytes);
+        }
+        options.check_memory(file, bytes.len() as f64)?;
+    }
 }

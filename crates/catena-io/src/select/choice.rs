@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{SelectError, Selection, nearest_name};
 use crate::place::{Excerpt, FileName};
-use crate::table::{CellProblem, Column, ColumnData, InvalidCell, Table};
+use crate::table::{Column, ColumnData, Table, UnsupportedColumn};
 
 /// Why a column has its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub enum Reason {
     NotNamed,
     /// It holds the noise of an output.
     Noise,
+    /// It was not read, because its type is not supported.
+    Unsupported,
 }
 
 impl fmt::Display for Reason {
@@ -48,6 +50,7 @@ impl fmt::Display for Reason {
             Self::NoValue => "no value in any row",
             Self::NotNamed => "not named",
             Self::Noise => "the noise of an output",
+            Self::Unsupported => "of a type that is neither read nor written",
         })
     }
 }
@@ -110,11 +113,20 @@ pub(crate) fn kind_of(data: &ColumnData) -> &'static str {
 
 /// The position of a column, or an error that suggests the nearest name.
 pub(crate) fn find(table: &Table, name: &str) -> Result<usize, SelectError> {
+    if let Some(column) = table.unsupported().iter().find(|column| column.name == name) {
+        return Err(unsupported(table, column, true));
+    }
     table.position(name).ok_or_else(|| SelectError::UnknownColumn {
         file: table.file().clone(),
         name: name.to_owned(),
         nearest: nearest_name(name, table.columns().iter().map(Column::name)).map(str::to_owned),
     })
+}
+
+/// The error for a column whose type is not supported.
+fn unsupported(table: &Table, column: &UnsupportedColumn, is_named: bool) -> SelectError {
+    let UnsupportedColumn { name, type_name } = column.clone();
+    SelectError::UnsupportedType { file: table.file().clone(), column: name, type_name, is_named }
 }
 
 /// Rejects a column with an invalid cell; `is_named` means that the user named the column.
@@ -193,17 +205,20 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
                 }
                 ColumnData::Time(_) => Reason::OtherTime,
                 ColumnData::Text(_) => {
-                    // A column that is almost numbers or times must not be ignored silently. Integers beyond 2^53 are names.
-                    let is_name = |invalid: &InvalidCell| invalid.reason == CellProblem::TooManyDigits;
-                    if !column.invalid_cell().is_some_and(is_name) {
-                        check_cells(table, position, false)?;
-                    }
+                    // A column that is almost numbers or times must not be ignored silently.
+                    check_cells(table, position, false)?;
                     Reason::Text
                 }
                 ColumnData::Bool(_) => Reason::Truths,
             }
         };
         decision.ignored.push(Choice { name: column.name().to_owned(), reason: ignored });
+    }
+    for column in table.unsupported() {
+        if named_outputs.is_none() && !selection.inputs_only {
+            return Err(unsupported(table, column, false));
+        }
+        decision.ignored.push(Choice { name: column.name.clone(), reason: Reason::Unsupported });
     }
     if outputs.is_empty() && !selection.inputs_only {
         return Err(no_outputs(table, &decision));

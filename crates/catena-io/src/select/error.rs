@@ -14,6 +14,11 @@ pub enum SelectError {
     UnknownColumn { file: FileName, name: String, nearest: Option<String> },
     #[error("{file}: column {column} has no series {name:?}{}", hint(nearest.as_deref()))]
     UnknownSeries { file: FileName, column: String, name: String, nearest: Option<String> },
+    #[error(
+        "{file}: column {column} has the type {type_name}, which is not supported; remove or convert it{}",
+        if *is_named { "" } else { ", or pass --inputs and --outputs to ignore it" }
+    )]
+    UnsupportedType { file: FileName, column: String, type_name: String, is_named: bool },
     #[error("{file}: column {name:?} is named twice; a column has one role")]
     TwoRoles { file: FileName, name: String },
     #[error("{file}: {} are all times; pass --inputs to choose one", names.join(", "))]
@@ -72,7 +77,7 @@ pub enum SelectError {
     #[error("{file}: column {column} holds {kind} and cannot be noise; choose a column of numbers")]
     NoiseKind { file: FileName, column: String, kind: &'static str },
     #[error(
-        "{file}: {place}, column {column}: the noise of an observed value must be a positive number, found {text}"
+        "{file}: {place}, column {column}: the noise of an observed value must be a number between 1e-150 and 1e150, found {text}"
     )]
     NoiseCell { file: FileName, place: Place, column: String, text: Excerpt },
     #[error(

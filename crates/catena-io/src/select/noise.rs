@@ -67,7 +67,7 @@ pub(crate) fn noise_numbers(table: &Table, position: usize) -> Result<&[f64], Se
     numbers(table, position, |file, column, kind| SelectError::NoiseKind { file, column, kind })
 }
 
-/// The noise of one cell: positive where there is a value, NaN where it is missing.
+/// The noise of one cell: a number with a finite variance where there is a value, NaN where it is missing.
 pub(crate) fn noise_of(
     table: &Table,
     position: usize,
@@ -78,7 +78,8 @@ pub(crate) fn noise_of(
     if value.is_nan() {
         return Ok(f64::NAN);
     }
-    if noise > 0.0 && noise.is_finite() {
+    // Beyond these bounds the variance is 0 or infinite.
+    if (1e-150..=1e150).contains(&noise) {
         return Ok(noise);
     }
     let text = if noise.is_nan() { "a missing cell".to_owned() } else { noise.to_string() };

@@ -58,6 +58,12 @@ impl ColumnBuilder {
         }
     }
 
+    /// The memory of the cells, in bytes.
+    pub(crate) fn n_bytes(&self) -> usize {
+        let times = self.times.as_ref().map_or(0, TimeColumnBuilder::len);
+        8 * (self.numbers.len() + times + self.texts.len()) + self.dictionary.n_bytes()
+    }
+
     /// Makes the column text, so that `007` stays `007`.
     pub(crate) fn into_text_only(mut self) -> Self {
         self.is_text_only = true;
@@ -88,13 +94,14 @@ impl ColumnBuilder {
                 while times.len() < self.n_rows {
                     times.push_missing();
                 }
-                if times.push_parsed(&time) {
-                    self.n_times += 1;
-                    if self.first_time.is_none() {
-                        self.first_time = Some(invalid(CellProblem::TimeAmongNumbers));
+                match times.push_parsed(&time) {
+                    Ok(()) => {
+                        self.n_times += 1;
+                        if self.first_time.is_none() {
+                            self.first_time = Some(invalid(CellProblem::TimeAmongNumbers));
+                        }
                     }
-                } else {
-                    self.push_other(text, invalid(CellProblem::MixedZones))?;
+                    Err(reason) => self.push_other(text, invalid(reason))?,
                 }
             }
             Cell::Other(reason) => self.push_other(text, invalid(reason))?,

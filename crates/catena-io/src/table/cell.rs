@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::place::{Excerpt, Place};
-use crate::time::{ParsedTime, is_ambiguous_date, looks_like_time, parse_time};
+use crate::time::{ParsedTime, TimeProblem, is_ambiguous_date, looks_like_time, parse_time, time_problem};
 
 /// A cell that does not fit its column. A column with such a cell is rejected when it is used.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +34,10 @@ pub enum CellProblem {
     AmbiguousDate,
     /// Looks like an ISO time but is invalid.
     InvalidTime,
+    /// A time after the last that can be represented, or too far from others with nanoseconds.
+    TimeOutOfRange,
+    /// A local time that occurs twice or never in its time zone.
+    TimeOfClockChange,
     /// Times with and without a zone, or zones of different kinds, in one column.
     MixedZones,
     /// An integer beyond 2^53.
@@ -47,7 +51,14 @@ pub enum CellProblem {
 impl CellProblem {
     /// Whether the cell is almost a time.
     pub(crate) fn is_about_times(self) -> bool {
-        matches!(self, Self::AmbiguousDate | Self::InvalidTime | Self::MixedZones)
+        matches!(
+            self,
+            Self::AmbiguousDate
+                | Self::InvalidTime
+                | Self::MixedZones
+                | Self::TimeOutOfRange
+                | Self::TimeOfClockChange
+        )
     }
 
     /// Whether the cell is almost a number or a time, rather than text.
@@ -69,11 +80,20 @@ impl fmt::Display for CellProblem {
                 "is a date with the year last, so day and month are ambiguous; write dates as 2013-03-15"
             }
             Self::InvalidTime => "is not a valid date or time; write times as 2013-03-15T06:30:00",
+            Self::TimeOutOfRange => {
+                "is out of range: times end in 9999-12-30, and in 2262 if a column has nanoseconds; empty the cell if the value is \
+                 missing"
+            }
+            Self::TimeOfClockChange => {
+                "is ambiguous or skipped, because clocks change in its time zone; write the offset, as in \
+                 2024-11-03T01:30:00-04:00[America/New_York]"
+            }
             Self::MixedZones => {
                 "has another kind of zone than the cells before it; write all times of a column with a zone, or none"
             }
             Self::TooManyDigits => {
-                "is an integer beyond 2^53, which would lose digits; write fewer digits, or an exponent if it is not exact"
+                "is an integer beyond 2^53, which would lose digits; subtract an origin, write times such as 2013-03-15T06:30:00, or \
+                 write an exponent if it is not exact"
             }
             Self::NumberAmongTimes => "is a number in a column of times; write it as a time",
             Self::TimeAmongNumbers => {
@@ -117,7 +137,7 @@ pub(crate) fn classify(text: &[u8]) -> Cell<'_> {
     Cell::Other(reason(text))
 }
 
-/// Doubles hold integers below this bound exactly; larger ones are taken for names.
+/// Doubles hold integers below this bound exactly.
 pub(crate) const LARGEST_EXACT: u64 = 1 << 53;
 
 fn number(text: &[u8]) -> Option<Cell<'static>> {
@@ -150,7 +170,11 @@ fn reason(text: &[u8]) -> CellProblem {
         return CellProblem::Infinite;
     }
     if looks_like_time(text) {
-        return CellProblem::InvalidTime;
+        return match time_problem(text) {
+            Some(TimeProblem::OutOfRange) => CellProblem::TimeOutOfRange,
+            Some(TimeProblem::ClockChange) => CellProblem::TimeOfClockChange,
+            None => CellProblem::InvalidTime,
+        };
     }
     if is_ambiguous_date(text) {
         return CellProblem::AmbiguousDate;
@@ -221,6 +245,11 @@ mod tests {
             ("1 234", CellProblem::ThousandsSeparator),
             ("15/03/2013", CellProblem::AmbiguousDate),
             ("2013-02-30", CellProblem::InvalidTime),
+            ("2013-02-30T01:30:00[America/New_York]", CellProblem::InvalidTime),
+            ("9999-12-31", CellProblem::TimeOutOfRange),
+            ("9999-12-31T23:59:59Z", CellProblem::TimeOutOfRange),
+            ("2024-11-03T01:30:00[America/New_York]", CellProblem::TimeOfClockChange),
+            ("2024-03-10T02:30:00[America/New_York]", CellProblem::TimeOfClockChange),
             ("12%", CellProblem::Text),
             ("cold", CellProblem::Text),
         ] {

@@ -174,9 +174,15 @@ impl<'a> FromIterator<Option<&'a str>> for TextColumn {
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     codes: HashMap<Box<str>, u32>,
+    n_letters: usize,
 }
 
 impl Dictionary {
+    /// The memory of the distinct texts, in bytes: the letters, the entries and their place in the table.
+    pub(crate) fn n_bytes(&self) -> usize {
+        self.n_letters + 48 * self.codes.len()
+    }
+
     pub(crate) fn code_of(&mut self, text: &str) -> u32 {
         if let Some(code) = self.codes.get(text) {
             return *code;
@@ -184,6 +190,7 @@ impl Dictionary {
         // The number of rows, and so of texts, fits in a `u32`.
         let code = self.codes.len() as u32;
         self.codes.insert(text.into(), code);
+        self.n_letters += text.len();
         code
     }
 

@@ -21,11 +21,21 @@ pub(crate) use time_column::TimeColumnBuilder;
 use crate::place::{FileName, Place};
 use crate::read::csv::CsvSource;
 
+/// A column of a file that was not read because of its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnsupportedColumn {
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub type_name: String,
+}
+
 /// Named columns of equal length, and where they came from.
 #[derive(Debug, Clone)]
 pub struct Table {
     file: FileName,
     columns: Vec<Column>,
+    unsupported: Vec<UnsupportedColumn>,
     n_rows: usize,
     lines: Option<Lines>,
     csv_source: Option<CsvSource>,
@@ -35,11 +45,16 @@ impl Table {
     /// A table made in memory. Shorter columns end in missing cells.
     pub fn new(columns: Vec<Column>) -> Self {
         let n_rows = columns.iter().map(|column| column.data().len()).max().unwrap_or(0);
-        Self { file: FileName::Memory, columns, n_rows, lines: None, csv_source: None }
+        Self::from_file(FileName::Memory, columns, n_rows)
     }
 
     pub(crate) fn from_file(file: FileName, columns: Vec<Column>, n_rows: usize) -> Self {
-        Self { file, columns, n_rows, lines: None, csv_source: None }
+        Self { file, columns, unsupported: vec![], n_rows, lines: None, csv_source: None }
+    }
+
+    pub(crate) fn with_unsupported(mut self, unsupported: Vec<UnsupportedColumn>) -> Self {
+        self.unsupported = unsupported;
+        self
     }
 
     pub(crate) fn with_text_source(mut self, lines: Lines, source: CsvSource) -> Self {
@@ -61,6 +76,11 @@ impl Table {
     /// All columns, in the order of the file.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// Columns of the file that were not read because of their types. They are not written either.
+    pub fn unsupported(&self) -> &[UnsupportedColumn] {
+        &self.unsupported
     }
 
     /// Frees the numbers of these columns, whose cells become missing. A copy of the text of the table does not need them.

@@ -1,5 +1,6 @@
 //! A column of exact instants, eight bytes each, and their style.
 
+use super::CellProblem;
 use crate::time::{Instant, ParsedTime, ParsedZone, TimeStyle, ZoneStyle};
 
 /// Instants by row, in microseconds if exact, else in nanoseconds.
@@ -142,11 +143,14 @@ impl TimeColumnBuilder {
         true
     }
 
-    /// Adds a time read from text and updates the style; returns `false` if its zone is of another kind than the column's or the
-    /// instant does not fit.
-    pub(crate) fn push_parsed(&mut self, time: &ParsedTime<'_>) -> bool {
-        if !self.accepts_zone(time.zone) || !self.push(time.instant) {
-            return false;
+    /// Adds a time read from text and updates the style. Fails if its zone is of another kind than the column's, or the instant does
+    /// not fit.
+    pub(crate) fn push_parsed(&mut self, time: &ParsedTime<'_>) -> Result<(), CellProblem> {
+        if !self.accepts_zone(time.zone) {
+            return Err(CellProblem::MixedZones);
+        }
+        if !self.push(time.instant) {
+            return Err(CellProblem::TimeOutOfRange);
         }
         self.note_offset(time.zone);
         let style = &mut self.column.style;
@@ -155,7 +159,7 @@ impl TimeColumnBuilder {
         }
         style.shape = style.shape.max(time.shape);
         style.fraction_digits = style.fraction_digits.min(time.fraction_digits);
-        true
+        Ok(())
     }
 
     fn accepts_zone(&self, zone: ParsedZone<'_>) -> bool {

@@ -8,7 +8,9 @@ mod style;
 mod zone;
 
 pub use axis::TimeAxis;
-pub(crate) use parse::{ParsedTime, ParsedZone, is_ambiguous_date, looks_like_time, parse_time};
+pub(crate) use parse::{
+    ParsedTime, ParsedZone, TimeProblem, is_ambiguous_date, looks_like_time, parse_time, time_problem,
+};
 pub use style::{TimeShape, TimeStyle};
 pub use zone::{OffsetForm, ZoneStyle};
 

@@ -41,46 +41,46 @@ pub(crate) fn is_ambiguous_date(text: &[u8]) -> bool {
     has_lengths && parts.concat().iter().all(u8::is_ascii_digit)
 }
 
+/// Why a well-formed time has no instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TimeProblem {
+    /// It is beyond the calendar.
+    OutOfRange,
+    /// Clocks change: it occurs twice or never in its time zone.
+    ClockChange,
+}
+
+/// Why a text that [`parse_time`] rejects is not a time; `None` if it is malformed.
+pub(crate) fn time_problem(text: &[u8]) -> Option<TimeProblem> {
+    let mut cursor = Cursor { text, at: 0 };
+    let (parsed, civil) = cursor.civil()?;
+    if instant_of(civil, 0).is_none() {
+        return Some(TimeProblem::OutOfRange);
+    }
+    if parsed.shape < TimeShape::Minute || cursor.is_done() {
+        return None;
+    }
+    let _ = cursor.one_of(b" ");
+    let (offset, name) = (cursor.offset(), cursor.bracketed());
+    match (offset, name) {
+        (Some((seconds, _)), _) if cursor.is_done() => {
+            instant_of(civil, seconds).is_none().then_some(TimeProblem::OutOfRange)
+        }
+        (None, Some(name)) => {
+            let zone = jiff::tz::TimeZone::get(name).ok()?;
+            zone.to_ambiguous_timestamp(civil).is_ambiguous().then_some(TimeProblem::ClockChange)
+        }
+        _ => None,
+    }
+}
+
 /// Parses a trimmed date or time; `None` if it is anything else.
 pub(crate) fn parse_time(text: &[u8]) -> Option<ParsedTime<'_>> {
     if !looks_like_time(text) {
         return None;
     }
     let mut cursor = Cursor { text, at: 0 };
-    let year = cursor.digits(4)?;
-    let date_separator = cursor.one_of(b"-/")?;
-    let month = cursor.digits(2)?;
-    let mut parsed = ParsedTime {
-        instant: Instant(0),
-        shape: TimeShape::Date,
-        date_separator,
-        separator: b'T',
-        fraction_digits: 0,
-        zone: ParsedZone::Naive,
-    };
-    if cursor.one_of(&[date_separator]).is_none() {
-        // Year and month; only with a dash, since 2013/03 may be a fraction or a season.
-        let is_month = cursor.is_done() && date_separator == b'-';
-        let instant = instant_of(datetime(year, month, 1, [0; 4])?, 0)?;
-        return is_month.then_some(ParsedTime { instant, shape: TimeShape::Month, ..parsed });
-    }
-    let day = cursor.digits(2)?;
-    let mut clock = [0; 4];
-    if !cursor.is_done() {
-        parsed.separator = cursor.one_of(b"T t")?;
-        clock[0] = cursor.digits(2)?;
-        cursor.one_of(b":")?;
-        clock[1] = cursor.digits(2)?;
-        parsed.shape = TimeShape::Minute;
-        if cursor.one_of(b":").is_some() {
-            parsed.shape = TimeShape::Second;
-            clock[2] = cursor.digits(2)?;
-            if cursor.one_of(b".").is_some() {
-                (clock[3], parsed.fraction_digits) = cursor.fraction()?;
-            }
-        }
-    }
-    let civil = datetime(year, month, day, clock)?;
+    let (mut parsed, civil) = cursor.civil()?;
     (parsed.zone, parsed.instant) = cursor.zone(civil, parsed.shape)?;
     cursor.is_done().then_some(parsed)
 }
@@ -113,6 +113,44 @@ struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     fn is_done(&self) -> bool {
         self.at == self.text.len()
+    }
+
+    /// The date and the clock time before a zone, and how they are written.
+    fn civil(&mut self) -> Option<(ParsedTime<'a>, civil::DateTime)> {
+        let year = self.digits(4)?;
+        let date_separator = self.one_of(b"-/")?;
+        let month = self.digits(2)?;
+        let mut parsed = ParsedTime {
+            instant: Instant(0),
+            shape: TimeShape::Date,
+            date_separator,
+            separator: b'T',
+            fraction_digits: 0,
+            zone: ParsedZone::Naive,
+        };
+        if self.one_of(&[date_separator]).is_none() {
+            // Year and month; only with a dash, since 2013/03 may be a fraction or a season.
+            let is_month = self.is_done() && date_separator == b'-';
+            let civil = datetime(year, month, 1, [0; 4])?;
+            return is_month.then_some((ParsedTime { shape: TimeShape::Month, ..parsed }, civil));
+        }
+        let day = self.digits(2)?;
+        let mut clock = [0; 4];
+        if !self.is_done() {
+            parsed.separator = self.one_of(b"T t")?;
+            clock[0] = self.digits(2)?;
+            self.one_of(b":")?;
+            clock[1] = self.digits(2)?;
+            parsed.shape = TimeShape::Minute;
+            if self.one_of(b":").is_some() {
+                parsed.shape = TimeShape::Second;
+                clock[2] = self.digits(2)?;
+                if self.one_of(b".").is_some() {
+                    (clock[3], parsed.fraction_digits) = self.fraction()?;
+                }
+            }
+        }
+        Some((parsed, datetime(year, month, day, clock)?))
     }
 
     fn one_of(&mut self, accepted: &[u8]) -> Option<u8> {

@@ -397,13 +397,41 @@ fn text_with_a_date_in_it_is_left_out() {
     assert_eq!(frame.outputs, ["a"]);
 }
 
-/// Integers beyond 2^53 are names, in text as in Parquet.
+/// Integers beyond 2^53 would lose digits. A column of them is refused unless other columns are named.
 #[test]
-fn large_whole_numbers_are_names() {
+fn integers_that_would_lose_digits_are_refused() {
     let folder = Folder::new();
     let path = folder.write("ids.csv", "t,id,a\n1,9007199254740993,2\n2,9007199254740995,3\n");
-    let frame = select(&read(&path, &ReadOptions::default()).unwrap(), &Selection::default()).unwrap();
-    assert_eq!(frame.outputs, ["a"]);
+    let table = read(&path, &ReadOptions::default()).unwrap();
+    let error = select(&table, &Selection::default()).unwrap_err();
+    assert!(
+        matches!(&error, SelectError::InvalidCell { reason: CellProblem::TooManyDigits, count: 2, .. }),
+        "{error:?}"
+    );
+    let message = error.to_string();
+    for part in ["line 2, column id", "9007199254740993", "subtract an origin", "--outputs"] {
+        assert!(message.contains(part), "{message}");
+    }
+    let named = Selection { outputs: names(&["a"]), ..Selection::default() };
+    assert_eq!(select(&table, &named).unwrap().outputs, ["a"]);
+}
+
+/// Text is refused before it fills the memory.
+#[test]
+fn a_text_larger_than_the_limit_is_refused() {
+    let folder = Folder::new();
+    let names: Vec<String> = (0..1000).map(|column| format!("y{column}")).collect();
+    let row = format!("{}\n", ["1"; 1000].join(","));
+    let path = folder.write("wide.csv", format!("{}\n{}", names.join(","), row.repeat(1200)));
+    assert!(read(&path, &ReadOptions::default()).is_ok());
+    let limited = ReadOptions { max_memory: Some(1_000_000), ..ReadOptions::default() };
+    let message = read(&path, &limited).unwrap_err().to_string();
+    for part in ["1.0 MB", "--max-memory"] {
+        assert!(message.contains(part), "{message}");
+    }
+    // 1.2 million doubles, estimated from the share of the text that was read, which is ahead of the cells by one buffer.
+    let needed: f64 = message.split("about ").nth(1).unwrap().split(" MB").next().unwrap().parse().unwrap();
+    assert!((8.0..=9.6).contains(&needed), "{message}");
 }
 
 /// An ignored column may have invalid cells.

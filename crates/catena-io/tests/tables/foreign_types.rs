@@ -1,6 +1,7 @@
 //! Types that other programs write are read as what they mean, and those that mean nothing here are named.
 
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, ListBuilder, StringDictionaryBuilder};
@@ -10,6 +11,8 @@ use catena_io::read::{ReadError, ReadOptions, read};
 use catena_io::select::{SelectError, Selection, select};
 use catena_io::table::{ColumnData, Table};
 use catena_io::{FileName, Place};
+use parquet::basic::{Compression, GzipLevel, ZstdLevel};
+use parquet::file::properties::WriterProperties;
 
 use crate::folder::Folder;
 
@@ -89,7 +92,7 @@ fn every_supported_type_means_what_it_says() {
     let expected = [
         ("i8", ["-7.0", ""]),
         ("u64", ["7.0", ""]),
-        // Beyond 2^53 an integer is a name, and stays exact as text.
+        // Beyond 2^53 an integer stays exact as text.
         ("id", ["5", "9007199254740993"]),
         ("f32", ["0.10000000149011612", ""]),
         ("f64", ["0.1", ""]),
@@ -122,16 +125,113 @@ fn a_type_without_meaning_is_named_with_its_column() {
     let unknown: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![0]).with_timezone("Nowhere/Town"));
     for (array, word) in [(lists, "List"), (binary, "Binary"), (unknown, "Nowhere/Town")] {
         let number: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
-        through_both(vec![("t", number), ("odd one", array)], |table, file| {
-            let error = table.unwrap_err();
-            assert!(
-                matches!(&error, ReadError::UnsupportedType { column, .. } if column == "odd one"),
-                "{error:?}"
-            );
-            let message = error.to_string();
-            assert!(message.contains(word) && message.contains(file), "{message}");
+        let other = Arc::clone(&number);
+        through_both(vec![("t", number), ("odd one", array), ("a", other)], |table, file| {
+            let table = table.unwrap();
+            for outputs in [None, Some(vec!["odd one".to_owned()])] {
+                let error = select(&table, &Selection { outputs, ..Selection::default() }).unwrap_err();
+                assert!(
+                    matches!(&error, SelectError::UnsupportedType { column, .. } if column == "odd one"),
+                    "{error:?}"
+                );
+                let message = error.to_string();
+                assert!(message.contains(word) && message.contains(file), "{message}");
+            }
+            // Left out by name, it is no obstacle.
+            let named = Selection { outputs: Some(vec!["a".to_owned()]), ..Selection::default() };
+            let frame = select(&table, &named).unwrap();
+            assert_eq!(frame.values, [1.0]);
+            let sentences = frame.decision.sentences();
+            assert!(sentences.iter().any(|line| line.contains("odd one (of a type")), "{sentences:?}");
         });
     }
+}
+
+#[test]
+fn integers_beyond_doubles_are_refused_by_row() {
+    let time: ArrayRef =
+        Arc::new(Int64Array::from(vec![1_700_000_000_000_000_001, 1_700_000_000_000_000_101]));
+    let value: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
+    let decimal =
+        Decimal128Array::from(vec![5, i128::from(i64::MAX)]).with_precision_and_scale(20, 0).unwrap();
+    for (column, array, row) in [("t", time, 1), ("t", Arc::new(decimal) as ArrayRef, 2)] {
+        through_both(vec![(column, array), ("a", Arc::clone(&value))], |table, _| {
+            let error = select(&table.unwrap(), &Selection::default()).unwrap_err();
+            let message = error.to_string();
+            assert!(message.contains(&format!("row {row}, column t")), "{message}");
+            assert!(message.contains("beyond 2^53") && message.contains("subtract an origin"), "{message}");
+        });
+    }
+}
+
+#[test]
+fn a_time_out_of_range_is_named_by_its_row() {
+    let time: ArrayRef = Arc::new(TimestampSecondArray::from(vec![0, i64::MAX]));
+    let value: ArrayRef = Arc::new(Float64Array::from(vec![1.0, 2.0]));
+    through_both(vec![("t", time), ("a", value)], |table, _| {
+        let message = select(&table.unwrap(), &Selection::default()).unwrap_err().to_string();
+        assert!(message.contains("row 2, column t") && message.contains("out of range"), "{message}");
+    });
+}
+
+fn written(folder: &Folder, batch: &RecordBatch, properties: WriterProperties) -> PathBuf {
+    let path = folder.path("t.parquet");
+    let file = File::create(&path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(batch).unwrap();
+    writer.close().unwrap();
+    path
+}
+
+#[test]
+fn usual_compressions_are_read() {
+    let folder = Folder::new();
+    let values: ArrayRef = Arc::new(Float64Array::from_iter_values((0..500).map(f64::from)));
+    let batch = RecordBatch::try_from_iter(vec![("t", Arc::clone(&values)), ("a", values)]).unwrap();
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(GzipLevel::default()),
+        Compression::LZ4,
+        Compression::LZ4_RAW,
+        Compression::ZSTD(ZstdLevel::default()),
+    ] {
+        let properties = WriterProperties::builder().set_compression(compression).build();
+        let path = written(&folder, &batch, properties);
+        let table = read(&path, &ReadOptions::default());
+        assert_eq!(
+            table.map(|table| table.n_rows()).map_err(|error| error.to_string()),
+            Ok(500),
+            "{compression}"
+        );
+    }
+}
+
+#[test]
+fn more_rows_than_memory_are_refused_before_they_are_read() {
+    let folder = Folder::new();
+    let values: ArrayRef = Arc::new(Float64Array::from(vec![1.0; 200_000]));
+    let batch = RecordBatch::try_from_iter(vec![("t", Arc::clone(&values)), ("a", values)]).unwrap();
+    let path = written(&folder, &batch, WriterProperties::builder().build());
+    assert!(path.metadata().unwrap().len() < 100_000);
+    let limited = ReadOptions { max_memory: Some(1_000_000), ..ReadOptions::default() };
+    let message = read(&path, &limited).unwrap_err().to_string();
+    for part in ["t.parquet", "3.2 MB", "1.0 MB", "--max-memory"] {
+        assert!(message.contains(part), "{message}");
+    }
+    // A column of nulls has any number of rows in a few bytes.
+    let path = folder.path("t.arrow");
+    let nulls: ArrayRef = Arc::new(NullArray::new(1 << 31));
+    let more: ArrayRef = Arc::new(NullArray::new(1 << 31));
+    let batch =
+        RecordBatch::try_from_iter_with_nullable(vec![("t", nulls, true), ("a", more, true)]).unwrap();
+    let mut writer =
+        arrow_ipc::writer::StreamWriter::try_new(File::create(&path).unwrap(), &batch.schema()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let limited = ReadOptions { max_memory: Some(1_000_000_000), ..ReadOptions::default() };
+    let message = read(&path, &limited).unwrap_err().to_string();
+    assert!(message.contains("34.4 GB"), "{message}");
 }
 
 #[test]

@@ -91,7 +91,7 @@ impl CsvBlocks {
         let mut records = Records::new(opened);
         records.set_dialect(dialect.delimiter, 0);
         records.set_line(from.line);
-        let rows = Rows { file, names: &self.names, options: &self.options, most };
+        let rows = Rows { file, names: &self.names, options: &self.options, most, total: None };
         let Block { columns, lines, n_rows, is_last } = rows.read(&mut records, &mut |_| {})?;
         let (bytes, line) = records.place();
         let next = (!is_last).then_some(BlockStart { byte: from.byte + bytes, line });

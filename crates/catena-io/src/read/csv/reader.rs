@@ -13,6 +13,9 @@ use crate::table::{Column, ColumnBuilder, Lines, Table, is_header_data, trimmed}
 /// Rows are counted in 32 bits.
 const MOST_ROWS: usize = u32::MAX as usize - 1;
 
+/// The memory of the columns is checked each time this many cells were read.
+const CELLS_PER_CHECK: usize = 1 << 20;
+
 /// Reads delimited text.
 pub(crate) fn read_csv(
     source: Source<'_>,
@@ -29,7 +32,7 @@ pub(crate) fn read_csv(
     };
     let mut records = Records::new(Tee { input, copy: is_kept.then(Vec::new) });
     let (dialect, names) = read_head(&mut records, &file, delimiting)?;
-    let rows = Rows { file: &file, names: &names, options, most: usize::MAX };
+    let rows = Rows { file: &file, names: &names, options, most: usize::MAX, total };
     let Block { columns, lines, n_rows, .. } =
         rows.read(&mut records, &mut |n_bytes| progress(n_bytes, total))?;
     if n_rows == 0 {
@@ -47,6 +50,8 @@ pub(super) struct Rows<'a> {
     pub(super) options: &'a ReadOptions,
     /// Maximum number of rows.
     pub(super) most: usize,
+    /// The length of the text in bytes, if known and to be read completely.
+    pub(super) total: Option<u64>,
 }
 
 /// Rows that have been read.
@@ -64,11 +69,12 @@ impl Rows<'_> {
         records: &mut Records<R>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Block, ReadError> {
-        let Self { file, names, options, most } = self;
+        let Self { file, names, options, most, total } = self;
         let mut columns: Vec<ColumnBuilder> = names.iter().map(|name| builder(name, options)).collect();
         let mut lines = Lines::default();
         let (mut n_rows, mut is_last) = (0, false);
         let mut n_bytes_told = 0;
+        let mut n_cells_unchecked = 0;
         while n_rows < most {
             let n_bytes = records.n_bytes_read();
             if n_bytes != n_bytes_told {
@@ -105,6 +111,13 @@ impl Rows<'_> {
                 }
             }
             n_rows += 1;
+            n_cells_unchecked += columns.len();
+            if n_cells_unchecked >= CELLS_PER_CHECK {
+                n_cells_unchecked = 0;
+                let held: usize = columns.iter().map(ColumnBuilder::n_bytes).sum();
+                let rest = total.map_or(1.0, |total| total as f64 / records.n_bytes_read().max(1) as f64);
+                options.check_memory(file, held as f64 * rest.max(1.0))?;
+            }
         }
         let columns = columns.into_iter().map(ColumnBuilder::finish).collect();
         Ok(Block { columns, lines, n_rows, is_last })
