@@ -107,6 +107,7 @@ def _numbers(given, name):
     if isinstance(given, np.ma.MaskedArray):
         if not np.issubdtype(given.dtype, np.number):
             raise InputError(f"{name} is a masked array of {given.dtype}; give numbers.")
+        exact(given.compressed(), name)
         given = given.astype(np.float64).filled(np.nan)
     try:
         array = np.asarray(given)
@@ -124,11 +125,36 @@ def _numbers(given, name):
         raise InputError(f"{name} holds text; give numbers.")
     if array.dtype.kind not in "fiubO":
         raise InputError(f"{name} has the type {array.dtype}; give numbers.")
+    exact(array, name)
     try:
         numbers = np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise _no_number(array, name, error) from error
     return laid_out(numbers)
+
+
+#: Floats hold integers below this bound exactly.
+_LARGEST_EXACT = 2**53
+
+
+def exact(array, name):
+    """Refuses integers that would lose digits as floats."""
+    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size:
+        exact_range(array.min(), array.max(), name)
+    elif array.dtype.kind == "O":
+        whole = [value for value in array.flat if isinstance(value, (int, np.integer))]
+        if whole:
+            exact_range(min(whole), max(whole), name)
+
+
+def exact_range(low, high, name):
+    """Refuses a range of integers beyond 2**53; None for a column without values."""
+    for value in (low, high):
+        if value is not None and not -_LARGEST_EXACT < int(value) < _LARGEST_EXACT:
+            raise InputError(
+                f"{name} has the integer {int(value)}, beyond 2**53, which would lose digits as a float; subtract an origin "
+                "from these integers, or convert them to times, such as numpy.asarray(x, dtype='datetime64[ns]')."
+            )
 
 
 def laid_out(array):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from _thread import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,9 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     """Multi-output Gaussian process regression by exact message passing.
 
     Models several related outputs; NaN in ``Y`` marks a missing value. Time and memory are linear in the number of rows.
+
+    One fitted estimator may be used by several threads: each :meth:`update` is applied as a whole, one after the other, and a
+    prediction uses the rows of all updates that ended before it began.
 
     Parameters
     ----------
@@ -75,6 +79,9 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         Whether a log transformation of skewed positive outputs, and linear trends over several inputs, may be selected.
     random_state : int, numpy Generator or RandomState, or None
         Random seed.
+    max_memory : int, str or None
+        Refuse a fit that needs more memory than this, in bytes or as a text such as ``"3GB"``; by default three quarters of the
+        machine's memory.
     progress : "auto" or bool
         Whether long fits show their progress.
 
@@ -135,6 +142,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         standardize: bool = True,
         transforms: bool = True,
         random_state: Any = 0,
+        max_memory: int | str | None = None,
         progress: bool | str = "auto",
     ) -> None:
         self.latents = latents
@@ -153,6 +161,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         self.standardize = standardize
         self.transforms = transforms
         self.random_state = random_state
+        self.max_memory = max_memory
         self.progress = progress
 
     # Fitting
@@ -192,9 +201,10 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             wanted["candidates"] = others.values
         notes_in_file = about(self, points, names, notes)
         model = self._watched(_catena.fit, points.values, values, wanted, notes_in_file)
-        self._remember_features(points)
-        self._adopt(model, points, notes)
-        self._original = (X if Y is None else Y) if notes["kind"] != "numpy" else None
+        with self._guard():
+            self._remember_features(points)
+            self._adopt(model, points, notes)
+            self._original = (X if Y is None else Y) if notes["kind"] != "numpy" else None
         return self
 
     # Asking
@@ -221,8 +231,8 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         """
         if return_std and return_cov:
             raise InputError("return_std and return_cov cannot be combined; choose one.")
-        model = self._model_or_raise()
-        points = self._points if X is None else self._read(X)
+        model, rows = self._whole()
+        points = rows if X is None else self._read(X)
         # Means and covariances at the same points come from one posterior.
         at = None if X is None and not return_cov else points.values
         mean, std = model.predict(at, include_noise)
@@ -237,8 +247,8 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         """Lower and upper ends of the central prediction intervals of probability ``level``."""
         if not 0 < level < 1:
             raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
-        model = self._model_or_raise()
-        points = self._points if X is None else self._read(X)
+        model, rows = self._whole()
+        points = rows if X is None else self._read(X)
         _, *ends = model.interval(None if X is None else points.values, level, include_noise)
         return tuple(self._answer(end, points) for end in ends)
 
@@ -247,16 +257,17 @@ class MultiOutputGP(Learned, Streaming, Estimator):
 
         With ``return_std`` also the standard deviation of each filled value, NaN where a value was observed.
         """
-        model = self._model_or_raise()
+        with self._guard():
+            (model, rows), original = self._whole(), self._original
         values = model.values()
         mean, std = model.predict(None, True)
         missing = np.isnan(values)
         whole = _frames.filled(
-            self._original, np.where(missing, mean, values), self.output_names_, self._points, self._notes
+            original, np.where(missing, mean, values), self.output_names_, rows, self._notes
         )
         if not return_std:
             return whole
-        return whole, self._answer(np.where(missing, std, np.nan), self._points)
+        return whole, self._answer(np.where(missing, std, np.nan), rows)
 
     def forecast(
         self, horizon: Any, step: Any = None, return_std: bool = False, *, include_noise: bool = True
@@ -272,7 +283,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         return_std : bool
             Also return standard deviations.
         """
-        self._model_or_raise()
+        self._whole()
         points = self._ahead(horizon, step)
         points.integer = self._points.integer
         return self._answers(*self._moments(points, include_noise), points, return_std)
@@ -288,8 +299,8 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         """
         if not (isinstance(n_samples, (int, np.integer)) and n_samples >= 1):
             raise InputError(f"n_samples={n_samples!r} is not a positive integer; give at least 1.")
-        model = self._model_or_raise()
-        points = self._points if X is None else self._read(X)
+        model, rows = self._whole()
+        points = rows if X is None else self._read(X)
         draws = model.draws(points.values, int(n_samples), seed_of(random_state), include_noise)
         draws = np.moveaxis(draws, 0, 2)
         return draws[:, 0] if self._notes["vector"] else draws
@@ -316,10 +327,10 @@ class MultiOutputGP(Learned, Streaming, Estimator):
 
         ``hidden`` are true values that were held out of the fit, in the shape of ``Y``; they are drawn beside the predictions.
         """
-        model = self._model_or_raise()
+        model, rows = self._whole()
         held_out = None if hidden is None else read_outputs(hidden, self.output_names_)
         if held_out is not None:
-            _check.same_rows(self._points, held_out, ("the fit", "hidden"))
+            _check.same_rows(rows, held_out, ("the fit", "hidden"))
         return Report(model.page(title, held_out))
 
     def plot(self, X: Any = None, *, hidden: Any = None, level: float = 0.95, axes: Any = None) -> np.ndarray:
@@ -367,11 +378,12 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         state = {
             key: value
             for key, value in self.__dict__.items()
-            if key not in ("_later", "_live", "_model", "_original", "_points")
+            if key not in ("_later", "_live", "_lock", "_model", "_original", "_points")
         }
         if self.__sklearn_is_fitted__():
-            state["_model"] = self._model_or_raise().to_bytes()
-            state["_index"] = self._points.index
+            model, rows = self._whole()
+            state["_model"] = model.to_bytes()
+            state["_index"] = rows.index
         return state
 
     def __setstate__(self, state):
@@ -400,6 +412,16 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             self._fold()
         return self._model
 
+    def _whole(self):
+        """The model of all rows and these rows, which stay together while other threads add more."""
+        self._fitted_or_raise()
+        with self._guard():
+            return self._model_or_raise(), self._points
+
+    def _guard(self):
+        """The lock that every change of the model holds."""
+        return self.__dict__.setdefault("_lock", RLock())
+
     def _watched(self, learn, *arguments):
         """Runs ``learn`` with progress; after Ctrl-C, the best model so far with a warning."""
         progress = watcher(self.progress)
@@ -414,14 +436,15 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         return model
 
     def _adopt(self, model, points, notes):
-        self._model = model
-        self._points = points
-        self._notes = notes
-        self.output_names_ = list(model.notes()[2])
-        self.n_outputs_ = len(self.output_names_)
-        #: The live posterior of all rows, built on first use, and the rows that only it has.
-        self._live = None
-        self._later = []
+        with self._guard():
+            self._model = model
+            self._points = points
+            self._notes = notes
+            self.output_names_ = list(model.notes()[2])
+            self.n_outputs_ = len(self.output_names_)
+            #: The live posterior of all rows, built on first use, and the rows that only it has.
+            self._live = None
+            self._later = []
 
     def _moments(self, points, include_noise):
         """Means and standard deviations at points, as arrays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -30,6 +31,7 @@ class LiveGP:
     An observation and a query cost O(log n) in the number of rows: a fraction of a millisecond at a million rows. With one
     input, results equal those of a model of the edited table. With several inputs a new point is attached to its nearest
     row, and :meth:`to_gp` rebuilds the structure. Parameters and units stay those of the original model, which does not change.
+    Several threads may observe and query.
 
     Points are given as for :meth:`MultiOutputGP.predict`, or as a single point: a number, a time, or one number per input.
 
@@ -52,10 +54,13 @@ class LiveGP:
     """
 
     def __init__(self, gp: MultiOutputGP) -> None:
-        self._live = gp._model_or_raise().live()
-        self._gp = gp._apart()
+        with gp._guard():
+            self._live = gp._model_or_raise().live()
+            self._gp = gp._apart()
         #: Index and integer flag of added rows.
         self._added = []
+        #: Held while rows are added, so that both have the same order.
+        self._lock = allocate_lock()
 
     def observe(self, x: Any, y: Any = None) -> None:
         """Observes values at one or more points; either all rows are applied or none.
@@ -70,10 +75,11 @@ class LiveGP:
             Outputs that are NaN or not in the dict stay unchanged. None if ``x`` is a frame with inputs and outputs.
         """
         points, values = read_rows(self._gp, x, y)
-        added = self._live.observe(points.values, values)
-        if any(added):
-            index = None if points.index is None else points.index[np.array(added)]
-            self._added.append((index, points.integer))
+        with self._lock:
+            added = self._live.observe(points.values, values)
+            if any(added):
+                index = None if points.index is None else points.index[np.array(added)]
+                self._added.append((index, points.integer))
 
     def remove(self, x: Any, output: int | str) -> int:
         """Removes the value of an output at one or more points (from the last of several rows with the same inputs).
@@ -118,15 +124,18 @@ class LiveGP:
     def to_gp(self) -> MultiOutputGP:
         """A model of the current table with the same parameters, independent of this live posterior."""
         gp = self._gp._apart()
-        model = self._live.to_model(self._gp._model)
-        indexes, integer = [index for index, _ in self._added], all(integer for _, integer in self._added)
+        with self._lock:
+            model, added = self._live.to_model(self._gp._model), list(self._added)
+        indexes, integer = [index for index, _ in added], all(integer for _, integer in added)
         gp._adopt(model, longer(gp._points, model.inputs(), indexes, integer), gp._notes)
         gp._original = None
         return gp
 
     def __copy__(self):
         other = object.__new__(type(self))
-        other._live, other._gp, other._added = self._live.copy(), self._gp, list(self._added)
+        with self._lock:
+            other._live, other._gp, other._added = self._live.copy(), self._gp, list(self._added)
+        other._lock = allocate_lock()
         return other
 
     def __deepcopy__(self, memo):

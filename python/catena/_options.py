@@ -50,7 +50,17 @@ def fit_options(gp, n_outputs, clock=None):
         "parameters": _given(gp, n_outputs, private) if gp.parameters is None else None,
         "written": None if gp.parameters is None else _written(gp),
         "candidates": None,
+        "max_memory": _memory(gp.max_memory),
     }
+
+
+def _memory(given):
+    """A memory limit as text, which the extension reads."""
+    if given is None or isinstance(given, str):
+        return given
+    if _is_whole(given) and given > 0:
+        return str(given)
+    raise InputError(f"max_memory={given!r} is unknown; write a number of bytes, or a size such as '3GB'.")
 
 
 def plain(gp):

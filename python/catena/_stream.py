@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from _thread import allocate_lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,9 +16,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ._gp import MultiOutputGP
-
-#: Two threads must not both add the waiting rows to the table.
-_FOLDING = allocate_lock()
 
 
 class Streaming:
@@ -53,19 +49,21 @@ class Streaming:
         self
         """
         self._fitted_or_raise()
-        points, values = read_rows(self, X, Y)
-        if relearn:
-            model = self._model_or_raise()
-            model = self._watched(_catena.relearn, model, points.values, values, self.budget)
-            self._adopt_longer(model, [points])
-        elif not self._goes_live(points, values):
-            self._model_or_raise()
-            self._append([(points, values)])
+        with self._guard():
+            points, values = read_rows(self, X, Y)
+            if relearn:
+                model = self._model_or_raise()
+                model = self._watched(_catena.relearn, model, points.values, values, self.budget)
+                self._adopt_longer(model, [points])
+            elif not self._goes_live(points, values):
+                self._model_or_raise()
+                self._append([(points, values)])
         return self
 
     def partial_fit(self, X: Any, Y: Any = None) -> MultiOutputGP:
         """:meth:`fit` on the first call, :meth:`update` afterwards."""
-        return self.update(X, Y) if self.__sklearn_is_fitted__() else self.fit(X, Y)
+        with self._guard():
+            return self.update(X, Y) if self.__sklearn_is_fitted__() else self.fit(X, Y)
 
     def posterior_at(self, x: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
         """Predictions at a few points, fast while rows arrive; the values are those of :meth:`predict`.
@@ -119,12 +117,13 @@ class Streaming:
 
     def _live_or_none(self):
         """The live posterior, built once; None if the model does not support one."""
-        if self._live is None:
-            try:
-                self._live = self._model_or_raise().live()
-            except InputError:
-                return None
-        return self._live
+        with self._guard():
+            if self._live is None:
+                try:
+                    self._live = self._model_or_raise().live()
+                except InputError:
+                    return None
+            return self._live
 
     def _goes_live(self, points, values):
         """Adds rows to the live posterior if there is one; returns whether it took them."""
@@ -145,7 +144,7 @@ class Streaming:
 
     def _fold(self):
         """Adds the waiting rows to the table."""
-        with _FOLDING:
+        with self._guard():
             if self._later:
                 live = self._live
                 self._append(self._later)
@@ -166,6 +165,7 @@ class Streaming:
     def _apart(self):
         """A copy of the fitted model that later calls do not change."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
+        with self._guard():
+            other.__dict__.update((name, value) for name, value in self.__dict__.items() if name != "_lock")
         other._live, other._later = None, []
         return other

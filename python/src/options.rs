@@ -5,7 +5,9 @@ use catena_fit::{
     Budget, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, TimeOptions,
     TimeSpec, UnknownWord,
 };
+use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
+use catena_methods::MemoryLimit;
 use catena_store::{ParameterError, Parameters, length_text};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
@@ -50,6 +52,9 @@ pub(crate) struct RequestedOptions<'py> {
     written: Option<String>,
     #[pyo3(item)]
     candidates: Option<PyReadonlyArray2<'py, f64>>,
+    /// A size such as `3GB`.
+    #[pyo3(item)]
+    max_memory: Option<String>,
 }
 
 /// Parameters in the user's units.
@@ -89,7 +94,14 @@ impl RequestedOptions<'_> {
         };
         let candidates: Option<InputPoints> = self.candidates.as_ref().map(arrays::points).transpose()?;
         let plain = FitOptions::default().length_text;
+        let memory = match self.max_memory.as_deref() {
+            None => default_limit(),
+            Some(text) => bytes_of(text).ok_or_else(|| {
+                Failure::Input(format!("max_memory={text:?} is unknown; write a size such as 500MB or 3GB"))
+            })? as u64,
+        };
         let mut options = FitOptions {
+            memory: MemoryLimit::bytes(memory),
             length_text: if self.is_time { |length| length_text(true, length) } else { plain },
             method,
             structure,

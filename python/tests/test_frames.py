@@ -10,6 +10,7 @@ import pytest
 import xarray as xr
 
 import catena
+from catena.errors import InputError
 
 HOURS = 30
 GIVEN = {
@@ -260,6 +261,25 @@ def test_new_rows_may_miss_an_output():
 def far(labels=("t", "a", "b")):
     """A frame of numbers whose input is far from its row numbers."""
     return pd.DataFrame(np.column_stack([100.0 + np.arange(HOURS), values()]), columns=list(labels))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame({"a": np.arange(9.0)}, index=pd.Index(1_700_000_000_000_000_000 + np.arange(9), name="t")),
+        pd.DataFrame({"t": pd.array([2**60 + row for row in range(8)] + [None], dtype="Int64"), "a": 1.0}),
+        pd.DataFrame({"t": pd.array([2**60 + row for row in range(9)], dtype="int64[pyarrow]"), "a": 1.0}),
+        pd.DataFrame({"t": pd.Series([2**70 + row for row in range(9)], dtype=object), "a": 1.0}),
+        pl.DataFrame({"t": [2**60 + row for row in range(9)], "a": np.arange(9.0)}),
+        pa.table({"t": [2**60 + row for row in range(9)], "a": np.arange(9.0)}),
+        pa.table({"t": pa.array([2**63 + row for row in range(9)], pa.uint64()), "a": np.arange(9.0)}),
+        xr.DataArray(np.ones((9, 1)), dims=["t", "s"], coords={"t": 2**60 + np.arange(9), "s": ["a"]}),
+    ],
+)
+def test_integers_that_would_lose_digits_are_refused(frame):
+    with pytest.raises(InputError, match="column 't' has the integer .* beyond .*subtract an origin"):
+        catena.MultiOutputGP().fit(frame)
+
 
 
 def test_labels_that_are_no_text_are_found_as_columns():

@@ -388,6 +388,46 @@ def test_many_threads_ask_one_model():
     same(np.vstack(places), expected.predict(np.linspace(0, 10, 32)[:, None]))
 
 
+@pytest.mark.parametrize("is_live", [False, True])
+def test_many_threads_add_rows_to_one_model(is_live):
+    X, Y = np.arange(20.0)[:, None], np.sin(np.arange(20.0))[:, None]
+    gp = catena.MultiOutputGP(
+        learn=False, standardize=False, kernel="matern32", mixing=[[1.0]], length_scales=2.0, noise=0.01
+    ).fit(X, Y)
+    if is_live:
+        gp.posterior_at(0.5)
+    places = 20.0 + np.arange(64.0)
+
+    def add(x):
+        gp.update(x, np.sin(x))
+        mean = gp.predict()
+        assert len(mean) > 20 and np.isfinite(gp.posterior_at(x)).all()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, places))
+    assert sorted(gp._points.values[:, 0]) == [*X[:, 0], *places]
+    rows = gp._model_or_raise().inputs()[:, 0].astype(int)
+    fresh = catena.MultiOutputGP(**gp.get_params()).fit(rows[:, None].astype(float), np.sin(rows)[:, None])
+    same(gp.predict(), fresh.predict())
+
+
+def test_many_threads_observe_one_live_posterior():
+    index = pd.Index(np.arange(20.0), name="x")
+    frame = pd.DataFrame({"a": np.sin(np.arange(20.0))}, index=index)
+    gp = catena.MultiOutputGP(
+        learn=False, standardize=False, kernel="matern32", mixing=[[1.0]], length_scales=2.0, noise=0.01
+    ).fit(frame)
+    live = gp.live()
+
+    def add(x):
+        live.observe(pd.DataFrame({"a": [np.sin(x)]}, index=pd.Index([x], name="x")))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, 20.0 + np.arange(64.0)))
+    whole = live.to_gp()
+    assert (whole.predict().index == whole._model_or_raise().inputs()[:, 0]).all()
+
+
 def test_models_along_time():
     hours = np.arange(260.0)[:, None]
     level = np.cumsum(np.random.default_rng(3).normal(scale=0.05, size=(260, 2)), axis=0)

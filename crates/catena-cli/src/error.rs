@@ -107,10 +107,6 @@ pub(crate) enum CliError {
         "{file}: too few observed cells to hold some out; compare needs at least 20, and 5 in one output"
     )]
     TooFewCells { file: FileName },
-    #[error(
-        "the fit needs about {needed} of memory, more than {limit}; raise --max-memory, or use fewer rows or outputs"
-    )]
-    Memory { needed: String, limit: String },
     #[error("filling in blocks needs at least {needed} of memory, more than {limit}; raise --max-memory")]
     BlockMemory { needed: String, limit: String },
     #[error(

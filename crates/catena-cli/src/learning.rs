@@ -15,7 +15,7 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Learning;
 use crate::parameters;
-use crate::plan::{self, Plan};
+use crate::plan::{Plan, size_of};
 use crate::source::Source;
 
 /// Sets the number of threads of the process.
@@ -90,14 +90,17 @@ impl<'a> FitRequest<'a> {
             );
             return Err(CliError::Parameters { file: file.clone(), what });
         }
-        let options = FitOptions { time: time_options(frame, options, given)?, ..options.clone() };
-        plan::check_memory(frame, &options, given.max_memory)?;
+        let options = FitOptions {
+            time: time_options(frame, options, given)?,
+            memory: MemoryLimit::bytes(given.memory_limit()),
+            ..options.clone()
+        };
+        let too_large = |cause| CliError::Fit { file: frame.file.clone(), cause };
+        options.check_size(size_of(frame)).map_err(too_large)?;
         Ok(FitOptions {
             length_text: if is_time { |length| length_text(true, length) } else { options.length_text },
             input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             output_names: frame.outputs.clone(),
-            // The estimate was within the limit; dense methods also check their own allocations.
-            memory: given.max_memory.map_or(options.memory, |limit| MemoryLimit::bytes(limit.0 as u64)),
             ..options
         })
     }

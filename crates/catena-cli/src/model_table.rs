@@ -19,6 +19,7 @@ pub(crate) fn read_options(path: &Path, about: &About, format: Option<Format>, t
         format: Format::of_path(path).or(format),
         text_columns: about.long.iter().map(|long| long.series.clone()).collect(),
         keep_piped_text: text == Text::Kept,
+        max_memory: None,
     }
 }
 

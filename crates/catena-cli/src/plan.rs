@@ -1,6 +1,6 @@
-//! Estimates the memory and time of a command, for `--dry-run` and `--max-memory`.
+//! Estimates the memory and time of a command, for `--dry-run`.
 
-use catena_fit::{Budget, FitOptions, FitParts, MOST_WITH_OWN_SEASONS, MethodChoice};
+use catena_fit::{Budget, FitOptions, FitParts, FitSize, MethodChoice};
 use catena_io::select::Frame;
 use serde_json::{Value, json};
 
@@ -19,26 +19,11 @@ pub(crate) struct Plan {
     seconds: f64,
 }
 
-/// Shared latents that model selection rarely exceeds.
-const USUAL_LATENTS: usize = 6;
-/// State size of a latent: between Matérn-1/2 and Matérn-3/2.
-const STATES_PER_LATENT: f64 = 1.5;
-
 impl Plan {
     /// The plan of a fit to the selected columns.
     pub(crate) fn new(frame: &Frame, options: &FitOptions) -> Self {
         let (n_rows, n_outputs) = (frame.n_rows(), frame.n_outputs());
-        let n_latents = match &options.parameters {
-            Some(parameters) => parameters.length_scales.len(),
-            None => options.latents.unwrap_or(USUAL_LATENTS.min(n_outputs)) + n_outputs,
-        };
-        let state = match options.time {
-            // One latent per output, each with a level, an oscillator and four harmonics of a season.
-            Some(_) if n_outputs <= MOST_WITH_OWN_SEASONS => 11.0 * n_outputs as f64,
-            // Many outputs share two groups of four harmonics.
-            Some(_) => 3.0 * n_outputs as f64 + 16.0,
-            None => STATES_PER_LATENT * n_latents as f64,
-        };
+        let state = options.expected_state_size(n_outputs);
         let share = (n_rows * n_outputs) as f64 / 28_000.0;
         let learning = match (options.has_parameters(), options.budget) {
             (true, _) => 0.0,
@@ -57,11 +42,7 @@ impl Plan {
     /// The plan for a state size and a learning time in seconds.
     fn sized(frame: &Frame, state: f64, method: MethodChoice, learning: f64) -> Self {
         let (n_rows, n_outputs, n_observed) = (frame.n_rows(), frame.n_outputs(), frame.n_observed());
-        // The table as text, in user units and in model units; then the state marginals of every row.
         let cells = (n_rows * (n_outputs + frame.inputs.len())) as f64;
-        let rows = 8.0 * (6.0 * cells + n_rows as f64 * (state * state + 4.0 * state));
-        let dense = 16.0 * (n_observed as f64).powi(2);
-        let is_dense = method == MethodChoice::Exact;
         let sweep = 2e-9 * n_rows as f64 * (state * state * (n_outputs as f64 + state) + 50.0);
         Self {
             n_rows,
@@ -69,7 +50,7 @@ impl Plan {
             n_missing: n_rows * n_outputs - n_observed,
             inputs: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             outputs: frame.outputs.clone(),
-            memory: Bytes(if is_dense { rows + dense } else { rows }),
+            memory: Bytes(size_of(frame).memory(state, method)),
             seconds: 1e-6 * cells + sweep + learning,
         }
     }
@@ -105,16 +86,12 @@ impl Plan {
     }
 }
 
-/// Refuses a fit that exceeds the memory limit.
-pub(crate) fn check_memory(
-    frame: &Frame,
-    options: &FitOptions,
-    limit: Option<Bytes>,
-) -> Result<(), CliError> {
-    let Some(limit) = limit else { return Ok(()) };
-    let Plan { memory, .. } = Plan::new(frame, options);
-    if memory > limit {
-        return Err(CliError::Memory { needed: memory.to_string(), limit: limit.to_string() });
+/// The size of a fit to the selected columns.
+pub(crate) fn size_of(frame: &Frame) -> FitSize {
+    FitSize {
+        n_rows: frame.n_rows(),
+        n_inputs: frame.inputs.len(),
+        n_outputs: frame.n_outputs(),
+        n_observed: frame.n_observed(),
     }
-    Ok(())
 }

@@ -11,7 +11,7 @@ use catena_io::select::{Frame, Layout, Selection, select};
 use catena_io::table::Table;
 use catena_io::write::Target;
 
-use crate::arguments::Columns;
+use crate::arguments::{Columns, ModelOptions};
 use crate::console::Console;
 use crate::error::CliError;
 
@@ -29,9 +29,15 @@ pub(crate) enum Text {
 }
 
 /// Reads a table, selects its columns and prints the selection.
-pub(crate) fn open(path: &Path, columns: &Columns, text: Text, console: Console) -> Result<Source, CliError> {
+pub(crate) fn open(
+    path: &Path,
+    columns: &Columns,
+    (text, model): (Text, &ModelOptions),
+    console: Console,
+) -> Result<Source, CliError> {
     let mut options = columns.read_options(path);
     options.keep_piped_text = text == Text::Kept;
+    options.max_memory = Some(model.memory_limit());
     let table = read_table(path, &options, console)?;
     choose(table, &columns.selection(), console)
 }

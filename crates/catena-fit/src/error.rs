@@ -9,7 +9,7 @@ use catena::live::LiveError;
 use catena::model::ModelError;
 use catena::posterior::EnsembleError;
 use catena::structure::StructureError;
-use catena_methods::DenseMethodError;
+use catena_methods::{Bytes, DenseMethodError};
 use thiserror::Error;
 
 /// A method that cannot handle a problem.
@@ -180,9 +180,36 @@ pub enum FitError {
         /// The output.
         output: OutputIndex,
     },
-    /// An ensemble of zero chains.
-    #[error("an ensemble needs at least one chain")]
-    EmptyEnsemble,
+    /// An ensemble of too few or too many chains.
+    #[error("an ensemble has 1 to {most} chains, not {found}")]
+    EnsembleSize {
+        /// The largest ensemble.
+        most: usize,
+        /// Requested chains.
+        found: usize,
+    },
+    /// More memory than allowed.
+    #[error(
+        "the fit needs about {needed} of memory, more than {limit}; raise --max-memory (max_memory in Python), or use fewer rows or \
+         outputs"
+    )]
+    Memory {
+        /// The estimate.
+        needed: Bytes,
+        /// The limit.
+        limit: Bytes,
+    },
+    /// So many outputs that the least work exceeds the budget by far.
+    #[error(
+        "learning {n_outputs} outputs takes {least} even with the fewest iterations, far more than the budget; use fewer outputs, a \
+         larger budget, or fewer latents, such as --latents 3 --private no (latents=3, private=False in Python)"
+    )]
+    TooWide {
+        /// Outputs of the table.
+        n_outputs: usize,
+        /// The estimated duration.
+        least: String,
+    },
 }
 
 impl FitError {

@@ -33,6 +33,7 @@ pub mod scores;
 
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::fullscale::FullScaleSize;
+pub use cost::FitSize;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
 pub use fit::{
@@ -42,8 +43,8 @@ pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{
-    Budget, ComponentKind, ComponentParameters, FitOptions, GivenParameters, KernelPair, MOST_OUTPUTS,
-    MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason, SpecError,
+    Budget, ComponentKind, ComponentParameters, FitOptions, GivenParameters, KernelPair, MOST_CHAINS,
+    MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason, SpecError,
     StructureOption, Term, TimeOptions, TimeParameters, TimeSpec, TransformChoice, UnknownKernel,
     UnknownWord,
 };

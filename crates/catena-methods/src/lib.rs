@@ -35,5 +35,5 @@ pub use error::DenseMethodError;
 pub use gradient::Gradient;
 pub use jitter::Jitter;
 pub use joint::Joint;
-pub use memory::MemoryLimit;
+pub use memory::{Bytes, MemoryLimit};
 pub use problem::Problem;

@@ -14,6 +14,11 @@ impl Bytes {
         Self(count.saturating_mul(8))
     }
 
+    /// An estimate, rounded down.
+    pub fn about(bytes: f64) -> Self {
+        Self(bytes as u128)
+    }
+
     /// The number.
     pub fn get(self) -> u128 {
         self.0
@@ -45,6 +50,11 @@ impl MemoryLimit {
     /// A limit in bytes.
     pub const fn bytes(limit: u64) -> Self {
         Self(Bytes(limit as u128))
+    }
+
+    /// The number of bytes.
+    pub fn get(self) -> Bytes {
+        self.0
     }
 
     /// Whether a square matrix with this many rows fits.

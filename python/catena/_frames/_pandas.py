@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 
+from .. import _check
 from ..errors import InputError
 from .columns import INPUT, Column, check_names
 
@@ -220,6 +221,11 @@ def _column(name, values):
         if not is_object and not pandas.api.types.is_numeric_dtype(dtype):
             raise InputError(f"column {name!r} has the type {dtype}; give numbers or times.")
         is_integer = pandas.api.types.is_integer_dtype(dtype)
+        whole = values.dropna()
+        if is_integer and len(whole):
+            _check.exact_range(whole.min(), whole.max(), f"column {str(name)!r}")
+        elif is_object:
+            _check.exact(whole.to_numpy(dtype=object), f"column {str(name)!r}")
         try:
             found = Column.of_numbers(name, values.to_numpy(dtype=np.float64, na_value=np.nan))
         except (TypeError, ValueError) as error:

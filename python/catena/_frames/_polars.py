@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .. import _check
 from ..errors import InputError
 from .columns import INPUT, Column, check_names
 
@@ -106,6 +107,8 @@ def _column(series):
         return Column.of_times(name, naive.to_numpy(), zone, dtype.time_unit)
     if not dtype.is_numeric() and dtype != polars.Boolean:
         raise InputError(f"column {name!r} has the type {dtype}; give numbers or times.")
+    if dtype.is_integer() or (dtype == polars.Decimal and dtype.scale == 0):
+        _check.exact_range(series.min(), series.max(), f"column {name!r}")
     found = Column.of_numbers(name, series.cast(polars.Float64).fill_null(np.nan).to_numpy())
     found.is_integer = dtype.is_integer()
     return found

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .. import _check
 from ..errors import InputError
 from .columns import INPUT, Column, check_names
 
@@ -122,6 +123,12 @@ def _column(name, array):
         array = array.cast(pyarrow.uint8())
     elif not _is_number(kind):
         raise InputError(f"column {name!r} has the type {kind}; give numbers or times.")
+    types = pyarrow.types
+    if types.is_integer(kind) or (types.is_decimal(kind) and kind.scale <= 0):
+        from pyarrow import compute
+
+        ends = compute.min_max(array)
+        _check.exact_range(ends["min"].as_py(), ends["max"].as_py(), f"column {name!r}")
     found = Column.of_numbers(name, array.cast(pyarrow.float64()).to_numpy(zero_copy_only=False))
     found.is_integer = pyarrow.types.is_integer(kind)
     return found

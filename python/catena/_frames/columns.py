@@ -83,6 +83,7 @@ class Column:
         array = np.asarray(numbers)
         if array.dtype.kind not in "fiubO":
             raise InputError(f"column {name!r} has the type {array.dtype}; give numbers or times.")
+        _check.exact(array, f"column {name!r}")
         try:
             values = np.asarray(array, dtype=np.float64)
         except (TypeError, ValueError) as error:

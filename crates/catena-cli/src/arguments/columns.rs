@@ -35,7 +35,7 @@ impl Columns {
         ReadOptions {
             format: Format::of_path(path).or(self.format),
             text_columns: self.long.iter().map(|columns| columns.series.clone()).collect(),
-            keep_piped_text: false,
+            ..ReadOptions::default()
         }
     }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use catena::kernel::StateKind;
 use catena_fit::{Budget, MeanChoice, MethodChoice, StructureOption};
+use catena_io::memory::default_limit;
 use clap::Args;
 
 use super::values::{self, Bytes, Chosen, KernelOption};
@@ -46,7 +47,7 @@ pub(crate) struct ModelOptions {
     /// Number of threads [default: all cores].
     #[arg(long)]
     pub(crate) threads: Option<usize>,
-    /// Refuse a fit that needs more memory than this, for example 3GB.
+    /// Refuse a table or a fit that needs more memory than this, for example 3GB [default: three quarters of the machine's].
     #[arg(long, value_parser = values::bytes, value_name = "SIZE")]
     pub(crate) max_memory: Option<Bytes>,
     /// Computing budget for model selection and learning: quick, default or thorough (4000 rows of 7 outputs on two cores take at
@@ -66,6 +67,11 @@ pub(crate) struct ModelOptions {
 }
 
 impl ModelOptions {
+    /// The memory limit in bytes.
+    pub(crate) fn memory_limit(&self) -> u64 {
+        self.max_memory.map_or_else(default_limit, |limit| limit.0 as u64)
+    }
+
     /// Whether a time model is requested.
     pub(crate) fn requests_time_model(&self) -> bool {
         matches!(self.kernel.given(), Some(KernelOption::Sum(_) | KernelOption::Time))

@@ -5,6 +5,7 @@ use std::fmt;
 use catena::kernel::StateKind;
 use catena_fit::{KernelPair, StructureOption, TimeSpec};
 use catena_io::FileName;
+use catena_io::memory::{bytes_of, bytes_text};
 use catena_io::read::Format;
 use catena_io::select::{Input, LongColumns};
 use catena_io::units::Duration;
@@ -45,11 +46,7 @@ pub(crate) struct Bytes(pub(crate) f64);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-        match units.iter().find(|(size, _)| self.0 >= *size) {
-            Some((size, name)) => write!(formatter, "{:.1} {name}", self.0 / size),
-            None => write!(formatter, "{:.0} bytes", self.0),
-        }
+        formatter.write_str(&bytes_text(self.0))
     }
 }
 
@@ -160,18 +157,7 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
 
 /// An amount of memory such as `3GB` or `500MB`.
 pub(super) fn bytes(text: &str) -> Result<Bytes, String> {
-    let letters = text.trim().to_ascii_uppercase();
-    let length = letters.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(letters.len());
-    let unit = match letters[length..].trim() {
-        "" | "B" => 1.0,
-        "K" | "KB" => 1e3,
-        "M" | "MB" => 1e6,
-        "G" | "GB" => 1e9,
-        "T" | "TB" => 1e12,
-        _ => f64::NAN,
-    };
-    let number = positive(&letters[..length]).map(|number| number * unit).filter(|bytes| !bytes.is_nan());
-    number.map(Bytes).ok_or_else(|| "write a size such as 500MB or 3GB".to_owned())
+    bytes_of(text).map(Bytes).ok_or_else(|| "write a size such as 500MB or 3GB".to_owned())
 }
 
 /// A positive finite number.

@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, columns, printing, .. } = arguments;
     let console = printing.console();
     let request = FitRequest::new(&arguments.model)?;
-    let source = open(data, columns, Text::Gone, console)?;
+    let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
     let Some(options) = request.for_table(&source.frame, "compare", *printing)? else { return Ok(()) };
     let held_out = held_out_cells(arguments, &source)?;
     let failed = |error: FitError| source.in_user_terms(error);

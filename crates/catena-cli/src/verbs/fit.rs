@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = printing.console();
     let request = FitRequest::new(&arguments.model)?;
     let lock = check_targets(arguments)?;
-    let source = open(data, columns, Text::Gone, console)?;
+    let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
     let Some(fit) = request.learn(&source, "fit", *printing)? else { return Ok(()) };
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
     save_under(&lock, &fit, &about, output)?;

@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         Printing { json: printing.json && !arguments.model.dry_run, ..*printing },
         &read,
     )?;
-    let source = open(data, columns, Text::Gone, console)?;
+    let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
     let times = times_ahead(arguments, &source.frame)?;
     if arguments.paths.is_some() && names_of(&source.frame, columns.long.as_ref()).contains(&PATH) {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });

@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     }
     let target = checked_target(arguments)?;
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
-    let mut source = open(data, columns, text, console)?;
+    let mut source = open(data, columns, (text, &arguments.options), console)?;
     check_columns(arguments, &source, columns.long.as_ref())?;
     let Some(options) = request.for_table(&source.frame, "impute", *printing)? else { return Ok(()) };
     let n_missing = n_missing(&source);

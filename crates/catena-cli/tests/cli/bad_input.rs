@@ -21,6 +21,12 @@ fn folder() -> Folder {
         [b"catena-model 99\n", &model[model.iter().position(|byte| *byte == b'\n').unwrap() + 1..]].concat();
     folder.write("newer.catena", newer);
     let good = wide(&waves(72));
+    for (name, n_columns) in [("vast.csv", 100_000), ("broad.csv", 3000)] {
+        let line = |cell: &dyn Fn(usize) -> String| (0..=n_columns).map(cell).collect::<Vec<_>>().join(",");
+        let rows = (0..3).map(|row| line(&|column| format!("{}", (row * column) % 7 + row)));
+        let lines: Vec<String> = std::iter::once(line(&|column| format!("y{column}"))).chain(rows).collect();
+        folder.write(name, lines.join("\n") + "\n");
+    }
     for (name, text) in [
         ("unknown.xyz", "a,b\n1,2\n"),
         ("empty.csv", ""),
@@ -44,6 +50,16 @@ fn folder() -> Folder {
         ("comma.csv", "time;temp\n1;2,5\n2;3,5\n3;1,25\n"),
         ("comma_beside.csv", "time;temp;count\n1;2,5;4\n2;3,5;2\n3;1,25;3\n"),
         ("day_first.csv", "id,day,temp\n1,15/03/2013,2\n2,16/03/2013,3\n3,17/03/2013,2\n"),
+        (
+            "digits_beside.csv",
+            "time,id,temp\n1,9007199254740993,2\n2,9007199254740995,3\n3,9007199254740997,3\n",
+        ),
+        ("loud.csv", "time,temp,et\n1,2,1\n2,3,1e200\n3,2,1\n"),
+        ("end_of_time.csv", "time,temp\n2024-02-29,2\n9999-12-31,3\n2024-03-01,3\n"),
+        (
+            "clock_change.csv",
+            "time,temp\n2024-11-03T01:30[America/New_York],2\n2024-11-03T04:00[America/New_York],3\n",
+        ),
         ("digits.csv", "id,temp\n9007199254740993,2\n9007199254740995,3\n"),
         ("most_zones.csv", "time,temp\n2024-01-01T00:00Z,2\n2024-01-01T01:00,3\n2024-01-01T02:00,3\n"),
         ("zoned_points.csv", "time,temp,salt\n2024-03-02T10:00+05:00,20,-3\n"),
@@ -181,6 +197,18 @@ const CASES: &[Case] = &[
     ("impute waves.csv --budget endless -o out.csv", 2, &["endless", "thorough", "see `catena help impute`"]),
     ("impute waves.csv --threads 0 -o out.csv", 2, &["--threads 0"]),
     ("impute waves.csv --interval 95 -o out.csv", 2, &["95", "between 0 and 1"]),
+    ("fit digits_beside.csv -o out.catena", 2, &["line 2", "id", "2^53", "subtract an origin", "--outputs"]),
+    ("fit loud.csv --noise-columns et -o out.catena", 2, &["line 3", "et", "1e150", "found 1"]),
+    ("fit end_of_time.csv -o out.catena", 2, &["line 3", "9999-12-31", "out of range"]),
+    ("fit clock_change.csv -o out.catena", 2, &["line 2", "clocks change", "offset"]),
+    (
+        "fit waves.csv --structure ensemble:1000000000 -o out.catena",
+        2,
+        &["ensemble:1000000000", "from 1 to 1000"],
+    ),
+    ("fit vast.csv -o out.catena", 2, &["vast.csv", "GB of memory", "--max-memory"]),
+    ("fit vast.csv --dry-run -o out.catena", 2, &["vast.csv", "GB of memory", "--max-memory"]),
+    ("fit broad.csv --budget quick -o out.catena", 2, &["broad.csv", "3000 outputs", "--private no"]),
     ("impute waves.csv --max-memory 1kB -o out.csv", 2, &["memory", "1.0 kB"]),
     ("impute waves.csv --max-memory lots -o out.csv", 2, &["lots", "3GB"]),
     ("impute waves.csv --ouptuts temp -o out.csv", 2, &["--ouptuts", "--outputs"]),

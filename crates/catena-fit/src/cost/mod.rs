@@ -2,6 +2,10 @@
 //!
 //! Decisions depend on counted work only, never on measured time, so that a table gives the same model on every machine.
 
+mod size;
+
+pub use size::FitSize;
+
 use catena::data::Dataset;
 use catena::learning::{Family, MultiStartSettings, OptimizerSettings};
 use catena_methods::fullscale::FullScaleSize;

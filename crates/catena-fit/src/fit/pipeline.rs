@@ -6,6 +6,7 @@ use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
 use super::{given, time};
+use crate::cost::FitSize;
 use crate::error::FitError;
 use crate::families::{FamilyChoice, choose};
 use crate::method_selection::select_method;
@@ -24,6 +25,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
         method: options.method.with_default_counts(table, options.learning_rows),
         ..options.clone()
     };
+    options.check_size(FitSize::of(table))?;
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
         return finish(table, model, options, monitor);

@@ -11,7 +11,7 @@ use super::message_passing::{MessagePassing, States};
 use super::method::{Differentiable, Fitted, Method};
 use super::named::NamedMethod;
 use crate::error::FitError;
-use crate::options::{MethodChoice, StructureOption};
+use crate::options::{MOST_CHAINS, MethodChoice, StructureOption};
 
 /// The structure on which message passing conditions.
 pub(super) struct Place {
@@ -54,8 +54,8 @@ pub(super) fn condition(
         let method = MessagePassing { structure, tree, states: States::AsGiven, candidates };
         return Ok(method.fit(problem)?);
     };
-    if n_chains == 0 {
-        return Err(FitError::EmptyEnsemble);
+    if !(1..=MOST_CHAINS).contains(&n_chains) {
+        return Err(FitError::EnsembleSize { most: MOST_CHAINS, found: n_chains });
     }
     if candidates.is_some() {
         return Err(FitError::CandidatesInEnsemble);

@@ -51,7 +51,7 @@ pub struct FitOptions {
     /// The number of random rows from which methods other than message passing learn; `None` for all rows, or for as many as
     /// the budget allows with full-scale inference.
     pub learning_rows: Option<usize>,
-    /// The memory limit of dense methods.
+    /// The memory limit of the fit; larger fits are refused.
     pub memory: MemoryLimit,
     /// The seed of all random numbers.
     pub seed: u64,

@@ -12,7 +12,7 @@ pub use choices::{Budget, GivenParameters, KernelPair, MeanChoice, TransformChoi
 pub use fit_options::FitOptions;
 pub use methods::MethodChoice;
 pub(crate) use methods::with_methods;
-pub use structures::StructureOption;
+pub use structures::{MOST_CHAINS, StructureOption};
 pub use time::{
     ComponentKind, ComponentParameters, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, SharedHarmonic, SharedSeason,
     TimeOptions, TimeParameters,

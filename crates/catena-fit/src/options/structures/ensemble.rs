@@ -5,6 +5,9 @@ use catena::structure::{StructureError, Tree};
 
 use super::{NamedStructure, StructureOption, chain};
 
+/// The largest ensemble. The spread of a mean over chains falls with the root of their number, so more of them change little.
+pub const MOST_CHAINS: usize = 1000;
+
 pub(super) struct Definition;
 
 impl NamedStructure for Definition {
@@ -13,11 +16,15 @@ impl NamedStructure for Definition {
     }
 
     fn usage(&self) -> &'static str {
-        "ensemble:K with K at least 1"
+        "ensemble:K with K from 1 to 1000"
     }
 
     fn has_count(&self) -> bool {
         true
+    }
+
+    fn most(&self) -> usize {
+        MOST_CHAINS
     }
 
     fn with_count(&self, count: usize) -> StructureOption {

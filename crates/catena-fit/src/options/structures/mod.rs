@@ -4,6 +4,8 @@ mod chain;
 mod ensemble;
 mod tree;
 
+pub use ensemble::MOST_CHAINS;
+
 use std::fmt;
 use std::str::FromStr;
 
@@ -25,6 +27,11 @@ pub(super) trait NamedStructure: Sync {
     /// Whether the word has a count.
     fn has_count(&self) -> bool {
         false
+    }
+
+    /// The largest count.
+    fn most(&self) -> usize {
+        usize::MAX
     }
 
     /// The option with this count, which is 0 for a word without one.
@@ -73,7 +80,7 @@ structures! {
     Tree => tree,
     /// Several random greedy chains; parameters are learned on the greedy chain, predictions are combined.
     Ensemble {
-        /// The number of chains.
+        /// The number of chains, up to [`MOST_CHAINS`].
         n_chains: usize
     } => ensemble,
 }
@@ -138,7 +145,9 @@ impl FromStr for StructureOption {
             None => with_word(text).filter(|found| !found.has_count()).map(|found| found.with_count(0)),
             Some((word, count)) => with_word(word)
                 .filter(|found| found.has_count())
-                .and_then(|found| Some(found.with_count(positive_count(count)?))),
+                .and_then(|found| Some((found, positive_count(count)?)))
+                .filter(|(found, count)| *count <= found.most())
+                .map(|(found, count)| found.with_count(count)),
         };
         let usages = ALL.iter().map(|structure| structure.usage());
         found.ok_or_else(|| UnknownWord::one_of([AUTO].into_iter().chain(usages)))
@@ -157,11 +166,21 @@ mod tests {
             let (name, count) = option.to_parts();
             assert_eq!(StructureOption::from_parts(name, count), Some(option));
         }
-        for word in
-            ["", "Chain", "chain:3", "auto:1", "chain:", "ensemble", "ensemble:0", "ensemble:-1", "forest"]
-        {
+        for word in [
+            "",
+            "Chain",
+            "chain:3",
+            "auto:1",
+            "chain:",
+            "ensemble",
+            "ensemble:0",
+            "ensemble:-1",
+            "ensemble:1001",
+            "ensemble:1000000000",
+            "forest",
+        ] {
             let error = word.parse::<StructureOption>().unwrap_err().to_string();
-            assert_eq!(error, "write auto, chain, tree or ensemble:K with K at least 1", "{word}");
+            assert_eq!(error, "write auto, chain, tree or ensemble:K with K from 1 to 1000", "{word}");
         }
         assert_eq!(StructureOption::from_parts("forest", 0), None);
     }
