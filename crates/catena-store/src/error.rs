@@ -16,6 +16,11 @@ pub enum StoreError {
     File(#[from] ModelFileError),
     #[error("{file}: {cause}")]
     Fit { file: FileName, cause: Box<FitError> },
+    #[error(
+        "{file}: {field} is {value}, but must be {expected}; the file was changed after it was written: copy it again, or fit the \
+         model again"
+    )]
+    Number { file: FileName, field: String, value: String, expected: String },
     #[error("the model has non-finite numbers and cannot be saved; check the table for extreme values")]
     NotFinite,
     #[error("{file}: cannot make the page ({cause})")]

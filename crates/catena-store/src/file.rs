@@ -14,6 +14,7 @@ use catena_io::time::TimeAxis;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::validation::Numbers;
 use crate::{About, StoreError};
 
 /// A fit and the description of its table.
@@ -227,6 +228,10 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         let array = container.array(name).map_err(|_| broken("an array is missing"))?;
         array.as_f64().map(<[f64]>::to_vec).ok_or_else(|| broken("an array has the wrong kind"))
     };
+    let checked = Numbers { file };
+    checked.arrays(&container)?;
+    checked.preparation(&header.preparation)?;
+    checked.summary(&header.summary)?;
     let (n_inputs, n_outputs) = (header.inputs.len(), header.outputs.len());
     let inputs = numbers("inputs")?;
     if n_inputs == 0 || n_outputs == 0 || header.preparation.inputs.len() != n_inputs {
@@ -260,13 +265,15 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
             Some(points.map_err(|_| broken("the candidates are not a table"))?)
         }
     };
+    let structure = header.structure.structure().ok_or_else(|| broken("the structure is unknown"))?;
+    checked.structure(structure)?;
     let about = about_of(&header);
     let parts = FitParts {
         table,
         preparation: header.preparation,
         model,
         method: header.method.method().ok_or_else(|| broken("the method is unknown"))?,
-        structure: header.structure.structure().ok_or_else(|| broken("the structure is unknown"))?,
+        structure,
         candidates,
         seed: header.seed,
         summary: header.summary,

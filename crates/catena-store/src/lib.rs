@@ -4,7 +4,7 @@
 //! - `file`: [`save`] and [`load`], to a file or to bytes.
 //! - `parameters`: [`Parameters`], the learned parameters as JSON text.
 //! - `report`: a self-contained HTML page from plain numbers; `fit_report`: [`page`], the page of a fit.
-//! - `length`: lengths along an input as text.
+//! - `length`: lengths along an input as text; `validation`: the ranges of all numbers of a file.
 
 mod about;
 mod error;
@@ -13,6 +13,7 @@ mod fit_report;
 mod length;
 mod parameters;
 pub mod report;
+mod validation;
 
 pub use about::About;
 pub use error::StoreError;

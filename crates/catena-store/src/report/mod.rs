@@ -27,6 +27,7 @@
 //! ```
 
 mod check;
+mod direction;
 mod model;
 mod page;
 mod payload;

@@ -1,6 +1,7 @@
 //! Assembles the page from the files in `page/`: one HTML document with style sheet, scripts and data inside.
 
 use super::Report;
+use super::direction::isolated;
 
 const FRAME: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/style.css");
@@ -25,7 +26,7 @@ const SCRIPTS: &[&str] = &[
 pub(crate) fn page(report: &Report) -> String {
     let scripts = SCRIPTS.join("\n");
     let data = super::payload::payload(report);
-    let title = escaped(&report.title);
+    let title = escaped(&isolated(&report.title));
     let mut html = String::with_capacity(FRAME.len() + STYLE.len() + scripts.len() + data.len());
     // One pass over the frame, so that a placeholder inside the user's text stays text.
     let mut rest = FRAME;

@@ -2,12 +2,13 @@
 
 use serde::{Serialize, Serializer};
 
+use super::direction::isolated_strings;
 use super::{Axis, BandMeaning, OutputSeries, Report, Table};
 
 /// The data block: JSON in which no `<` occurs, so that no text can end the block or begin a comment.
 pub(super) fn payload(report: &Report) -> String {
     // Plain structs of numbers and text always become JSON; numbers that are not finite become null.
-    serde_json::to_string(report).unwrap_or_default().replace('<', "\\u003c")
+    isolated_strings(&serde_json::to_string(report).unwrap_or_default()).replace('<', "\\u003c")
 }
 
 /// Serializes the table packed.
