@@ -30,10 +30,10 @@ pub mod parts;
 mod prepare;
 mod relearn;
 pub mod scores;
+mod size;
 
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::fullscale::FullScaleSize;
-pub use cost::FitSize;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
 pub use fit::{
@@ -49,3 +49,4 @@ pub use options::{
     UnknownWord,
 };
 pub use prepare::{InputUnits, OutputTransform, Predictive, Preparation, median_gap, rows_with_a_cell};
+pub use size::FitSize;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const LAYERS: &[&[&str]] = &[
     &["error", "monitor", "normal", "options"],
     &["cost"],
-    &["prepare"],
+    &["prepare", "size"],
     &["learn", "scores"],
     &["folds"],
     &["families"],

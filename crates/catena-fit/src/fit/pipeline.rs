@@ -6,7 +6,6 @@ use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
 use super::{given, time};
-use crate::cost::FitSize;
 use crate::error::FitError;
 use crate::families::{FamilyChoice, choose};
 use crate::method_selection::select_method;
@@ -14,6 +13,7 @@ use crate::methods::{learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
 use crate::options::FitOptions;
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
+use crate::size::FitSize;
 
 /// Chooses, learns and conditions a model on a table in the user's units. Everything the options leave open is decided from
 /// the data; [`Fit::summary`] lists the decisions and their reasons.

@@ -3,7 +3,8 @@
 use super::choice::{find, numbers};
 use super::{SelectError, nearest_name};
 use crate::place::Excerpt;
-use crate::table::Table;
+use crate::table::{NumberStyle, Table};
+use crate::write::number_text;
 
 /// A noise column, and its output if named.
 pub(crate) struct NoiseColumn {
@@ -82,7 +83,8 @@ pub(crate) fn noise_of(
     if (1e-150..=1e150).contains(&noise) {
         return Ok(noise);
     }
-    let text = if noise.is_nan() { "a missing cell".to_owned() } else { noise.to_string() };
+    let shown = || number_text(noise, NumberStyle::Double);
+    let text = if noise.is_nan() { "a missing cell".to_owned() } else { shown() };
     Err(SelectError::NoiseCell {
         file: table.file().clone(),
         place: table.place_of(row),

@@ -2,10 +2,6 @@
 //!
 //! Decisions depend on counted work only, never on measured time, so that a table gives the same model on every machine.
 
-mod size;
-
-pub use size::FitSize;
-
 use catena::data::Dataset;
 use catena::learning::{Family, MultiStartSettings, OptimizerSettings};
 use catena_methods::fullscale::FullScaleSize;
@@ -17,8 +13,8 @@ const NEIGHBORHOOD_RATE: f64 = 4e9;
 /// The same in one large dense system.
 const DENSE_RATE: f64 = 1.2e10;
 /// The fewest rows and iterations that can distinguish models.
-const FEWEST_ROWS: usize = 200;
-const FEWEST_ITERATIONS: usize = 15;
+pub(crate) const FEWEST_ROWS: usize = 200;
+pub(crate) const FEWEST_ITERATIONS: usize = 15;
 
 /// Multi-start settings: all starts run `trial_iterations` iterations, the best one continues to `iterations`.
 pub(crate) fn limits(trial_iterations: usize, iterations: usize) -> MultiStartSettings {
@@ -35,7 +31,7 @@ fn short(trial_iterations: usize, iterations: usize) -> MultiStartSettings {
 }
 
 /// Microseconds of one core for the log evidence with its gradient, per row: from instruction counts at 8, 13 and 26 states.
-fn microseconds_per_row(state_size: usize, n_outputs: usize) -> f64 {
+pub(crate) fn microseconds_per_row(state_size: usize, n_outputs: usize) -> f64 {
     let size = state_size as f64;
     0.1 * size + 5e-4 * size * size * (n_outputs + 3) as f64
 }

@@ -3,7 +3,7 @@
 use catena::data::Dataset;
 use catena_methods::Bytes;
 
-use super::{FEWEST_ITERATIONS, FEWEST_ROWS, TableSize, duration_text, microseconds_per_row};
+use crate::cost::{FEWEST_ITERATIONS, FEWEST_ROWS, TableSize, duration_text, microseconds_per_row};
 use crate::error::FitError;
 use crate::options::{Budget, FitOptions, MOST_WITH_OWN_SEASONS, MethodChoice};
 
