@@ -3,10 +3,7 @@
 use catena::data::InputPoints;
 use catena::structure::{StructureError, Tree};
 
-use super::{NamedStructure, StructureOption, chain};
-
-/// The largest ensemble. The spread of a mean over chains falls with the root of their number, so more of them change little.
-pub const MOST_CHAINS: usize = 1000;
+use super::{MOST_CHAINS, NamedStructure, StructureOption, chain};
 
 pub(super) struct Definition;
 

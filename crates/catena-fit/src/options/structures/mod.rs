@@ -4,8 +4,6 @@ mod chain;
 mod ensemble;
 mod tree;
 
-pub use ensemble::MOST_CHAINS;
-
 use std::fmt;
 use std::str::FromStr;
 
@@ -13,6 +11,9 @@ use catena::data::InputPoints;
 use catena::structure::{StructureChoice, StructureError, Tree};
 
 use super::words::{UnknownWord, positive_count};
+
+/// The largest ensemble. The spread of a mean over chains falls with the root of their number, so more of them change little.
+pub const MOST_CHAINS: usize = 1000;
 
 /// A structure that users choose by name.
 pub(super) trait NamedStructure: Sync {
