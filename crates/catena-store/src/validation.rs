@@ -151,7 +151,7 @@ impl Numbers<'_> {
         for (at, scores) in scores.iter().enumerate() {
             let field = |name: &str| format!("{field}[{at}].{name}");
             self.one(scores.rmse, Range::NotNegative, || field("rmse"))?;
-            self.one(scores.mnll, Range::Finite, || field("mnll"))?;
+            self.one(scores.log_score, Range::Finite, || field("log_score"))?;
             self.one(scores.coverage, Range::Fraction, || field("coverage"))?;
         }
         Ok(())
