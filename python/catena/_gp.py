@@ -60,6 +60,10 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     mean : str
         Prior mean of the outputs: ``"constant"``, ``"linear"`` (in the inputs) or ``"auto"``: constant with one input, with
         several linear if that predicts held-out cells better.
+    combine : str
+        ``"auto"``: along one input, a mixture of several models and regressions on the other outputs if it predicts held-out
+        cells better than the best single model. ``"none"``: the best single model. A mixture needs an open model and the
+        default or thorough budget; `summary_["members"]` lists its members.
     budget : str
         Computing budget for model selection and learning: ``"quick"``, ``"default"`` or ``"thorough"``.
     learn : bool
@@ -133,6 +137,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         private: bool | str = "auto",
         periods: Any = None,
         mean: str = "auto",
+        combine: str = "auto",
         budget: str = "default",
         learn: bool = True,
         parameters: dict[str, Any] | str | PathLike[str] | None = None,
@@ -152,6 +157,7 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         self.private = private
         self.periods = periods
         self.mean = mean
+        self.combine = combine
         self.budget = budget
         self.learn = learn
         self.parameters = parameters

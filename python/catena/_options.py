@@ -19,6 +19,7 @@ def fit_options(gp, n_outputs, clock=None):
         "structure": gp.structure,
         "method": gp.method,
         "mean": gp.mean,
+        "combine": gp.combine,
         "budget": gp.budget,
         "kernel": gp.kernel,
     }

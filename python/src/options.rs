@@ -2,8 +2,8 @@
 
 use catena::data::InputPoints;
 use catena_fit::{
-    Budget, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice, StructureOption, TimeOptions,
-    TimeSpec, UnknownWord,
+    Budget, CombineChoice, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice,
+    StructureOption, TimeOptions, TimeSpec, UnknownWord,
 };
 use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
@@ -36,6 +36,8 @@ pub(crate) struct RequestedOptions<'py> {
     structure: String,
     #[pyo3(item)]
     method: String,
+    #[pyo3(item)]
+    combine: String,
     #[pyo3(item)]
     budget: String,
     #[pyo3(item)]
@@ -83,6 +85,8 @@ impl RequestedOptions<'_> {
             self.method.parse().map_err(|error| word("method", &self.method, error))?;
         let mean: MeanChoice = self.mean.parse().map_err(|error| word("mean", &self.mean, error))?;
         let budget: Budget = self.budget.parse().map_err(|error| word("budget", &self.budget, error))?;
+        let combine: CombineChoice =
+            self.combine.parse().map_err(|error| word("combine", &self.combine, error))?;
         let time = self.time()?;
         let kernel: Option<KernelPair> = match (&self.kernel, &time) {
             (Some(kernel), None) => Some(kernel.parse().map_err(Failure::input)?),
@@ -114,6 +118,7 @@ impl RequestedOptions<'_> {
             standardize: self.standardize,
             transforms: self.transforms,
             candidates,
+            combine,
             budget,
             seed: self.seed,
             input_names: inputs.to_vec(),

@@ -32,7 +32,11 @@ X, Y = line()
         ([[1.0], [2.0, 3.0]], [1.0, 2.0], "not rectangular"),
         (X, np.zeros(25, dtype="datetime64[s]"), "holds times"),
         (X[:1], Y[:1], "n_samples = 1"),
-        (10**18 + np.arange(25)[:, None], Y, "X has the integer 1000000000000000000, beyond 2.*subtract an origin"),
+        (
+            10**18 + np.arange(25)[:, None],
+            Y,
+            "X has the integer 1000000000000000000, beyond 2.*subtract an origin",
+        ),
         (np.arange(25, dtype=np.uint64)[:, None] + np.uint64(2**63), Y, "beyond 2"),
         ([[2**70 + row] for row in range(25)], Y, "beyond 2"),
         (X, np.full(25, -(2**53)), "Y has the integer -9007199254740992, beyond 2"),

@@ -266,7 +266,9 @@ def far(labels=("t", "a", "b")):
 @pytest.mark.parametrize(
     "frame",
     [
-        pd.DataFrame({"a": np.arange(9.0)}, index=pd.Index(1_700_000_000_000_000_000 + np.arange(9), name="t")),
+        pd.DataFrame(
+            {"a": np.arange(9.0)}, index=pd.Index(1_700_000_000_000_000_000 + np.arange(9), name="t")
+        ),
         pd.DataFrame({"t": pd.array([2**60 + row for row in range(8)] + [None], dtype="Int64"), "a": 1.0}),
         pd.DataFrame({"t": pd.array([2**60 + row for row in range(9)], dtype="int64[pyarrow]"), "a": 1.0}),
         pd.DataFrame({"t": pd.Series([2**70 + row for row in range(9)], dtype=object), "a": 1.0}),
@@ -277,9 +279,8 @@ def far(labels=("t", "a", "b")):
     ],
 )
 def test_integers_that_would_lose_digits_are_refused(frame):
-    with pytest.raises(InputError, match="column 't' has the integer .* beyond .*subtract an origin"):
+    with pytest.raises(InputError, match=r"column 't' has the integer .* beyond .*subtract an origin"):
         catena.MultiOutputGP().fit(frame)
-
 
 
 def test_labels_that_are_no_text_are_found_as_columns():

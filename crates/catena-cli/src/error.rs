@@ -166,7 +166,7 @@ impl CliError {
 
 /// The reply to the former verb `reproduce`.
 const REPRODUCE: &str = "`reproduce` is a program of its own; in a checkout of the source, run \
-                         `cargo run --release -p catena-experiments -- sensor -o results`";
+                         `cargo run --release -p catena-experiments -- sensor -o results`; see `catena --help`";
 
 /// Prints help, or a usage error as one sentence, and returns the exit code.
 pub(crate) fn usage_exit(error: &clap::Error, words: &[OsString]) -> ExitCode {

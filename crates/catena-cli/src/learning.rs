@@ -57,6 +57,7 @@ impl<'a> FitRequest<'a> {
                 Some(KernelOption::Pair(pair)) => Some(pair),
                 Some(KernelOption::Sum(_) | KernelOption::Time) | None => None,
             },
+            combine: given.combine,
             budget: given.budget,
             seed: given.seed,
             ..FitOptions::default()

@@ -75,8 +75,8 @@ impl SelectionPlan {
     pub(crate) fn new(budget: Budget, n_rows: usize, n_outputs: usize, state_size: usize) -> Self {
         let (mut n_folds, mut smoothness, mut candidate) = match budget {
             Budget::Quick => (0, 15, 30),
-            Budget::Default => (2, 30, 60),
-            Budget::Thorough => (3, 60, 150),
+            Budget::Default => (4, 20, 30),
+            Budget::Thorough => (5, 60, 120),
         };
         // Seconds of one core for all candidates, and the most rows to use.
         let (seconds, most_rows) = match budget {
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn wide_tables_are_compared_with_less_work_each() {
         let narrow = SelectionPlan::new(Budget::Default, 4000, 7, 24);
-        assert!(!narrow.is_reduced && narrow.n_folds == 2 && narrow.candidate.optimizer.max_iterations == 60);
+        assert!(!narrow.is_reduced && narrow.n_folds == 4 && narrow.candidate.optimizer.max_iterations == 30);
         for n_outputs in [60, 120] {
             let state_size = (12 + n_outputs) * 5 / 4;
             let wide = SelectionPlan::new(Budget::Default, 4000, n_outputs, state_size);

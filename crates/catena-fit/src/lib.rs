@@ -31,22 +31,25 @@ mod prepare;
 mod relearn;
 pub mod scores;
 mod size;
+mod stack;
 
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::fullscale::FullScaleSize;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
 pub use fit::{
-    ComponentSummary, Fit, FitParts, HeldOut, LatentSummary, OutputSummary, SumSummary, Summary, fit,
+    ComponentSummary, Fit, FitParts, HeldOut, LatentSummary, MemberSummary, OutputSummary, SumSummary,
+    Summary, fit,
 };
 pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{
-    Budget, ComponentKind, ComponentParameters, FitOptions, GivenParameters, KernelPair, MOST_CHAINS,
-    MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason, SpecError,
-    StructureOption, Term, TimeOptions, TimeParameters, TimeSpec, TransformChoice, UnknownKernel,
+    Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters, KernelPair,
+    MOST_CHAINS, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason,
+    SpecError, StructureOption, Term, TimeOptions, TimeParameters, TimeSpec, TransformChoice, UnknownKernel,
     UnknownWord,
 };
 pub use prepare::{InputUnits, OutputTransform, Predictive, Preparation, median_gap, rows_with_a_cell};
 pub use size::FitSize;
+pub use stack::{Member, MemberKind, ResidualProcess, RowRegression, RowRule};

@@ -15,7 +15,7 @@ const LAYERS: &[&[&str]] = &[
     &["folds"],
     &["families"],
     &["methods"],
-    &["method_selection"],
+    &["method_selection", "stack"],
     &["fit"],
     &["blocks", "forecast", "live", "parts", "relearn"],
 ];

@@ -78,7 +78,7 @@ fn twenty_outputs_share_a_season_without_being_asked() {
     let part = first_rows(&whole, 264);
     let fitted = learned(&part, None, vec![DAY as f64]).unwrap();
     let decisions = fitted.summary().decisions.join("; ");
-    assert!(decisions.contains("share 2 groups"), "{decisions}");
+    assert!(decisions.contains("each season is shared, as 2 processes"), "{decisions}");
     let sums = fitted.summary().sums();
     assert_eq!(sums.len(), 22, "twenty sums and two groups");
     assert!(sums[21].name.contains("shared"));

@@ -14,6 +14,7 @@ use catena_io::time::TimeAxis;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::members::{self, MemberHeader};
 use crate::validation::Numbers;
 use crate::{About, StoreError};
 
@@ -42,6 +43,8 @@ struct Header {
     latents: Vec<LatentKind>,
     preparation: Preparation,
     summary: Summary,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    members: Vec<MemberHeader>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -122,7 +125,8 @@ fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
 }
 
 fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
-    let FitParts { table, preparation, model, method, structure, candidates, seed, summary } = fit.parts();
+    let FitParts { table, preparation, model, method, structure, candidates, seed, summary, members } =
+        fit.parts();
     let plain = PlainModel::of(model);
     let input = |input: &Input| InputHeader {
         name: input.name.clone(),
@@ -143,6 +147,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         latents: plain.latents.clone(),
         preparation: preparation.clone(),
         summary: finite(summary.clone()),
+        members: members::headers(members),
     };
     // JSON has no infinities or NaN: fail now rather than when the file is opened.
     let header = serde_json::to_value(&header).map_err(|_| StoreError::NotFinite)?;
@@ -162,6 +167,9 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
     add("shared_weights", Array::from_f64(shared).with_shape(&shape)?);
     add("private_weights", Array::from_f64(private));
     add("noise", Array::from_f64(noise));
+    for (name, array) in members::arrays(members) {
+        add(&name, array);
+    }
     if let Some(candidates) = candidates {
         let shape = [candidates.n_rows(), candidates.dim()];
         add("candidates", Array::from_f64(candidates.values().to_vec()).with_shape(&shape)?);
@@ -181,6 +189,7 @@ fn finite(mut summary: Summary) -> Summary {
     };
     summary.held_out.retain(is_finite);
     summary.held_out_by_output.retain(is_finite);
+    summary.members.retain(|member| is_finite(&member.alone));
     summary.tried.retain(|tried| tried.score.is_finite());
     summary.path.retain(|value| value.is_finite());
     summary.probabilities.retain(|value| value.is_finite());
@@ -268,6 +277,9 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
     let structure = header.structure.structure().ok_or_else(|| broken("the structure is unknown"))?;
     checked.structure(structure)?;
     let about = about_of(&header);
+    let members = members::members(header.members, (n_inputs, n_outputs), &|name| numbers(name).ok())
+        .ok_or_else(|| broken("a member of the mixture is incomplete or out of range"))?;
+    members.iter().filter_map(members::preparation).try_for_each(|own| checked.preparation(own))?;
     let parts = FitParts {
         table,
         preparation: header.preparation,
@@ -277,6 +289,7 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         candidates,
         seed: header.seed,
         summary: header.summary,
+        members,
     };
     Ok((parts, about))
 }

@@ -96,7 +96,8 @@ fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) ->
     let places = |output: usize| (0..n_rows).map(move |row| row * n_outputs + output);
     let output = |(output, name): (usize, &String)| {
         let quantile = |share: f64| places(output).map(|at| predictive.quantile(at, share)).collect();
-        let bands = if fit.parts().preparation.outputs[output].log {
+        let is_normal = fit.parts().members.is_empty() && !fit.parts().preparation.outputs[output].log;
+        let bands = if !is_normal {
             let (lo50, hi50, lo95, hi95) = (quantile(0.25), quantile(0.75), quantile(0.025), quantile(0.975));
             Bands::Quantiles { lo50, hi50, lo95, hi95 }
         } else {
@@ -242,12 +243,18 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
     }
     let has_any = !probabilities.is_empty();
     let points = levels.map(|nominal| CoveragePoint { nominal, observed: covered(nominal) });
-    let methods = summary.held_out.iter().enumerate().map(|(at, scores)| MethodScore {
-        name: scores.name.clone(),
-        is_this_fit: at == 0,
+    let score = |name: String, is_this_fit: bool, scores: &HeldOut| MethodScore {
+        name,
+        is_this_fit,
         rmse: Some(scores.rmse),
         log_score: Some(scores.log_score),
         coverage95: Some(scores.coverage),
+    };
+    let methods = summary.held_out.iter().enumerate();
+    let methods = methods.map(|(at, scores)| score(scores.name.clone(), at == 0, scores));
+    let members = summary.members.iter().map(|member| {
+        let name = format!("member with weight {:.0} %: {}", 100.0 * member.weight, member.alone.name);
+        score(name, false, &member.alone)
     });
     let of_output = |scores: &HeldOut| OutputScore {
         output: scores.name.clone(),
@@ -263,7 +270,7 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
         n_cells: first.n_cells,
         coverage: if has_any { points.to_vec() } else { vec![] },
         pit_counts: if has_any { pit_counts } else { vec![] },
-        methods: methods.collect(),
+        methods: methods.chain(members).collect(),
         by_output: summary.held_out_by_output.iter().map(of_output).collect(),
     })
 }

@@ -11,6 +11,7 @@ mod error;
 mod file;
 mod fit_report;
 mod length;
+mod members;
 mod parameters;
 pub mod report;
 mod validation;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena::kernel::StateKind;
-use catena_fit::{Budget, MeanChoice, MethodChoice, StructureOption};
+use catena_fit::{Budget, CombineChoice, MeanChoice, MethodChoice, StructureOption};
 use catena_io::memory::default_limit;
 use clap::Args;
 
@@ -41,6 +41,9 @@ pub(crate) struct ModelOptions {
     /// State of each latent process: auto, derivative (value and derivatives) or value.
     #[arg(long, default_value = "auto", value_parser = values::state)]
     pub(crate) state: Chosen<StateKind>,
+    /// Combine several models and regressions by their scores on held-out cells: auto, or none for the best single model.
+    #[arg(long, default_value = "auto", value_name = "auto|none")]
+    pub(crate) combine: CombineChoice,
     /// Random seed.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -55,7 +58,7 @@ pub(crate) struct ModelOptions {
     #[arg(long, default_value = "default")]
     pub(crate) budget: Budget,
     /// Do not learn; use the kernels, latents and parameters of --parameters.
-    #[arg(long, conflicts_with_all = ["latents", "kernel", "period", "private", "ard", "budget"])]
+    #[arg(long, conflicts_with_all = ["latents", "kernel", "period", "private", "ard", "combine", "budget"])]
     pub(crate) no_learn: bool,
     /// JSON file of parameters as written by `fit --parameters-out`: mixing, length_scales, noise and kernel, or the sums of a time
     /// model; `-` is standard input.

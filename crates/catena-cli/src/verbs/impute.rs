@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "MODEL",
         conflicts_with_all = [
-            "latents", "kernel", "period", "private", "ard", "structure", "method", "state", "budget", "no_learn",
+            "latents", "kernel", "period", "private", "ard", "combine", "structure", "method", "state", "budget", "no_learn",
             "parameters", "inputs", "outputs", "long", "noise_columns",
         ]
     )]

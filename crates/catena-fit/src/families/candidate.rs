@@ -4,10 +4,12 @@ use catena::learning::{Family, Learned};
 use serde::{Deserialize, Serialize};
 
 use crate::options::{FitOptions, TransformChoice};
-use crate::scores::{HeldOutScores, Scores, is_better};
+use crate::scores::{Densities, HeldOutScores, Scores, is_better, mean_with_error};
 
-/// A later candidate must be better by this many nats per cell: simpler ones come first.
-const WORTHWHILE: f64 = 0.003;
+/// Candidates that are worse by more than this many nats per cell are worse, however uncertain the difference is.
+const MOST_ERROR: f64 = 0.1;
+/// The fewest candidates that are tried on all folds.
+const FEWEST_PROMISING: usize = 4;
 
 /// A candidate model and its score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,37 +72,99 @@ pub(crate) fn family_name(family: &Family, transforms: &TransformChoice, options
 
 /// The result of a candidate.
 pub(super) struct TrialResult {
+    /// Learned on all cells of the sample or, if there are folds, on the training cells of the first.
     pub(super) learned: Learned,
-    pub(super) score: f64,
+    /// Log evidence minus half the logarithm of the number of cells for every parameter, a mean over the folds.
+    pub(super) parsimony: f64,
     pub(super) held_out: Option<HeldOutScores>,
+    /// Predictive densities at the held-out cells of all folds.
+    pub(super) densities: Densities,
 }
 
 impl TrialResult {
+    /// The results of one candidate on several folds, with the model learned on the first.
+    pub(super) fn pooled(first: Self, others: Vec<Self>) -> Self {
+        let count = 1.0 + others.len() as f64;
+        let Self { learned, mut parsimony, held_out, mut densities } = first;
+        let mut scores = vec![held_out];
+        for other in others {
+            parsimony += other.parsimony;
+            scores.push(other.held_out);
+            densities.extend(other.densities);
+        }
+        let held_out = HeldOutScores::pooled(scores.into_iter().flatten().collect());
+        Self { learned, parsimony: parsimony / count, held_out, densities }
+    }
+
     /// The scores on held-out cells, if there are any.
     pub(super) fn scores(&self) -> Option<Scores> {
         self.held_out.as_ref().map(|held_out| held_out.scores)
     }
 
-    /// The results of one candidate on several folds, with the model learned on the first.
-    pub(super) fn pooled(first: Self, others: Vec<Self>) -> Self {
-        if others.is_empty() {
-            return first;
-        }
-        let all = [first.held_out].into_iter().chain(others.into_iter().map(|result| result.held_out));
-        let held_out = HeldOutScores::pooled(all.flatten().collect());
-        let score = held_out.as_ref().map_or(f64::NAN, |held_out| held_out.scores.log_score);
-        Self { learned: first.learned, score, held_out }
+    /// The log score per held-out cell or, without folds, the parsimony score.
+    pub(super) fn score(&self) -> f64 {
+        self.scores().map_or(self.parsimony, |scores| scores.log_score)
     }
 }
 
-/// The candidate with the best score.
-pub(super) fn best(trials: &[(FamilyCandidate, TrialResult)]) -> &(FamilyCandidate, TrialResult) {
-    let mut best = &trials[0];
-    for one in &trials[1..] {
-        let margin = if one.1.held_out.is_some() { WORTHWHILE } else { 0.0 };
-        if is_better(one.1.score, best.1.score, margin) {
-            best = one;
-        }
+/// The candidates that are tried on further folds: the better half on the first fold, each with the best factor on its standard
+/// deviations, and at least four.
+pub(super) fn promising(results: &[TrialResult]) -> Vec<usize> {
+    let score = |at: &usize| results[*at].densities.best_log_score();
+    let mut order: Vec<usize> = (0..results.len()).collect();
+    order.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    order.retain(|at| results[*at].densities.is_finite());
+    order.truncate(results.len().div_ceil(2).max(FEWEST_PROMISING));
+    order.sort_unstable();
+    order
+}
+
+/// The best candidate of those tried on all folds. Without held-out cells it has the best parsimony score. With them, candidates count as equal to the one
+/// with the best log score if the difference is within its standard error, where all cells of a gap count as one observation;
+/// among equals the parsimony score decides. So no candidate wins by noise, and none that explains the table far worse wins by
+/// being vague. Parsimony scores of tables with different transforms are not comparable; a candidate with other transforms than
+/// the first must be better by more than the standard error.
+pub(super) fn best<'a>(
+    trials: &'a [(FamilyCandidate, TrialResult)],
+    gaps: &[usize],
+) -> &'a (FamilyCandidate, TrialResult) {
+    // Parsimony scores without folds have no densities.
+    let is_complete = |one: &&(FamilyCandidate, TrialResult)| one.1.densities.len() == gaps.len();
+    let Some(first) = trials.iter().find(is_complete) else { return &trials[0] };
+    let is_comparable = |one: &&(FamilyCandidate, TrialResult)| one.0.transforms == first.0.transforms;
+    let by = |score: &dyn Fn(&TrialResult) -> f64, among: &mut dyn Iterator<Item = &'a _>| {
+        among.fold(
+            first,
+            |best: &(FamilyCandidate, TrialResult), one: &'a (FamilyCandidate, TrialResult)| {
+                if is_better(score(&one.1), score(&best.1), 0.0) { one } else { best }
+            },
+        )
+    };
+    let parsimony = |result: &TrialResult| result.parsimony;
+    if gaps.is_empty() {
+        return by(&parsimony, &mut trials.iter().filter(is_comparable));
     }
-    best
+    let log_score = |result: &TrialResult| result.score();
+    let top = by(&log_score, &mut trials.iter().filter(is_complete));
+    let gain = |one: &(FamilyCandidate, TrialResult), over: &(FamilyCandidate, TrialResult)| {
+        let (one, over) = (one.1.densities.log_densities(1.0), over.1.densities.log_densities(1.0));
+        let gains: Vec<f64> = one.iter().zip(over).map(|(one, over)| one - over).collect();
+        mean_with_error(&gains, gaps)
+    };
+    let is_equal = |one: &&(FamilyCandidate, TrialResult)| {
+        let (mean, error) = gain(top, one);
+        std::ptr::eq(*one, top) || mean <= error.min(MOST_ERROR)
+    };
+    let mut equals = trials.iter().filter(is_complete).filter(is_comparable).filter(is_equal);
+    match equals.next() {
+        Some(one) => {
+            equals.fold(
+                one,
+                |best, one| {
+                    if is_better(one.1.parsimony, best.1.parsimony, 0.0) { one } else { best }
+                },
+            )
+        }
+        None => top,
+    }
 }

@@ -6,7 +6,9 @@ mod selection;
 mod skew;
 mod smoothness;
 pub(crate) mod time;
+mod trials;
 
 pub use candidate::CandidateSummary;
 pub(crate) use candidate::family_name;
 pub(crate) use selection::{FamilyChoice, choose, choose_on, selection_rows};
+pub(crate) use trials::{Comparison, FamilyTrial};

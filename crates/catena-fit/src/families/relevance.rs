@@ -23,7 +23,7 @@ impl FamilySelection<'_> {
         if self.sample.inputs().dim() < 2 || !is_open || self.reporter.is_stopped() {
             return Ok(());
         }
-        let (candidate, result) = best(trials);
+        let (candidate, result) = best(trials, &self.gaps());
         let candidate = candidate.clone();
         let (preparation, mut table) = self.prepared(&candidate.transforms)?;
         if let Some(fold) = self.folds.first().filter(|fold| !fold.held_out.is_empty()) {

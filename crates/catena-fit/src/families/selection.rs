@@ -9,16 +9,17 @@ use catena::learning::{Family, MultiStartSettings};
 use catena::model::Lmc;
 use rayon::prelude::*;
 
-use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best};
+use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising};
 use super::skew::{positive_outputs, skewed_outputs};
+use super::trials::{Comparison, FamilyTrial, gaps};
 use crate::cost::{SelectionPlan, TableSize, final_settings};
 use crate::error::FitError;
-use crate::folds::{Fold, representative_rows, simple_rule_scores};
+use crate::folds::{Fold, pooled_simple_rule_scores, representative_rows};
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, MeanChoice, TransformChoice};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
-use crate::scores::{HeldOutScores, Scores, pooled};
+use crate::scores::{Densities, HeldOutScores, Scores};
 
 /// Numbers of shared latents that are tried.
 const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
@@ -41,6 +42,8 @@ pub(crate) struct FamilyChoice {
     pub(crate) multipliers: &'static [f64],
     /// The model learned for the comparison with its units: the first start.
     pub(crate) earlier: (Lmc, Preparation),
+    /// All candidates, and what they were compared on.
+    pub(crate) comparison: Comparison,
 }
 
 /// The comparison of families on a sample of the table.
@@ -116,8 +119,7 @@ pub(crate) fn choose_on(
             "many outputs: comparison shortened to fit the budget ({steps}{iterations} iterations per model)"
         ));
     }
-    let mut folds: Vec<Fold> =
-        (0..plan.n_folds.max(1)).map(|number| Fold::new(&sample, options.seed, number)).collect();
+    let mut folds = Fold::several(&sample, options.seed, plan.n_folds.max(1));
     // A fold without held-out cells has no score; one is kept if all are so.
     if folds.iter().any(|fold| !fold.held_out.is_empty()) {
         folds.retain(|fold| !fold.held_out.is_empty());
@@ -175,7 +177,7 @@ impl FamilySelection<'_> {
         }
         let mut trials: Vec<(FamilyCandidate, TrialResult)> = vec![];
         self.try_all(candidates, &mut trials)?;
-        let best = best(&trials).0.clone();
+        let best = best(&trials, &self.gaps()).0.clone();
         let with_family = |family: Family| FamilyCandidate { family, ..best.clone() };
         let with_transforms = |transforms| FamilyCandidate { transforms, ..best.clone() };
         let mut variants = vec![];
@@ -224,12 +226,18 @@ impl FamilySelection<'_> {
         table.with_observations(preparation.dataset(&training)?.observations())
     }
 
+    /// The gaps of the held-out cells by which candidates are compared.
+    pub(super) fn gaps(&self) -> Vec<usize> {
+        if self.plan.n_folds == 0 { vec![] } else { gaps(&self.folds) }
+    }
+
     pub(super) fn report(&self, stage: Stage, done: &AtomicUsize, count: usize) {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         self.reporter.report(stage, done as f64 / count as f64);
     }
 
-    /// Tries candidates on every fold, in parallel.
+    /// Tries candidates on the first fold and the promising half of them on the others, in parallel. A fold learns from its own training cells alone: a start that had seen the
+    /// held-out cells would favor candidates with many parameters.
     pub(super) fn try_all(
         &self,
         candidates: Vec<FamilyCandidate>,
@@ -238,27 +246,33 @@ impl FamilySelection<'_> {
         let prepared: Result<Vec<_>, FitError> =
             candidates.iter().map(|candidate| self.prepared(&candidate.transforms)).collect();
         let prepared = prepared?;
-        let by_parsimony = self.plan.n_folds == 0;
-        let n_folds = if by_parsimony { 1 } else { self.folds.len() };
-        let jobs: Vec<(usize, usize)> =
-            (0..candidates.len()).flat_map(|at| (0..n_folds).map(move |fold| (at, fold))).collect();
-        let done = AtomicUsize::new(0);
-        let results: Result<Vec<TrialResult>, FitError> = jobs
-            .par_iter()
-            .map(|&(at, fold)| {
-                let result = if by_parsimony {
-                    self.by_parsimony(&candidates[at], &prepared[at].1)
-                } else {
-                    self.by_held_out_cells(&candidates[at], &prepared[at], &self.folds[fold])
-                };
-                self.report(Stage::Candidates, &done, jobs.len());
+        let (done, count) = (AtomicUsize::new(0), candidates.len() * self.plan.n_folds.max(1) as usize);
+        let run = |jobs: Vec<(usize, Option<&Fold>)>| -> Result<Vec<TrialResult>, FitError> {
+            let job = |(at, fold): (usize, Option<&Fold>)| {
+                let result = self.trial(&candidates[at], &prepared[at], fold);
+                self.report(Stage::Candidates, &done, count);
                 result
-            })
-            .collect();
-        let mut results = results?.into_iter();
-        for candidate in candidates {
-            let Some(first) = results.next() else { break };
-            let others = results.by_ref().take(n_folds - 1).collect();
+            };
+            jobs.into_par_iter().map(job).collect()
+        };
+        let (first, others) = match self.plan.n_folds {
+            0 => (None, &[][..]),
+            _ => (self.folds.first(), self.folds.get(1..).unwrap_or_default()),
+        };
+        let results = run((0..candidates.len()).map(|at| (at, first)).collect())?;
+        let kept = promising(&results);
+        let mut jobs: Vec<(usize, Option<&Fold>)> = vec![];
+        for fold in others {
+            jobs.extend(kept.iter().map(|&at| (at, Some(fold))));
+        }
+        let mut on_others = run(jobs)?.into_iter();
+        let mut by_candidate: Vec<Vec<TrialResult>> = candidates.iter().map(|_| vec![]).collect();
+        for _ in others {
+            for (&at, result) in kept.iter().zip(on_others.by_ref()) {
+                by_candidate[at].push(result);
+            }
+        }
+        for ((candidate, first), others) in candidates.into_iter().zip(results).zip(by_candidate) {
             trials.push((candidate, TrialResult::pooled(first, others)));
         }
         Ok(())
@@ -269,31 +283,27 @@ impl FamilySelection<'_> {
             .with_starts(vec![], self.plan.candidate_multipliers)
     }
 
-    /// Scores a candidate by its log evidence minus half the logarithm of the number of cells for every parameter.
-    fn by_parsimony(
-        &self,
-        candidate: &FamilyCandidate,
-        table: &PreparedTable,
-    ) -> Result<TrialResult, FitError> {
-        let task = self.task(candidate, table);
-        let learned = task.learn(table, &|_| self.reporter.go_on())?;
-        let n_cells = table.dataset.observations().n_observed() as f64;
-        let score = learned.log_evidence - 0.5 * task.n_free(table)? as f64 * n_cells.ln();
-        Ok(TrialResult { learned, score, held_out: None })
-    }
-
-    fn by_held_out_cells(
+    /// Learns a candidate on the training cells of a fold and scores its held-out cells, or learns it on all cells.
+    fn trial(
         &self,
         candidate: &FamilyCandidate,
         (preparation, table): &(Preparation, PreparedTable),
-        fold: &Fold,
+        fold: Option<&Fold>,
     ) -> Result<TrialResult, FitError> {
-        let table = self.training(preparation, table, fold)?;
-        let learned = self.task(candidate, &table).learn(&table, &|_| self.reporter.go_on())?;
+        let training = fold.map(|fold| self.training(preparation, table, fold)).transpose()?;
+        let table = training.as_ref().unwrap_or(table);
+        let task = self.task(candidate, table);
+        let learned = task.learn(table, &|_| self.reporter.go_on())?;
+        let n_cells = table.dataset.observations().n_observed() as f64;
+        let parsimony = learned.log_evidence - 0.5 * task.n_free(table)? as f64 * n_cells.ln();
+        let Some(fold) = fold else {
+            return Ok(TrialResult { learned, parsimony, held_out: None, densities: Densities::default() });
+        };
         let prediction = table.predictions(&learned.model)?;
         let predictive = preparation.predictive_unchecked(prediction, table.dataset.inputs());
-        let held_out = HeldOutScores::new(&predictive, &fold.held_out, &self.scales);
-        Ok(TrialResult { learned, score: held_out.scores.log_score, held_out: Some(held_out) })
+        let held_out = Some(HeldOutScores::new(&predictive, &fold.held_out, &self.scales));
+        let densities = Densities::at(&predictive, &fold.held_out);
+        Ok(TrialResult { learned, parsimony, held_out, densities })
     }
 
     fn finish(
@@ -302,7 +312,7 @@ impl FamilySelection<'_> {
         n_rows: usize,
         mut reasons: Vec<String>,
     ) -> Result<FamilyChoice, FitError> {
-        let (chosen, result) = best(&trials);
+        let (chosen, result) = best(&trials, &self.gaps());
         let (chosen, model) = (chosen.clone(), result.learned.model.clone());
         let units = Preparation::fitted(&self.sample, self.units, &chosen.transforms)?;
         let by_parsimony = self.plan.n_folds == 0;
@@ -312,14 +322,14 @@ impl FamilySelection<'_> {
             // A choice by parsimony is scored on one fold afterwards, beside the simple rules.
             if by_parsimony && has_held_out {
                 let prepared = self.prepared(&chosen.transforms)?;
-                result.held_out = self.by_held_out_cells(candidate, &prepared, &self.folds[0])?.held_out;
+                result.held_out = self.trial(candidate, &prepared, Some(&self.folds[0]))?.held_out;
             }
             held_out_scores = result.held_out.clone();
         }
         let scores = held_out_scores.as_ref().map(|held_out| ("catena".to_owned(), held_out.scores));
         let mut held_out: Vec<(String, Scores)> = scores.into_iter().collect();
         if has_held_out {
-            held_out.extend(self.simple_rules()?);
+            held_out.extend(pooled_simple_rule_scores(&self.sample, &self.folds, &self.scales)?);
         }
         let score_name = if by_parsimony {
             "parsimony score (log evidence minus ½ log n per parameter)"
@@ -334,7 +344,7 @@ impl FamilySelection<'_> {
         });
         let tried = trials.iter().map(|(candidate, result)| CandidateSummary {
             name: candidate.name(self.options),
-            score: result.score,
+            score: result.score(),
             score_name: score_name.to_owned(),
             rmse: result.scores().map(|scores| scores.rmse),
             coverage: result.scores().map(|scores| scores.coverage),
@@ -345,9 +355,26 @@ impl FamilySelection<'_> {
         let states = |kernel: Kernel| kernel.state_dim(family.state_of(kernel)).unwrap_or(1);
         let own = family.private_kernel.map_or(0, |kernel| n_outputs * states(kernel));
         let state_size = family.n_shared * states(family.shared_kernel) + own;
+        let tried: Vec<CandidateSummary> = tried.collect();
+        let trials = trials.into_iter().map(|(candidate, result)| FamilyTrial {
+            name: candidate.name(self.options),
+            family: candidate.family,
+            is_chosen: candidate == chosen,
+            transforms: candidate.transforms,
+            model: result.learned.model,
+            densities: result.densities,
+        });
+        let comparison = Comparison {
+            trials: trials.collect(),
+            sample: self.sample,
+            folds: self.folds,
+            scales: self.scales,
+            settings: self.plan.candidate,
+            multipliers: self.plan.candidate_multipliers,
+        };
         Ok(FamilyChoice {
             family,
-            tried: tried.collect(),
+            tried,
             transforms: chosen.transforms,
             reasons,
             held_out,
@@ -355,22 +382,7 @@ impl FamilySelection<'_> {
             settings: final_settings(self.options.budget, n_rows, n_outputs, state_size),
             multipliers: self.plan.final_multipliers,
             earlier: (model, units),
+            comparison,
         })
-    }
-
-    /// Held-out scores of simple rules over all folds.
-    fn simple_rules(&self) -> Result<Vec<(String, Scores)>, FitError> {
-        let mut by_name: Vec<(String, Vec<Scores>)> = vec![];
-        for fold in &self.folds {
-            for (at, (name, scores)) in
-                simple_rule_scores(&self.sample, fold, &self.scales)?.into_iter().enumerate()
-            {
-                match by_name.get_mut(at) {
-                    Some((_, all)) => all.push(scores),
-                    None => by_name.push((name.to_owned(), vec![scores])),
-                }
-            }
-        }
-        Ok(by_name.into_iter().map(|(name, all)| (name, pooled(&all))).collect())
     }
 }

@@ -7,7 +7,7 @@ use catena::learning::{Extent, Learned, StopReason};
 use catena::model::{Latent, Lmc, Process};
 use catena::structure::StructureChoice;
 
-use super::summary::{HeldOut, LatentSummary, OutputSummary, QUADRATURE, Summary};
+use super::summary::{HeldOut, LatentSummary, MemberSummary, OutputSummary, QUADRATURE, Summary};
 use super::warnings::warnings;
 use crate::families::CandidateSummary;
 use crate::options::FitOptions;
@@ -26,6 +26,8 @@ pub(crate) struct SelectionReport {
     pub(crate) held_out: Vec<(String, Scores)>,
     /// Held-out scores of the chosen model by output and cell.
     pub(crate) held_out_scores: Option<HeldOutScores>,
+    /// The members of a mixture.
+    pub(crate) members: Vec<MemberSummary>,
 }
 
 impl SelectionReport {
@@ -80,6 +82,7 @@ pub(crate) fn summarize(description: Description<'_>) -> Summary {
         held_out,
         probabilities: probabilities.unwrap_or_default(),
         decisions: report.decisions,
+        members: report.members,
     }
 }
 

@@ -9,15 +9,18 @@ use catena_methods::MemoryLimit;
 use super::describe::mixing;
 use super::summary::Summary;
 use crate::error::FitError;
-use crate::methods::{Evidence, Fitted, Quantity, condition};
+use crate::methods::{ConditionedModel, Evidence, Fitted, Quantity, condition};
 use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption};
 use crate::prepare::{OutputTransform, Predictive, Preparation, log_volume};
+use crate::stack::{FittedMembers, Member};
 
 /// A fitted model.
 pub struct Fit {
     pub(crate) parts: FitParts,
-    prepared: Arc<Dataset>,
-    pub(crate) posterior: Box<dyn Fitted>,
+    /// The best single model.
+    pub(crate) best: ConditionedModel,
+    /// All members, if there are several.
+    members: Option<FittedMembers>,
 }
 
 /// The parts of a fitted model, from which [`Fit::from_parts`] rebuilds it bit for bit.
@@ -39,6 +42,8 @@ pub struct FitParts {
     pub seed: u64,
     /// The summary.
     pub summary: Summary,
+    /// The members of a mixture; empty for a single model.
+    pub members: Vec<Member>,
 }
 
 impl std::fmt::Debug for Fit {
@@ -57,8 +62,16 @@ impl FitParts {
 }
 
 impl Fit {
-    pub(super) fn new(parts: FitParts, prepared: Arc<Dataset>, posterior: Box<dyn Fitted>) -> Self {
-        Self { parts, prepared, posterior }
+    /// A fit of a conditioned model; its members are conditioned here.
+    pub(super) fn new(
+        parts: FitParts,
+        prepared: Arc<Dataset>,
+        posterior: Box<dyn Fitted>,
+    ) -> Result<Self, FitError> {
+        let best = ConditionedModel::new(parts.preparation.clone(), &parts.model, prepared, posterior);
+        let settings = (parts.seed, MemoryLimit::default());
+        let members = FittedMembers::new(&parts.members, &parts.table, parts.structure, settings)?;
+        Ok(Self { parts, best, members })
     }
 
     /// Rebuilds a fit from its parts; its predictions are equal bit for bit.
@@ -72,7 +85,7 @@ impl Fit {
         let choice = (parts.method, parts.structure);
         let settings = (parts.seed, MemoryLimit::default());
         let posterior = condition(&prepared, &parts.model, choice, candidates, None, settings)?;
-        Ok(Self { parts, prepared, posterior })
+        Self::new(parts, prepared, posterior)
     }
 
     /// The same model and units on another table; warnings are added to the summary.
@@ -85,7 +98,7 @@ impl Fit {
         }
         parts.summary.warnings.extend(warnings);
         let mut fit = Self::from_parts(parts)?;
-        fit.parts.summary.log_evidence = fit.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
+        fit.parts.summary.log_evidence = fit.best.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
         Ok(fit)
     }
 
@@ -109,13 +122,13 @@ impl Fit {
     /// # Errors
     /// When the method cannot compute it.
     pub fn log_evidence(&self) -> Result<f64, FitError> {
-        let own = self.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
+        let own = self.best.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
         Ok(own + log_volume(&self.parts.table, &self.parts.preparation))
     }
 
     /// The number of sweeps over the structure so far, for tests and diagnostics.
     pub fn n_sweeps(&self) -> usize {
-        self.posterior.n_sweeps()
+        self.best.posterior.n_sweeps()
     }
 
     /// Predictive distributions at the table's rows.
@@ -123,8 +136,10 @@ impl Fit {
     /// # Errors
     /// When numbers overflow.
     pub fn predict_rows(&self, quantity: Quantity) -> Result<Predictive, FitError> {
-        let prediction = self.posterior.predict_rows(quantity)?;
-        Ok(self.parts.preparation.predictive(prediction, self.prepared.inputs())?)
+        match &self.members {
+            None => self.best.predict_rows(quantity),
+            Some(members) => members.predict_rows(&self.best, quantity),
+        }
     }
 
     /// Predictive distributions at any inputs, in the user's units; each is independent of the others.
@@ -132,9 +147,40 @@ impl Fit {
     /// # Errors
     /// When the points have another number of columns, or numbers overflow.
     pub fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Predictive, FitError> {
-        let scaled = self.parts.preparation.inputs(at)?;
-        let prediction = self.posterior.predict(&scaled, quantity)?;
-        Ok(self.parts.preparation.predictive(prediction, &scaled)?)
+        match &self.members {
+            None => self.best.predict(at, quantity),
+            Some(members) => members.predict(&self.best, at, quantity),
+        }
+    }
+
+    /// The covariance of all outputs at each input, D×D blocks one after the other. For outputs whose logarithm is modelled it
+    /// is that of the log-normal outputs.
+    ///
+    /// # Errors
+    /// When the points have another number of columns, the method has variances only, or numbers overflow.
+    pub fn covariances(&self, at: &InputPoints, quantity: Quantity) -> Result<Vec<f64>, FitError> {
+        match &self.members {
+            None => self.best.covariances(at, quantity),
+            Some(members) => members.covariances(&self.best, at, quantity),
+        }
+    }
+
+    /// Joint draws at any inputs, each row-major n×D, one after the other; the same for the same seed. Their marginals are
+    /// those of [`Fit::predict`].
+    ///
+    /// # Errors
+    /// As [`Fit::covariances`].
+    pub fn draws(
+        &self,
+        at: &InputPoints,
+        quantity: Quantity,
+        n_draws: usize,
+        seed: u64,
+    ) -> Result<Vec<f64>, FitError> {
+        match &self.members {
+            None => self.best.draws(at, quantity, n_draws, seed),
+            Some(members) => members.draws(&self.best, at, quantity, n_draws, seed),
+        }
     }
 
     /// The kernels of shared and private latents; `None` for a time model.
@@ -151,7 +197,7 @@ impl Fit {
 
     /// The parameters in the user's units, from which another fit of the table makes the same model.
     ///
-    /// `None` where parameters alone do not determine the model: when the logarithm of an output is modelled, when means are
+    /// Of a mixture they are those of its single model. `None` where parameters alone do not determine the model: when the logarithm of an output is modelled, when means are
     /// linear, when several inputs have different scales, and for time models (see [`Fit::time_parameters`]).
     pub fn parameters(&self) -> Option<GivenParameters> {
         let kernel = self.kernels()?;

@@ -5,6 +5,7 @@ use catena::data::Dataset;
 use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
+use super::summary::{HeldOut, MemberSummary};
 use super::{given, time};
 use crate::error::FitError;
 use crate::families::{FamilyChoice, choose};
@@ -13,7 +14,9 @@ use crate::methods::{learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
 use crate::options::FitOptions;
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
+use crate::scores::Scores;
 use crate::size::FitSize;
+use crate::stack::{Member, stacked};
 
 /// Chooses, learns and conditions a model on a table in the user's units. Everything the options leave open is decided from
 /// the data; [`Fit::summary`] lists the decisions and their reasons.
@@ -41,8 +44,25 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     let mut choice = choose(&distinct, options, units, monitor)?;
     let selected = select_method(&distinct, &mut choice, options, units, monitor)?;
     let is_selected = selected.is_some();
+    let stack = match is_selected {
+        true => None,
+        false => stacked(&distinct, &choice.comparison, options, units, monitor)?,
+    };
     let options = selected.as_ref().unwrap_or(options);
-    let FamilyChoice { family, transforms, tried, mut reasons, held_out, held_out_scores, .. } = choice;
+    let mut by_sweep = (choice.settings, choice.multipliers);
+    let is_sampled = choice.comparison.sample.n_rows() < distinct.n_rows();
+    if let Some(stack) = &stack {
+        (choice.family, choice.transforms) = (stack.best.family, stack.best.transforms.clone());
+        if is_sampled {
+            let units = Preparation::fitted(&choice.comparison.sample, units, &choice.transforms)?;
+            (choice.earlier, by_sweep.1) = ((stack.best.model.clone(), units), &[]);
+        } else {
+            // The weights are those of models learned as in the comparison.
+            by_sweep = (choice.comparison.settings, choice.comparison.multipliers);
+        }
+    }
+    let FamilyChoice { family, transforms, tried, mut reasons, mut held_out, mut held_out_scores, .. } =
+        choice;
     reasons.extend(copies_reason(n_copies));
     announce(monitor, Stage::Structure, 0.0);
     let preparation = Preparation::fitted(&distinct, units, &transforms)?;
@@ -52,18 +72,35 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
         _ => prepared.with_observations(preparation.dataset(&distinct)?.observations())?,
     };
     // A model learned by message passing may have no finite evidence under a dense method, which then starts from the table.
-    let earlier = if is_selected || options.method.is_message_passing() {
+    let earlier = if stack.is_some() && !is_sampled {
+        vec![]
+    } else if is_selected || options.method.is_message_passing() {
         let (model, from) = &choice.earlier;
         vec![rescaled(model, from, &preparation)?]
     } else {
         vec![]
     };
-    let by_sweep = (choice.settings, choice.multipliers);
     let task = learning_task(&learning_table, family, earlier, by_sweep, (options, is_selected));
     let learned = learn(&learning_table, &task, (options, is_selected), monitor, &mut reasons)?;
-    let report = SelectionReport { tried, decisions: reasons, held_out, held_out_scores };
+    let (mut members, mut summaries) = (vec![], vec![]);
+    if let Some(stack) = stack {
+        let mut others = held_out.into_iter();
+        let best = others.next().map(|(_, scores)| ("best single model".to_owned(), scores));
+        let first = [("mixture".to_owned(), stack.held_out.scores)];
+        held_out = first.into_iter().chain(best).chain(others).collect();
+        held_out_scores = Some(stack.held_out);
+        reasons.extend(stack.reasons);
+        let summary = |(member, scores): (&Member, Scores)| MemberSummary {
+            weight: member.weight,
+            widening: member.widening,
+            alone: HeldOut::new(member.name.clone(), scores),
+        };
+        summaries = stack.members.iter().zip(stack.alone).map(summary).collect();
+        members = stack.members;
+    }
+    let report = SelectionReport { tried, decisions: reasons, held_out, held_out_scores, members: summaries };
     let model = learned.model.clone();
-    let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report };
+    let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, members };
     finish(table, model, options, monitor)
 }
 

@@ -1,6 +1,6 @@
 //! The summary as text.
 
-use super::summary::Summary;
+use super::summary::{HeldOut, Summary};
 
 impl Summary {
     /// The summary, with lengths along the first input formatted by `length` (for example as durations).
@@ -17,6 +17,10 @@ impl Summary {
         if self.outputs.len() > 1 && self.outputs.len() <= 12 {
             lines.push(String::new());
             lines.extend(self.correlation_lines());
+        }
+        if !self.members.is_empty() {
+            lines.push(String::new());
+            lines.extend(self.member_lines());
         }
         if !self.held_out.is_empty() {
             lines.push(String::new());
@@ -37,6 +41,25 @@ impl Summary {
             lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
         }
         lines.join("\n") + "\n"
+    }
+
+    /// The members of a mixture with their weights and their scores alone.
+    fn member_lines(&self) -> Vec<String> {
+        let heading = ["member of the mixture", "weight", "sd ×", "RMSE/sd", "log score", "in 95 %"];
+        let width =
+            self.members.iter().map(|member| member.alone.name.chars().count()).max().unwrap_or(0).max(28);
+        let [name, weight, widening, rmse, nats, inside] = heading;
+        let mut lines =
+            vec![format!("{name:<width$} {weight:>7} {widening:>6} {rmse:>8} {nats:>9} {inside:>9}")];
+        lines.extend(self.members.iter().map(|member| {
+            let HeldOut { name, rmse, log_score, coverage, .. } = &member.alone;
+            let (weight, widening) = (100.0 * member.weight, member.widening);
+            format!(
+                "{name:<width$} {weight:>6.0}% {widening:>6.2} {rmse:>8.3} {log_score:>9.3} {:>8.1}%",
+                100.0 * coverage
+            )
+        }));
+        lines
     }
 
     fn latent_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {

@@ -1,8 +1,11 @@
 //! A split of the observed cells into training and held-out cells.
 //!
-//! Along a single input held-out cells have the pattern of the table's own gaps, since those are what a model has to fill. If
-//! there are too few gaps, one contiguous block of every output is held out: short gaps do not reveal overconfidence. With
-//! several inputs single cells are held out at random.
+//! Held-out cells carry the table's own mask to other places, since its gaps are what a model has to fill: whole lengths, and
+//! outputs that are missing together stay together. Along a single input a gap moves along the line; with several inputs it
+//! is a group of neighboring rows. A table with too few gaps along a line has blocks of several lengths held out, from single
+//! cells to a fifth of the rows; with several inputs single cells are held out at random.
+//!
+//! Choices depend on the contents of rows and outputs, not on their order.
 
 use std::collections::HashSet;
 
@@ -11,15 +14,14 @@ use catena::index::{OutputIndex, RowIndex};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use super::blocks::random_blocks;
+use super::cell::{FEWEST, HeldOutCell};
 use super::gaps::GapPattern;
-use super::random::{below, uniform};
+use super::neighborhoods::Neighborhoods;
+use super::random::uniform;
 
-/// The fraction of an output's cells that is held out along a line.
-const LINE: f64 = 0.15;
-/// The fraction of cells that is held out with several inputs.
+/// The fraction of cells that is held out at random with several inputs.
 const SCATTERED: f64 = 0.2;
-/// Outputs with fewer cells have none held out.
-const FEWEST: usize = 8;
 
 /// Training cells and held-out cells.
 #[derive(Clone, Debug)]
@@ -27,47 +29,160 @@ pub(crate) struct Fold {
     pub(crate) training: Observations,
     /// Row-major places and values.
     pub(crate) held_out: Vec<(usize, f64)>,
+    /// The gap of each held-out cell. Errors within one gap depend on each other.
+    pub(crate) gaps: Vec<usize>,
 }
 
 impl Fold {
-    /// Splits the cells of a table; folds with different numbers are independent.
-    pub(crate) fn new(dataset: &Dataset, seed: u64, number: u64) -> Self {
-        let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        generator.set_stream(number + 1);
+    /// `count` splits of the cells of a table. As far as possible they hold out different cells.
+    pub(crate) fn several(dataset: &Dataset, seed: u64, count: u64) -> Vec<Self> {
         let (inputs, observations) = (dataset.inputs(), dataset.observations());
         let n_outputs = observations.n_outputs();
-        let is_line = inputs.dim() == 1;
-        let mut rows: Vec<RowIndex> = inputs.rows().collect();
-        if is_line {
-            rows.sort_by(|&a, &b| inputs.point(a)[0].total_cmp(&inputs.point(b)[0]));
-        }
+        let rows = rows_in_order(dataset);
+        let outputs = outputs_in_order(observations, &rows);
+        let mut times_held_out = vec![0_u8; rows.len() * n_outputs];
+        let gaps = GapPattern::of(&rows, &outputs, observations);
+        let neighborhoods = (gaps.is_some() && inputs.dim() > 1).then(|| Neighborhoods::new(inputs, &rows));
+        let fold = |number: u64| {
+            let mut generator = ChaCha8Rng::seed_from_u64(seed);
+            generator.set_stream(number + 1);
+            let cells = match (&gaps, &neighborhoods) {
+                (Some(gaps), None) => gaps.along_line(&mut times_held_out, &mut generator),
+                (Some(gaps), Some(neighborhoods)) => {
+                    gaps.among_neighbors(neighborhoods, &mut times_held_out, &mut generator)
+                }
+                (None, _) if inputs.dim() == 1 => {
+                    random_blocks(observations, &rows, &outputs, &mut generator)
+                }
+                (None, _) => scattered(observations, &rows, &outputs, &mut generator),
+            };
+            Self::new(observations, &rows, &outputs, cells)
+        };
+        (0..count).map(fold).collect()
+    }
+
+    fn new(
+        observations: &Observations,
+        rows: &[RowIndex],
+        outputs: &[OutputIndex],
+        cells: Vec<HeldOutCell>,
+    ) -> Self {
+        let n_outputs = observations.n_outputs();
         let place = |row: RowIndex, output: OutputIndex| row.get() * n_outputs + output.get();
-        let mut held_out = vec![];
-        if let Some(gaps) = is_line.then(|| GapPattern::along(&rows, observations)).flatten() {
-            for (at, output) in gaps.elsewhere(LINE, &mut generator, FEWEST) {
-                let (row, output) = (rows[at], OutputIndex::new(output));
-                let cell = observations.row(row).find(|cell| cell.output == output);
-                held_out.extend(cell.map(|cell| (place(row, output), cell.value)));
-            }
-        } else {
-            let mut by_output: Vec<Vec<(usize, f64)>> = vec![vec![]; n_outputs];
-            for row in rows {
-                for cell in observations.row(row) {
-                    by_output[cell.output.get()].push((place(row, cell.output), cell.value));
-                }
-            }
-            for cells in by_output.iter().filter(|cells| cells.len() >= FEWEST) {
-                if is_line {
-                    let length = ((cells.len() as f64 * LINE) as usize).max(1);
-                    let begin = below(&mut generator, cells.len() - length + 1);
-                    held_out.extend_from_slice(&cells[begin..begin + length]);
-                } else {
-                    held_out.extend(cells.iter().filter(|_| uniform(&mut generator) < SCATTERED));
-                }
+        let (mut held_out, mut gaps) = (vec![], vec![]);
+        for (at, output, gap) in cells {
+            let (row, output) = (rows[at], outputs[output]);
+            if let Some(cell) = observations.row(row).find(|cell| cell.output == output) {
+                held_out.push((place(row, output), cell.value));
+                gaps.push(gap);
             }
         }
         let is_held_out: HashSet<usize> = held_out.iter().map(|(at, _)| *at).collect();
         let training = observations.filter(|row, cell| !is_held_out.contains(&place(row, cell.output)));
-        Self { training, held_out }
+        Self { training, held_out, gaps }
+    }
+}
+
+/// Rows sorted by their inputs, then by their cells.
+fn rows_in_order(dataset: &Dataset) -> Vec<RowIndex> {
+    let (inputs, observations) = (dataset.inputs(), dataset.observations());
+    let mut rows: Vec<RowIndex> = inputs.rows().collect();
+    let sum = |row: RowIndex| observations.row(row).map(|cell| cell.value).sum::<f64>();
+    rows.sort_by(|&a, &b| {
+        let coordinates = inputs.point(a).iter().zip(inputs.point(b));
+        let by_inputs = coordinates.map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
+        by_inputs.unwrap_or_else(|| sum(a).total_cmp(&sum(b)))
+    });
+    rows
+}
+
+/// Outputs sorted by their numbers of cells, then by their values along the rows.
+fn outputs_in_order(observations: &Observations, rows: &[RowIndex]) -> Vec<OutputIndex> {
+    let mut keys = vec![(0_usize, 0.0_f64); observations.n_outputs()];
+    for (place, &row) in rows.iter().enumerate() {
+        for cell in observations.row(row) {
+            let (count, sum) = &mut keys[cell.output.get()];
+            *count += 1;
+            // Weights along the rows tell outputs with the same values in another order apart.
+            *sum += cell.value * (1.0 + place as f64 / rows.len() as f64);
+        }
+    }
+    let mut outputs: Vec<OutputIndex> = (0..keys.len()).map(OutputIndex::new).collect();
+    outputs.sort_by(|a, b| {
+        let (one, other) = (keys[a.get()], keys[b.get()]);
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    outputs
+}
+
+/// Single cells at random, each a gap of its own.
+fn scattered(
+    observations: &Observations,
+    rows: &[RowIndex],
+    outputs: &[OutputIndex],
+    generator: &mut ChaCha8Rng,
+) -> Vec<HeldOutCell> {
+    let counts = observations.counts_by_output();
+    let mut cells: Vec<HeldOutCell> = vec![];
+    for (number, output) in outputs.iter().enumerate().filter(|(_, output)| counts[output.get()] >= FEWEST) {
+        for (at, &row) in rows.iter().enumerate() {
+            if observations.is_observed(row, *output) && uniform(generator) < SCATTERED {
+                cells.push((at, number, cells.len()));
+            }
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use catena::data::InputPoints;
+
+    /// Two outputs over 400 rows of a plane or a line; the second has a gap of 60 rows.
+    fn table(dim: usize, order: impl Fn(usize) -> usize, swapped: bool) -> Dataset {
+        let n_rows = 400;
+        let place = |row: usize| [row as f64, ((row * 7) % 13) as f64];
+        let inputs: Vec<f64> = (0..n_rows).flat_map(|at| place(order(at))[..dim].to_vec()).collect();
+        let values = |at: usize| {
+            let row = order(at);
+            let second = if (100..160).contains(&row) { f64::NAN } else { (row as f64).cos() };
+            if swapped { [second, (row as f64).sin()] } else { [(row as f64).sin(), second] }
+        };
+        let observations =
+            Observations::from_dense(n_rows, 2, &(0..n_rows).flat_map(values).collect::<Vec<_>>()).unwrap();
+        Dataset::new(InputPoints::new(n_rows, dim, inputs).unwrap(), observations).unwrap()
+    }
+
+    fn held_out_values(dataset: &Dataset) -> Vec<Vec<u64>> {
+        let values = |fold: Fold| {
+            let mut values: Vec<u64> = fold.held_out.iter().map(|(_, value)| value.to_bits()).collect();
+            values.sort_unstable();
+            values
+        };
+        Fold::several(dataset, 3, 3).into_iter().map(values).collect()
+    }
+
+    #[test]
+    fn folds_depend_on_the_contents_and_not_on_the_order_of_rows_and_columns() {
+        for dim in [1, 2] {
+            let plain = held_out_values(&table(dim, |row| row, false));
+            assert!(plain.iter().all(|values| !values.is_empty()));
+            assert_eq!(plain, held_out_values(&table(dim, |row| 399 - row, false)), "rows, {dim} inputs");
+            assert_eq!(
+                plain,
+                held_out_values(&table(dim, |row| (row * 7) % 400, true)),
+                "columns, {dim} inputs"
+            );
+        }
+    }
+
+    #[test]
+    fn training_and_held_out_cells_are_all_cells() {
+        let table = table(1, |row| row, false);
+        for fold in Fold::several(&table, 1, 4) {
+            assert_eq!(fold.training.n_observed() + fold.held_out.len(), table.observations().n_observed());
+            assert_eq!(fold.held_out.len(), fold.gaps.len());
+        }
     }
 }

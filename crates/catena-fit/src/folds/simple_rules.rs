@@ -7,7 +7,7 @@ use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, Trainin
 use super::fold::Fold;
 use crate::error::FitError;
 use crate::prepare::Predictive;
-use crate::scores::{Scores, score};
+use crate::scores::{Scores, pooled, score};
 
 /// The held-out scores of each simple rule that applies, by name. Errors of each output are in units of its scale.
 pub(crate) fn simple_rule_scores(
@@ -29,6 +29,24 @@ pub(crate) fn simple_rule_scores(
         (name, score(&predictive(&prediction), fold.held_out.iter().copied(), scales))
     };
     Ok(found.into_iter().map(scored).collect())
+}
+
+/// The held-out scores of each simple rule over all folds together.
+pub(crate) fn pooled_simple_rule_scores(
+    dataset: &Dataset,
+    folds: &[Fold],
+    scales: &[f64],
+) -> Result<Vec<(String, Scores)>, FitError> {
+    let mut by_name: Vec<(String, Vec<Scores>)> = vec![];
+    for fold in folds {
+        for (at, (name, scores)) in simple_rule_scores(dataset, fold, scales)?.into_iter().enumerate() {
+            match by_name.get_mut(at) {
+                Some((_, all)) => all.push(scores),
+                None => by_name.push((name.to_owned(), vec![scores])),
+            }
+        }
+    }
+    Ok(by_name.into_iter().map(|(name, all)| (name, pooled(&all))).collect())
 }
 
 /// Variances of a rule are those of an observation. A variance of zero is widened to the rounding of the mean, so that a

@@ -4,7 +4,8 @@ use catena::kernel::{Kernel, StateKind};
 use catena::learning::Family;
 use catena_methods::fullscale::FullScaleSize;
 
-use super::selection::{EuclideanModel, MethodSelection, PreparedFold, WORTHWHILE};
+use super::candidate::WORTHWHILE;
+use super::selection::{EuclideanModel, MethodSelection, PreparedFold};
 use crate::error::FitError;
 use crate::families::FamilyChoice;
 use crate::learn::LearningTask;

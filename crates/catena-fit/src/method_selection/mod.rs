@@ -5,6 +5,7 @@
 //! passing learns on all compared rows; the other methods learn from a few hundred rows by the full-scale likelihood. Exact and
 //! full-scale inference use Euclidean distances, so they choose their own smoothness and private latents.
 
+mod candidate;
 mod euclidean;
 mod selection;
 

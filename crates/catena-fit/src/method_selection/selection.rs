@@ -9,6 +9,7 @@ use catena_methods::Problem;
 use catena_methods::exact::ExactOptions;
 use catena_methods::fullscale::FullScaleSize;
 
+use super::candidate::{MethodCandidate, best};
 use crate::cost::{
     MethodSelectionPlan, duration_text, exact_operations, exact_seconds, full_scale_seconds, n_equations,
     sweep_seconds,
@@ -23,27 +24,12 @@ use crate::methods::{
 use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, MethodChoice, StructureOption, TransformChoice};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, rows_with_a_cell};
-use crate::scores::{HeldOutScores, Scores, is_better};
+use crate::scores::{HeldOutScores, Scores};
 
 /// Chains of the ensemble.
 const N_CHAINS: usize = 8;
-/// A costlier method must be better by this many nats per cell.
-pub(super) const WORTHWHILE: f64 = 0.01;
-/// The number of the fold; families are compared on other folds.
+/// Added to the seed of the fold; families are compared on other folds.
 const FOLD: u64 = 1000;
-
-/// A method with its model and held-out scores.
-struct MethodCandidate {
-    method: MethodChoice,
-    structure: StructureOption,
-    family: Family,
-    transforms: TransformChoice,
-    /// The learned model and its units.
-    model: (Lmc, Preparation),
-    held_out: HeldOutScores,
-    /// Estimated seconds of one core for the whole table.
-    seconds: f64,
-}
 
 /// The comparison of methods on one fold.
 pub(super) struct MethodSelection<'a> {
@@ -107,21 +93,6 @@ pub(crate) fn select_method(
     selection.run(choice, is_open)
 }
 
-/// The best log score; candidates are sorted by cost, and a costlier one must be worth it.
-fn best(candidates: &[MethodCandidate]) -> usize {
-    let mut best = 0;
-    for (at, candidate) in candidates.iter().enumerate() {
-        if is_better(
-            candidate.held_out.scores.log_score,
-            candidates[best].held_out.scores.log_score,
-            WORTHWHILE,
-        ) {
-            best = at;
-        }
-    }
-    best
-}
-
 impl<'a> MethodSelection<'a> {
     /// `None` if there are too few cells to hold any out.
     fn new(
@@ -132,10 +103,8 @@ impl<'a> MethodSelection<'a> {
     ) -> Result<Option<Self>, FitError> {
         let plan = MethodSelectionPlan::new(options.budget);
         let sample = table.select_rows(&representative_rows(table, plan.n_rows, options.seed))?;
-        let fold = Fold::new(&sample, options.seed, FOLD);
-        if fold.held_out.is_empty() {
-            return Ok(None);
-        }
+        let mut folds = Fold::several(&sample, options.seed.wrapping_add(FOLD), 1);
+        let Some(fold) = folds.pop().filter(|fold| !fold.held_out.is_empty()) else { return Ok(None) };
         let training = Dataset::new(sample.inputs().clone(), fold.training.clone())?;
         let plain = Preparation::fitted(&training, units, &TransformChoice::default())?;
         let scales: Vec<f64> = plain.outputs.iter().map(|output| output.scale).collect();
@@ -295,7 +264,19 @@ impl<'a> MethodSelection<'a> {
         is_open: bool,
         candidates: &mut Vec<MethodCandidate>,
     ) -> Result<(), FitError> {
+        let n_latents = match model.family.n_shared {
+            0 => self.n_outputs(),
+            n_shared => n_shared,
+        };
         for size in self.sizes() {
+            // The fold may fit the memory while the whole table does not.
+            if is_open && !size.fits(self.table.n_rows(), n_latents, self.options.memory) {
+                self.excluded.push(format!(
+                    "{} needs more memory than allowed",
+                    MethodChoice::FullScale { size: Some(size) }
+                ));
+                continue;
+            }
             let method = FullScaleMethod::new(size, self.options.seed).with_memory(self.options.memory);
             let seconds = full_scale_seconds(size, &model.family, self.options.budget, self.table);
             let choice = MethodChoice::FullScale { size: Some(size) };
@@ -386,15 +367,5 @@ impl<'a> MethodSelection<'a> {
             ),
             format!("method {name}: best by held-out cells{hint}"),
         ]
-    }
-}
-
-impl MethodCandidate {
-    fn name(&self) -> String {
-        match (self.method, self.structure) {
-            (MethodChoice::Catena, StructureOption::Auto) => "catena".to_owned(),
-            (MethodChoice::Catena, structure) => format!("catena on {structure}"),
-            (method, _) => method.to_string(),
-        }
     }
 }

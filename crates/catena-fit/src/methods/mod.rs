@@ -3,6 +3,7 @@
 
 mod attach;
 mod catena;
+mod conditioned;
 mod dense;
 mod ensemble;
 mod exact;
@@ -15,6 +16,7 @@ mod nngp;
 mod registry;
 mod svgp;
 
+pub(crate) use conditioned::ConditionedModel;
 pub use ensemble::EnsembleMethod;
 pub use exact::ExactMethod;
 pub use full_scale::FullScaleMethod;

@@ -29,6 +29,17 @@ pub struct TransformChoice {
     pub factors: Vec<f64>,
 }
 
+/// Whether the answer of a fit is a mixture of several members.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum CombineChoice {
+    /// A mixture if it predicts held-out cells better than the best single model. Needs an open model along one input and the
+    /// default or thorough budget.
+    #[default]
+    Auto,
+    /// The best single model.
+    None,
+}
+
 /// The time for choosing and learning; figures are for 4000 rows of 7 outputs on two cores.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Budget {

@@ -6,7 +6,7 @@ use catena::learning::Priors;
 use catena_methods::MemoryLimit;
 use catena_methods::fullscale::FullScaleSize;
 
-use super::choices::{Budget, GivenParameters, KernelPair, MeanChoice, TransformChoice};
+use super::choices::{Budget, CombineChoice, GivenParameters, KernelPair, MeanChoice, TransformChoice};
 use super::methods::MethodChoice;
 use super::structures::StructureOption;
 use super::time::TimeOptions;
@@ -41,6 +41,8 @@ pub struct FitOptions {
     pub standardize: bool,
     /// Whether logarithms of positive skewed outputs, and linear trends for several inputs, may be chosen.
     pub transforms: bool,
+    /// Whether the answer is a mixture of several members.
+    pub combine: CombineChoice,
     /// Whether inputs have factors (automatic relevance): `Some(true)` always, `Some(false)` never, `None` to choose by
     /// held-out cells. Ignored with one input.
     pub relevance: Option<bool>,
@@ -79,6 +81,7 @@ impl Default for FitOptions {
             noise_floor: 1e-6,
             standardize: true,
             transforms: true,
+            combine: CombineChoice::Auto,
             relevance: None,
             candidates: None,
             budget: Budget::Default,

@@ -8,7 +8,9 @@ mod time;
 mod time_spec;
 mod words;
 
-pub use choices::{Budget, GivenParameters, KernelPair, MeanChoice, TransformChoice, UnknownKernel};
+pub use choices::{
+    Budget, CombineChoice, GivenParameters, KernelPair, MeanChoice, TransformChoice, UnknownKernel,
+};
 pub use fit_options::FitOptions;
 pub use methods::MethodChoice;
 pub(crate) use methods::with_methods;

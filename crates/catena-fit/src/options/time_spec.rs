@@ -355,7 +355,7 @@ mod tests {
             ("sho+shared", 11, "needs a period"),
             ("shared(24h)", 1, "beside it"),
             ("šho+rw", 1, "not a component"),
-            (&format!("rw+{}", Kernel::SquaredExponential.name()), 4, "no state in time"),
+            (&format!("rw+{}", Kernel::SquaredExponential.name()), 4, "no derivative state"),
         ] {
             let error = TimeSpec::parse(text, &hours).unwrap_err();
             assert_eq!(error.position, position, "{text}: {error}");

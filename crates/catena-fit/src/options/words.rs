@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::choices::{Budget, MeanChoice};
+use super::choices::{Budget, CombineChoice, MeanChoice};
 
 /// An unknown word, with the valid ones.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -25,6 +25,19 @@ impl UnknownWord {
 /// The count in a text, at least 1.
 pub(crate) fn positive_count(text: &str) -> Option<usize> {
     text.parse().ok().filter(|count| *count > 0)
+}
+
+impl FromStr for CombineChoice {
+    type Err = UnknownWord;
+
+    /// `auto` or `none`.
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "none" => Ok(Self::None),
+            _ => Err(UnknownWord::one_of(["auto", "none"])),
+        }
+    }
 }
 
 impl FromStr for MeanChoice {

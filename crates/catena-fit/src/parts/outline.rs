@@ -162,7 +162,7 @@ impl Outline {
                 let watch = |progress| reporter.learning(progress, limit);
                 let learned = task.learn_by(&statistics, || &moments, &|| FromParts(evidence), &watch)?;
                 let decisions = reasons.into_iter().chain(copies_reason(census.n_copies)).collect();
-                let report = SelectionReport { tried, decisions, held_out, held_out_scores };
+                let report = SelectionReport { tried, decisions, held_out, held_out_scores, members: vec![] };
                 (learned.model.clone(), Some(learned), report)
             }
         };
@@ -189,6 +189,7 @@ impl Outline {
             candidates: None,
             seed: options.seed,
             summary,
+            members: vec![],
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Table preparation: from a table in the user's units to scaled observations on a structure, and predictions back.
 
 mod copies;
+mod least_squares;
 mod predictive;
 mod rescale;
 mod rows;
@@ -8,10 +9,11 @@ mod table;
 mod units;
 
 pub(crate) use copies::without_copies;
+pub(crate) use least_squares::solve_with_ridge;
 pub use predictive::Predictive;
 pub(crate) use rescale::rescaled;
 pub use rows::rows_with_a_cell;
 pub(crate) use rows::{appended, joined_inputs, with_empty_rows};
 pub(crate) use table::{PreparedTable, TableStatistics, constant_outputs};
 pub use units::{InputUnits, OutputTransform, Preparation, median_gap};
-pub(crate) use units::{is_in_range, log_volume, solve_with_ridge};
+pub(crate) use units::{is_in_range, log_volume};

@@ -6,6 +6,7 @@ use catena::model::Lmc;
 use catena::prediction::Prediction;
 use serde::{Deserialize, Serialize};
 
+use super::least_squares::least_squares;
 use super::predictive::Predictive;
 use crate::error::FitError;
 use crate::options::TransformChoice;
@@ -258,7 +259,7 @@ impl Preparation {
         let predictive = self.predictive_unchecked(prediction, scaled_inputs);
         let is_number =
             |at: &usize| predictive.mean(*at).is_finite() && predictive.deviation(*at).is_finite();
-        self.whole(predictive.centers.len(), is_number)?;
+        self.whole(predictive.n_cells(), is_number)?;
         Ok(predictive)
     }
 
@@ -283,7 +284,7 @@ impl Preparation {
             }
         }
         let log = self.outputs.iter().map(|transform| transform.log).collect();
-        Predictive { n_outputs, centers, deviations, log }
+        Predictive::new(centers, deviations, log)
     }
 
     /// An error for the first cell that is not finite.
@@ -355,49 +356,6 @@ fn fitted_output(scaled: &InputPoints, cells: &[(RowIndex, f64)], log: bool, tre
     let varies = deviation.filter(|deviation| deviation.is_finite());
     let scale = varies.unwrap_or(if largest > 0.0 { largest } else { 1.0 });
     OutputTransform { log, intercept: mean, slopes, scale }
-}
-
-/// Slopes of the least-squares plane, with a ridge that matters only for collinear inputs. The values have this mean and are in
-/// the order of `unit`.
-fn least_squares(scaled: &InputPoints, cells: &[(RowIndex, f64)], mean: f64, unit: f64) -> Vec<f64> {
-    let (dim, count) = (scaled.dim(), cells.len() as f64);
-    let mut means = vec![0.0; dim];
-    for (row, _) in cells {
-        means.iter_mut().zip(scaled.point(*row)).for_each(|(mean, x)| *mean += x / count);
-    }
-    let mut normal = vec![0.0; dim * dim];
-    let mut right = vec![0.0; dim];
-    for (row, value) in cells {
-        let point: Vec<f64> = scaled.point(*row).iter().zip(&means).map(|(x, mean)| x - mean).collect();
-        for i in 0..dim {
-            right[i] += point[i] * ((value - mean) / unit);
-            for j in 0..dim {
-                normal[i * dim + j] += point[i] * point[j];
-            }
-        }
-    }
-    solve_with_ridge(count, normal, right).into_iter().map(|slope| slope * unit).collect()
-}
-
-/// Slopes from the centered sums of products of `count` cells: inputs with inputs, and inputs with values.
-pub(crate) fn solve_with_ridge(count: f64, mut normal: Vec<f64>, mut right: Vec<f64>) -> Vec<f64> {
-    let dim = right.len();
-    (0..dim).for_each(|i| normal[i * dim + i] += 1e-6 * count);
-    // Gaussian elimination without pivoting: the ridge makes the matrix positive definite.
-    for k in 0..dim {
-        for i in k + 1..dim {
-            let factor = normal[i * dim + k] / normal[k * dim + k];
-            for j in k..dim {
-                normal[i * dim + j] -= factor * normal[k * dim + j];
-            }
-            right[i] -= factor * right[k];
-        }
-    }
-    for k in (0..dim).rev() {
-        let known: f64 = (k + 1..dim).map(|j| normal[k * dim + j] * right[j]).sum();
-        right[k] = (right[k] - known) / normal[k * dim + k];
-    }
-    right
 }
 
 /// The log Jacobian of the change of units, summed over all cells: added to the log evidence it gives the log density of the

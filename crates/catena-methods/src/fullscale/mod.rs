@@ -65,6 +65,11 @@ impl FullScaleSize {
         Self { n_inducing, n_neighbors }
     }
 
+    /// Whether inference at this many places, with features of `n_latents` latents, fits the memory.
+    pub fn fits(self, n_places: usize, n_latents: usize, memory: MemoryLimit) -> bool {
+        needed_memory(n_places, self.n_inducing.min(n_places) * n_latents) <= memory.get()
+    }
+
     /// Multiplications for the likelihood and its gradient per location with `n_channels` channels, for `n_latents` latents
     /// with features.
     pub fn cost_per_location(self, n_latents: usize, n_channels: usize) -> f64 {
@@ -164,6 +169,13 @@ impl FullScale {
     }
 }
 
+/// The memory for the features and their derivatives at every place, and for several copies of A. `total` is the number of
+/// features of all latents.
+fn needed_memory(n_places: usize, total: usize) -> Bytes {
+    let (n_places, total) = (n_places as u128, total as u128);
+    Bytes::of_numbers(2 * n_places * total + (CHUNKS_IN_FLIGHT as u128 + 3) * total * total)
+}
+
 /// Checks the memory for the features and their derivatives at every place, and for several copies of A.
 fn check_memory(
     model: &Lmc,
@@ -171,15 +183,13 @@ fn check_memory(
     arrangement: &Arrangement,
     memory: MemoryLimit,
 ) -> Result<(), DenseMethodError> {
-    let n_inducing = arrangement.inducing().map_or(0, InputPoints::n_rows) as u128;
+    let n_inducing = arrangement.inducing().map_or(0, InputPoints::n_rows);
     let n_shared = model.mixing().n_shared();
     let n_latents = if n_shared == 0 { model.n_latents() } else { n_shared };
-    let total = n_inducing * n_latents as u128;
-    let numbers = 2 * arrangement.n_places() as u128 * total + (CHUNKS_IN_FLIGHT as u128 + 3) * total * total;
     let demand = Demand {
         method: "full-scale inference",
         n_observed: problem.dataset().observations().n_observed(),
         instead: "use fewer inducing points, method catena or nngp, or allow more memory",
     };
-    memory.check(demand, Bytes::of_numbers(numbers))
+    memory.check(demand, needed_memory(arrangement.n_places(), n_inducing * n_latents))
 }

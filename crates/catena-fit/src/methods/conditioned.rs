@@ -1,28 +1,70 @@
-//! Joint posteriors in the user's units: covariances of outputs and joint draws.
+//! A model conditioned on a table: predictions, covariances and joint draws in the user's units.
 
-use catena::data::{DataError, InputPoints};
+use std::sync::Arc;
+
+use catena::data::{DataError, Dataset, InputPoints};
 use catena::index::RowIndex;
+use catena::model::Lmc;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 
-use super::fitted::Fit;
+use super::method::{Fitted, Quantity};
 use crate::error::FitError;
-use crate::methods::Quantity;
+use crate::prepare::{Predictive, Preparation};
 
 /// The random stream of the noise; draws of the function use stream 0.
 const NOISE_STREAM: u64 = 1;
 
-impl Fit {
+/// A model conditioned on a table.
+pub(crate) struct ConditionedModel {
+    preparation: Preparation,
+    /// The noise variance of each output, in the model's units.
+    noise: Vec<f64>,
+    /// The table in the model's units.
+    prepared: Arc<Dataset>,
+    pub(crate) posterior: Box<dyn Fitted>,
+}
+
+impl ConditionedModel {
+    pub(crate) fn new(
+        preparation: Preparation,
+        model: &Lmc,
+        prepared: Arc<Dataset>,
+        posterior: Box<dyn Fitted>,
+    ) -> Self {
+        let noise = model.noise().iter().map(|noise| noise.get()).collect();
+        Self { preparation, noise, prepared, posterior }
+    }
+
+    /// Predictive distributions at the table's rows.
+    ///
+    /// # Errors
+    /// When numbers overflow.
+    pub(crate) fn predict_rows(&self, quantity: Quantity) -> Result<Predictive, FitError> {
+        let prediction = self.posterior.predict_rows(quantity)?;
+        Ok(self.preparation.predictive(prediction, self.prepared.inputs())?)
+    }
+
+    /// Predictive distributions at any inputs, in the user's units; each is independent of the others.
+    ///
+    /// # Errors
+    /// When the points have another number of columns, or numbers overflow.
+    pub(crate) fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Predictive, FitError> {
+        let scaled = self.preparation.inputs(at)?;
+        let prediction = self.posterior.predict(&scaled, quantity)?;
+        Ok(self.preparation.predictive(prediction, &scaled)?)
+    }
+
     /// The covariance of all outputs at each input, D×D blocks one after the other. For outputs whose logarithm is modelled it
     /// is that of the log-normal outputs.
     ///
     /// # Errors
     /// When the points have another number of columns, the method has variances only, or numbers overflow.
-    pub fn covariances(&self, at: &InputPoints, quantity: Quantity) -> Result<Vec<f64>, FitError> {
-        let scaled = self.parts.preparation.inputs(at)?;
+    pub(crate) fn covariances(&self, at: &InputPoints, quantity: Quantity) -> Result<Vec<f64>, FitError> {
+        let scaled = self.preparation.inputs(at)?;
         let mut covariances = self.posterior.covariances(&scaled)?;
-        let transforms = &self.parts.preparation.outputs;
+        let transforms = &self.preparation.outputs;
         let n_outputs = transforms.len();
         let means = if transforms.iter().any(|transform| transform.log) {
             self.predict(at, quantity)?.means()
@@ -33,7 +75,7 @@ impl Fit {
             for (place, entry) in entries.iter_mut().enumerate() {
                 let (i, j) = (place / n_outputs, place % n_outputs);
                 if i == j && quantity == Quantity::Observation {
-                    *entry += self.parts.model.noise()[i].get();
+                    *entry += self.noise[i];
                 }
                 *entry *= transforms[i].scale * transforms[j].scale;
                 // Cov(eᵃ, eᵇ) = E eᵃ · E eᵇ · (e^Cov(a,b) − 1), and Cov(eᵃ, b) = E eᵃ · Cov(a, b).
@@ -57,21 +99,21 @@ impl Fit {
     }
 
     /// Joint draws at any inputs, each row-major n×D, one after the other; the same for the same seed. Their marginals are
-    /// those of [`Fit::predict`].
+    /// those of [`ConditionedModel::predict`].
     ///
     /// # Errors
-    /// As [`Fit::covariances`].
-    pub fn draws(
+    /// As [`ConditionedModel::covariances`].
+    pub(crate) fn draws(
         &self,
         at: &InputPoints,
         quantity: Quantity,
         n_draws: usize,
         seed: u64,
     ) -> Result<Vec<f64>, FitError> {
-        let scaled = self.parts.preparation.inputs(at)?;
+        let scaled = self.preparation.inputs(at)?;
         let mut draws = self.posterior.draws(&scaled, n_draws, seed)?;
         if quantity == Quantity::Observation {
-            let noise: Vec<f64> = self.parts.model.noise().iter().map(|noise| noise.get().sqrt()).collect();
+            let noise: Vec<f64> = self.noise.iter().map(|noise| noise.sqrt()).collect();
             let mut generator = ChaCha8Rng::seed_from_u64(seed);
             generator.set_stream(NOISE_STREAM);
             for (place, value) in draws.iter_mut().enumerate() {
@@ -79,7 +121,7 @@ impl Fit {
                 *value += noise[place % noise.len()] * fresh;
             }
         }
-        self.parts.preparation.undo(&mut draws, &scaled)?;
+        self.preparation.undo(&mut draws, &scaled)?;
         Ok(draws)
     }
 }

@@ -1,89 +1,21 @@
 //! A fitted model that takes observations one by one; the cost of an edit and of a prediction hardly depends on the number of
 //! rows.
 
+mod error;
+
 use std::collections::{BTreeMap, HashMap};
 
 use catena::data::{DataError, Dataset, InputPoints, Observations};
 use catena::index::{OutputIndex, RowIndex};
 use catena::live::{LiveError, LivePosterior, PointMarginals, Recomputed};
 use catena::prediction::Prediction;
-use thiserror::Error;
 
-use crate::error::{FitError, MethodError};
+use crate::error::FitError;
 use crate::fit::{Fit, FitParts};
 use crate::methods::Quantity;
 use crate::prepare::{Predictive, Preparation, is_in_range, log_volume};
 
-/// An error of a live fit, which is then unchanged.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
-pub enum LiveFitError {
-    /// The method does not support streaming.
-    #[error("method {method} does not support streaming; fit with --method catena on one chain or tree")]
-    NotOneStructure {
-        /// The method.
-        method: String,
-    },
-    /// The model has known noise variances of cells.
-    #[error(
-        "the model has a known noise variance per cell, which a stream does not carry; use `catena update`"
-    )]
-    CellNoise,
-    /// An unknown output.
-    #[error("unknown output {output}; the model has {n_outputs} outputs")]
-    UnknownOutput {
-        /// The output.
-        output: OutputIndex,
-        /// The number of outputs.
-        n_outputs: usize,
-    },
-    /// An invalid value.
-    #[error("the value {value} is {what}")]
-    Value {
-        /// The output.
-        output: OutputIndex,
-        /// The value.
-        value: f64,
-        /// The reason.
-        what: &'static str,
-    },
-    /// Invalid inputs.
-    #[error("{expected} finite inputs are needed, not {found:?}")]
-    Inputs {
-        /// The number of inputs.
-        expected: usize,
-        /// The given inputs.
-        found: Vec<f64>,
-    },
-    /// An error in one of several rows; none of them is taken.
-    #[error("row {row}: {cause}")]
-    AtRow {
-        /// The row.
-        row: RowIndex,
-        /// The error.
-        cause: Box<Self>,
-    },
-    /// The posterior failed.
-    #[error(transparent)]
-    Live(#[from] LiveError),
-    /// The method failed.
-    #[error(transparent)]
-    Method(#[from] MethodError),
-}
-
-impl LiveFitError {
-    /// Whether the numerics failed, rather than the input being wrong.
-    pub fn is_numerical(&self) -> bool {
-        let is_overflow = |cause: &LiveError| {
-            matches!(cause, LiveError::Inference(_) | LiveError::Data(DataError::UnscalingOverflow { .. }))
-        };
-        match self {
-            Self::Live(cause) | Self::Method(MethodError::Live(cause)) => is_overflow(cause),
-            Self::AtRow { cause, .. } => cause.is_numerical(),
-            _ => false,
-        }
-    }
-}
+pub use error::LiveFitError;
 
 /// The reason for which a value is refused.
 const TOO_LARGE: &str = "too large for the model; leave the cell empty if it is missing";
@@ -140,7 +72,7 @@ impl LiveFit {
         if table.observations().has_cell_noise() {
             return Err(LiveFitError::CellNoise);
         }
-        let live = fit.posterior.live()?.ok_or_else(not_one)?;
+        let live = fit.best.posterior.live()?.ok_or_else(not_one)?;
         let inputs = table.inputs();
         let mut rows = HashMap::with_capacity(inputs.n_rows());
         let n_candidates = candidates.as_ref().map_or(0, InputPoints::n_rows);

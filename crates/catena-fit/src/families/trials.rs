@@ -1,0 +1,58 @@
+//! The candidates of a comparison, for stacking.
+
+use catena::data::Dataset;
+use catena::learning::{Family, MultiStartSettings};
+use catena::model::Lmc;
+
+use crate::folds::Fold;
+use crate::options::TransformChoice;
+use crate::scores::Densities;
+
+/// The candidates of a comparison with the sample and its folds.
+#[derive(Clone, Debug)]
+pub(crate) struct Comparison {
+    /// Rows of the table, in the user's units.
+    pub(crate) sample: Dataset,
+    pub(crate) folds: Vec<Fold>,
+    /// The standard deviation of each output, in which errors are scored.
+    pub(crate) scales: Vec<f64>,
+    pub(crate) trials: Vec<FamilyTrial>,
+    /// With which candidates were learned.
+    pub(crate) settings: MultiStartSettings,
+    pub(crate) multipliers: &'static [f64],
+}
+
+/// A candidate.
+#[derive(Clone, Debug)]
+pub(crate) struct FamilyTrial {
+    pub(crate) name: String,
+    pub(crate) family: Family,
+    pub(crate) transforms: TransformChoice,
+    /// Learned on the training cells of the first fold, or on all cells of the sample without folds.
+    pub(crate) model: Lmc,
+    /// Its densities at the held-out cells of all folds; empty without folds.
+    pub(crate) densities: Densities,
+    pub(crate) is_chosen: bool,
+}
+
+impl Comparison {
+    /// The held-out cells of all folds.
+    pub(crate) fn held_out(&self) -> Vec<(usize, f64)> {
+        self.folds.iter().flat_map(|fold| fold.held_out.iter().copied()).collect()
+    }
+
+    /// The gap of each held-out cell, numbered over all folds.
+    pub(crate) fn gaps(&self) -> Vec<usize> {
+        gaps(&self.folds)
+    }
+}
+
+/// The gap of each held-out cell, numbered over all folds.
+pub(super) fn gaps(folds: &[Fold]) -> Vec<usize> {
+    let (mut all, mut n_before) = (vec![], 0);
+    for fold in folds {
+        all.extend(fold.gaps.iter().map(|gap| n_before + gap));
+        n_before = all.iter().max().map_or(0, |last| last + 1);
+    }
+    all
+}

@@ -1,0 +1,10 @@
+//! Scores of predictive distributions on known values.
+
+mod densities;
+mod held_out;
+mod score;
+
+pub(crate) use densities::{Densities, MixtureDensities, mean_with_error};
+pub(crate) use held_out::HeldOutScores;
+pub use score::{Scores, normal_crps, score};
+pub(crate) use score::{is_better, pooled};
