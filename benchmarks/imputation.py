@@ -276,7 +276,7 @@ def scores(values, holed, answer):
 
 
 def measure(method, values, holed, limit):
-    """Scores of one method on one table, or why there are none."""
+    """Scores of one method on one table, or the reason of its failure."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.npy"
         np.save(path, holed)

@@ -73,7 +73,7 @@ impl Ledger {
         self.folder.join(key.study).join(&key.cell).join(format!("seed-{:03}.json", key.seed))
     }
 
-    /// The record of a computation; `None` if there is none of this version.
+    /// The record of a computation by this version; `None` if it has not run yet.
     pub(crate) fn find(&self, key: &Key) -> Result<Option<Record>, ExperimentError> {
         let path = self.path(key);
         let text = match std::fs::read_to_string(&path) {

@@ -247,7 +247,7 @@ impl OpenFile {
         Ok(Self { path, file, id, follows, is_renamed: false, end: 0, tail: vec![], idle_since: None })
     }
 
-    /// Appends the available bytes; `None` if there are none yet.
+    /// Appends the available bytes; `None` while the source has no more.
     fn read(&mut self, pending: &mut Vec<u8>, buffer: &mut Vec<u8>) -> io::Result<Option<Arrived>> {
         let n_repeated = self.tail.len();
         buffer.resize(n_repeated + BUFFER_SIZE, 0);

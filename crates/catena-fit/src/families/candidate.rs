@@ -119,11 +119,12 @@ pub(super) fn promising(results: &[TrialResult]) -> Vec<usize> {
     order
 }
 
-/// The best candidate of those tried on all folds. Without held-out cells it has the best parsimony score. With them, candidates count as equal to the one
-/// with the best log score if the difference is within its standard error, where all cells of a gap count as one observation;
-/// among equals the parsimony score decides. So no candidate wins by noise, and none that explains the table far worse wins by
-/// being vague. Parsimony scores of tables with different transforms are not comparable; a candidate with other transforms than
-/// the first must be better by more than the standard error.
+/// The best candidate of those tried on all folds.
+///
+/// Without held-out cells it has the best parsimony score. With them, a candidate is equal to the one with the best log score if
+/// the difference is within its standard error and at most `MOST_ERROR`. All cells of a gap count as one observation. Among
+/// equal candidates the parsimony score decides. Parsimony scores under different transforms are not comparable, so a candidate
+/// with other transforms than the first must have the best log score by more than the standard error.
 pub(super) fn best<'a>(
     trials: &'a [(FamilyCandidate, TrialResult)],
     gaps: &[usize],

@@ -58,7 +58,7 @@ fn rows_by_inputs(inputs: &InputPoints) -> HashMap<Box<[u64]>, RowIndex> {
 }
 
 impl FittedMembers {
-    /// Conditions members on a table; `None` if there are none.
+    /// Conditions members on a table; `None` for an empty list.
     pub(crate) fn new(
         members: &[Member],
         table: &Dataset,

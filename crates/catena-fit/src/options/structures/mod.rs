@@ -111,7 +111,7 @@ impl StructureOption {
             .map_or_else(|| StructureChoice::for_dim(n_inputs).name(), |found| found.built_name(n_inputs))
     }
 
-    /// The word without its count, and the count (0 if there is none), as in model files.
+    /// The word and its count, as in model files; the count of a word without one is 0.
     pub fn to_parts(self) -> (&'static str, usize) {
         definition(self).map_or((AUTO, 0), |found| (found.word(), found.count(self)))
     }
