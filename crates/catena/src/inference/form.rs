@@ -15,6 +15,9 @@ use crate::model::Latent;
 /// | [`Information`](Form::Information) | all | O(n³) | variances lose a factor 1/s, log evidence and gradient 1/s² |
 /// | [`SquareRoot`](Form::SquareRoot) | all | O(n³), several times the information form | independent of s |
 ///
+/// The square-root form alone would suffice on trees. It does not replace the information form because it takes 5 times the instructions,
+/// and 7 to 11 times the time on a spanning tree of 10⁵ rows (1 to 4 latents; posterior, log evidence and gradient).
+///
 /// Unless a form is named, the cheapest one is chosen that keeps ten digits, or eight of the gradient; for
 /// states of more than 32 numbers, seven digits of variances. A form that is named is used without these checks.
 ///
