@@ -11,7 +11,7 @@ use catena_experiments::settings::{Extent, Settings, StudyName};
 use catena_experiments::verdict::Verdict;
 use catena_experiments::{ExperimentError, Outcome, Progress};
 use catena_io::FileName;
-use clap::{Parser, ValueEnum};
+use clap::Parser;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -32,9 +32,12 @@ GitHub.";
 #[derive(Debug, Parser)]
 #[command(name = "catena-reproduce", version, max_term_width = 110, after_help = EXAMPLES)]
 struct Arguments {
-    /// The study to run.
-    #[arg(value_enum)]
-    study: Study,
+    /// The study to run: sensor (accuracy over the input dimension), ett (electricity with three inputs), ett-time (electricity over
+    /// time), start (the first row of the chain, and Proposition 1), bounds (both sides of the lemmas and of the theorem), complexity
+    /// (the table of costs, measured), beyond (learned parameters, trees, ensembles, and tasks that can rank methods), or all (those of
+    /// electricity only with --ett).
+    #[arg(value_parser = studies)]
+    study: Studies,
     /// Folder for the results; created if it does not exist.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
@@ -64,40 +67,18 @@ struct Arguments {
     quiet: bool,
 }
 
-/// A study, or all of them.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Study {
-    /// Accuracy over the input dimension.
-    Sensor,
-    /// Electricity with three inputs.
-    Ett,
-    /// Electricity over time.
-    EttTime,
-    /// The first row of the chain, and Proposition 1.
-    Start,
-    /// Both sides of the lemmas and of the theorem.
-    Bounds,
-    /// The table of costs, measured.
-    Complexity,
-    /// Learned parameters, trees, ensembles, and tasks that can rank methods.
-    Beyond,
-    /// All of them; those of electricity only with --ett.
-    All,
-}
+/// One study, or all of them.
+#[derive(Debug, Clone)]
+struct Studies(Vec<StudyName>);
 
-impl Study {
-    fn names(self) -> Vec<StudyName> {
-        match self {
-            Self::Sensor => vec![StudyName::Sensor],
-            Self::Ett => vec![StudyName::Ett],
-            Self::EttTime => vec![StudyName::EttTime],
-            Self::Start => vec![StudyName::Start],
-            Self::Bounds => vec![StudyName::Bounds],
-            Self::Complexity => vec![StudyName::Complexity],
-            Self::Beyond => vec![StudyName::Beyond],
-            Self::All => StudyName::ALL.to_vec(),
-        }
+fn studies(text: &str) -> Result<Studies, String> {
+    if text == "all" {
+        return Ok(Studies(StudyName::ALL.to_vec()));
     }
+    let named = StudyName::ALL.into_iter().find(|name| name.word() == text);
+    named
+        .map(|name| Studies(vec![name]))
+        .ok_or_else(|| format!("possible values: {}, all", StudyName::ALL.map(StudyName::word).join(", ")))
 }
 
 /// Reason why the program failed.
@@ -168,7 +149,7 @@ fn complain(sentence: &str) {
 fn run(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
     let settings = Settings {
-        studies: arguments.study.names(),
+        studies: arguments.study.0.clone(),
         folder: arguments.output.clone(),
         seeds: arguments.seeds,
         exact_seeds: arguments.exact_seeds,

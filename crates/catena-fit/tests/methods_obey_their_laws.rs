@@ -49,15 +49,7 @@ fn with_gradients() -> Vec<Box<dyn Differentiable>> {
 }
 
 fn all() -> Vec<Box<dyn Method>> {
-    vec![
-        Box::new(MessagePassing::default()),
-        Box::new(MessagePassing::paper()),
-        Box::new(on_a_tree()),
-        Box::new(ExactMethod(ExactOptions::default())),
-        Box::new(SvgpMethod::new(8)),
-        Box::new(NngpMethod(NngpOptions::new(5))),
-        Box::new(FullScaleMethod::new(FullScaleSize::new(8, 4), 0)),
-    ]
+    with_gradients().into_iter().map(|method| method as Box<dyn Method>).collect()
 }
 
 #[test]
