@@ -8,38 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xarray as xr
+from frames import GIVEN, HOURS, NUMBERS, expected, far, times, values
 
 import catena
-from catena.errors import InputError
-
-HOURS = 30
-GIVEN = {
-    "learn": False,
-    "kernel": "matern32",
-    "mixing": [[1.0], [0.5]],
-    "length_scales": 4 * 3600.0,
-    "noise": 0.01,
-}
-NUMBERS = {**GIVEN, "length_scales": 4.0}
-
-
-def values():
-    """Two outputs over thirty hours, with missing values."""
-    hours = np.arange(HOURS)
-    table = np.column_stack([np.sin(hours / 4), 0.5 * np.sin(hours / 4) + 3])
-    table[5:8, 0] = np.nan
-    table[12:20, 1] = np.nan
-    return table
-
-
-def expected(at=None):
-    """Results of plain arrays of seconds."""
-    gp = catena.MultiOutputGP(**GIVEN).fit(3600.0 * np.arange(HOURS)[:, np.newaxis], values())
-    return gp.predict(None if at is None else 3600.0 * np.asarray(at, float)[:, np.newaxis])
-
-
-def times(zone=None, unit="us"):
-    return pd.date_range("2024-03-30 12:00", periods=HOURS, freq="h", tz=zone, unit=unit, name="when")
 
 
 @pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin", "+05:30"])
@@ -206,45 +177,6 @@ def test_update_by_frames():
     assert gp.score(frame) == whole.score(frame)
 
 
-@pytest.mark.parametrize(
-    ("asked", "sentence"),
-    [
-        (np.arange(3.0)[:, np.newaxis], "fitted to times"),
-        (times("UTC"), "time zone"),
-        (pd.Index([1.0, 2.0]), "holds numbers"),
-        (pd.DatetimeIndex([pd.NaT]), "missing"),
-    ],
-)
-def test_other_clocks_are_refused(asked, sentence):
-    gp = catena.MultiOutputGP(**GIVEN).fit(pd.DataFrame(values(), index=times(), columns=["a", "b"]))
-    with pytest.raises(ValueError, match=sentence):
-        gp.predict(asked)
-
-
-@pytest.mark.parametrize(
-    ("frame", "sentence"),
-    [
-        (pd.DataFrame({"t": [1.0, 2.0], "name": ["a", "b"]}), "no numeric column"),
-        (pd.DataFrame([[1.0, 2.0, 3.0]] * 2, columns=["t", "a", "a"]), "twice"),
-        (pl.DataFrame(), "no columns"),
-        (pl.Series([1.0, 2.0]), "single column"),
-        (xr.DataArray(np.ones((3, 2)), dims=("time", "series")), "no coordinate"),
-        (xr.DataArray(np.ones((3, 2, 2))), "dimensions"),
-    ],
-)
-def test_frames_that_cannot_be_used(frame, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        catena.MultiOutputGP(**GIVEN).fit(frame)
-
-
-def test_text_among_inputs_is_named():
-    frame = pd.DataFrame({"x": [1.0, 2.0], "city": ["a", "b"]})
-    with pytest.raises((TypeError, ValueError), match="city"):
-        catena.MultiOutputGP().fit(frame, [1.0, 2.0])
-    with pytest.raises(ValueError, match="city"):
-        catena.MultiOutputGP().fit(pl.DataFrame(frame.to_dict("list")), [1.0, 2.0])
-
-
 def test_new_rows_may_miss_an_output():
     frame = pd.DataFrame(values(), index=times("UTC"), columns=["a", "b"])
     gp = catena.MultiOutputGP(**GIVEN).fit(frame[:25])
@@ -253,34 +185,6 @@ def test_new_rows_may_miss_an_output():
     after = gp.update(late).predict(frame.index[-1:])
     assert (before != after).all(axis=None) and len(gp.predict()) == HOURS
     assert np.isfinite(catena.metrics.rmse(late["a"], gp.predict(late)["a"]))
-
-
-# Selection of columns
-
-
-def far(labels=("t", "a", "b")):
-    """A frame of numbers whose input is far from its row numbers."""
-    return pd.DataFrame(np.column_stack([100.0 + np.arange(HOURS), values()]), columns=list(labels))
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        pd.DataFrame(
-            {"a": np.arange(9.0)}, index=pd.Index(1_700_000_000_000_000_000 + np.arange(9), name="t")
-        ),
-        pd.DataFrame({"t": pd.array([2**60 + row for row in range(8)] + [None], dtype="Int64"), "a": 1.0}),
-        pd.DataFrame({"t": pd.array([2**60 + row for row in range(9)], dtype="int64[pyarrow]"), "a": 1.0}),
-        pd.DataFrame({"t": pd.Series([2**70 + row for row in range(9)], dtype=object), "a": 1.0}),
-        pl.DataFrame({"t": [2**60 + row for row in range(9)], "a": np.arange(9.0)}),
-        pa.table({"t": [2**60 + row for row in range(9)], "a": np.arange(9.0)}),
-        pa.table({"t": pa.array([2**63 + row for row in range(9)], pa.uint64()), "a": np.arange(9.0)}),
-        xr.DataArray(np.ones((9, 1)), dims=["t", "s"], coords={"t": 2**60 + np.arange(9), "s": ["a"]}),
-    ],
-)
-def test_integers_that_would_lose_digits_are_refused(frame):
-    with pytest.raises(InputError, match=r"column 't' has the integer .* beyond .*subtract an origin"):
-        catena.MultiOutputGP().fit(frame)
 
 
 def test_labels_that_are_no_text_are_found_as_columns():
@@ -292,25 +196,6 @@ def test_labels_that_are_no_text_are_found_as_columns():
     twice = far(("1", 1, "b"))
     with pytest.raises(ValueError, match="'1' occurs twice"):
         catena.MultiOutputGP(**NUMBERS).fit(twice)
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda gp, frame: gp.predict(frame),
-        lambda gp, frame: gp.update(frame),
-        lambda gp, frame: gp.score(frame),
-        lambda gp, frame: gp.live().observe(frame),
-        lambda gp, frame: gp.fit(far(), candidates=frame),
-    ],
-)
-def test_an_input_that_is_not_there_is_not_replaced_by_row_numbers(ask):
-    gp = catena.MultiOutputGP(**NUMBERS).fit(far())
-    with pytest.raises(
-        ValueError, match="no column 't', which is an input of the model; it has 'T', 'a', 'b'"
-    ):
-        ask(gp, far(("T", "a", "b")))
-    assert len(gp.predict()) == HOURS
 
 
 def test_an_index_is_the_input_of_a_model_that_was_fitted_to_one():
@@ -364,56 +249,6 @@ def test_an_index_of_fractions_is_an_input_and_row_numbers_are_none():
         catena.MultiOutputGP(**NUMBERS).fit(levels)
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        times(),
-        times().to_numpy(),
-        times("UTC").to_pydatetime().tolist(),
-        [datetime.date(2024, 1, 1)],
-        pd.DataFrame({"t": times()}),
-        pl.DataFrame({"t": times().to_numpy()}),
-    ],
-)
-def test_times_are_refused_by_a_model_of_numbers(asked):
-    for gp in (
-        catena.MultiOutputGP(**NUMBERS).fit(far()[["t"]], values()),
-        catena.MultiOutputGP(**NUMBERS).fit(far()),
-    ):
-        with pytest.raises(ValueError, match="holds times, but the model was fitted to numbers"):
-            gp.predict(asked)
-
-
-def test_an_output_is_no_input():
-    frame = far().fillna(0.0)
-    apart = catena.MultiOutputGP(**NUMBERS).fit(frame[["t"]], frame[["a", "b"]])
-    for gp in (apart, catena.MultiOutputGP(**NUMBERS).fit(frame)):
-        with pytest.raises(ValueError, match="'a', which is an output of the model; give the input 't'"):
-            gp.predict(frame["b"].rename("a"))
-    unnamed = catena.MultiOutputGP(**NUMBERS).fit(frame[["t"]].to_numpy(), frame[["a", "b"]])
-    for gp in (apart, unnamed):
-        with pytest.raises(ValueError, match="'b', which is an output of the model"):
-            gp.predict(frame[["b"]])
-    with pytest.raises(ValueError, match=r"unseen at fit time:\n- depth\n(.|\n)*now missing:\n- t"):
-        apart.predict(frame[["t"]].rename(columns={"t": "depth"}))
-    with pytest.raises(ValueError, match="unseen at fit time:\n- depth"):
-        apart.predict(pl.DataFrame({"depth": [100.0]}))
-    # The name of a single column does not matter.
-    np.testing.assert_array_equal(apart.predict(frame["t"].rename("hour")), apart.predict(frame[["t"]]))
-
-
-def test_xarray_rows_along_another_dimension_are_refused():
-    array = xr.DataArray(
-        values(), dims=("depth", "series"), coords={"depth": np.arange(HOURS), "series": ["a", "b"]}
-    )
-    gp = catena.MultiOutputGP(**NUMBERS).fit(array)
-    with pytest.raises(ValueError, match="along 'time', but the model was fitted to 'depth'"):
-        gp.predict(array.rename(depth="time"))
-
-
-# Types
-
-
 @pytest.mark.parametrize("dtype", ["Int64", "UInt8", "int32[pyarrow]"])
 def test_missing_values_among_whole_numbers_are_filled_with_fractions(dtype):
     counts = pd.Series(np.round(10 + 5 * values()[:, 0])).astype(dtype)
@@ -458,29 +293,6 @@ def test_columns_that_are_left_out_are_named(library, tmp_path):
     for again in (gp, catena.load(tmp_path / "model.catena")):
         assert sentence in again.summary_["decisions"] and sentence in str(again)
     assert "ignored columns" not in str(catena.MultiOutputGP(**NUMBERS).fit(far()))
-
-
-@pytest.mark.parametrize(
-    ("X", "Y", "sentence"),
-    [
-        (
-            pd.DataFrame({"x": pd.Series([1.0, "two"], dtype=object)}),
-            [1.0, 2.0],
-            "'x' holds 'two'.*not a number",
-        ),
-        (pd.DataFrame({"x": [datetime.date(2024, 1, 1)] * 2}), [1.0, 2.0], "'x' holds .*to_datetime"),
-        (pl.DataFrame({"x": [1.0, 2.0]}).lazy(), None, "LazyFrame.*collect"),
-        (xr.Dataset({"a": ("t", [1.0, 2.0])}), None, "Dataset.*DataArray"),
-        ({"x": [1.0, 2.0]}, [1.0, 2.0], "a dict was given"),
-        ([[1.0], [2.0]], np.array([1.0, pd.NA], dtype=object), "Y holds <NA> at row 1"),
-        ([[1.0], [2.0]], [[1.0, "b"], [2.0, 3.0]], "holds text"),
-        (np.array([[1.0], ["b"]], dtype=object), [1.0, 2.0], "X holds 'b' at row 1, column 0"),
-        ([datetime.datetime(2024, 1, 1), None], [1.0, 2.0], "row 1 holds None"),
-    ],
-)
-def test_what_is_no_table_of_numbers_is_said_so(X, Y, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        catena.MultiOutputGP().fit(X, Y)
 
 
 def test_dates_and_objects_of_times_are_times():
