@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
-from _thread import RLock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from . import _catena, _check, _frames
-from ._contract import Estimator
+from ._base import GaussianProcess
 from ._horizon import points_ahead
 from ._keeping import about, kept
-from ._learned import Learned
+from ._old_names import renamed
 from ._options import fit_options
-from ._outputs import r2, read_outputs
-from ._progress import watcher
+from ._outputs import read_outputs
 from ._random import seed_of
 from ._report import Report
-from ._rows import read_rows
 from ._stream import Streaming
-from .errors import FitInterruptedWarning, InputError, not_fitted
+from .errors import InputError
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -28,8 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from .structures import Structure
 
-class MultiOutputGP(Learned, Streaming, Estimator):
+
+class MultiOutputGP(Streaming, GaussianProcess):
     """Multi-output Gaussian process regression by exact message passing.
 
     Models several related outputs; NaN in ``Y`` marks a missing value. Time and memory are linear in the number of rows.
@@ -53,8 +51,13 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         inducing points, and K neighbors for the residual), ``"svgp:M"`` (M inducing points) or ``"nngp:K"`` (K neighbors).
         With one input, ``"auto"`` is message passing. With several, it is exact inference if its cost fits the budget, else the
         method with the best held-out log score; the summary lists the comparison.
+    n_inducing, n_neighbors : int, optional
+        Sizes of the method, as numbers that a search can vary: ``method="fullscale"`` needs both (as ``"fullscale:M,K"``),
+        ``"svgp"`` has inducing points and ``"nngp"`` has neighbors.
     private : "auto" or bool
         Whether each output also has a private latent process.
+    ard : "auto" or bool
+        Whether each input has its own length-scale (automatic relevance determination; two or more inputs).
     periods : str, float, timedelta or a list of them, optional
         Seasonal periods of a time model, such as ``["24h", "7d"]``; detected if ``kernel="time"`` and none is given.
     mean : str
@@ -134,7 +137,10 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         structure: str = "auto",
         method: str = "auto",
         *,
+        n_inducing: int | None = None,
+        n_neighbors: int | None = None,
         private: bool | str = "auto",
+        ard: bool | str = "auto",
         periods: Any = None,
         mean: str = "auto",
         combine: str = "auto",
@@ -154,7 +160,10 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         self.kernel = kernel
         self.structure = structure
         self.method = method
+        self.n_inducing = n_inducing
+        self.n_neighbors = n_neighbors
         self.private = private
+        self.ard = ard
         self.periods = periods
         self.mean = mean
         self.combine = combine
@@ -191,7 +200,8 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         self
         """
         points, values, names, notes = _frames.read_pair(X, Y)
-        _check.observed(values, names)
+        if self.learn:
+            _check.observed(values, names)
         if self.learn and len(points) < 2:
             raise InputError(
                 "n_samples = 1: learning needs at least two rows; add rows, or give parameters with learn=False."
@@ -275,25 +285,6 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             return whole
         return whole, self._answer(np.where(missing, std, np.nan), rows)
 
-    def forecast(
-        self, horizon: Any, step: Any = None, return_std: bool = False, *, include_noise: bool = True
-    ) -> Any:
-        """Predictions at regular steps after the last row, for a single input.
-
-        Parameters
-        ----------
-        horizon : int, str or timedelta
-            A number of steps, a duration such as ``"48h"`` if the input is a time, or a length if it is numeric.
-        step : float, str or timedelta, optional
-            The spacing of the rows; by default the median spacing of the table.
-        return_std : bool
-            Also return standard deviations.
-        """
-        self._whole()
-        points = self._ahead(horizon, step)
-        points.integer = self._points.integer
-        return self._answers(*self._moments(points, include_noise), points, return_std)
-
     def sample_y(
         self, X: Any = None, n_samples: int = 1, random_state: Any = 0, *, include_noise: bool = True
     ) -> np.ndarray:
@@ -311,68 +302,54 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         draws = np.moveaxis(draws, 0, 2)
         return draws[:, 0] if self._notes["vector"] else draws
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored."""
-        self._model_or_raise()
-        if y is None:
-            points, values = read_rows(self, X, None)
-        else:
-            points, values = self._read(X), read_outputs(y, self.output_names_)
-        _check.same_rows(points, values)
-        mean, _ = self._moments(points, True)
-        return float(np.mean([r2(values[:, at], mean[:, at]) for at in range(values.shape[1])]))
-
     def log_marginal_likelihood(self) -> float:
         """The log evidence: the log density of the observed values under the model, in the caller's units."""
         return self._model_or_raise().log_evidence()
 
+    @property
+    def structure_(self) -> Structure | None:
+        """The chain or tree over rows and candidates, in model units; None for methods without one."""
+        return self._model_or_raise().structure()
+
     # Looking
 
-    def report(self, title: str = "catena", hidden: Any = None) -> Report:
+    def report(self, title: str = "catena", held_out: Any = None, *, hidden: Any = None) -> Report:
         """The fit as a self-contained page with data, intervals, model and candidates, for notebooks and files.
 
-        ``hidden`` are true values that were held out of the fit, in the shape of ``Y``; they are drawn beside the predictions.
+        ``held_out`` are true values that were held out of the fit, in the shape of ``Y``; they are drawn beside the
+        predictions. ``hidden`` is its old name.
         """
         model, rows = self._whole()
-        held_out = None if hidden is None else read_outputs(hidden, self.output_names_)
+        held_out = renamed("hidden", hidden, "held_out", held_out)
+        held_out = None if held_out is None else read_outputs(held_out, self.output_names_)
         if held_out is not None:
-            _check.same_rows(rows, held_out, ("the fit", "hidden"))
+            _check.same_rows(rows, held_out, ("the fit", "held_out"))
         return Report(model.page(title, held_out))
 
-    def plot(self, X: Any = None, *, hidden: Any = None, level: float = 0.95, axes: Any = None) -> np.ndarray:
+    def plot(
+        self,
+        X: Any = None,
+        *,
+        held_out: Any = None,
+        level: float = 0.95,
+        axes: Any = None,
+        hidden: Any = None,
+    ) -> np.ndarray:
         """Plots each output along the first input: intervals, observed values and held-out values; needs matplotlib.
+
+        ``held_out`` are true values that were held out of the fit, in the shape of ``Y``; ``hidden`` is its old name.
 
         Returns the array of axes.
         """
         from ._plots import plot
 
-        return plot(self, X, hidden, level, axes)
+        return plot(self, X, renamed("hidden", hidden, "held_out", held_out), level, axes)
 
     def plot_structure(self, ax: Any = None) -> Any:
         """Plots the chain or tree over the first two inputs; needs matplotlib."""
         from ._plots import plot_structure
 
         return plot_structure(self, ax)
-
-    def plot_mixing(self, ax: Any = None) -> Any:
-        """Plots the weights of the latent processes in units of output standard deviations; needs matplotlib."""
-        from ._plots import plot_mixing
-
-        return plot_mixing(self, ax)
-
-    def __repr__(self):
-        return f"{type(self).__name__}({self._changed_params()})"
-
-    def __str__(self):
-        if not self.__sklearn_is_fitted__():
-            return repr(self)
-        text = self._model_or_raise().summary_text()
-        return "\n".join([repr(self), text.rstrip("\n"), *self._remarks()])
-
-    def _repr_html_(self):
-        import html
-
-        return f"<pre>{html.escape(str(self))}</pre>"
 
     # Keeping
 
@@ -395,7 +372,8 @@ class MultiOutputGP(Learned, Streaming, Estimator):
     def __setstate__(self, state):
         state = dict(state)
         whole, index = state.pop("_model", None), state.pop("_index", None)
-        self.__dict__.update(state)
+        # Parameters of a later version than that of the pickle have their defaults.
+        self.__dict__.update({**type(self)().get_params(), **state})
         if whole is not None:
             model = _catena.Model.from_bytes(whole)
             points, notes, _ = kept(model, index)
@@ -403,13 +381,6 @@ class MultiOutputGP(Learned, Streaming, Estimator):
             self._original = None
 
     # Inside
-
-    def __sklearn_is_fitted__(self):
-        return "_model" in self.__dict__
-
-    def _fitted_or_raise(self):
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(type(self).__name__)
 
     def _model_or_raise(self):
         """The model of all rows, including rows that only the live posterior has."""
@@ -424,34 +395,6 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         with self._guard():
             return self._model_or_raise(), self._points
 
-    def _guard(self):
-        """The lock that every change of the model holds."""
-        return self.__dict__.setdefault("_lock", RLock())
-
-    def _watched(self, learn, *arguments):
-        """Runs ``learn`` with progress; after Ctrl-C, the best model so far with a warning."""
-        progress = watcher(self.progress)
-        try:
-            model, interrupted = learn(*arguments, progress)
-        finally:
-            if progress is not None:
-                progress.close()
-        if interrupted:
-            message = "the fit was interrupted; this is the best model so far"
-            warnings.warn(message, FitInterruptedWarning, stacklevel=3)
-        return model
-
-    def _adopt(self, model, points, notes):
-        with self._guard():
-            self._model = model
-            self._points = points
-            self._notes = notes
-            self.output_names_ = list(model.notes()[2])
-            self.n_outputs_ = len(self.output_names_)
-            #: The live posterior of all rows, built on first use, and the rows that only it has.
-            self._live = None
-            self._later = []
-
     def _moments(self, points, include_noise):
         """Means and standard deviations at points, as arrays."""
         return self._model_or_raise().predict(points.values, include_noise)
@@ -460,17 +403,3 @@ class MultiOutputGP(Learned, Streaming, Estimator):
         """The points of a forecast."""
         rows = self._points
         return points_ahead(rows.values, rows.names, rows.clocks, horizon, step)
-
-    def _answer(self, values, points):
-        return _frames.answer(values, self.output_names_, points, self._notes)
-
-    def _answers(self, mean, std, points, return_std):
-        """Means, or means and standard deviations, in the form of the caller's table."""
-        mean = self._answer(mean, points)
-        return (mean, self._answer(std, points)) if return_std else mean
-
-    def _read(self, X):
-        together = self._points.names if self._notes["together"] else None
-        points = _frames.read_points(X, together, self._points.clocks, self._notes)
-        self._check_features(points)
-        return points

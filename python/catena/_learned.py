@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from .structures import Structure
-
 
 class Learned:
     """Attributes of a fitted model, computed on access."""
@@ -62,8 +60,3 @@ class Learned:
     def warnings_(self) -> list[str]:
         """Warnings about the fit."""
         return self.summary_["warnings"]
-
-    @property
-    def structure_(self) -> Structure | None:
-        """The chain or tree over rows and candidates, in model units; None for methods without one."""
-        return self._model_or_raise().structure()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ._old_names import warn
 from ._rows import longer, read_places, read_rows
 from .errors import InputError
 
@@ -97,9 +98,14 @@ class LiveGP:
         mean, std = self._live.posterior(points.values, include_noise)
         return self._gp._answers(mean, std, points, return_std)
 
-    def log_evidence(self) -> float:
+    def log_marginal_likelihood(self) -> float:
         """The log evidence: the log density of the observed values under the model, in the caller's units."""
         return self._live.log_evidence()
+
+    def log_evidence(self) -> float:
+        """The old name of :meth:`log_marginal_likelihood`."""
+        warn("log_evidence() is now log_marginal_likelihood()")
+        return self.log_marginal_likelihood()
 
     @property
     def recomputed(self) -> Recomputed:

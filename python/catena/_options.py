@@ -17,7 +17,7 @@ def fit_options(gp, n_outputs, clock=None):
     """Options of a fit; None is decided from the data. `clock` is that of a single time input."""
     words = {
         "structure": gp.structure,
-        "method": gp.method,
+        "method": _method(gp),
         "mean": gp.mean,
         "combine": gp.combine,
         "budget": gp.budget,
@@ -31,9 +31,10 @@ def fit_options(gp, n_outputs, clock=None):
     latents = _unless_auto(gp.latents)
     if latents is not None and not (_is_whole(latents) and latents >= 0):
         raise InputError(f"latents={latents!r} is invalid; give 'auto' or a whole number.")
-    private = _unless_auto(gp.private)
-    if private not in (None, True, False):
-        raise InputError(f"private={private!r} is unknown; write 'auto', True or False.")
+    private, ard = _unless_auto(gp.private), _unless_auto(gp.ard)
+    for name, value in {"private": private, "ard": ard}.items():
+        if value not in (None, True, False):
+            raise InputError(f"{name}={value!r} is unknown; write 'auto', True or False.")
     for name in ("standardize", "transforms"):
         if not isinstance(getattr(gp, name), (bool, np.bool_)):
             raise InputError(f"{name}={getattr(gp, name)!r} is unknown; write True or False.")
@@ -45,6 +46,7 @@ def fit_options(gp, n_outputs, clock=None):
         "kernel": _unless_auto(gp.kernel),
         "latents": None if latents is None else int(latents),
         "private": None if private is None else bool(private),
+        "ard": None if ard is None else bool(ard),
         "seed": seed_of(gp.random_state),
         "standardize": bool(gp.standardize),
         "transforms": bool(gp.transforms),
@@ -53,6 +55,24 @@ def fit_options(gp, n_outputs, clock=None):
         "candidates": None,
         "max_memory": _memory(gp.max_memory),
     }
+
+
+def _method(gp):
+    """The method with its sizes, as in ``fullscale:64,10``."""
+    sizes = {"n_inducing": gp.n_inducing, "n_neighbors": gp.n_neighbors}
+    given = {name: size for name, size in sizes.items() if size is not None}
+    if not given:
+        return gp.method
+    needed = {"fullscale": [*sizes], "svgp": ["n_inducing"], "nngp": ["n_neighbors"]}.get(gp.method, [])
+    if [*given] != needed:
+        raise InputError(
+            f"{' and '.join(given)} cannot be combined with method={gp.method!r}: 'fullscale' needs n_inducing and "
+            "n_neighbors, 'svgp' needs n_inducing, and 'nngp' needs n_neighbors."
+        )
+    for name, size in given.items():
+        if not (_is_whole(size) and size >= 1):
+            raise InputError(f"{name}={size!r} is invalid; give a whole number from 1.")
+    return f"{gp.method}:{','.join(map(str, given.values()))}"
 
 
 def _memory(given):

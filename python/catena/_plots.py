@@ -19,12 +19,12 @@ def _matplotlib():
     return pyplot
 
 
-def plot(gp, X, hidden, level, axes):
+def plot(gp, X, held_out, level, axes):
     """Plots each output with its intervals, observed values and held-out values."""
     pyplot = _matplotlib()
     model, rows = gp._model_or_raise(), gp._points
     values = model.values()
-    truth = None if hidden is None else _hidden(hidden, values)
+    truth = None if held_out is None else _held_out(held_out, values)
     n_outputs = values.shape[1]
     if axes is None:
         size = (9, max(2.6, 1.9 * n_outputs))
@@ -142,9 +142,11 @@ def _line(gp):
     return _frames.Points(np.ascontiguousarray(places[:, np.newaxis]), rows.names, rows.clocks)
 
 
-def _hidden(hidden, values):
-    truth = np.asarray(hidden, dtype=np.float64)
+def _held_out(given, values):
+    truth = np.asarray(given, dtype=np.float64)
     truth = truth[:, np.newaxis] if truth.ndim == 1 else truth
     if truth.shape != values.shape:
-        raise InputError(f"hidden has shape {truth.shape}, but the fitted values have shape {values.shape}.")
+        raise InputError(
+            f"held_out has shape {truth.shape}, but the fitted values have shape {values.shape}."
+        )
     return np.where(np.isnan(values), truth, np.nan)

@@ -61,7 +61,7 @@ assert error < 0.5 * error_of_line
 # The band is narrow where the neighbors are informative.
 
 # %%
-axes = gp.plot(hidden=temperatures.to_numpy())
+axes = gp.plot(held_out=temperatures.to_numpy())
 axes[0].set_xlim(pd.Timestamp("2013-03-10"), pd.Timestamp("2013-03-26"))
 axes[0].figure.suptitle("A week that La Guardia did not see")
 plt.show()

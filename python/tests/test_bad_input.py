@@ -120,7 +120,7 @@ def test_parameters(parameters, sentence):
         (lambda gp: gp.update(X, Y[:, :2]), "2 outputs, but the model has 3"),
         (lambda gp: gp.update(X, np.full_like(Y, np.inf)), "infinity"),
         (lambda gp: gp.score(X, Y[:3]), "rows"),
-        (lambda gp: gp.report(hidden=Y[:3]), "rows"),
+        (lambda gp: gp.report(held_out=Y[:3]), "rows"),
         (lambda gp: gp.fit(X, Y, candidates=np.ones((3, 2))), "candidates have 2 inputs"),
         (lambda gp: gp.fit(X, Y, candidates=[1.0, 2.0]), "1D array instead for candidates"),
         (lambda gp: gp.fit(X, Y, candidates=[[np.nan]]), "Input candidates contains NaN"),

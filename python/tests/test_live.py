@@ -82,7 +82,7 @@ def agree(live, ledger, gp, places):
             found = live.posterior_at(at, return_std=True, include_noise=include_noise)
             same(found, gp.predict(at, return_std=True, include_noise=include_noise))
     assert live.n_rows == len(ledger.X) and live.n_observed == (~np.isnan(ledger.Y)).sum()
-    assert live.log_evidence() == pytest.approx(gp.log_marginal_likelihood(), rel=1e-9, abs=1e-9)
+    assert live.log_marginal_likelihood() == pytest.approx(gp.log_marginal_likelihood(), rel=1e-9, abs=1e-9)
     folded = live.to_gp()
     assert (folded.predict() == gp.predict()).all()
     np.testing.assert_array_equal(folded.impute(), gp.impute())
@@ -220,13 +220,13 @@ def test_the_caller_may_use_its_arrays_again():
 def test_one_question_after_one_edit_sends_few_messages():
     X, Y = np.arange(3000.0)[:, None], np.zeros((3000, 3))
     live = catena.MultiOutputGP(**GIVEN).fit(X, Y).live()
-    live.log_evidence()
+    live.log_marginal_likelihood()
     assert live.recomputed.positions == 3000
     live.observe(1500.5, [1.0, 2.0, 3.0])
     live.posterior_at(1500.0)
     assert live.recomputed.positions < 100 and live.recomputed.pairs < 30
     # Messages that the query did not need are still recomputed for the evidence.
-    live.log_evidence()
+    live.log_marginal_likelihood()
     assert 0 < live.recomputed.positions < 100 and 0 < live.recomputed.pairs < 30
 
 
@@ -358,7 +358,7 @@ def test_units_that_were_learned():
     whole = live.to_gp()
     np.testing.assert_array_equal(whole._model.values(), np.vstack([edited, more[1][1:]]))
     same(live.posterior_at(places, True), whole.predict(places, return_std=True))
-    assert live.log_evidence() == pytest.approx(whole.log_marginal_likelihood(), rel=1e-9)
+    assert live.log_marginal_likelihood() == pytest.approx(whole.log_marginal_likelihood(), rel=1e-9)
     for refuse in (
         lambda: live.observe([7.0, 8.5], [[1.0, 1.0], [1.0, -2.0]]),
         lambda: gp.update([7.0, 8.5], [[1.0, 1.0], [1.0, -2.0]]),

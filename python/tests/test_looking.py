@@ -18,16 +18,16 @@ def _closed():
     plt.close("all")
 
 
-def test_plot_shows_what_was_observed_predicted_and_hidden():
+def test_plot_shows_what_was_observed_predicted_and_held_out():
     X, Y = line()
     truth = np.sin(np.column_stack([X[:, 0]] * 3))
     gp = catena.MultiOutputGP(**GIVEN).fit(X, Y)
-    axes = gp.plot(hidden=truth)
+    axes = gp.plot(held_out=truth)
     assert len(axes) == 3 and [ax.get_ylabel() for ax in axes] == gp.output_names_
     lines = {drawn.get_label(): drawn for drawn in axes[1].lines}
     np.testing.assert_array_equal(lines["observed"].get_ydata(), Y[:, 1])
-    hidden = lines["held out"].get_ydata()
-    np.testing.assert_array_equal(hidden, np.where(np.isnan(Y[:, 1]), truth[:, 1], np.nan))
+    held_out = lines["held out"].get_ydata()
+    np.testing.assert_array_equal(held_out, np.where(np.isnan(Y[:, 1]), truth[:, 1], np.nan))
     along, mean = lines["mean"].get_data()
     np.testing.assert_allclose(mean, gp.predict(along[:, np.newaxis])[:, 1], atol=1e-12)
     assert (np.diff(along) >= 0).all()

@@ -80,7 +80,7 @@ class Chain:
         self.before = []
         self.parts = []
         self.ends = []
-        self.facts = None
+        self._gap = None
 
     @classmethod
     def of(cls, table, workers, n_parts=None, origins=None):
@@ -181,14 +181,14 @@ class Chain:
         self.places = list(range(len(self.rows)))
 
     def gap(self):
-        """The median spacing of a single input; None for several inputs. Takes a few rounds."""
-        if len(self.table.schema.inputs) != 1:
-            return None
-        return _median.middle(
-            lambda low, high: self.workers.ask(
-                _gap_sketch, self.rows, self.before, origins=self.origins, low=low, high=high
+        """The median spacing of a single input; None for several inputs. Takes a few rounds, once."""
+        if self._gap is None and len(self.table.schema.inputs) == 1:
+            self._gap = _median.middle(
+                lambda low, high: self.workers.ask(
+                    _gap_sketch, self.rows, self.before, origins=self.origins, low=low, high=high
+                )
             )
-        )
+        return self._gap
 
     def sample(self, wanted, seed):
         """About `wanted` rows to compare candidates on: with one input the window in which the scarcest output has most cells,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import _catena
+from .._base import GaussianProcess
 from .._frames import Clock, Points
 from .._gp import MultiOutputGP as LocalGP
 from .._horizon import check_line, points_after
@@ -28,18 +29,23 @@ if TYPE_CHECKING:
 _IN_MEMORY = "fit catena.MultiOutputGP(learn=False, parameters=gp.parameters_) to some of the rows in memory"
 
 
-def _not_in_parts(name, instead):
-    """A method that raises an error with an alternative."""
+#: Members of the estimator in memory that need all rows in one process, and what to use instead. The model of a partitioned
+#: table holds only the sample on which candidates were compared.
+_INSTEAD = {
+    "interval": "use predict(return_std=True)",
+    "sample_y": f"use predict(return_std=True), or {_IN_MEMORY}",
+    "live": _IN_MEMORY,
+    "report": f"print the model, or {_IN_MEMORY}",
+    "plot": f"plot the result of predict at points of your choice, or {_IN_MEMORY}",
+    "plot_structure": "use chain_ for the length of the chain and of the edges between partitions",
+    "structure_": "use chain_ for the length of the chain and of the edges between partitions",
+    "save": "use gp.local().save(path), which keeps the parameters and units with a sample of the rows",
+    "update": "fit again, with model= to keep the parameters",
+    "partial_fit": "fit again, with model= to keep the parameters",
+}
 
-    def refuse(self, *_given, **_named):
-        raise InputError(f"{name} is for tables in memory, but this table is partitioned; {instead}.")
 
-    refuse.__name__ = name
-    refuse.__doc__ = f"Not available for partitioned tables; {instead}."
-    return refuse
-
-
-class MultiOutputGP(LocalGP):
+class MultiOutputGP(GaussianProcess):
     """Multi-output Gaussian process regression on a Dask cluster: :class:`catena.MultiOutputGP` for tables larger than one
     machine.
 
@@ -47,10 +53,10 @@ class MultiOutputGP(LocalGP):
     kilobytes; from all summaries each partition computes its exact posterior. The log evidence or its gradient takes one map,
     a small scan and another map. Results equal those of one machine to rounding.
 
-    Parameters are those of :class:`catena.MultiOutputGP` except ``parameters`` (use ``model``), and two more. The method is
-    message passing on a chain: sorted for a single input; for two or three inputs, partitions along a Hilbert curve with a
-    greedy chain in each. Methods that need all rows in one process are not available: intervals, samples, covariances, plots
-    of rows, reports, updates, files and pickles.
+    Parameters are those of :class:`catena.MultiOutputGP` except ``parameters`` (use ``model``), ``combine``, ``max_memory``,
+    ``n_inducing`` and ``n_neighbors``, and two more. The method is message passing on a chain: sorted for a single input; for
+    two or three inputs, partitions along a Hilbert curve with a greedy chain in each. Methods that need all rows in one
+    process are not available: intervals, samples, covariances, plots of rows, reports, updates, files and pickles.
 
     Parameters
     ----------
@@ -90,6 +96,7 @@ class MultiOutputGP(LocalGP):
         method: str = "auto",
         *,
         private: bool | str = "auto",
+        ard: bool | str = "auto",
         periods: Any = None,
         mean: str = "auto",
         budget: str = "default",
@@ -104,26 +111,28 @@ class MultiOutputGP(LocalGP):
         model: LocalGP | str | PathLike[str] | None = None,
         n_parts: int | None = None,
     ) -> None:
-        super().__init__(
-            latents,
-            kernel,
-            structure,
-            method,
-            private=private,
-            periods=periods,
-            mean=mean,
-            budget=budget,
-            learn=learn,
-            mixing=mixing,
-            length_scales=length_scales,
-            noise=noise,
-            standardize=standardize,
-            transforms=transforms,
-            random_state=random_state,
-            progress=progress,
-        )
+        self.latents = latents
+        self.kernel = kernel
+        self.structure = structure
+        self.method = method
+        self.private = private
+        self.ard = ard
+        self.periods = periods
+        self.mean = mean
+        self.budget = budget
+        self.learn = learn
+        self.mixing = mixing
+        self.length_scales = length_scales
+        self.noise = noise
+        self.standardize = standardize
+        self.transforms = transforms
+        self.random_state = random_state
+        self.progress = progress
         self.model = model
         self.n_parts = n_parts
+
+    #: Parameters of the estimator in memory that have one value here.
+    combine, parameters, max_memory, n_inducing, n_neighbors = "auto", None, None, None, None
 
     # Fitting
 
@@ -205,6 +214,7 @@ class MultiOutputGP(LocalGP):
                 "spacing": chain.spacing,
                 "sums": chain.sums,
                 "counts": chain.counts,
+                "log_volume": chain.log_volume,
                 "remarks": [_remark(chain)],
             }
             # Learning ignores exact copies of a cell; the posterior does not.
@@ -251,26 +261,6 @@ class MultiOutputGP(LocalGP):
                 "score reads rows in memory; give the result of compute(), or a sample of the rows."
             )
         return super().score(X, y)
-
-    # These need all rows in one process; the model itself holds only the sample on which candidates were compared.
-    interval = _not_in_parts("interval", "use predict(return_std=True)")
-    sample_y = _not_in_parts("sample_y", f"use predict(return_std=True), or {_IN_MEMORY}")
-    live = _not_in_parts("live", _IN_MEMORY)
-    report = _not_in_parts("report", f"print the model, or {_IN_MEMORY}")
-    plot = _not_in_parts("plot", f"plot the result of predict at points of your choice, or {_IN_MEMORY}")
-    plot_structure = _not_in_parts(
-        "plot_structure", "use chain_ for the length of the chain and of the edges between partitions"
-    )
-    structure_ = property(
-        _not_in_parts(
-            "structure_", "use chain_ for the length of the chain and of the edges between partitions"
-        )
-    )
-    save = _not_in_parts(
-        "save", "use gp.local().save(path), which keeps the parameters and units with a sample of the rows"
-    )
-    update = _not_in_parts("update", "fit again, with model= to keep the parameters")
-    partial_fit = _not_in_parts("partial_fit", "fit again, with model= to keep the parameters")
 
     def impute(self, return_std: bool = False, *, to: str | PathLike[str] | None = None) -> Any:
         """The table of the fit with its missing values filled, in chain order; observed values are unchanged.
@@ -340,7 +330,18 @@ class MultiOutputGP(LocalGP):
     @property
     def summary_(self) -> dict[str, Any]:
         """The selected model, the candidates and the decisions."""
-        return {**super().summary_, "log_evidence": self._log_evidence}
+        evidence = {
+            "log_evidence": self.log_marginal_likelihood(),
+            "standardized_log_evidence": self._log_evidence,
+        }
+        return {**super().summary_, **evidence}
+
+    def __getattr__(self, name):
+        if name in _INSTEAD:
+            raise AttributeError(
+                f"{name} is for tables in memory, but this table is partitioned; {_INSTEAD[name]}."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def _moments(self, points, include_noise):
         return _answers.at_points(self, points.values, include_noise)

@@ -22,6 +22,11 @@ class Sweep(NamedTuple):
     mean: Any
     std: Any
 
+    @property
+    def variance(self) -> Any:
+        """Variances of the latent function at the rows, as a dask collection."""
+        return self.std**2
+
 
 def sweep(
     X: Any,

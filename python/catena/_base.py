@@ -1,0 +1,129 @@
+"""What the estimators in memory and on a cluster share: parameters, forecasts, scores, and how a model is shown."""
+
+from __future__ import annotations
+
+import warnings
+from _thread import RLock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import _check, _frames
+from ._contract import Estimator
+from ._learned import Learned
+from ._outputs import r2, read_outputs
+from ._progress import watcher
+from ._rows import read_rows
+from .errors import FitInterruptedWarning, not_fitted
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class GaussianProcess(Learned, Estimator):
+    """A fitted model, wherever its rows are; ``_moments`` predicts, ``_ahead`` gives the points of a forecast."""
+
+    # Asking
+
+    def forecast(
+        self, horizon: Any, step: Any = None, return_std: bool = False, *, include_noise: bool = True
+    ) -> Any:
+        """Predictions at regular steps after the last row, for a single input.
+
+        Parameters
+        ----------
+        horizon : int, str or timedelta
+            A number of steps, a duration such as ``"48h"`` if the input is a time, or a length if it is numeric.
+        step : float, str or timedelta, optional
+            The spacing of the rows; by default the median spacing of the table.
+        return_std : bool
+            Also return standard deviations.
+        """
+        self._model_or_raise()
+        points = self._ahead(horizon, step)
+        points.integer = self._points.integer
+        return self._answers(*self._moments(points, include_noise), points, return_std)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored."""
+        self._model_or_raise()
+        if y is None:
+            points, values = read_rows(self, X, None)
+        else:
+            points, values = self._read(X), read_outputs(y, self.output_names_)
+        _check.same_rows(points, values)
+        mean, _ = self._moments(points, True)
+        return float(np.mean([r2(values[:, at], mean[:, at]) for at in range(values.shape[1])]))
+
+    # Looking
+
+    def plot_mixing(self, ax: Any = None) -> Any:
+        """Plots the weights of the latent processes in units of output standard deviations; needs matplotlib."""
+        from ._plots import plot_mixing
+
+        return plot_mixing(self, ax)
+
+    def __repr__(self):
+        return f"{type(self).__name__}({self._changed_params()})"
+
+    def __str__(self):
+        if not self.__sklearn_is_fitted__():
+            return repr(self)
+        text = self._model_or_raise().summary_text()
+        return "\n".join([repr(self), text.rstrip("\n"), *self._remarks()])
+
+    def _repr_html_(self):
+        import html
+
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+    # Inside
+
+    def __sklearn_is_fitted__(self):
+        return "_model" in self.__dict__
+
+    def _fitted_or_raise(self):
+        if not self.__sklearn_is_fitted__():
+            raise not_fitted(type(self).__name__)
+
+    def _guard(self):
+        """The lock that every change of the model holds."""
+        return self.__dict__.setdefault("_lock", RLock())
+
+    def _watched(self, learn, *arguments):
+        """Runs ``learn`` with progress; after Ctrl-C, the best model so far with a warning."""
+        progress = watcher(self.progress)
+        try:
+            model, interrupted = learn(*arguments, progress)
+        finally:
+            if progress is not None:
+                progress.close()
+        if interrupted:
+            message = "the fit was interrupted; this is the best model so far"
+            warnings.warn(message, FitInterruptedWarning, stacklevel=3)
+        return model
+
+    def _adopt(self, model, points, notes):
+        with self._guard():
+            self._model = model
+            self._points = points
+            self._notes = notes
+            self.output_names_ = list(model.notes()[2])
+            self.n_outputs_ = len(self.output_names_)
+            #: The live posterior of all rows, built on first use, and the rows that only it has.
+            self._live = None
+            self._later = []
+
+    def _answer(self, values, points):
+        return _frames.answer(values, self.output_names_, points, self._notes)
+
+    def _answers(self, mean, std, points, return_std):
+        """Means, or means and standard deviations, in the form of the caller's table."""
+        mean = self._answer(mean, points)
+        return (mean, self._answer(std, points)) if return_std else mean
+
+    def _read(self, X):
+        together = self._points.names if self._notes["together"] else None
+        points = _frames.read_points(X, together, self._points.clocks, self._notes)
+        self._check_features(points)
+        return points
