@@ -23,6 +23,8 @@ pub(crate) struct RequestedOptions<'py> {
     #[pyo3(item)]
     private: Option<bool>,
     #[pyo3(item)]
+    ard: Option<bool>,
+    #[pyo3(item)]
     kernel: Option<String>,
     /// Seasonal periods in units of the input.
     #[pyo3(item)]
@@ -111,6 +113,7 @@ impl RequestedOptions<'_> {
             structure,
             latents: self.latents,
             private: self.private,
+            ard: self.ard,
             kernel,
             time,
             mean,

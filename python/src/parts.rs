@@ -259,7 +259,8 @@ impl Outline {
     }
 
     /// Learns the parameters with `evidence(model)`, which returns the numbers of `Segment.gradient` for the whole table, or uses
-    /// given parameters. The fitted model keeps the sample. `gathered` has census, units, spacing, sums, counts and remarks.
+    /// given parameters. The fitted model keeps the sample. `gathered` has census, units, spacing, sums, counts, log volume and
+    /// remarks.
     fn learn(
         &self,
         py: Python<'_>,
@@ -312,6 +313,8 @@ struct GatheredNotes<'py> {
     #[pyo3(item)]
     counts: PyReadonlyArray2<'py, f64>,
     #[pyo3(item)]
+    log_volume: f64,
+    #[pyo3(item)]
     remarks: Vec<String>,
 }
 
@@ -322,6 +325,7 @@ impl GatheredNotes<'_> {
             preparation: read(&self.preparation, "a change of units")?,
             spacing: self.spacing,
             sums: (arrays::to_rows(&self.sums), arrays::to_rows(&self.counts)),
+            log_volume: self.log_volume,
             remarks: self.remarks,
         })
     }

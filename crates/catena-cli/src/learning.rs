@@ -52,7 +52,7 @@ impl<'a> FitRequest<'a> {
             latents: given.latents.given(),
             private: given.private.given(),
             mean: given.mean,
-            relevance: given.ard.given(),
+            ard: given.ard.given(),
             kernel: match given.kernel.given() {
                 Some(KernelOption::Pair(pair)) => Some(pair),
                 Some(KernelOption::Sum(_) | KernelOption::Time) | None => None,

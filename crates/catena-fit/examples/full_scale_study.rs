@@ -50,7 +50,7 @@ fn options((_, method, structure, learning_rows): Contender) -> Result<FitOption
         latents: Some(3),
         private: Some(false),
         kernel: Some(kernel),
-        relevance: Some(false),
+        ard: Some(false),
         transforms: false,
         learning_rows,
         ..FitOptions::default()

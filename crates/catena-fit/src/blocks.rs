@@ -83,12 +83,15 @@ impl InBlocks {
             }
             self.sweep.forward(graph, past.as_ref()).map_err(|error| within(block, error))
         })?;
-        self.log_evidence += log_evidence;
+        let outputs = self.preparation.outputs.iter().cycle();
+        let volumes = block.values.iter().zip(outputs).filter(|(value, _)| !value.is_nan());
+        let log_volume: f64 = volumes.map(|(value, output)| output.log_volume(*value)).sum();
+        self.log_evidence += log_evidence + log_volume;
         self.pasts.push(Some(past));
         Ok(())
     }
 
-    /// The log evidence of the blocks so far, in the model's units.
+    /// The log evidence of the blocks so far, in the user's units.
     pub fn log_evidence(&self) -> f64 {
         self.log_evidence
     }

@@ -244,8 +244,7 @@ fn parameters_that_would_make_another_model_are_not_given_out() {
         places.chunks_exact(2).map(|at| at[0].sin() + 0.1 * at[1] + 0.1 * draws.normal()).collect();
     let inputs = InputPoints::new(60, 2, places).unwrap();
     let data = Dataset::new(inputs, Observations::from_dense(60, 1, &values).unwrap()).unwrap();
-    let options =
-        FitOptions { method: MethodChoice::Catena, relevance: Some(false), transforms: false, ..quick() };
+    let options = FitOptions { method: MethodChoice::Catena, ard: Some(false), transforms: false, ..quick() };
     assert_eq!(fit(&data, &options, &go_on).unwrap().parameters(), None);
     let learned = fit(&data, &FitOptions { standardize: false, ..options.clone() }, &go_on).unwrap();
     let given = fit(&data, &FitOptions { parameters: learned.parameters(), ..options }, &go_on).unwrap();
@@ -430,8 +429,12 @@ fn a_long_constant_has_one_warning() {
     let values: Vec<f64> =
         values.iter().enumerate().map(|(at, &value)| if at % 3 == 1 { 4.2 } else { value }).collect();
     let fitted = fit(&table(x, 3, &values), &quick(), &go_on).unwrap();
-    let of_it = fitted.summary().warnings.iter().filter(|warning| warning.contains("output 1")).count();
-    assert_eq!(of_it, 1, "{:?}", fitted.summary().warnings);
+    let summary = fitted.summary();
+    let of_it = summary.warnings.iter().filter(|warning| warning.contains("output 1")).count();
+    assert_eq!(of_it, 1, "{:?}", summary.warnings);
+    // It needs no latent, so an unused one is no news.
+    assert!(!summary.warnings.iter().any(|warning| warning.contains("unused")), "{:?}", summary.warnings);
+    assert!(summary.outputs.iter().all(|output| output.shared_share.is_sign_positive()));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn error(fitted: &Fit, hidden: &[(usize, f64)]) -> f64 {
 fn irrelevant_inputs_are_found_out() {
     let (table, hidden) = table();
     let fitted = |relevance| {
-        let options = FitOptions { relevance, ..FitOptions::default() };
+        let options = FitOptions { ard: relevance, ..FitOptions::default() };
         fit(&table, &options, &|_| ControlFlow::Continue(())).unwrap()
     };
     let (decided, alike) = (fitted(None), fitted(Some(false)));

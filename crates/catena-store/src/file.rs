@@ -291,7 +291,7 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         summary: header.summary,
         members,
     };
-    Ok((parts, about))
+    Ok((parts.with_log_evidence(), about))
 }
 
 /// Whether the sizes of a summary match the model.

@@ -63,7 +63,7 @@ fn run(fit: &Fit, about: &About) -> Result<Run, StoreError> {
         n_outputs: observations.n_outputs(),
         n_missing: n_cells - observations.n_observed(),
         facts: vec![
-            Fact::new("log evidence", format!("{:.2}", summary.log_evidence)),
+            Fact::new("log evidence", summary.evidence_text()),
             Fact::new("learning", summary.ending.clone()),
             Fact::new("seed", fit.parts().seed.to_string()),
         ],

@@ -137,6 +137,8 @@ impl Numbers<'_> {
         self.all(&summary.path, Range::Finite, "summary.path")?;
         self.all(&summary.probabilities, Range::Fraction, "summary.probabilities")?;
         self.one(summary.log_evidence, Range::Finite, || "summary.log_evidence".to_owned())?;
+        let standardized = summary.standardized_log_evidence.unwrap_or(0.0);
+        self.one(standardized, Range::Finite, || "summary.standardized_log_evidence".to_owned())?;
         for (at, tried) in summary.tried.iter().enumerate() {
             let field = |name: &str| format!("summary.tried[{at}].{name}");
             self.one(tried.score, Range::Finite, || field("score"))?;

@@ -19,7 +19,7 @@ impl FamilySelection<'_> {
         &self,
         trials: &mut Vec<(FamilyCandidate, TrialResult)>,
     ) -> Result<(), FitError> {
-        let is_open = self.options.relevance.unwrap_or(self.plan.n_folds > 0);
+        let is_open = self.options.ard.unwrap_or(self.plan.n_folds > 0);
         if self.sample.inputs().dim() < 2 || !is_open || self.reporter.is_stopped() {
             return Ok(());
         }
@@ -52,7 +52,7 @@ impl FamilySelection<'_> {
         let center = (logs.sum::<f64>() / found.factors.len() as f64).exp();
         let factors = found.factors.iter().map(|factor| factor / center).collect();
         let transforms = TransformChoice { factors, ..candidate.transforms.clone() };
-        if self.options.relevance == Some(true) {
+        if self.options.ard == Some(true) {
             trials.clear();
         }
         self.try_all(vec![FamilyCandidate { transforms, ..candidate }], trials)

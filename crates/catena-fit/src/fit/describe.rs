@@ -46,7 +46,8 @@ pub(crate) struct Description<'a> {
     pub(crate) n_distinct: &'a [usize],
     pub(crate) model: &'a Lmc,
     pub(crate) learned: Option<&'a Learned>,
-    pub(crate) log_evidence: f64,
+    /// The log evidence of the standardized table, and the term that converts it to the user's units.
+    pub(crate) log_evidence: (f64, f64),
     pub(crate) preparation: &'a Preparation,
     pub(crate) statistics: &'a TableStatistics,
     pub(crate) report: SelectionReport,
@@ -57,6 +58,7 @@ pub(crate) struct Description<'a> {
 pub(crate) fn summarize(description: Description<'_>) -> Summary {
     let Description { model, learned, preparation, statistics, report, options, .. } = description;
     let extent = statistics.extent;
+    let is_mixture = !report.members.is_empty();
     let outputs = outputs(model, preparation, description.n_observed, extent, options);
     let by_output = report.held_out_scores.as_ref().map_or(&[][..], |held_out| &held_out.by_output);
     let scored = outputs.iter().zip(by_output).filter(|(_, scores)| scores.n_cells > 0);
@@ -73,12 +75,19 @@ pub(crate) fn summarize(description: Description<'_>) -> Summary {
         outputs,
         mixing: mixing(model, preparation),
         correlation: correlation(model, extent),
-        log_evidence: description.log_evidence,
+        log_evidence: description.log_evidence.0 + description.log_evidence.1,
+        standardized_log_evidence: Some(description.log_evidence.0),
         path: learned.map(|learned| learned.path.clone()).unwrap_or_default(),
-        ending: ending(learned),
+        ending: ending(learned, is_mixture),
         n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
         tried: report.tried,
-        warnings: warnings(model, (statistics, description.n_distinct), learned, &held_out, options),
+        warnings: warnings(
+            model,
+            (statistics, description.n_distinct),
+            learned,
+            &held_out,
+            (options, is_mixture),
+        ),
         held_out,
         probabilities: probabilities.unwrap_or_default(),
         decisions: report.decisions,
@@ -93,13 +102,14 @@ fn thinned(probabilities: &[f64]) -> Vec<f64> {
     probabilities.iter().copied().step_by(every).collect()
 }
 
-/// How learning ended.
-fn ending(learned: Option<&Learned>) -> String {
+/// How learning ended; members of a mixture are learned with few iterations.
+fn ending(learned: Option<&Learned>, is_mixture: bool) -> String {
     let Some(learned) = learned else { return "parameters were given, not learned".to_owned() };
     let iterations = learned.path.len().saturating_sub(1);
     let how = match learned.stop {
         StopReason::Converged => "converged",
         StopReason::Stalled => "stalled (no step improves, though the gradient is not zero)",
+        StopReason::IterationLimit if is_mixture => "of each member stopped",
         StopReason::IterationLimit => "stopped at the limit",
         StopReason::Interrupted => "was interrupted",
         StopReason::NoValue => "had no finite value",
@@ -153,7 +163,8 @@ fn outputs(
     let summary = |output: usize| {
         let (index, mixing) = (OutputIndex::new(output), model.mixing());
         let weights = mixing.shared_row(index).iter().zip(&variances);
-        let shared: f64 = weights.map(|(weight, variance)| variance * weight * weight).sum();
+        // An empty sum of floating-point numbers is -0, which would be printed with its sign.
+        let shared = weights.fold(0.0, |sum, (weight, variance)| sum + variance * weight * weight);
         let private = mixing.private_weight(index).map_or(0.0, |weight| weight * weight);
         let noise = model.noise()[output].get();
         let total = shared + private + noise;

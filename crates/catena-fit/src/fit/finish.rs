@@ -12,7 +12,7 @@ use crate::error::FitError;
 use crate::methods::{Evidence, Quantity, condition};
 use crate::monitor::{FitMonitor, Stage, announce};
 use crate::options::{FitOptions, StructureOption};
-use crate::prepare::{Preparation, PreparedTable};
+use crate::prepare::{Preparation, PreparedTable, log_volume};
 use crate::stack::Member;
 
 /// A model ready to be conditioned on a table.
@@ -62,7 +62,7 @@ pub(crate) fn finish(
         n_distinct: &table.observations().counts_by_output(),
         model: &model,
         learned: learned.as_ref(),
-        log_evidence: evidence.map_or(f64::NAN, Evidence::get),
+        log_evidence: (evidence.map_or(f64::NAN, Evidence::get), log_volume(table, &preparation)),
         preparation: &preparation,
         statistics: &prepared.statistics,
         report,

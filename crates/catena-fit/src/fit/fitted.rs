@@ -59,6 +59,16 @@ impl FitParts {
             && self.method.is_message_passing()
             && matches!(self.structure, StructureOption::Auto | StructureOption::Chain)
     }
+
+    /// Completes the summary of an earlier version, which has the log evidence of the standardized table only.
+    #[must_use]
+    pub fn with_log_evidence(mut self) -> Self {
+        if self.summary.standardized_log_evidence.is_none() {
+            let log_volume = log_volume(&self.table, &self.preparation);
+            self.summary.set_log_evidence(self.summary.log_evidence, log_volume);
+        }
+        self
+    }
 }
 
 impl Fit {
@@ -98,7 +108,9 @@ impl Fit {
         }
         parts.summary.warnings.extend(warnings);
         let mut fit = Self::from_parts(parts)?;
-        fit.parts.summary.log_evidence = fit.best.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
+        let standardized = fit.best.posterior.evidence()?.map_or(f64::NAN, Evidence::get);
+        let log_volume = log_volume(&fit.parts.table, &fit.parts.preparation);
+        fit.parts.summary.set_log_evidence(standardized, log_volume);
         Ok(fit)
     }
 

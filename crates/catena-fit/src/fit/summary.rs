@@ -107,6 +107,12 @@ fn one() -> f64 {
 }
 
 impl Summary {
+    /// Sets the log evidence, from that of the standardized table and the logarithm of the change of volume.
+    pub(crate) fn set_log_evidence(&mut self, standardized: f64, log_volume: f64) {
+        self.log_evidence = standardized + log_volume;
+        self.standardized_log_evidence = Some(standardized);
+    }
+
     /// The standard deviation of each latent over the data for a weight of 1.
     pub fn deviations(&self) -> Vec<f64> {
         self.latents.iter().map(|latent| latent.deviation).collect()
@@ -147,8 +153,11 @@ pub struct Summary {
     pub mixing: Vec<f64>,
     /// The correlation of the outputs implied by the weights, without noise, row-major D×D.
     pub correlation: Vec<f64>,
-    /// The log evidence of the standardized table.
+    /// The log evidence in the user's units: the log density of the cells as given.
     pub log_evidence: f64,
+    /// The log evidence of the standardized table; `None` in files of earlier versions, whose `log_evidence` it is.
+    #[serde(default)]
+    pub standardized_log_evidence: Option<f64>,
     /// Log evidence plus log prior at the start and after every iteration; empty if nothing was learned.
     pub path: Vec<f64>,
     /// How learning ended.

@@ -7,7 +7,7 @@ impl Summary {
     pub fn to_text(&self, length: &dyn Fn(f64) -> String) -> String {
         let mut lines =
             vec![format!("{}, {} rows, {} outputs", self.method, self.n_rows, self.outputs.len())];
-        lines.push(format!("log evidence {:.2}; {}", self.log_evidence, self.ending));
+        lines.push(format!("log evidence {}; {}", self.evidence_text(), self.ending));
         lines.extend(self.decisions.iter().map(|decision| format!("  {decision}")));
         lines.push(String::new());
         let sums = self.sum_lines(length);
@@ -41,6 +41,12 @@ impl Summary {
             lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
         }
         lines.join("\n") + "\n"
+    }
+
+    /// The log evidence, and that of the standardized table, to which the scores of candidates compare.
+    pub fn evidence_text(&self) -> String {
+        let standardized = self.standardized_log_evidence.map(|value| format!(" (standardized: {value:.2})"));
+        format!("{:.2}{}", self.log_evidence, standardized.unwrap_or_default())
     }
 
     /// The members of a mixture with their weights and their scores alone.

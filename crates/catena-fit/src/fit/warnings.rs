@@ -47,7 +47,7 @@ pub(super) fn warnings(
     (statistics, counts): (&TableStatistics, &[usize]),
     learned: Option<&Learned>,
     held_out: &[HeldOut],
-    options: &FitOptions,
+    (options, is_mixture): (&FitOptions, bool),
 ) -> Vec<String> {
     let mut warnings = score_warnings(held_out);
     let no_values =
@@ -74,7 +74,10 @@ pub(super) fn warnings(
     }
     warnings.extend(empty.into_messages().into_iter().chain(constant.into_messages()));
     if let Some(learned) = learned {
-        warnings.extend(stop_warning(learned, options));
+        // Members of a mixture are learned with as few iterations as on the folds.
+        if !(is_mixture && learned.stop == StopReason::IterationLimit) {
+            warnings.extend(stop_warning(learned, options));
+        }
         warnings.extend(parameter_warnings(model, statistics, options));
     }
     let few_values =
@@ -183,6 +186,8 @@ fn parameter_warnings(model: &Lmc, statistics: &TableStatistics, options: &FitOp
     let mut long = GroupedWarning::new(&all_long);
     let mut short = GroupedWarning::new(&all_short);
     let n_shared = model.mixing().n_shared();
+    // A constant output needs no latent, so as many latents as there are constant outputs may be unused.
+    let mut n_spare = constant.len();
     // Length-scales of time components need not lie between spacing and span.
     for (at, latent) in model.latents().iter().enumerate().filter(|(_, latent)| latent.kernel().is_some()) {
         let name = match at.checked_sub(n_shared) {
@@ -196,7 +201,9 @@ fn parameter_warnings(model: &Lmc, statistics: &TableStatistics, options: &FitOp
         let length = latent.length_scale().get();
         if strongest < 0.03 {
             // An unused private latent is not worth a warning.
-            if at < n_shared {
+            if at < n_shared && n_spare > 0 {
+                n_spare -= 1;
+            } else if at < n_shared {
                 warnings.push(format!("{name} is unused; fewer latents suffice"));
             }
         } else if length > 2.0 * extent.span {

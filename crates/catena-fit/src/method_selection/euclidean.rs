@@ -36,7 +36,7 @@ impl MethodSelection<'_> {
         };
         let trend = self.options.transform_choice().trend;
         let simple = TransformChoice { trend, factors: vec![], ..of_choice.transforms.clone() };
-        let keeps_factors = self.options.relevance == Some(true);
+        let keeps_factors = self.options.ard == Some(true);
         let (fold, other) = if simple == of_choice.transforms || keeps_factors {
             (of_choice, None)
         } else {

@@ -45,7 +45,7 @@ pub struct FitOptions {
     pub combine: CombineChoice,
     /// Whether inputs have factors (automatic relevance): `Some(true)` always, `Some(false)` never, `None` to choose by
     /// held-out cells. Ignored with one input.
-    pub relevance: Option<bool>,
+    pub ard: Option<bool>,
     /// Further points of the structure (the paper's candidates), in the user's units.
     pub candidates: Option<InputPoints>,
     /// The time for choosing and learning.
@@ -82,7 +82,7 @@ impl Default for FitOptions {
             standardize: true,
             transforms: true,
             combine: CombineChoice::Auto,
-            relevance: None,
+            ard: None,
             candidates: None,
             budget: Budget::Default,
             learning_rows: None,

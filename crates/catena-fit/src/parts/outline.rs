@@ -43,6 +43,8 @@ pub struct Gathered {
     pub spacing: Option<f64>,
     /// Sums and counts of products of outputs over all partitions; see [`OutputMoments::sums_of`].
     pub sums: (Vec<f64>, Vec<f64>),
+    /// The term that converts the log evidence to the user's units.
+    pub log_volume: f64,
     /// Further decisions for the summary.
     pub remarks: Vec<String>,
 }
@@ -132,7 +134,7 @@ impl Outline {
         evidence: &EvidenceOfParts<'_>,
         monitor: &FitMonitor<'_>,
     ) -> Result<Fit, FitError> {
-        let Gathered { census, preparation, spacing, sums: (sums, counts), remarks } = gathered;
+        let Gathered { census, preparation, spacing, sums: (sums, counts), log_volume, remarks } = gathered;
         let n_outputs = census.n_outputs();
         let diagonal =
             |of: &[f64]| -> Vec<f64> { (0..n_outputs).map(|at| of[at * (n_outputs + 1)]).collect() };
@@ -174,7 +176,7 @@ impl Outline {
             n_distinct: &n_distinct,
             model: &model,
             learned: learned.as_ref(),
-            log_evidence: learned.as_ref().map_or(0.0, |learned| learned.log_evidence),
+            log_evidence: (learned.as_ref().map_or(0.0, |learned| learned.log_evidence), log_volume),
             preparation: &preparation,
             statistics: &statistics,
             report,
