@@ -78,7 +78,7 @@ pub(crate) enum CliError {
     #[error("{0}")]
     Period(String),
     #[error(
-        "--period needs a time model, but --kernel names a single kernel; drop --kernel, or use --kernel time"
+        "--periods needs a time model, but --kernel names a single kernel; drop --kernel, or use --kernel time"
     )]
     PeriodWithKernel,
     #[error("the parameters of this model cannot be written as JSON; use the model file instead")]

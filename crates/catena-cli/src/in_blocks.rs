@@ -92,7 +92,7 @@ impl BlockFilling<'_> {
         ));
         if self.printing.json {
             return print_json(&json!({
-                "rows": n_rows, "holes": n_missing, "blocks": n_blocks, "rows_per_block": most,
+                "rows": n_rows, "missing": n_missing, "holes": n_missing, "blocks": n_blocks, "rows_per_block": most,
                 "log_evidence": sweep.log_evidence(),
             }));
         }

@@ -42,7 +42,7 @@ impl<'a> FitRequest<'a> {
     /// Checks the options that do not depend on the table, and reads the parameter file.
     pub(crate) fn new(given: &'a ModelOptions) -> Result<Self, CliError> {
         use_threads(given.threads)?;
-        if matches!(given.kernel.given(), Some(KernelOption::Pair(_))) && !given.period.is_empty() {
+        if matches!(given.kernel.given(), Some(KernelOption::Pair(_))) && !given.periods.is_empty() {
             return Err(CliError::PeriodWithKernel);
         }
         let mut options = FitOptions {
@@ -161,7 +161,7 @@ fn time_options(
     };
     let spec = sum.map(|text| TimeSpec::parse(&text, &period)).transpose();
     let spec = spec.map_err(|error| CliError::Period(error.to_string()))?;
-    let periods: Result<Vec<f64>, String> = given.period.iter().map(|text| period(text)).collect();
+    let periods: Result<Vec<f64>, String> = given.periods.iter().map(|text| period(text)).collect();
     let periods = periods.map_err(CliError::Period)?;
     let parameters = options.time.as_ref().and_then(|time| time.parameters.clone());
     Ok(Some(TimeOptions { spec, periods, parameters }))

@@ -11,6 +11,7 @@ mod in_blocks;
 mod interrupt;
 mod learning;
 mod model_table;
+mod old_words;
 mod parameters;
 mod plan;
 mod predictions;
@@ -31,18 +32,23 @@ use crate::arguments::Command;
 /// # Errors
 /// The message that the user would see, or `None` if help was requested.
 pub fn check_words(words: impl IntoIterator<Item = OsString>) -> Result<(), Option<String>> {
-    let words: Vec<OsString> = words.into_iter().collect();
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    old_words::replace(&mut words);
     Command::try_parse_from(&words).map(drop).map_err(|error| error::usage_sentence(&error, &words))
 }
 
 /// Parses the command line, runs the command and returns its exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     interrupt::install();
-    let words: Vec<OsString> = words.into_iter().collect();
+    let mut words: Vec<OsString> = words.into_iter().collect();
+    let notes = old_words::replace(&mut words);
     let command = match Command::try_parse_from(&words) {
         Ok(command) => command,
         Err(error) => return error::usage_exit(&error, &words),
     };
+    if !words.iter().any(|word| word == "-q" || word == "--quiet") {
+        notes.iter().for_each(|note| console::complain(note));
+    }
     match verbs::run(command) {
         Ok(()) => ExitCode::SUCCESS,
         // The reader closed the pipe, as in `catena predict ... | head`.

@@ -80,7 +80,7 @@ impl Plan {
     fn to_json(&self, verb: &str) -> Value {
         json!({
             "verb": verb, "rows": self.n_rows, "inputs": self.inputs, "outputs": self.outputs,
-            "observed": self.n_observed, "holes": self.n_missing,
+            "observed": self.n_observed, "missing": self.n_missing, "holes": self.n_missing,
             "memory_bytes": self.memory.0, "seconds": self.seconds,
         })
     }

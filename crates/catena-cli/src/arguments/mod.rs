@@ -17,7 +17,7 @@ pub(crate) use values::{
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    chain, compare, completion, demo, fit, forecast, impute, predict, report, score, update, watch,
+    compare, completion, demo, fit, forecast, impute, predict, report, score, structure, update, watch,
 };
 
 /// Multi-output Gaussian process regression on tables with missing values: fill, predict, forecast, compare, report.
@@ -61,7 +61,7 @@ pub(crate) enum Verb {
     /// Compare methods on held-out cells of a table.
     Compare(compare::Arguments),
     /// Show the chain or tree over the rows of a table.
-    Chain(chain::Arguments),
+    Structure(structure::Arguments),
     /// Write a saved model as a self-contained web page.
     Report(report::Arguments),
     /// Run an example: a year of weather at three airports, with two gaps whose true values are known.

@@ -22,7 +22,7 @@ pub(crate) struct ModelOptions {
     pub(crate) kernel: Chosen<KernelOption>,
     /// Seasonal periods, such as 24h or 24h,7d; numbers if the input is numeric.
     #[arg(long, value_name = "P", value_delimiter = ',')]
-    pub(crate) period: Vec<String>,
+    pub(crate) periods: Vec<String>,
     /// Prior mean of the outputs: constant, linear (in the inputs) or auto.
     #[arg(long, default_value = "auto")]
     pub(crate) mean: MeanChoice,
@@ -58,7 +58,7 @@ pub(crate) struct ModelOptions {
     #[arg(long, default_value = "default")]
     pub(crate) budget: Budget,
     /// Do not learn; use the kernels, latents and parameters of --parameters.
-    #[arg(long, conflicts_with_all = ["latents", "kernel", "period", "private", "ard", "combine", "budget"])]
+    #[arg(long, conflicts_with_all = ["latents", "kernel", "periods", "private", "ard", "combine", "budget"])]
     pub(crate) no_learn: bool,
     /// JSON file of parameters as written by `fit --parameters-out`: mixing, length_scales, noise and kernel, or the sums of a time
     /// model; `-` is standard input.
@@ -78,6 +78,6 @@ impl ModelOptions {
     /// Whether a time model is requested.
     pub(crate) fn requests_time_model(&self) -> bool {
         matches!(self.kernel.given(), Some(KernelOption::Sum(_) | KernelOption::Time))
-            || !self.period.is_empty()
+            || !self.periods.is_empty()
     }
 }

@@ -133,7 +133,7 @@ pub(crate) struct PredictionOptions {
     quantiles: Vec<f64>,
     /// Predict the latent function, without observation noise.
     #[arg(long)]
-    pub(crate) latent: bool,
+    pub(crate) without_noise: bool,
 }
 
 impl PredictionOptions {
@@ -150,6 +150,6 @@ impl PredictionOptions {
 
     /// Whether predictions include noise.
     pub(crate) fn quantity(&self) -> Quantity {
-        if self.latent { Quantity::Function } else { Quantity::Observation }
+        if self.without_noise { Quantity::Function } else { Quantity::Observation }
     }
 }

@@ -111,8 +111,8 @@ pub(super) fn kernel(text: &str) -> Result<Chosen<KernelOption>, String> {
 /// `yes`, `no` or `auto`.
 pub(super) fn yes_or_no(text: &str) -> Result<Chosen<bool>, String> {
     automatic(text, |text| match text {
-        "yes" => Ok(true),
-        "no" => Ok(false),
+        "yes" | "true" | "True" => Ok(true),
+        "no" | "false" | "False" => Ok(false),
         _ => Err("write yes, no or auto".to_owned()),
     })
 }

@@ -83,7 +83,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     rows.sort_by(|left, right| rank(left).total_cmp(&rank(right)));
     if printing.json {
         let rows: Vec<Value> = rows.iter().map(to_json).collect();
-        return print_json(&json!({"hidden_cells": held_out.len(), "methods": rows}));
+        return print_json(
+            &json!({"held_out_cells": held_out.len(), "hidden_cells": held_out.len(), "methods": rows}),
+        );
     }
     print_text(&to_text(&rows))
 }

@@ -26,12 +26,12 @@ Examples:
   catena forecast sensors.csv --horizon 48h -o next.csv
   catena forecast sensors.csv --horizon 24 --interval 0.9 -o next.csv      24 steps of the median spacing
   catena forecast sensors.csv --horizon 7d --step 1h -o next.csv
-  catena forecast sensors.csv --horizon 48h --period 24h,7d --quantiles 0.1,0.5,0.9 -o next.csv
+  catena forecast sensors.csv --horizon 48h --periods 24h,7d --quantiles 0.1,0.5,0.9 -o next.csv
   catena forecast sensors.csv --horizon 48h --kernel 'sho+rw+qp(24h)' -o next.csv
   catena forecast sensors.csv --horizon 48h --paths 200 -o paths.csv       200 sample paths
 
 The first row is one step after the last row of the table. By default each output is a sum of a level, an oscillator or a Mat\u{e9}rn \
-process, and seasons; seasonal periods are detected unless --period is given. With a single kernel such as matern32, forecasts \
+process, and seasons; seasonal periods are detected unless --periods is given. With a single kernel such as matern32, forecasts \
 return to the mean.";
 
 /// Options of `forecast`.

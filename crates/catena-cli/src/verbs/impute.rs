@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "MODEL",
         conflicts_with_all = [
-            "latents", "kernel", "period", "private", "ard", "combine", "structure", "method", "state", "budget", "no_learn",
+            "latents", "kernel", "periods", "private", "ard", "combine", "structure", "method", "state", "budget", "no_learn",
             "parameters", "inputs", "outputs", "long", "noise_columns",
         ]
     )]
@@ -100,6 +100,9 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
             added: &added,
             printing: *printing,
         };
+        if !parts.members.is_empty() {
+            console.say("the model is a mixture; a table filled in blocks uses its best single model only");
+        }
         if arguments.options.dry_run {
             return filling.plan(&parts, &about);
         }

@@ -1,6 +1,5 @@
 //! The verbs, one file each.
 
-pub(crate) mod chain;
 pub(crate) mod compare;
 pub(crate) mod completion;
 pub(crate) mod demo;
@@ -10,6 +9,7 @@ pub(crate) mod impute;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod score;
+pub(crate) mod structure;
 pub(crate) mod update;
 pub(crate) mod watch;
 
@@ -27,7 +27,7 @@ pub(crate) fn run(command: Command) -> Result<(), CliError> {
         Verb::Watch(arguments) => watch::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
-        Verb::Chain(arguments) => chain::run(&arguments),
+        Verb::Structure(arguments) => structure::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Demo(arguments) => demo::run(&arguments),
         Verb::Completion(arguments) => completion::run(&arguments),

@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     outputs: Vec<String>,
     /// Predict the latent function, without observation noise.
     #[arg(long)]
-    latent: bool,
+    without_noise: bool,
     /// What to do with an invalid line.
     #[arg(long, value_enum, default_value = "skip")]
     on_error: OnError,
@@ -75,7 +75,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     sync: bool,
     /// Read no lines; write a model that includes all lines of the journal to -o, and start a new journal for it.
-    #[arg(long, requires = "output", conflicts_with_all = ["from", "format", "outputs", "latent", "sync"])]
+    #[arg(long, requires = "output", conflicts_with_all = ["from", "format", "outputs", "without_noise", "sync"])]
     apply: bool,
     /// Model file to write with --apply; must differ from MODEL.
     #[arg(short, long, value_name = "NEW_MODEL", requires = "apply")]
@@ -166,7 +166,7 @@ fn listen(
     journal: Journal,
     console: Console,
 ) -> Result<(), CliError> {
-    let Arguments { follow, format, outputs, latent, ask, on_error, sync, .. } = arguments;
+    let Arguments { follow, format, outputs, without_noise, ask, on_error, sync, .. } = arguments;
     let from = arguments.from.as_ref().filter(|path| !is_standard_stream(path));
     let format = match format {
         Some(StreamFormatOption::Csv) => StreamFormat::Csv,
@@ -175,7 +175,7 @@ fn listen(
     };
     let outputs = output_indices(outputs, about)?;
     let names: Vec<String> = outputs.iter().map(|at| about.outputs[*at].clone()).collect();
-    let quantity = if *latent { Quantity::Function } else { Quantity::Observation };
+    let quantity = if *without_noise { Quantity::Function } else { Quantity::Observation };
     let mut feed = match from {
         Some(path) => Feed::file(path, *follow)?,
         None => Feed::pipe(),

@@ -141,8 +141,8 @@ const CASES: &[Case] = &[
     ("impute comma.csv -o out.csv", 2, &["column temp", "decimal comma"]),
     ("impute comma_beside.csv -o out.csv", 2, &["line 2", "column temp", "decimal comma", "pass --inputs"]),
     ("impute day_first.csv -o out.csv", 2, &["line 2", "column day", "day and month", "pass --inputs"]),
-    ("chain day_first.csv", 2, &["line 2", "column day"]),
-    ("chain digits.csv", 2, &["line 2", "column id", "2^53"]),
+    ("structure day_first.csv", 2, &["line 2", "column day"]),
+    ("structure digits.csv", 2, &["line 2", "column id", "2^53"]),
     ("impute most_zones.csv -o out.csv", 2, &["line 3", "column time", "zone"]),
     ("impute zones.csv -o out.csv", 2, &["line 3", "zone"]),
     ("impute date.csv -o out.csv", 2, &["line 3", "2024-02-30"]),
@@ -233,7 +233,7 @@ const CASES: &[Case] = &[
         &["--no-learn", "--latents"],
     ),
     ("fit numbers.csv --no-learn --parameters one.json --kernel matern12 -o out.catena", 2, &["--kernel"]),
-    ("fit numbers.csv --period 24 --kernel matern12 -o out.catena", 2, &["--period", "--kernel"]),
+    ("fit numbers.csv --periods 24 --kernel matern12 -o out.catena", 2, &["--periods", "--kernel"]),
     ("fit waves.csv -o nowhere/m.catena", 2, &["folder"]),
     ("forecast waves.csv --horizon 3 --format csv -o waves.csv", 2, &["waves.csv", "read by this command"]),
     ("forecast waves.csv --horizon 3 --paths 2 --interval 0.9 -o out.csv", 2, &["--paths", "--interval"]),
@@ -276,10 +276,10 @@ const CASES: &[Case] = &[
     ("report good.catena -o good.catena", 2, &["good.catena", "read by this command"]),
     ("report good.catena -o - --json", 2, &["--json"]),
     ("report truncated.catena -o page.html", 2, &["truncated"]),
-    ("chain no_numbers.csv --inputs name", 2, &["name", "text"]),
-    ("chain waves.csv --structure ensemble:8", 2, &["ensemble:8", "auto, chain or tree"]),
-    ("chain waves.csv --json -o -", 2, &["--json"]),
-    ("chain waves.csv -o waves.csv", 2, &["waves.csv", "read by this command"]),
+    ("structure no_numbers.csv --inputs name", 2, &["name", "text"]),
+    ("structure waves.csv --structure ensemble:8", 2, &["ensemble:8", "auto, chain or tree"]),
+    ("structure waves.csv --json -o -", 2, &["--json"]),
+    ("structure waves.csv -o waves.csv", 2, &["waves.csv", "read by this command"]),
     ("demo --directory waves.csv", 2, &["waves.csv", "not a folder"]),
     ("completion klingon", 2, &["klingon"]),
     ("fit waves.csv", 2, &["--output <MODEL>", "see `catena help fit`"]),
@@ -335,7 +335,7 @@ fn a_damaged_binary_table_is_one_sentence() {
         let mut bytes = whole.clone();
         bytes[at] ^= 0x40;
         folder.write("damaged.arrow", bytes);
-        let outcome = folder.run("chain damaged.arrow -q");
+        let outcome = folder.run("structure damaged.arrow -q");
         if outcome.code != 0 {
             assert_eq!(outcome.stderr.lines().count(), 1, "byte {at}: {}", outcome.stderr);
             n_caught += usize::from(outcome.stderr.contains("cannot be decoded"));

@@ -155,7 +155,7 @@ fn a_dry_run_tells_the_plan_and_writes_nothing() {
         assert_eq!(named(&refused.stderr), named(&outcome.stderr), "the plan is of what would be done");
         let json = folder.run(&format!("{words} --dry-run --json")).succeeded().json();
         assert_eq!(json["rows"], 72);
-        assert_eq!(json["holes"], 144 - json["observed"].as_u64().unwrap());
+        assert_eq!(json["missing"], 144 - json["observed"].as_u64().unwrap());
     }
     assert_eq!(folder.names(), before);
     folder.run("fit waves.csv --no-learn --parameters p.json -o m.catena").succeeded();

@@ -28,7 +28,7 @@ fn folder(name: &str) -> Folder {
 #[test]
 fn forecasts_follow_the_season_with_bands_quantiles_and_paths() {
     let folder = folder("forecast_season");
-    let words = "forecast first.csv --horizon 48h --period 24h --budget quick";
+    let words = "forecast first.csv --horizon 48h --periods 24h --budget quick";
     let told =
         folder.run(&format!("{words} --interval 0.9 --quantiles 0.05,0.5,0.95 -o next.csv")).succeeded();
     assert!(!told.stderr.contains("warning: some points"), "{}", told.stderr);
@@ -87,9 +87,9 @@ fn parameters_along_time_go_from_one_fit_to_another() {
         assert_eq!(outcome.code, 2, "{back}: {}", outcome.stderr);
         assert!(words.iter().all(|word| outcome.stderr.contains(word)), "{back}: {}", outcome.stderr);
     }
-    let outcome = folder.run("fit first.csv --no-learn --parameters p.json --period 24h -o m.catena");
+    let outcome = folder.run("fit first.csv --no-learn --parameters p.json --periods 24h -o m.catena");
     assert!(
-        outcome.code == 2 && outcome.stderr.contains("--no-learn") && outcome.stderr.contains("--period"),
+        outcome.code == 2 && outcome.stderr.contains("--no-learn") && outcome.stderr.contains("--periods"),
         "{}",
         outcome.stderr
     );
@@ -222,9 +222,9 @@ fn what_cannot_be_read_is_said_with_its_letter() {
         ("fit first.csv --kernel sho+qp -o out", &["letter 7", "qp(24h)"]),
         ("fit first.csv --kernel sho+qp(24) -o out", &["no unit"]),
         ("fit numbers.csv --kernel sho+qp(24h) -o out", &["x holds numbers"]),
-        ("fit first.csv --period 24 -o out", &["no unit"]),
-        ("fit first.csv --period never -o out", &["number"]),
-        ("fit plane.csv --inputs a,b --period 24h -o out", &["one input"]),
+        ("fit first.csv --periods 24 -o out", &["no unit"]),
+        ("fit first.csv --periods never -o out", &["number"]),
+        ("fit plane.csv --inputs a,b --periods 24h -o out", &["one input"]),
         ("fit first.csv --kernel sho+rw --latents 2 -o out", &["one shared latent per output"]),
         ("fit first.csv --kernel sho+rw --method exact -o out", &["message passing"]),
         ("score m.catena first.csv --rolling", &["rows after the last"]),

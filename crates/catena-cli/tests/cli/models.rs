@@ -64,7 +64,7 @@ fn predictions_at_new_points_use_the_clock_of_the_model() {
             assert!((numbers(&at, name)[point] - numbers(&rows, name)[row]).abs() < 1e-8, "{name}");
         }
     }
-    let outcome = folder.run("predict m.catena --at points.csv --latent").succeeded();
+    let outcome = folder.run("predict m.catena --at points.csv --without-noise").succeeded();
     assert!(numbers(&columns(outcome.text()), "temp_std")[0] < numbers(&at, "temp_std")[0]);
 }
 
@@ -232,6 +232,26 @@ fn scores_are_those_of_the_predictions() {
 }
 
 #[test]
+fn words_of_earlier_versions_still_work() {
+    let folder = prepared("old-words");
+    folder.run("fit waves.csv --no-learn --parameters p.json -o m.catena").succeeded();
+    for (old, new, word) in [
+        ("chain waves.csv", "structure waves.csv", "`structure`"),
+        ("predict m.catena --latent", "predict m.catena --without-noise", "`--without-noise`"),
+        (
+            "fit waves.csv --dry-run --period 24h -o x",
+            "fit waves.csv --dry-run --periods 24h -o x",
+            "`--periods`",
+        ),
+    ] {
+        let (before, now) = (folder.run(old).succeeded(), folder.run(new).succeeded());
+        assert_eq!(before.text(), now.text());
+        assert!(before.stderr.contains(&format!("is now {word}")) && !now.stderr.contains("is now"), "{old}");
+        assert!(!folder.run(&format!("{old} -q")).succeeded().stderr.contains("is now"));
+    }
+}
+
+#[test]
 fn several_inputs_work_from_fit_to_page() {
     let folder = Folder::new("plane");
     let mut text = "x,y,height,depth\n".to_owned();
@@ -249,7 +269,7 @@ fn several_inputs_work_from_fit_to_page() {
     assert!(numbers(&rows, "depth_lo").iter().zip(numbers(&rows, "depth_hi")).all(|(low, high)| *low < high));
     folder.run("report m.catena -o page.html").succeeded();
     assert!(folder.read("page.html").contains("spanning tree"));
-    let structure = folder.run("chain plane.csv --inputs x,y --json -o order.csv").succeeded().json();
+    let structure = folder.run("structure plane.csv --inputs x,y --json -o order.csv").succeeded().json();
     assert_eq!(structure["structure"], "spanning tree");
     let order = columns(&folder.read("order.csv"));
     let mut visited = numbers(&order, "row");

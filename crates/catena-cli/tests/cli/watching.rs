@@ -115,7 +115,7 @@ fn asked_outputs_only() {
     let none = run("watch m.catena --ask none");
     assert_eq!(is_empty("temp_mean", &none), [true, true, false, true]);
     assert_eq!(none["line"], ["1", "2", "3", "4"]);
-    let one = run("watch m.catena --outputs salt --latent");
+    let one = run("watch m.catena --outputs salt --without-noise");
     assert_eq!(one.keys().collect::<Vec<_>>(), ["line", "salt_mean", "salt_std", "time"]);
     let bad = folder.run("watch m.catena --outputs slat");
     assert_eq!(bad.code, 2);

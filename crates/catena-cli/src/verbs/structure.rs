@@ -1,4 +1,4 @@
-//! `chain`: builds the chain or tree over the rows of a table and reports its quality.
+//! `structure`: builds the chain or tree over the rows of a table and reports its quality.
 
 use std::path::PathBuf;
 
@@ -22,13 +22,13 @@ use crate::source::{choose, read_table};
 
 const EXAMPLES: &str = "\
 Examples:
-  catena chain stations.csv --inputs x,y
-  catena chain stations.csv --inputs x,y --structure chain -o order.csv
+  catena structure stations.csv --inputs x,y
+  catena structure stations.csv --inputs x,y --structure chain -o order.csv
 
 The table has one row per position in the structure: the data row (counted from 1), its parent row, and the distance \
 between them. Two or more inputs are standardized first.";
 
-/// Options of `chain`.
+/// Options of `structure`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
