@@ -381,6 +381,18 @@ def test_a_panel(client):
     assert catena.dask.open_model(found.loc["w2", "model"]).noise_ == pytest.approx(local.noise_)
 
 
+def test_an_output_without_values_has_its_prior_under_a_given_model(client):
+    X, Y = rows_along(100)
+    Y[:, 0] = np.nan
+    local = catena.MultiOutputGP(learn=False, **MODEL).fit(X, Y)
+    gp = catena.dask.MultiOutputGP(model=local)
+    gp.fit(da.from_array(X, (50, 1)), da.from_array(Y, (50, -1)), client=client)
+    mean, std = gp.predict(return_std=True)
+    expected = local.predict(return_std=True)
+    assert_same(mean.compute(), expected[0])
+    assert_same(std.compute(), expected[1])
+
+
 def test_mistakes_are_named(client):
     X, Y = rows_along(100)
     with pytest.raises(InputError, match="reads dask frames, dask arrays and directories of Parquet"):

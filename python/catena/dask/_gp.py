@@ -162,7 +162,7 @@ class MultiOutputGP(GaussianProcess):
         schema = chain.table.schema
         names = [str(name) for name in schema.outputs]
         for name, count in zip(names, chain.counted["n_observed"], strict=True):
-            if count == 0:
+            if count == 0 and given is None:
                 raise InputError(f"output {name!r} was never observed; leave it out.")
         clocks = [None if clock is None else Clock(*clock) for clock in chain.clocks]
         kept = None if given is None else _fitting(given, names, clocks)
