@@ -194,7 +194,14 @@ impl Browser {
     /// Sets the color scheme of the system.
     pub(crate) fn prefer(&self, scheme: &str) {
         let features = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        // The page learns of it by an event, on a busy machine some frames later.
+        let query = format!("matchMedia('(prefers-color-scheme: {scheme})')");
+        self.evaluate(&format!(
+            "void (window.schemeChanged = {query}.matches ? null : new Promise((done) =>
+                {query}.addEventListener('change', () => done(null), {{ once: true }})))"
+        ));
         self.call("Emulation.setEmulatedMedia", features);
+        self.evaluate("window.schemeChanged");
         self.settle();
     }
 
