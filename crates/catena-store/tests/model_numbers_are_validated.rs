@@ -76,6 +76,20 @@ fn numbers_of_the_header_are_named() {
 }
 
 #[test]
+fn the_log_evidence_of_an_earlier_version_is_converted_to_the_units_of_the_table() {
+    let mut container = Container::from_bytes(&model_file()).unwrap();
+    let summary = container.header["summary"].as_object_mut().unwrap();
+    let now = summary["log_evidence"].as_f64().unwrap();
+    let standardized = summary.remove("standardized_log_evidence").unwrap();
+    assert_ne!(standardized, json!(now));
+    summary["log_evidence"] = standardized.clone();
+    let opened = from_bytes(&container.to_bytes().unwrap()).unwrap().fit;
+    assert_eq!(opened.summary().log_evidence, now);
+    assert_eq!(opened.summary().standardized_log_evidence, standardized.as_f64());
+    assert!((opened.log_evidence().unwrap() - now).abs() < 1e-12 * now.abs());
+}
+
+#[test]
 fn numbers_of_the_arrays_are_named() {
     for (name, at, value) in [
         ("noise", 1, -0.5),

@@ -18,7 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   catena predict sensors.catena -o smooth.csv                at the rows of the model
   catena predict sensors.catena --at points.csv --interval 0.95 -o out.csv
-  catena predict sensors.catena --at points.csv --without-noise     the latent function, without noise
+  catena predict sensors.catena --at points.csv --without-noise     the latent function
 
 The table has the inputs, NAME_mean and NAME_std for every output, and NAME_lo and NAME_hi with --interval.";
 
