@@ -52,4 +52,4 @@ pub use options::{
 };
 pub use prepare::{InputUnits, OutputTransform, Predictive, Preparation, median_gap, rows_with_a_cell};
 pub use size::FitSize;
-pub use stack::{Member, MemberKind, ResidualProcess, RowRegression, RowRule};
+pub use stack::{Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule};

@@ -108,7 +108,7 @@ fn relearn(
     let from = if learned.start == 0 { "the previous parameters" } else { "a start derived from the table" };
     decisions.push(format!("same kind of model as before; learned again from {from}"));
     let (model, report) = (learned.model.clone(), SelectionReport::of_decisions(decisions));
-    Ok(LearnedModel { preparation, prepared, model, learned: Some(learned), report, members: vec![] })
+    Ok(LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination: None })
 }
 
 /// The family of a model of kernels.

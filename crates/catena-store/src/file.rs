@@ -14,7 +14,7 @@ use catena_io::time::TimeAxis;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::members::{self, MemberHeader};
+use crate::members::{self, ComponentHeader, MemberHeader};
 use crate::validation::Numbers;
 use crate::{About, StoreError};
 
@@ -45,6 +45,8 @@ struct Header {
     summary: Summary,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     members: Vec<MemberHeader>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    components: Vec<ComponentHeader>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -125,7 +127,7 @@ fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
 }
 
 fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
-    let FitParts { table, preparation, model, method, structure, candidates, seed, summary, members } =
+    let FitParts { table, preparation, model, method, structure, candidates, seed, summary, combination } =
         fit.parts();
     let plain = PlainModel::of(model);
     let input = |input: &Input| InputHeader {
@@ -147,7 +149,8 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         latents: plain.latents.clone(),
         preparation: preparation.clone(),
         summary: finite(summary.clone()),
-        members: members::headers(members),
+        members: members::headers(combination.as_ref()),
+        components: members::components(combination.as_ref()),
     };
     // JSON has no infinities or NaN: fail now rather than when the file is opened.
     let header = serde_json::to_value(&header).map_err(|_| StoreError::NotFinite)?;
@@ -167,7 +170,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
     add("shared_weights", Array::from_f64(shared).with_shape(&shape)?);
     add("private_weights", Array::from_f64(private));
     add("noise", Array::from_f64(noise));
-    for (name, array) in members::arrays(members) {
+    for (name, array) in members::arrays(combination.as_ref()) {
         add(&name, array);
     }
     if let Some(candidates) = candidates {
@@ -277,9 +280,16 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
     let structure = header.structure.structure().ok_or_else(|| broken("the structure is unknown"))?;
     checked.structure(structure)?;
     let about = about_of(&header);
-    let members = members::members(header.members, (n_inputs, n_outputs), &|name| numbers(name).ok())
-        .ok_or_else(|| broken("a member of the mixture is incomplete or out of range"))?;
-    members.iter().filter_map(members::preparation).try_for_each(|own| checked.preparation(own))?;
+    let combination = if header.members.is_empty() {
+        None
+    } else {
+        let size = (n_inputs, n_outputs);
+        let found = members::combination(header.members, header.components, size, &|name| numbers(name).ok())
+            .ok_or_else(|| broken("a member of the pool is incomplete or out of range"))?;
+        let preparations = found.members.iter().filter_map(members::preparation);
+        preparations.into_iter().try_for_each(|own| checked.preparation(own))?;
+        Some(found)
+    };
     let parts = FitParts {
         table,
         preparation: header.preparation,
@@ -289,7 +299,7 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         candidates,
         seed: header.seed,
         summary: header.summary,
-        members,
+        combination,
     };
     Ok((parts.with_log_evidence(), about))
 }

@@ -1,20 +1,39 @@
-//! The members of a mixture in a model file.
+//! The members of a pool in a model file.
+//!
+//! Files of earlier versions have a mixture of members, each with a weight and a factor on its standard deviations: one component
+//! per member, in which only this member has an exponent.
 
 use catena_fit::parts::{LatentKind, PlainModel};
-use catena_fit::{Member, MemberKind, Preparation, ResidualProcess, RowRegression, RowRule};
+use catena_fit::{
+    Combination, Member, MemberKind, PoolComponent, Preparation, ResidualProcess, RowRegression, RowRule,
+};
 use catena_io::model_file::Array;
 use serde::{Deserialize, Serialize};
 
 /// The most neighbors of a rule.
 const MOST_NEIGHBORS: usize = 1000;
+/// The largest lag of a rule.
+const MOST_LAG: usize = 1024;
+/// The most components of a file.
+const MOST_COMPONENTS: usize = 1000;
 
 /// A member without its numbers, which are arrays of the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct MemberHeader {
     name: String,
     weight: f64,
-    widening: f64,
+    /// In files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    widening: Option<f64>,
     kind: KindHeader,
+}
+
+/// A component of the answer, with the exponent of each member.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct ComponentHeader {
+    weight: f64,
+    at_rows: Vec<f64>,
+    elsewhere: Vec<f64>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -31,7 +50,7 @@ fn array_name(number: usize, what: &str) -> String {
 }
 
 /// The header of each member.
-pub(crate) fn headers(members: &[Member]) -> Vec<MemberHeader> {
+pub(crate) fn headers(combination: Option<&Combination>) -> Vec<MemberHeader> {
     let kind = |member: &Member| match &member.kind {
         MemberKind::Best => KindHeader::Best,
         MemberKind::Model { preparation, model } => {
@@ -44,16 +63,26 @@ pub(crate) fn headers(members: &[Member]) -> Vec<MemberHeader> {
     let header = |member: &Member| MemberHeader {
         name: member.name.clone(),
         weight: member.weight,
-        widening: member.widening,
+        widening: None,
         kind: kind(member),
     };
-    members.iter().map(header).collect()
+    combination.iter().flat_map(|several| &several.members).map(header).collect()
+}
+
+/// The header of each component.
+pub(crate) fn components(combination: Option<&Combination>) -> Vec<ComponentHeader> {
+    let header = |PoolComponent { weight, at_rows, elsewhere }: &PoolComponent| ComponentHeader {
+        weight: *weight,
+        at_rows: at_rows.clone(),
+        elsewhere: elsewhere.clone(),
+    };
+    combination.iter().flat_map(|several| &several.components).map(header).collect()
 }
 
 /// The arrays of all members, by name.
-pub(crate) fn arrays(members: &[Member]) -> Vec<(String, Array)> {
+pub(crate) fn arrays(combination: Option<&Combination>) -> Vec<(String, Array)> {
     let mut arrays = vec![];
-    for (number, member) in members.iter().enumerate() {
+    for (number, member) in combination.iter().flat_map(|several| &several.members).enumerate() {
         let mut add = |what: &str, numbers: Vec<f64>| {
             arrays.push((array_name(number, what), Array::from_f64(numbers)));
         };
@@ -82,6 +111,8 @@ pub(crate) fn arrays(members: &[Member]) -> Vec<(String, Array)> {
 fn is_valid(rule: RowRule) -> bool {
     match rule {
         RowRule::Gaussian { shrinkage, .. } => (0.0..=1.0).contains(&shrinkage),
+        RowRule::Mean => true,
+        RowRule::Lagged { reach } => (1..=MOST_LAG).contains(&reach),
         RowRule::Nearest { n_neighbors, exclusion } => {
             (1..=MOST_NEIGHBORS).contains(&n_neighbors) && exclusion >= 0.0 && exclusion.is_finite()
         }
@@ -98,24 +129,93 @@ pub(crate) fn preparation(member: &Member) -> Option<&Preparation> {
     }
 }
 
-/// The members of a file with this many inputs and outputs; `None` if a part is missing or out of range.
-pub(crate) fn members(
+fn is_positive(number: f64) -> bool {
+    number > 0.0 && number.is_finite()
+}
+
+/// Whether numbers are positive and sum to 1.
+fn are_weights(weights: impl Iterator<Item = f64> + Clone) -> bool {
+    weights.clone().all(is_positive) && (weights.sum::<f64>() - 1.0).abs() <= 1e-6
+}
+
+/// The components of a file with these members; `None` if a number is out of range. At rows of the table some member has a
+/// positive exponent, and at other inputs some model has one.
+fn checked_components(headers: Vec<ComponentHeader>, members: &[Member]) -> Option<Vec<PoolComponent>> {
+    let is_model = |at: usize| !matches!(members[at].kind, MemberKind::Rows(_));
+    let is_in_range = |exponents: &[f64], is_able: &dyn Fn(usize) -> bool| {
+        exponents.len() == members.len()
+            && exponents.iter().all(|exponent| *exponent == 0.0 || is_positive(*exponent))
+            && (0..members.len()).any(|at| exponents[at] > 0.0)
+            && (0..members.len()).all(|at| exponents[at] == 0.0 || is_able(at))
+    };
+    let is_valid = |header: &ComponentHeader| {
+        is_in_range(&header.at_rows, &|_| true) && is_in_range(&header.elsewhere, &is_model)
+    };
+    let weights = headers.iter().map(|header| header.weight);
+    if headers.len() > MOST_COMPONENTS || !are_weights(weights) || !headers.iter().all(is_valid) {
+        return None;
+    }
+    let component =
+        |ComponentHeader { weight, at_rows, elsewhere }| PoolComponent { weight, at_rows, elsewhere };
+    Some(headers.into_iter().map(component).collect())
+}
+
+/// The components of a mixture of members, as in files of earlier versions: a model takes the place of a regression where there
+/// is no row.
+fn components_of_mixture(members: &[Member], widenings: &[Option<f64>]) -> Option<Vec<ComponentHeader>> {
+    let best = members.iter().position(|member| matches!(member.kind, MemberKind::Best))?;
+    let component = |(number, (member, widening)): (usize, (&Member, &Option<f64>))| {
+        let exponent = widening.filter(|widening| is_positive(*widening))?.powi(-2);
+        let alone = |at: usize| {
+            let mut exponents = vec![0.0; members.len()];
+            exponents[at] = exponent;
+            exponents
+        };
+        let elsewhere = if matches!(member.kind, MemberKind::Rows(_)) { best } else { number };
+        Some(ComponentHeader { weight: member.weight, at_rows: alone(number), elsewhere: alone(elsewhere) })
+    };
+    members.iter().zip(widenings).enumerate().map(component).collect()
+}
+
+/// The members of a file with this many inputs and outputs and their components; `None` if a part is missing or out of range.
+pub(crate) fn combination(
+    headers: Vec<MemberHeader>,
+    components: Vec<ComponentHeader>,
+    (n_inputs, n_outputs): (usize, usize),
+    numbers: &dyn Fn(&str) -> Option<Vec<f64>>,
+) -> Option<Combination> {
+    let mut widenings: Vec<Option<f64>> = headers.iter().map(|header| header.widening).collect();
+    let mut members = members(headers, (n_inputs, n_outputs), numbers)?;
+    let components = match components.is_empty() {
+        true if !are_weights(members.iter().map(|member| member.weight)) => return None,
+        true => {
+            if !members.iter().any(|member| matches!(member.kind, MemberKind::Best)) {
+                let name = "best single model".to_owned();
+                members.push(Member { name, weight: 0.0, kind: MemberKind::Best });
+                widenings.push(Some(1.0));
+            }
+            let mut components = components_of_mixture(&members, &widenings)?;
+            components.retain(|component| component.weight > 0.0);
+            components
+        }
+        false => components,
+    };
+    let components = checked_components(components, &members)?;
+    Some(Combination { members, components })
+}
+
+fn members(
     headers: Vec<MemberHeader>,
     (n_inputs, n_outputs): (usize, usize),
     numbers: &dyn Fn(&str) -> Option<Vec<f64>>,
 ) -> Option<Vec<Member>> {
-    let total: f64 = headers.iter().map(|header| header.weight).sum();
-    if !headers.is_empty() && (total - 1.0).abs() > 1e-6 {
-        return None;
-    }
     let member = |(number, header): (usize, MemberHeader)| {
-        let MemberHeader { name, weight, widening, kind } = header;
+        let MemberHeader { name, weight, kind, .. } = header;
         let array = |what: &str| numbers(&array_name(number, what));
         let is_of = |preparation: &Preparation| {
             preparation.inputs.len() == n_inputs && preparation.outputs.len() == n_outputs
         };
-        let is_positive = |number: f64| number > 0.0 && number.is_finite();
-        if !is_positive(weight) || !is_positive(widening) {
+        if !(0.0..=1.0).contains(&weight) {
             return None;
         }
         let kind = match kind {
@@ -155,7 +255,7 @@ pub(crate) fn members(
             }
             _ => return None,
         };
-        Some(Member { name, weight, widening, kind })
+        Some(Member { name, weight, kind })
     };
     headers.into_iter().enumerate().map(member).collect()
 }

@@ -71,7 +71,7 @@ pub(crate) fn choose(
     let n_rows = selection_rows(TableSize::of(table), options);
     let sample = table.select_rows(&representative_rows(table, n_rows, options.seed))?;
     let positive = positive_outputs(table.observations());
-    choose_on(sample, table.n_rows(), positive, options, units, monitor)
+    choose_on((sample, Some(table)), table.n_rows(), positive, options, units, monitor)
 }
 
 /// The number of rows on which families are compared.
@@ -97,10 +97,11 @@ fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, Selecti
     (private, ladder, plan)
 }
 
-/// Decides what the options leave open for a table of `n_rows` rows by comparing families on a sample of it. `positive` tells
-/// which outputs are positive in the whole table.
+/// Decides what the options leave open for a table of `n_rows` rows by comparing families on a sample of it. Held-out cells have
+/// the gaps of the table, or of the sample if the table is not at hand. `positive` tells which outputs are positive in the whole
+/// table.
 pub(crate) fn choose_on(
-    sample: Dataset,
+    (sample, table): (Dataset, Option<&Dataset>),
     n_rows: usize,
     positive: Vec<bool>,
     options: &FitOptions,
@@ -119,7 +120,7 @@ pub(crate) fn choose_on(
             "many outputs: comparison shortened to fit the budget ({steps}{iterations} iterations per model)"
         ));
     }
-    let mut folds = Fold::several(&sample, options.seed, plan.n_folds.max(1));
+    let mut folds = Fold::several(&sample, table.unwrap_or(&sample), options.seed, plan.n_folds.max(1));
     // A fold without held-out cells has no score; one is kept if all are so.
     if folds.iter().any(|fold| !fold.held_out.is_empty()) {
         folds.retain(|fold| !fold.held_out.is_empty());

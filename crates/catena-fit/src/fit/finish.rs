@@ -13,7 +13,7 @@ use crate::methods::{Evidence, Quantity, condition};
 use crate::monitor::{FitMonitor, Stage, announce};
 use crate::options::{FitOptions, StructureOption};
 use crate::prepare::{Preparation, PreparedTable, log_volume};
-use crate::stack::Member;
+use crate::stack::Combination;
 
 /// A model ready to be conditioned on a table.
 pub(crate) struct LearnedModel {
@@ -24,8 +24,8 @@ pub(crate) struct LearnedModel {
     /// The result of learning; `None` if parameters were given.
     pub(crate) learned: Option<Learned>,
     pub(crate) report: SelectionReport,
-    /// The members of a mixture; empty for a single model.
-    pub(crate) members: Vec<Member>,
+    /// The members of a pool; `None` for a single model.
+    pub(crate) combination: Option<Combination>,
 }
 
 /// Conditions a model on all cells of the table and writes the summary.
@@ -35,7 +35,7 @@ pub(crate) fn finish(
     options: &FitOptions,
     monitor: &FitMonitor<'_>,
 ) -> Result<Fit, FitError> {
-    let LearnedModel { preparation, prepared, model, learned, mut report, members } = model;
+    let LearnedModel { preparation, prepared, model, learned, mut report, combination } = model;
     announce(monitor, Stage::Posterior, 0.0);
     let candidates = options.candidates.as_ref().map(|points| preparation.inputs(points)).transpose()?;
     let dataset = match candidates {
@@ -77,7 +77,7 @@ pub(crate) fn finish(
         candidates: options.candidates.clone(),
         seed: options.seed,
         summary,
-        members,
+        combination,
     };
     announce(monitor, Stage::Posterior, 1.0);
     Fit::new(parts, dataset, posterior)

@@ -12,7 +12,7 @@ use crate::error::FitError;
 use crate::methods::{ConditionedModel, Evidence, Fitted, Quantity, condition};
 use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption};
 use crate::prepare::{OutputTransform, Predictive, Preparation, log_volume};
-use crate::stack::{FittedMembers, Member};
+use crate::stack::{Combination, FittedMembers};
 
 /// A fitted model.
 pub struct Fit {
@@ -42,8 +42,8 @@ pub struct FitParts {
     pub seed: u64,
     /// The summary.
     pub summary: Summary,
-    /// The members of a mixture; empty for a single model.
-    pub members: Vec<Member>,
+    /// The members of a pool; `None` for a single model.
+    pub combination: Option<Combination>,
 }
 
 impl std::fmt::Debug for Fit {
@@ -80,7 +80,10 @@ impl Fit {
     ) -> Result<Self, FitError> {
         let best = ConditionedModel::new(parts.preparation.clone(), &parts.model, prepared, posterior);
         let settings = (parts.seed, MemoryLimit::default());
-        let members = FittedMembers::new(&parts.members, &parts.table, parts.structure, settings)?;
+        let members = match &parts.combination {
+            None => None,
+            Some(several) => Some(FittedMembers::new(several, &parts.table, parts.structure, settings)?),
+        };
         Ok(Self { parts, best, members })
     }
 

@@ -30,7 +30,7 @@ pub(super) fn learned_model(
     let prepared = PreparedTable::of(table, &preparation, options)?;
     let model = given_model(given, &preparation, prepared.default_state(), options)?;
     let report = SelectionReport::of_decisions(vec!["parameters as given".to_owned()]);
-    Ok(LearnedModel { preparation, prepared, model, learned: None, report, members: vec![] })
+    Ok(LearnedModel { preparation, prepared, model, learned: None, report, combination: None })
 }
 
 /// The model with given parameters, in the units of `preparation`; `default_state` is used unless the options set one.

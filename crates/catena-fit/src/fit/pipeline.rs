@@ -82,25 +82,25 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     };
     let task = learning_task(&learning_table, family, earlier, by_sweep, (options, is_selected));
     let learned = learn(&learning_table, &task, (options, is_selected), monitor, &mut reasons)?;
-    let (mut members, mut summaries) = (vec![], vec![]);
+    let (mut combination, mut summaries) = (None, vec![]);
     if let Some(stack) = stack {
         let mut others = held_out.into_iter();
         let best = others.next().map(|(_, scores)| ("best single model".to_owned(), scores));
-        let first = [("mixture".to_owned(), stack.held_out.scores)];
+        let first = [("pool".to_owned(), stack.held_out.scores)];
         held_out = first.into_iter().chain(best).chain(others).collect();
         held_out_scores = Some(stack.held_out);
         reasons.extend(stack.reasons);
-        let summary = |(member, scores): (&Member, Scores)| MemberSummary {
+        let summary = |(member, (widening, scores)): (&Member, (f64, Scores))| MemberSummary {
             weight: member.weight,
-            widening: member.widening,
+            widening,
             alone: HeldOut::new(member.name.clone(), scores),
         };
-        summaries = stack.members.iter().zip(stack.alone).map(summary).collect();
-        members = stack.members;
+        summaries = stack.combination.members.iter().zip(stack.alone).map(summary).collect();
+        combination = Some(stack.combination);
     }
     let report = SelectionReport { tried, decisions: reasons, held_out, held_out_scores, members: summaries };
     let model = learned.model.clone();
-    let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, members };
+    let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination };
     finish(table, model, options, monitor)
 }
 

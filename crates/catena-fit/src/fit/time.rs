@@ -95,7 +95,7 @@ pub(crate) fn time_model(
     announce(monitor, Stage::Structure, 0.0);
     let prepared = PreparedTable::of(table, &preparation, options)?;
     let report = SelectionReport::of_decisions(reasons);
-    let model = LearnedModel { preparation, prepared, model, learned, report, members: vec![] };
+    let model = LearnedModel { preparation, prepared, model, learned, report, combination: None };
     let mut fit = finish(table, model, options, monitor)?;
     let summary = &mut fit.parts.summary;
     summary.warnings.extend(warnings);

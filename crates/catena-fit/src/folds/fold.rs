@@ -16,7 +16,7 @@ use rand_chacha::rand_core::SeedableRng;
 
 use super::blocks::random_blocks;
 use super::cell::{FEWEST, HeldOutCell};
-use super::gaps::GapPattern;
+use super::gaps::{GapPattern, SampleCells};
 use super::neighborhoods::Neighborhoods;
 use super::random::uniform;
 
@@ -34,22 +34,27 @@ pub(crate) struct Fold {
 }
 
 impl Fold {
-    /// `count` splits of the cells of a table. As far as possible they hold out different cells.
-    pub(crate) fn several(dataset: &Dataset, seed: u64, count: u64) -> Vec<Self> {
+    /// `count` splits of the cells of a sample with the gaps of its table. As far as possible they hold out different cells. With
+    /// several inputs the gaps are those of the sample.
+    pub(crate) fn several(dataset: &Dataset, table: &Dataset, seed: u64, count: u64) -> Vec<Self> {
         let (inputs, observations) = (dataset.inputs(), dataset.observations());
         let n_outputs = observations.n_outputs();
         let rows = rows_in_order(dataset);
         let outputs = outputs_in_order(observations, &rows);
         let mut times_held_out = vec![0_u8; rows.len() * n_outputs];
-        let gaps = GapPattern::of(&rows, &outputs, observations);
+        let gaps = match inputs.dim() {
+            1 => GapPattern::of(&rows_in_order(table), &outputs, table.observations()),
+            _ => GapPattern::of(&rows, &outputs, observations),
+        };
+        let sample = SampleCells::of(&rows, &outputs, observations);
         let neighborhoods = (gaps.is_some() && inputs.dim() > 1).then(|| Neighborhoods::new(inputs, &rows));
         let fold = |number: u64| {
             let mut generator = ChaCha8Rng::seed_from_u64(seed);
             generator.set_stream(number + 1);
             let cells = match (&gaps, &neighborhoods) {
-                (Some(gaps), None) => gaps.along_line(&mut times_held_out, &mut generator),
+                (Some(gaps), None) => gaps.along_line(&sample, &mut times_held_out, &mut generator),
                 (Some(gaps), Some(neighborhoods)) => {
-                    gaps.among_neighbors(neighborhoods, &mut times_held_out, &mut generator)
+                    gaps.among_neighbors(&sample, neighborhoods, &mut times_held_out, &mut generator)
                 }
                 (None, _) if inputs.dim() == 1 => {
                     random_blocks(observations, &rows, &outputs, &mut generator)
@@ -160,7 +165,7 @@ mod tests {
             values.sort_unstable();
             values
         };
-        Fold::several(dataset, 3, 3).into_iter().map(values).collect()
+        Fold::several(dataset, dataset, 3, 3).into_iter().map(values).collect()
     }
 
     #[test]
@@ -180,7 +185,7 @@ mod tests {
     #[test]
     fn training_and_held_out_cells_are_all_cells() {
         let table = table(1, |row| row, false);
-        for fold in Fold::several(&table, 1, 4) {
+        for fold in Fold::several(&table, &table, 1, 4) {
             assert_eq!(fold.training.n_observed() + fold.held_out.len(), table.observations().n_observed());
             assert_eq!(fold.held_out.len(), fold.gaps.len());
         }

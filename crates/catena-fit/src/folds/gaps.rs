@@ -22,7 +22,7 @@ const PATIENCE: usize = 4;
 /// The fraction of missing rows in a group of neighbors that counts as one gap.
 const DENSE: f64 = 0.7;
 
-/// The observed cells by place and output, in the order that the fold uses.
+/// The gaps of a table: its observed cells by place and output, in the order that the fold uses.
 pub(super) struct GapPattern {
     n_outputs: usize,
     /// By place and output, row-major.
@@ -31,15 +31,42 @@ pub(super) struct GapPattern {
     missing: Vec<usize>,
 }
 
+/// The cells of a sample of the table from which cells are held out.
+pub(super) struct SampleCells {
+    is_there: Vec<bool>,
+    n_rows: usize,
+}
+
 /// The progress of one fold.
 struct Search<'a> {
     pattern: &'a GapPattern,
+    /// Rows of the sample.
+    n_rows: usize,
     /// Cells left to hold out, by output.
     room: Vec<usize>,
     is_left: Vec<bool>,
     times_held_out: &'a mut [u8],
     cells: Vec<HeldOutCell>,
     n_gaps: usize,
+}
+
+/// Whether each cell is observed, by place and output.
+fn observed(rows: &[RowIndex], outputs: &[OutputIndex], observations: &Observations) -> Vec<bool> {
+    let n_outputs = outputs.len();
+    let mut number = vec![0; n_outputs];
+    outputs.iter().enumerate().for_each(|(at, output)| number[output.get()] = at);
+    let mut is_there = vec![false; rows.len() * n_outputs];
+    for (place, &row) in rows.iter().enumerate() {
+        let cells = observations.row(row);
+        cells.for_each(|cell| is_there[place * n_outputs + number[cell.output.get()]] = true);
+    }
+    is_there
+}
+
+impl SampleCells {
+    pub(super) fn of(rows: &[RowIndex], outputs: &[OutputIndex], observations: &Observations) -> Self {
+        Self { is_there: observed(rows, outputs, observations), n_rows: rows.len() }
+    }
 }
 
 impl GapPattern {
@@ -49,15 +76,7 @@ impl GapPattern {
         outputs: &[OutputIndex],
         observations: &Observations,
     ) -> Option<Self> {
-        let n_outputs = outputs.len();
-        let mut number = vec![0; n_outputs];
-        outputs.iter().enumerate().for_each(|(at, output)| number[output.get()] = at);
-        let mut is_there = vec![false; rows.len() * n_outputs];
-        for (place, &row) in rows.iter().enumerate() {
-            observations
-                .row(row)
-                .for_each(|cell| is_there[place * n_outputs + number[cell.output.get()]] = true);
-        }
+        let (n_outputs, is_there) = (outputs.len(), observed(rows, outputs, observations));
         let is_empty = |output: usize| is_there.iter().skip(output).step_by(n_outputs).all(|there| !there);
         let is_empty: Vec<bool> = (0..n_outputs).map(is_empty).collect();
         let missing: Vec<usize> =
@@ -79,55 +98,59 @@ impl GapPattern {
         begin..end
     }
 
-    /// As many cells of each output with gaps as it misses, but at least a tenth and at most a third of its cells.
-    fn search<'a>(&'a self, times_held_out: &'a mut [u8]) -> Search<'a> {
+    /// As many cells of each output with gaps as it misses in as many rows, but at least a tenth and at most a third of its cells.
+    fn search<'a>(&'a self, sample: &SampleCells, times_held_out: &'a mut [u8]) -> Search<'a> {
         let n_outputs = self.n_outputs;
         let mut n_missing = vec![0_usize; n_outputs];
         self.missing.iter().for_each(|cell| n_missing[cell % n_outputs] += 1);
+        let rows = sample.n_rows as f64 / self.n_rows() as f64;
         let room = |output: usize| {
-            let count = self.is_there.iter().skip(output).step_by(n_outputs).filter(|there| **there).count();
+            let there = sample.is_there.iter().skip(output).step_by(n_outputs);
+            let count = there.filter(|there| **there).count();
             let share = |share: f64| ((count as f64 * share) as usize).max(1);
             if count < FEWEST || n_missing[output] == 0 {
                 0
             } else {
-                n_missing[output].clamp(share(LEAST), share(MOST))
+                ((n_missing[output] as f64 * rows) as usize).clamp(share(LEAST), share(MOST))
             }
         };
         let room = (0..n_outputs).map(room).collect();
-        let is_left = self.is_there.clone();
-        Search { pattern: self, room, is_left, times_held_out, cells: vec![], n_gaps: 0 }
+        let (n_rows, is_left) = (sample.n_rows, sample.is_there.clone());
+        Search { pattern: self, n_rows, room, is_left, times_held_out, cells: vec![], n_gaps: 0 }
     }
 
-    /// Copies gaps to random places along the line. Each step draws a missing cell and copies the pattern of all outputs over
+    /// Copies gaps to random places of a sample along the line. Each step draws a missing cell and copies the pattern of all outputs over
     /// its gap, so that simultaneous gaps stay simultaneous.
     pub(super) fn along_line(
         &self,
+        sample: &SampleCells,
         times_held_out: &mut [u8],
         generator: &mut ChaCha8Rng,
     ) -> Vec<HeldOutCell> {
-        let longest = ((self.n_rows() as f64 * LONGEST) as usize).max(1);
-        self.search(times_held_out).run(generator, |search, cell, generator| {
+        let longest = ((sample.n_rows as f64 * LONGEST) as usize).max(1);
+        self.search(sample, times_held_out).run(generator, |search, cell, generator| {
             let gap = self.around(cell);
             let length = gap.len().min(longest);
             let from = gap.start + below(generator, gap.len() - length + 1);
             let copies = (0..PLACES).map(|_| {
-                let to = below(generator, self.n_rows() - length + 1);
+                let to = below(generator, sample.n_rows - length + 1);
                 (0..length).map(|step| (from + step, to + step)).collect()
             });
             search.best(cell % self.n_outputs, copies.collect())
         })
     }
 
-    /// Copies gaps to the neighbors of random rows. The gap around a missing cell is the largest group of nearest rows most of
+    /// Copies the gaps of a sample to the neighbors of its random rows. The gap around a missing cell is the largest group of nearest rows most of
     /// which miss it; all outputs that its center misses are held out together.
     pub(super) fn among_neighbors(
         &self,
+        sample: &SampleCells,
         neighborhoods: &Neighborhoods,
         times_held_out: &mut [u8],
         generator: &mut ChaCha8Rng,
     ) -> Vec<HeldOutCell> {
         let longest = ((self.n_rows() as f64 * LONGEST) as usize).max(1);
-        self.search(times_held_out).run(generator, |search, cell, generator| {
+        self.search(sample, times_held_out).run(generator, |search, cell, generator| {
             let (center, output) = (cell / self.n_outputs, cell % self.n_outputs);
             let (mut size, mut n_missing) = (1, 0);
             for (at, place) in neighborhoods.nearest(center, longest).into_iter().enumerate() {
@@ -157,7 +180,7 @@ impl Search<'_> {
         let n_outputs = self.pattern.n_outputs;
         // Gaps that do not fit any more may leave a fifth of the room.
         let enough: Vec<usize> = self.room.iter().map(|room| room / 5).collect();
-        for _ in 0..PATIENCE * self.pattern.n_rows() {
+        for _ in 0..PATIENCE * self.n_rows {
             if (0..n_outputs).all(|output| self.room[output] <= enough[output]) {
                 break;
             }
@@ -220,17 +243,22 @@ mod tests {
     use super::*;
     use rand_chacha::rand_core::SeedableRng;
 
-    fn pattern(n_rows: usize, is_missing: impl Fn(usize, usize) -> bool) -> Option<GapPattern> {
+    fn pattern(
+        n_rows: usize,
+        is_missing: impl Fn(usize, usize) -> bool,
+    ) -> Option<(GapPattern, SampleCells)> {
         let value = |at: usize| if is_missing(at / 2, at % 2) { f64::NAN } else { at as f64 };
         let values: Vec<f64> = (0..2 * n_rows).map(value).collect();
         let rows: Vec<RowIndex> = (0..n_rows).map(RowIndex::new).collect();
         let outputs = [OutputIndex::new(0), OutputIndex::new(1)];
-        GapPattern::of(&rows, &outputs, &Observations::from_dense(n_rows, 2, &values).unwrap())
+        let observations = Observations::from_dense(n_rows, 2, &values).unwrap();
+        let pattern = GapPattern::of(&rows, &outputs, &observations)?;
+        Some((pattern, SampleCells::of(&rows, &outputs, &observations)))
     }
 
-    fn held_out(pattern: &GapPattern, n_folds: u64) -> Vec<Vec<HeldOutCell>> {
-        let mut times = vec![0; pattern.is_there.len()];
-        let fold = |number| pattern.along_line(&mut times, &mut ChaCha8Rng::seed_from_u64(number));
+    fn held_out((pattern, sample): &(GapPattern, SampleCells), n_folds: u64) -> Vec<Vec<HeldOutCell>> {
+        let mut times = vec![0; sample.is_there.len()];
+        let fold = |number| pattern.along_line(sample, &mut times, &mut ChaCha8Rng::seed_from_u64(number));
         (0..n_folds).map(fold).collect()
     }
 
@@ -264,6 +292,21 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert!(all.len() * 10 >= count * 8, "{} of {count} are different", all.len());
+    }
+
+    #[test]
+    fn a_sample_without_gaps_has_those_of_the_table_held_out() {
+        let (table, _) = pattern(2000, |row, _| (100..300).contains(&row)).unwrap();
+        let outputs = [OutputIndex::new(0), OutputIndex::new(1)];
+        let values: Vec<f64> = (0..1600).map(f64::from).collect();
+        let window = Observations::from_dense(800, 2, &values).unwrap();
+        let rows: Vec<RowIndex> = (0..800).map(RowIndex::new).collect();
+        let sample = SampleCells::of(&rows, &outputs, &window);
+        let cells = held_out(&(table, sample), 1).remove(0);
+        // A tenth of 800 rows, in one gap of both outputs.
+        assert!(cells.iter().all(|cell| cell.2 == 0), "one gap");
+        assert_eq!(cells.iter().filter(|cell| cell.1 == 0).count(), 80);
+        assert_eq!(cells.iter().filter(|cell| cell.1 == 1).count(), 80);
     }
 
     #[test]

@@ -103,7 +103,7 @@ impl<'a> MethodSelection<'a> {
     ) -> Result<Option<Self>, FitError> {
         let plan = MethodSelectionPlan::new(options.budget);
         let sample = table.select_rows(&representative_rows(table, plan.n_rows, options.seed))?;
-        let mut folds = Fold::several(&sample, options.seed.wrapping_add(FOLD), 1);
+        let mut folds = Fold::several(&sample, &sample, options.seed.wrapping_add(FOLD), 1);
         let Some(fold) = folds.pop().filter(|fold| !fold.held_out.is_empty()) else { return Ok(None) };
         let training = Dataset::new(sample.inputs().clone(), fold.training.clone())?;
         let plain = Preparation::fitted(&training, units, &TransformChoice::default())?;

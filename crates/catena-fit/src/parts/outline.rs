@@ -97,7 +97,7 @@ impl Outline {
         }
         let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
         let (part, positive) = (without_copies(sample)?.0.into_owned(), census.is_positive());
-        let choice = choose_on(part, census.n_rows, positive, &options, units, monitor)?;
+        let choice = choose_on((part, None), census.n_rows, positive, &options, units, monitor)?;
         Ok(Self { options, source: Source::Chosen(Box::new(choice)) })
     }
 
@@ -191,7 +191,7 @@ impl Outline {
             candidates: None,
             seed: options.seed,
             summary,
-            members: vec![],
+            combination: None,
         })
     }
 }

@@ -10,6 +10,7 @@ mod units;
 
 pub(crate) use copies::without_copies;
 pub(crate) use least_squares::solve_with_ridge;
+pub(crate) use predictive::PooledMember;
 pub use predictive::Predictive;
 pub(crate) use rescale::rescaled;
 pub use rows::rows_with_a_cell;

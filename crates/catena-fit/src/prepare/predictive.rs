@@ -14,6 +14,12 @@ pub struct Predictive {
     components: Vec<Component>,
 }
 
+/// A member of a pool: its predictions of observations and, if the function is asked for, of the function at the same cells.
+pub(crate) struct PooledMember {
+    pub(crate) observation: Predictive,
+    pub(crate) function: Option<Predictive>,
+}
+
 /// One component of a mixture, at all cells.
 #[derive(Clone, Debug, PartialEq)]
 struct Component {
@@ -85,31 +91,67 @@ impl Predictive {
         Some(Self { n_outputs, components: components.collect() })
     }
 
-    /// The same with all standard deviations multiplied by a factor.
-    pub(crate) fn widened(mut self, factor: f64) -> Self {
-        if factor != 1.0 {
-            for component in &mut self.components {
-                component.deviations.iter_mut().for_each(|deviation| *deviation *= factor);
+    /// The product of the members' densities, each to the power of its exponent, normalized. In the units of the value or of its
+    /// logarithm the precision of a cell is the sum of the members' precisions times their exponents, and its center is the mean
+    /// of their centers, weighted alike.
+    ///
+    /// Members have one component and the same logarithms. `exponent` depends on the row and the member; in every row one is
+    /// positive.
+    pub(crate) fn pooled(members: &[PooledMember], exponent: impl Fn(usize, usize) -> f64) -> Option<Self> {
+        let first = members.first()?.observation.components.first()?;
+        let n_outputs = first.log.len();
+        let mut pooled = first.clone();
+        for at in 0..pooled.centers.len() {
+            let (mut precision, mut center, mut function) = (0.0, 0.0, 0.0);
+            for (number, member) in members.iter().enumerate() {
+                let exponent = exponent(at / n_outputs, number);
+                if exponent > 0.0 {
+                    let own = &member.observation.components[0];
+                    if own.deviations[at] == 0.0 {
+                        // A cell that one member knows exactly, such as that of a constant output.
+                        (precision, center, function) = (f64::INFINITY, own.centers[at], 1.0);
+                        break;
+                    }
+                    let share = exponent / (own.deviations[at] * own.deviations[at]);
+                    precision += share;
+                    center += share * own.centers[at];
+                    if let Some(of_function) = &member.function {
+                        function +=
+                            share * (of_function.components[0].deviations[at] / own.deviations[at]).powi(2);
+                    }
+                }
             }
+            let is_exact = precision == f64::INFINITY;
+            pooled.centers[at] = if is_exact { center } else { center / precision };
+            let part = if members[0].function.is_some() && !is_exact { function / precision } else { 1.0 };
+            pooled.deviations[at] = (part / precision).sqrt();
         }
-        self
+        Some(Self { n_outputs, components: vec![pooled] })
     }
 
-    /// Replaces the rows for which `other_row` names a row of another prediction of one component.
-    pub(crate) fn with_rows_of(mut self, other: &Self, other_row: impl Fn(usize) -> Option<usize>) -> Self {
+    /// Center and standard deviation of a cell by the first component, and whether they are those of its logarithm.
+    pub(crate) fn center(&self, at: usize) -> (f64, f64, bool) {
+        let component = &self.components[0];
+        (component.centers[at], component.deviations[at], component.is_log(at))
+    }
+
+    /// The rows of this prediction at each point; points without a row have centers 0 and standard deviations 1.
+    pub(crate) fn rows_at(&self, rows: &[Option<usize>]) -> Self {
         let n_outputs = self.n_outputs;
-        let (Some(own), Some(others)) = (self.components.first_mut(), other.components.first()) else {
-            return self;
+        let picked = |numbers: &[f64], other: f64| -> Vec<f64> {
+            let of_row = |row: &Option<usize>| match row {
+                Some(row) => numbers[row * n_outputs..][..n_outputs].to_vec(),
+                None => vec![other; n_outputs],
+            };
+            rows.iter().flat_map(of_row).collect()
         };
-        for row in 0..own.centers.len() / n_outputs {
-            if let Some(from) = other_row(row) {
-                let (to, from) =
-                    (row * n_outputs..(row + 1) * n_outputs, from * n_outputs..(from + 1) * n_outputs);
-                own.centers[to.clone()].copy_from_slice(&others.centers[from.clone()]);
-                own.deviations[to].copy_from_slice(&others.deviations[from]);
-            }
-        }
-        self
+        let component = |own: &Component| Component {
+            weight: own.weight,
+            centers: picked(&own.centers, 0.0),
+            deviations: picked(&own.deviations, 1.0),
+            log: own.log.clone(),
+        };
+        Self { n_outputs, components: self.components.iter().map(component).collect() }
     }
 
     /// The number of rows.
@@ -237,9 +279,8 @@ impl Predictive {
     /// The error of one cell in standard deviations, and minus the log of the standard deviation in the user's units, by the
     /// first component.
     pub(crate) fn standardized(&self, at: usize, value: f64) -> (f64, f64) {
-        let component = &self.components[0];
-        let (center, deviation) = (component.centers[at], component.deviations[at]);
-        if component.is_log(at) {
+        let (center, deviation, is_log) = self.center(at);
+        if is_log {
             ((value.ln() - center) / deviation, -deviation.ln() - value.ln())
         } else {
             ((value - center) / deviation, -deviation.ln())
@@ -274,6 +315,52 @@ mod tests {
         assert!((mixture.mean(0) - mean).abs() < 1e-5);
         assert!((mixture.deviation(0) - square.sqrt()).abs() < 1e-5);
         assert!((mixture.probability_below(0, 1.2) - below).abs() < 1e-5);
+    }
+
+    #[test]
+    fn a_pool_is_the_normalized_product_of_densities() {
+        let member = |center: f64, deviation: f64| PooledMember {
+            observation: Predictive::new(vec![center, center], vec![deviation; 2], vec![false, true]),
+            function: None,
+        };
+        let members = [member(0.3, 0.5), member(1.1, 0.8), member(9.0, 0.1)];
+        let exponents = [0.7, 1.4, 0.0];
+        let pooled = Predictive::pooled(&members, |_, member| exponents[member]).unwrap();
+        for cell in [0, 1] {
+            let product = |x: f64| -> f64 {
+                let log: f64 =
+                    (0..2).map(|at| exponents[at] * members[at].observation.log_density(cell, x)).sum();
+                // Under a logarithm the product is that of the densities of the logarithm.
+                let jacobian = if cell == 1 { (exponents[0] + exponents[1] - 1.0) * x.ln() } else { 0.0 };
+                (log + jacobian).exp()
+            };
+            let width = 1e-3;
+            let points =
+                (-4000..30_000).map(|at| (f64::from(at) + 0.5) * width).filter(|x| cell == 0 || *x > 0.0);
+            let total: f64 = points.map(|x| product(x) * width).sum();
+            for x in [0.4, 0.9, 2.0] {
+                let expected = (product(x) / total).ln();
+                assert!((pooled.log_density(cell, x) - expected).abs() < 1e-4, "cell {cell} at {x}");
+            }
+        }
+        // Without noise in one member the function has the smaller variance, and the same center.
+        let with_function = members.map(|member| PooledMember {
+            function: Some(Predictive::new(vec![0.0; 2], vec![0.3; 2], vec![false, true])),
+            ..member
+        });
+        let function = Predictive::pooled(&with_function, |_, member| exponents[member]).unwrap();
+        assert_eq!(function.center(0).0, pooled.center(0).0);
+        assert!(function.center(0).1 < pooled.center(0).1);
+    }
+
+    #[test]
+    fn a_cell_without_variance_keeps_its_value() {
+        let member = |center: f64, deviation: f64| PooledMember {
+            observation: Predictive::normal(1, vec![center], vec![deviation]),
+            function: None,
+        };
+        let pooled = Predictive::pooled(&[member(3.0, 0.4), member(5.0, 0.0)], |_, _| 0.5).unwrap();
+        assert_eq!((pooled.mean(0), pooled.deviation(0)), (5.0, 0.0));
     }
 
     #[test]

@@ -14,9 +14,11 @@ pub(crate) struct Densities {
     /// The errors, in predictive standard deviations.
     pub(crate) errors: Vec<f64>,
     /// Minus the logarithms of the standard deviations, in the user's units.
-    log_precisions: Vec<f64>,
-    /// The predictive means, in the user's units.
-    means: Vec<f64>,
+    pub(crate) log_precisions: Vec<f64>,
+    /// The values, in the user's units.
+    values: Vec<f64>,
+    /// Whether the logarithm of a cell is modelled.
+    is_log: Vec<bool>,
 }
 
 /// The predictive densities of a mixture: a weight, a factor on standard deviations and densities for each member.
@@ -51,7 +53,7 @@ impl MixtureDensities<'_> {
         };
         let probabilities: Vec<f64> = (0..cells.len()).map(below).collect();
         let mean = |cell: usize| -> f64 {
-            self.0.iter().map(|(weight, _, densities)| weight * densities.means[cell]).sum()
+            self.0.iter().map(|(weight, widening, densities)| weight * densities.mean(cell, *widening)).sum()
         };
         let over = |is_in: &dyn Fn(usize) -> bool| {
             let (mut n_cells, mut squares, mut log_score, mut inside) = (0, 0.0, 0.0, 0.0);
@@ -84,14 +86,46 @@ impl Densities {
     pub(crate) fn at(predictive: &Predictive, cells: &[(usize, f64)]) -> Self {
         let both = cells.iter().map(|&(at, value)| predictive.standardized(at, value));
         let (errors, log_precisions) = both.unzip();
-        Self { errors, log_precisions, means: cells.iter().map(|&(at, _)| predictive.mean(at)).collect() }
+        let values = cells.iter().map(|(_, value)| *value).collect();
+        let is_log = cells.iter().map(|&(at, _)| predictive.center(at).2).collect();
+        Self { errors, log_precisions, values, is_log }
+    }
+
+    /// The product of densities at the same cells, each to the power of its exponent, normalized. Members model the logarithms
+    /// of the same cells.
+    pub(crate) fn pooled(members: &[&Self], exponents: &[f64]) -> Self {
+        let mut pooled = members.first().map_or_else(Self::default, |first| (*first).clone());
+        for cell in 0..pooled.len() {
+            let (mut precision, mut sum) = (0.0, 0.0);
+            for (member, exponent) in members.iter().zip(exponents).filter(|(_, exponent)| **exponent > 0.0) {
+                // Relative to the first member, so that nothing overflows. Σ a τ (y − μ) = Σ a √τ z.
+                let root = (member.log_precisions[cell] - members[0].log_precisions[cell]).exp();
+                precision += exponent * root * root;
+                sum += exponent * root * member.errors[cell];
+            }
+            pooled.errors[cell] = sum / precision.sqrt();
+            pooled.log_precisions[cell] = members[0].log_precisions[cell] + 0.5 * precision.ln();
+        }
+        pooled
+    }
+
+    /// The predictive mean of a cell, in the user's units, with standard deviations multiplied by `widening`.
+    fn mean(&self, cell: usize, widening: f64) -> f64 {
+        let (value, deviation) = (self.values[cell], (-self.log_precisions[cell]).exp());
+        if self.is_log[cell] {
+            let deviation = deviation / value;
+            (value.ln() - self.errors[cell] * deviation + 0.5 * (widening * deviation).powi(2)).exp()
+        } else {
+            value - self.errors[cell] * deviation
+        }
     }
 
     /// Appends the cells of another fold.
     pub(crate) fn extend(&mut self, other: Self) {
         self.errors.extend(other.errors);
         self.log_precisions.extend(other.log_precisions);
-        self.means.extend(other.means);
+        self.values.extend(other.values);
+        self.is_log.extend(other.is_log);
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -119,7 +153,7 @@ impl Densities {
 
     /// Whether all densities are numbers.
     pub(crate) fn is_finite(&self) -> bool {
-        self.errors.iter().chain(&self.log_precisions).chain(&self.means).all(|number| number.is_finite())
+        self.errors.iter().chain(&self.log_precisions).all(|number| number.is_finite())
     }
 }
 
@@ -144,6 +178,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot set up its case must fail")]
 
     use super::*;
+    use crate::prepare::PooledMember;
 
     #[test]
     fn densities_are_those_of_the_prediction() {
@@ -154,8 +189,8 @@ mod tests {
             assert!((densities.log_density(cell, 1.0) - predictive.log_density(at, value)).abs() < 1e-14);
         }
         let mixture = MixtureDensities(vec![(0.4, 1.0, &densities), (0.6, 2.0, &densities)]);
-        let exact =
-            Predictive::mixture(vec![(0.4, predictive.clone()), (0.6, predictive.clone().widened(2.0))]);
+        let wide = Predictive::normal(2, vec![1.0, 10.0], vec![1.0, 4.0]);
+        let exact = Predictive::mixture(vec![(0.4, predictive.clone()), (0.6, wide.clone())]);
         let (exact, scales) = (exact.unwrap(), [0.5, 3.0]);
         let (found, expected) =
             (mixture.scores(&cells, &scales), HeldOutScores::new(&exact, &cells, &scales));
@@ -171,8 +206,27 @@ mod tests {
         let mean = |widening: f64| densities.log_densities(widening).iter().sum::<f64>() / 2.0;
         let best = (1..4000).map(|at| mean(f64::from(at) * 1e-3)).fold(f64::NEG_INFINITY, f64::max);
         assert!((densities.best_log_score() - best).abs() < 1e-6);
-        let wide = Predictive::normal(2, vec![1.0, 10.0], vec![1.0, 4.0]);
         assert!((densities.log_density(1, 2.0) - wide.log_density(1, 7.0)).abs() < 1e-14);
+    }
+
+    #[test]
+    fn pooled_densities_are_those_of_the_pooled_prediction() {
+        let log = vec![false, true];
+        let member = |center: f64, deviation: f64| PooledMember {
+            observation: Predictive::new(vec![center, 0.5 * center], vec![deviation; 2], log.clone()),
+            function: None,
+        };
+        let members = [member(0.3, 0.5), member(1.1, 0.8)];
+        let exponents = [0.7, 1.4];
+        let cells = [(0, 0.8), (1, 2.5)];
+        let pooled = Predictive::pooled(&members, |_, member| exponents[member]).unwrap();
+        let densities: Vec<Densities> =
+            members.iter().map(|member| Densities::at(&member.observation, &cells)).collect();
+        let found = Densities::pooled(&densities.iter().collect::<Vec<_>>(), &exponents);
+        for (cell, &(at, value)) in cells.iter().enumerate() {
+            assert!((found.log_density(cell, 1.0) - pooled.log_density(at, value)).abs() < 1e-12);
+            assert!((found.mean(cell, 1.0) - pooled.mean(at)).abs() < 1e-12);
+        }
     }
 
     #[test]

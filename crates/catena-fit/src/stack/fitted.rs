@@ -1,4 +1,4 @@
-//! Members conditioned on a table, and the mixture of their predictions.
+//! Members conditioned on a table, and the pool of their predictions.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -8,37 +8,50 @@ use catena::index::RowIndex;
 use catena_methods::MemoryLimit;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
-use rand_distr::{Distribution, StandardNormal, StandardUniform};
+use rand_distr::{Distribution, StandardUniform};
 
-use super::member::{Member, MemberKind};
+use super::member::{Combination, Member, MemberKind, PoolComponent};
 use super::rows::FittedRows;
-use crate::error::{FitError, MethodError};
+use crate::error::FitError;
 use crate::methods::{ConditionedModel, Quantity, condition};
 use crate::options::{MethodChoice, StructureOption};
-use crate::prepare::Predictive;
+use crate::prepare::{PooledMember, Predictive};
 
-/// The random stream that draws members.
-const MEMBER_STREAM: u64 = 2;
+/// The random stream that draws components.
+const COMPONENT_STREAM: u64 = 2;
 
 /// The members of a fit, conditioned on its table.
 pub(crate) struct FittedMembers {
     members: Vec<FittedMember>,
+    components: Vec<PoolComponent>,
     inputs: InputPoints,
     /// Rows by the bits of their inputs; inputs of several rows are left out. Built when first needed.
     rows: OnceLock<HashMap<Box<[u64]>, RowIndex>>,
     n_outputs: usize,
 }
 
-struct FittedMember {
-    weight: f64,
-    widening: f64,
-    kind: FittedKind,
-}
-
-enum FittedKind {
+enum FittedMember {
     Best,
     Model(ConditionedModel),
     Rows(FittedRows),
+}
+
+/// Where predictions are asked for.
+enum Points<'a> {
+    /// All rows of the table.
+    Rows,
+    /// Inputs, each with the row of the table there, if there is exactly one.
+    Inputs(&'a InputPoints, Vec<Option<usize>>),
+}
+
+impl Points<'_> {
+    /// The exponents of a component at a point.
+    fn exponents<'c>(&self, component: &'c PoolComponent, point: usize) -> &'c [f64] {
+        match self {
+            Self::Inputs(_, rows) if rows[point].is_none() => &component.elsewhere,
+            _ => &component.at_rows,
+        }
+    }
 }
 
 /// A key of inputs in which −0 and 0 are equal.
@@ -58,80 +71,126 @@ fn rows_by_inputs(inputs: &InputPoints) -> HashMap<Box<[u64]>, RowIndex> {
 }
 
 impl FittedMembers {
-    /// Conditions members on a table; `None` for an empty list.
+    /// Conditions members on a table.
     pub(crate) fn new(
-        members: &[Member],
+        combination: &Combination,
         table: &Dataset,
         structure: StructureOption,
         (seed, memory): (u64, MemoryLimit),
-    ) -> Result<Option<Self>, FitError> {
-        if members.is_empty() {
-            return Ok(None);
-        }
+    ) -> Result<Self, FitError> {
         let fitted = |member: &Member| -> Result<FittedMember, FitError> {
-            let kind = match &member.kind {
-                MemberKind::Best => FittedKind::Best,
+            Ok(match &member.kind {
+                MemberKind::Best => FittedMember::Best,
                 MemberKind::Model { preparation, model } => {
                     let prepared = Arc::new(preparation.dataset(table)?);
                     let choice = (MethodChoice::Catena, structure);
                     let posterior = condition(&prepared, model, choice, None, None, (seed, memory))?;
-                    FittedKind::Model(ConditionedModel::new(preparation.clone(), model, prepared, posterior))
+                    FittedMember::Model(ConditionedModel::new(
+                        preparation.clone(),
+                        model,
+                        prepared,
+                        posterior,
+                    ))
                 }
-                MemberKind::Rows(regression) => FittedKind::Rows(regression.fitted(table, structure)?),
-            };
-            Ok(FittedMember { weight: member.weight, widening: member.widening, kind })
+                MemberKind::Rows(regression) => FittedMember::Rows(regression.fitted(table, structure)?),
+            })
         };
-        let members: Result<Vec<FittedMember>, FitError> = members.iter().map(fitted).collect();
-        let (inputs, n_outputs) = (table.inputs().clone(), table.observations().n_outputs());
-        Ok(Some(Self { members: members?, inputs, rows: OnceLock::new(), n_outputs }))
+        let members: Result<Vec<FittedMember>, FitError> = combination.members.iter().map(fitted).collect();
+        Ok(Self {
+            members: members?,
+            components: combination.components.clone(),
+            inputs: table.inputs().clone(),
+            rows: OnceLock::new(),
+            n_outputs: table.observations().n_outputs(),
+        })
     }
 
-    /// The mixture at the table's rows. `best` is the best single model.
+    /// The answer at the table's rows. `best` is the best single model.
     pub(crate) fn predict_rows(
         &self,
         best: &ConditionedModel,
         quantity: Quantity,
     ) -> Result<Predictive, FitError> {
-        self.mixture(|member| match &member.kind {
-            FittedKind::Best => best.predict_rows(quantity),
-            FittedKind::Model(model) => model.predict_rows(quantity),
-            FittedKind::Rows(rows) => rows.predict_rows(quantity),
-        })
+        self.answer(best, &Points::Rows, quantity)
     }
 
-    /// The mixture at any inputs. A member that predicts at rows only is replaced by the best single model elsewhere.
+    /// The answer at any inputs.
     pub(crate) fn predict(
         &self,
         best: &ConditionedModel,
         at: &InputPoints,
         quantity: Quantity,
     ) -> Result<Predictive, FitError> {
-        let rows = self.rows_at(at);
-        self.mixture(|member| match &member.kind {
-            FittedKind::Best => best.predict(at, quantity),
-            FittedKind::Model(model) => model.predict(at, quantity),
-            FittedKind::Rows(_) if rows.iter().all(Option::is_none) => best.predict(at, quantity),
-            FittedKind::Rows(regression) => {
-                let own = regression.predict_rows(quantity)?;
-                let row = |point: usize| rows[point].map(RowIndex::get);
-                Ok(best.predict(at, quantity)?.with_rows_of(&own, row))
-            }
-        })
+        self.answer(best, &self.points(at), quantity)
     }
 
-    /// The row of the table at each point, if there is exactly one.
-    fn rows_at(&self, at: &InputPoints) -> Vec<Option<RowIndex>> {
+    fn points<'a>(&self, at: &'a InputPoints) -> Points<'a> {
         let rows = self.rows.get_or_init(|| rows_by_inputs(&self.inputs));
-        at.rows().map(|point| rows.get(&key(at.point(point))).copied()).collect()
+        let row = |point| rows.get(&key(at.point(point))).map(|row: &RowIndex| row.get());
+        Points::Inputs(at, at.rows().map(row).collect())
     }
 
-    fn mixture(
+    /// The predictions of one member. Points at which a regression has no row are not predicted.
+    fn member(
         &self,
-        predict: impl Fn(&FittedMember) -> Result<Predictive, FitError>,
+        number: usize,
+        best: &ConditionedModel,
+        points: &Points<'_>,
+        quantity: Quantity,
     ) -> Result<Predictive, FitError> {
-        let member = |member: &FittedMember| Ok((member.weight, predict(member)?.widened(member.widening)));
-        let members: Result<Vec<(f64, Predictive)>, FitError> = self.members.iter().map(member).collect();
-        let mixture = Predictive::mixture(members?).ok_or(FitError::NoStart)?;
+        match (&self.members[number], points) {
+            (FittedMember::Best, Points::Rows) => best.predict_rows(quantity),
+            (FittedMember::Best, Points::Inputs(at, _)) => best.predict(at, quantity),
+            (FittedMember::Model(model), Points::Rows) => model.predict_rows(quantity),
+            (FittedMember::Model(model), Points::Inputs(at, _)) => model.predict(at, quantity),
+            (FittedMember::Rows(regression), Points::Rows) => regression.predict_rows(quantity),
+            (FittedMember::Rows(regression), Points::Inputs(_, rows)) => {
+                Ok(regression.predict_rows(quantity)?.rows_at(rows))
+            }
+        }
+    }
+
+    /// The predictions of all members.
+    fn pooled_members(
+        &self,
+        best: &ConditionedModel,
+        points: &Points<'_>,
+        quantity: Quantity,
+    ) -> Result<Vec<PooledMember>, FitError> {
+        let member = |number: usize| -> Result<PooledMember, FitError> {
+            let function = match quantity {
+                Quantity::Function => Some(self.member(number, best, points, quantity)?),
+                Quantity::Observation => None,
+            };
+            let observation = self.member(number, best, points, Quantity::Observation)?;
+            Ok(PooledMember { observation, function })
+        };
+        (0..self.members.len()).map(member).collect()
+    }
+
+    /// One component of the answer.
+    fn component(
+        component: &PoolComponent,
+        members: &[PooledMember],
+        points: &Points<'_>,
+    ) -> Result<Predictive, FitError> {
+        let exponent = |point: usize, member: usize| points.exponents(component, point)[member];
+        Predictive::pooled(members, exponent).ok_or(FitError::NoStart)
+    }
+
+    /// The mixture of all components.
+    fn answer(
+        &self,
+        best: &ConditionedModel,
+        points: &Points<'_>,
+        quantity: Quantity,
+    ) -> Result<Predictive, FitError> {
+        let members = self.pooled_members(best, points, quantity)?;
+        let weighted =
+            |component: &PoolComponent| Ok((component.weight, Self::component(component, &members, points)?));
+        let components: Result<Vec<(f64, Predictive)>, FitError> =
+            self.components.iter().map(weighted).collect();
+        let mixture = Predictive::mixture(components?).ok_or(FitError::NoStart)?;
         let is_number = |at: usize| mixture.mean(at).is_finite() && mixture.deviation(at).is_finite();
         match (0..mixture.n_cells()).find(|&at| !is_number(at)) {
             None => Ok(mixture),
@@ -142,51 +201,68 @@ impl FittedMembers {
         }
     }
 
-    /// The covariance of all outputs at each input: that of the mixture. Members that predict single cells have no covariance
-    /// between outputs.
+    /// The covariance of all outputs at each input. Outputs are correlated as in the members that predict them together; their
+    /// variances are those of the answer.
     pub(crate) fn covariances(
         &self,
         best: &ConditionedModel,
         at: &InputPoints,
         quantity: Quantity,
     ) -> Result<Vec<f64>, FitError> {
-        let n_outputs = self.n_outputs;
-        let together = self.predict(best, at, quantity)?;
-        let rows = self.rows_at(at);
+        let (n_outputs, points) = (self.n_outputs, self.points(at));
+        let members = self.pooled_members(best, &points, quantity)?;
+        let own: Result<Vec<Option<Vec<f64>>>, FitError> = self
+            .members
+            .iter()
+            .map(|member| match member {
+                FittedMember::Best => best.covariances(at, quantity).map(Some),
+                FittedMember::Model(model) => model.covariances(at, quantity).map(Some),
+                FittedMember::Rows(_) => Ok(None),
+            })
+            .collect();
+        let own = own?;
+        let together = self.answer(best, &points, quantity)?;
         let mut covariances = vec![0.0; at.n_rows() * n_outputs * n_outputs];
-        for member in &self.members {
-            let (means, mut within) = match &member.kind {
-                FittedKind::Best => (best.predict(at, quantity)?, best.covariances(at, quantity)?),
-                FittedKind::Model(model) => (model.predict(at, quantity)?, model.covariances(at, quantity)?),
-                FittedKind::Rows(regression) => {
-                    let own = regression.predict_rows(quantity)?;
-                    let row = |point: usize| rows[point].map(RowIndex::get);
-                    let means = best.predict(at, quantity)?.with_rows_of(&own, row);
-                    let mut within = best.covariances(at, quantity)?;
-                    for (point, block) in within.chunks_exact_mut(n_outputs * n_outputs).enumerate() {
-                        if rows[point].is_some() {
-                            block.fill(0.0);
-                            for output in 0..n_outputs {
-                                block[output * (n_outputs + 1)] =
-                                    means.deviation(point * n_outputs + output).powi(2);
-                            }
-                        }
-                    }
-                    (means, within)
-                }
-            };
-            within.iter_mut().for_each(|entry| *entry *= member.widening * member.widening);
-            for (place, (covariance, within)) in covariances.iter_mut().zip(within).enumerate() {
+        for component in &self.components {
+            let pooled = Self::component(component, &members, &points)?;
+            for (place, covariance) in covariances.iter_mut().enumerate() {
                 let (cell, other) = (place / n_outputs, place % n_outputs);
-                let beside = cell / n_outputs * n_outputs + other;
-                let deviation = |cell: usize| means.mean(cell) - together.mean(cell);
-                *covariance += member.weight * (within + deviation(cell) * deviation(beside));
+                let (point, beside) = (cell / n_outputs, cell / n_outputs * n_outputs + other);
+                let exponents = points.exponents(component, point);
+                let (mut sum, mut squares) = (0.0, [0.0, 0.0]);
+                for (member, own) in own.iter().enumerate().filter(|(member, _)| exponents[*member] > 0.0) {
+                    let share =
+                        |cell: usize| members[member].observation.center(cell).1.powi(-2) * exponents[member];
+                    let (here, there) = (share(cell), share(beside));
+                    let variance = |cell: usize| match own {
+                        Some(own) => own[cell * n_outputs + cell % n_outputs],
+                        None => {
+                            let own = &members[member];
+                            own.function.as_ref().unwrap_or(&own.observation).deviation(cell).powi(2)
+                        }
+                    };
+                    squares[0] += here * here * variance(cell);
+                    squares[1] += there * there * variance(beside);
+                    sum += here * there * own.as_ref().map_or(0.0, |own| own[place]);
+                }
+                let correlation = if cell == beside {
+                    1.0
+                } else if squares[0] > 0.0 && squares[1] > 0.0 {
+                    sum / (squares[0] * squares[1]).sqrt()
+                } else {
+                    0.0
+                };
+                let offset = |cell: usize| pooled.mean(cell) - together.mean(cell);
+                *covariance += component.weight
+                    * (correlation * pooled.deviation(cell) * pooled.deviation(beside)
+                        + offset(cell) * offset(beside));
             }
         }
         Ok(covariances)
     }
 
-    /// Joint draws; each is of a randomly drawn member. Draws are spread around the member's mean by its factor.
+    /// Joint draws. Each is of a randomly drawn component: the draws of all members, weighted as their means are and spread to
+    /// the variance of the component.
     pub(crate) fn draws(
         &self,
         best: &ConditionedModel,
@@ -195,82 +271,82 @@ impl FittedMembers {
         n_draws: usize,
         seed: u64,
     ) -> Result<Vec<f64>, FitError> {
+        let points = self.points(at);
+        let members = self.pooled_members(best, &points, quantity)?;
+        let components: Result<Vec<Predictive>, FitError> =
+            self.components.iter().map(|component| Self::component(component, &members, &points)).collect();
+        let components = components?;
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        generator.set_stream(MEMBER_STREAM);
+        generator.set_stream(COMPONENT_STREAM);
         let drawn: Vec<usize> = (0..n_draws).map(|_| self.drawn(&mut generator)).collect();
         let size = at.n_rows() * self.n_outputs;
-        let mut draws = vec![0.0; n_draws * size];
-        for (number, member) in self.members.iter().enumerate() {
-            let places: Vec<usize> = (0..n_draws).filter(|&draw| drawn[draw] == number).collect();
-            if places.is_empty() {
-                continue;
-            }
-            let own_seed = seed.wrapping_add(1 + number as u64);
-            let (means, own) = self.draws_of(member, best, at, quantity, places.len(), own_seed)?;
-            for (draw, place) in own.chunks_exact(size).zip(places) {
-                let target = &mut draws[place * size..][..size];
-                for (cell, (target, value)) in target.iter_mut().zip(draw).enumerate() {
-                    *target = means.mean(cell) + member.widening * (value - means.mean(cell));
+        // Weighted deviations of the members' draws from their centers, and the variance of this sum.
+        let (mut draws, mut variances) = (vec![0.0; n_draws * size], vec![0.0; n_draws * size]);
+        for (number, member) in members.iter().enumerate() {
+            let own = self.member_draws(
+                number,
+                best,
+                &points,
+                (quantity, n_draws),
+                seed.wrapping_add(1 + number as u64),
+            )?;
+            let predicted = member.function.as_ref().unwrap_or(&member.observation);
+            for (place, value) in own.into_iter().enumerate() {
+                let (draw, cell) = (place / size, place % size);
+                let exponent = points.exponents(&self.components[drawn[draw]], cell / self.n_outputs)[number];
+                if exponent > 0.0 {
+                    let (center, deviation, is_log) = predicted.center(cell);
+                    let share = exponent / member.observation.center(cell).1.powi(2);
+                    let value = if is_log { value.ln() } else { value };
+                    draws[place] += share * (value - center);
+                    variances[place] += (share * deviation).powi(2);
                 }
             }
+        }
+        for (place, draw) in draws.iter_mut().enumerate() {
+            let (center, deviation, is_log) = components[drawn[place / size]].center(place % size);
+            let spread = if variances[place] > 0.0 { *draw / variances[place].sqrt() } else { 0.0 };
+            let value = center + deviation * spread;
+            *draw = if is_log { value.exp() } else { value };
         }
         Ok(draws)
     }
 
-    /// A member, drawn by its weight.
+    /// A component, drawn by its weight.
     fn drawn(&self, generator: &mut ChaCha8Rng) -> usize {
         let mut left: f64 = StandardUniform.sample(generator);
-        for (number, member) in self.members.iter().enumerate() {
-            left -= member.weight;
+        for (number, component) in self.components.iter().enumerate() {
+            left -= component.weight;
             if left < 0.0 {
                 return number;
             }
         }
-        self.members.len() - 1
+        self.components.len() - 1
     }
 
-    /// The predictions and draws of one member.
-    fn draws_of(
+    /// Joint draws of one member; those of a regression at points without a row are not used.
+    fn member_draws(
         &self,
-        member: &FittedMember,
+        number: usize,
         best: &ConditionedModel,
-        at: &InputPoints,
-        quantity: Quantity,
-        n_draws: usize,
+        points: &Points<'_>,
+        (quantity, n_draws): (Quantity, usize),
         seed: u64,
-    ) -> Result<(Predictive, Vec<f64>), FitError> {
-        match &member.kind {
-            FittedKind::Best => Ok((best.predict(at, quantity)?, best.draws(at, quantity, n_draws, seed)?)),
-            FittedKind::Model(model) => {
-                Ok((model.predict(at, quantity)?, model.draws(at, quantity, n_draws, seed)?))
-            }
-            FittedKind::Rows(regression) => {
-                let rows = self.rows_at(at);
-                let own = regression.predict_rows(quantity)?;
-                let row = |point: usize| rows[point].map(RowIndex::get);
-                let means = best.predict(at, quantity)?.with_rows_of(&own, row);
-                let mut draws = best.draws(at, quantity, n_draws, seed)?;
-                let known: Vec<RowIndex> = rows.iter().copied().flatten().collect();
-                let at_rows = regression.draws(&known, n_draws, seed)?;
-                let noise = regression.noise_deviations();
-                let mut generator = ChaCha8Rng::seed_from_u64(seed);
-                generator.set_stream(MEMBER_STREAM);
-                let (n_outputs, size) = (self.n_outputs, at.n_rows() * self.n_outputs);
-                for draw in 0..n_draws {
-                    let mut from = at_rows[draw * known.len() * n_outputs..].chunks_exact(n_outputs);
-                    let points = draws[draw * size..][..size].chunks_exact_mut(n_outputs);
-                    for (point, _) in points.zip(&rows).filter(|(_, row)| row.is_some()) {
-                        let values = from.next().ok_or(MethodError::NotOffered { what: "joint draws" })?;
-                        for ((target, value), noise) in point.iter_mut().zip(values).zip(&noise) {
-                            let fresh: f64 = match quantity {
-                                Quantity::Function => 0.0,
-                                Quantity::Observation => StandardNormal.sample(&mut generator),
-                            };
-                            *target = value + noise * fresh;
-                        }
-                    }
+    ) -> Result<Vec<f64>, FitError> {
+        let Points::Inputs(at, rows) = points else { return Ok(vec![]) };
+        match &self.members[number] {
+            FittedMember::Best => best.draws(at, quantity, n_draws, seed),
+            FittedMember::Model(model) => model.draws(at, quantity, n_draws, seed),
+            FittedMember::Rows(regression) => {
+                let known: Vec<RowIndex> = rows.iter().copied().flatten().map(RowIndex::new).collect();
+                let at_rows = regression.draws(&known, quantity, n_draws, seed)?;
+                let mut values = at_rows.chunks_exact(self.n_outputs);
+                let mut draws = Vec::with_capacity(n_draws * rows.len() * self.n_outputs);
+                for row in (0..n_draws).flat_map(|_| rows) {
+                    let own = row.and_then(|_| values.next());
+                    draws.extend((0..self.n_outputs).map(|output| own.map_or(1.0, |own| own[output])));
                 }
-                Ok((means, draws))
+                Ok(draws)
             }
         }
     }

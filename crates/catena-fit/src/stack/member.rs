@@ -1,19 +1,37 @@
-//! The members of a stacked fit.
+//! The members of a stacked fit and how they are combined.
 
 use catena::model::Lmc;
 
 use super::rows::RowRegression;
 use crate::prepare::Preparation;
 
-/// One member of a mixture.
+/// Members and the mixture of pools that answers.
+#[derive(Clone, Debug)]
+pub struct Combination {
+    /// The members, by weight.
+    pub members: Vec<Member>,
+    /// The components of the mixture.
+    pub components: Vec<PoolComponent>,
+}
+
+/// One component of the answer: the product of the members' densities, each to the power of its exponent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PoolComponent {
+    /// The weight of the component; the weights of all components sum to 1.
+    pub weight: f64,
+    /// The exponent of each member at the rows of the table.
+    pub at_rows: Vec<f64>,
+    /// The exponent of each member at other inputs, where regressions on other outputs have none.
+    pub elsewhere: Vec<f64>,
+}
+
+/// One member.
 #[derive(Clone, Debug)]
 pub struct Member {
     /// A description.
     pub name: String,
-    /// The weight; the weights of all members sum to 1.
+    /// Its mean share in the precision of a held-out cell; the weights of all members sum to 1.
     pub weight: f64,
-    /// The factor on its standard deviations.
-    pub widening: f64,
     /// What predicts.
     pub kind: MemberKind,
 }
@@ -30,7 +48,6 @@ pub enum MemberKind {
         /// The model, in its own units.
         model: Lmc,
     },
-    /// A regression on the other outputs of a row. It predicts at rows of the table; the best single model takes its place at
-    /// other inputs.
+    /// A regression on other outputs. It predicts at rows of the table only.
     Rows(RowRegression),
 }

@@ -1,35 +1,36 @@
-//! Regressions on the other outputs of a row, with a process along the structure for the residuals of each output.
+//! Regressions on other outputs, with a process along the structure for the residuals of each output.
 //!
-//! A rule predicts each cell from the other cells of its row and uses all rows alike, so that slow movements that outputs share
-//! count as much as fast ones. The residuals of one output in successive rows depend on each other; a Matérn-1/2 process with
-//! noise carries them into gaps.
+//! A rule predicts each cell from other outputs and uses all rows alike, so that slow movements that outputs share count as much
+//! as fast ones. The residuals of one output in successive rows depend on each other; a Matérn-1/2 process with noise carries
+//! them into gaps. Where other outputs of a row are missing too, the variance is larger by what they would have explained.
 
 use std::sync::{Arc, OnceLock};
 
 use catena::data::{Dataset, Observations};
 use catena::graph::FactorGraph;
-use catena::index::{OutputIndex, RowIndex};
+use catena::index::RowIndex;
 use catena::inference;
 use catena::kernel::{Kernel, StateKind};
-use catena::learning::Family;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::posterior::Posterior;
 use catena::prediction::Prediction;
 use catena::structure::Tree;
 use catena::units::{LengthScale, Variance};
-use catena_methods::simple_rules::{NearestRows, RowCovariance, RowGaussian};
+use catena_methods::simple_rules::{LaggedRidge, NearestRows, RowCovariance, RowGaussian, RowPredictions};
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::cost::limits;
+use super::residuals::{Residual, ResidualKind, ResidualProcess};
 use crate::error::{FitError, MethodError};
-use crate::learn::{LearningMonitor, LearningTask};
 use crate::methods::Quantity;
-use crate::options::{FitOptions, StructureOption};
+use crate::options::StructureOption;
 use crate::prepare::{Predictive, Preparation, PreparedTable};
 
-/// Length-scale multipliers of the starts of a residual process: residuals may change at once or slowly.
-const MULTIPLIERS: &[f64] = &[1.0, 20.0];
+/// The random stream of noise in draws.
+const NOISE_STREAM: u64 = 3;
 /// The kernel of a residual process.
 const KERNEL: Kernel = Kernel::Matern12;
 
@@ -43,6 +44,13 @@ pub enum RowRule {
         /// The number of common factors; `None` for a covariance without such a structure.
         n_factors: Option<usize>,
     },
+    /// The mean of the output, whatever the other outputs are.
+    Mean,
+    /// Ridge regression on the other outputs of the same and of neighboring rows.
+    Lagged {
+        /// The largest lag, in rows.
+        reach: usize,
+    },
     /// The rows that are nearest in the other outputs.
     Nearest {
         /// Their number.
@@ -50,17 +58,6 @@ pub enum RowRule {
         /// Rows nearer than this along the first input, in the model's units, are not neighbors.
         exclusion: f64,
     },
-}
-
-/// The residual process of one output, in the model's units.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ResidualProcess {
-    /// Its standard deviation.
-    pub deviation: f64,
-    /// Its length-scale.
-    pub length_scale: f64,
-    /// The variance of the noise.
-    pub noise: f64,
 }
 
 /// A rule with residual processes.
@@ -75,45 +72,74 @@ pub struct RowRegression {
 }
 
 impl RowRule {
-    /// The rules that are tried on a sample of a table of `n_rows` rows. `exclusion` is half the typical length of a gap.
-    pub(crate) fn candidates(table: &Dataset, n_rows: usize, exclusion: f64) -> Vec<Self> {
-        let n_outputs = table.observations().n_outputs();
-        let mut rules = vec![];
+    /// The rules that are tried on a sample of a table of `n_rows` rows, each with the kinds of its residuals. `exclusion` is
+    /// half the typical length of a gap.
+    pub(super) fn candidates(
+        table: &Dataset,
+        n_rows: usize,
+        exclusion: f64,
+    ) -> Vec<(Self, &'static [ResidualKind])> {
+        use ResidualKind::{RandomWalk, Stationary};
+        let (observations, n_outputs) = (table.observations(), table.observations().n_outputs());
+        let mut rules: Vec<(Self, &[ResidualKind])> = vec![(Self::Mean, &[RandomWalk])];
         if n_outputs < 2 {
             return rules;
         }
-        if RowGaussian::is_affordable(table.observations()) {
-            rules.extend([0.05, 0.3].map(|shrinkage| Self::Gaussian { shrinkage, n_factors: None }));
+        if RowGaussian::is_affordable(observations) {
+            let gaussian = |shrinkage, n_factors| Self::Gaussian { shrinkage, n_factors };
+            rules.push((gaussian(0.001, None), &[Stationary, RandomWalk]));
+            rules.push((gaussian(0.05, None), &[Stationary]));
             if n_outputs > 3 {
-                rules.push(Self::Gaussian { shrinkage: 0.02, n_factors: Some(2) });
+                rules.push((gaussian(0.02, Some(2)), &[Stationary]));
+            }
+            if let Some(LaggedRidge { reach }) = LaggedRidge::affordable(n_rows, observations) {
+                rules.push((Self::Lagged { reach }, &[Stationary]));
             }
         }
         if NearestRows::is_affordable(n_rows, n_outputs) {
-            rules.extend([5, 15].map(|n_neighbors| Self::Nearest { n_neighbors, exclusion }));
+            rules.push((Self::Nearest { n_neighbors: 15, exclusion }, &[Stationary]));
         }
         rules
     }
 
     /// A name for the summary.
-    pub(crate) fn name(&self) -> String {
-        match self {
+    pub(super) fn name(&self, kind: ResidualKind) -> String {
+        let name = match self {
             Self::Gaussian { shrinkage, n_factors: None } => {
                 format!("regression on the other outputs (shrinkage {shrinkage})")
             }
             Self::Gaussian { n_factors: Some(count), .. } => {
                 format!("regression on the other outputs ({count} factors)")
             }
+            Self::Mean if kind == ResidualKind::RandomWalk => return "random walk of each output".to_owned(),
+            Self::Mean => "mean of each output".to_owned(),
+            Self::Lagged { reach } => format!("regression on the other outputs (lags up to {reach} rows)"),
             Self::Nearest { n_neighbors, .. } => format!("{n_neighbors} nearest rows"),
+        };
+        match kind {
+            ResidualKind::Stationary => name,
+            ResidualKind::RandomWalk => name + ", residuals as a random walk",
         }
     }
 
-    /// The prediction of every cell from the other cells of its row, in the model's units.
-    fn predict(&self, table: &Dataset) -> Result<Vec<f64>, MethodError> {
+    /// Every cell from the other outputs, in the model's units.
+    pub(super) fn predict(&self, table: &Dataset) -> Result<RowPredictions, MethodError> {
+        let observations = table.observations();
         match *self {
             Self::Gaussian { shrinkage, n_factors } => {
                 let settings = RowCovariance { shrinkage, n_factors };
-                Ok(RowGaussian::fit(table.observations(), settings)?.predict(table.observations())?)
+                Ok(RowGaussian::fit(observations, settings)?.predict(observations)?)
             }
+            Self::Mean => {
+                let n_outputs = observations.n_outputs();
+                let mut sums = vec![0.0; n_outputs];
+                observations.cells().for_each(|(_, cell)| sums[cell.output.get()] += cell.value);
+                let counts = observations.counts_by_output();
+                let mean = |at: usize| sums[at % n_outputs] / counts[at % n_outputs].max(1) as f64;
+                let means: Vec<f64> = (0..table.n_rows() * n_outputs).map(mean).collect();
+                Ok(RowPredictions { excess: vec![0.0; means.len()], means })
+            }
+            Self::Lagged { reach } => Ok(LaggedRidge { reach }.predict(table)?),
             Self::Nearest { n_neighbors, exclusion } => {
                 Ok(NearestRows { n_neighbors, exclusion }.predict(table))
             }
@@ -121,21 +147,13 @@ impl RowRule {
     }
 }
 
-impl ResidualProcess {
-    fn of(model: &Lmc) -> Self {
-        let weight = model.mixing().shared_row(OutputIndex::new(0)).first().copied().unwrap_or(0.0);
-        let length = model.latents().first().map_or(1.0, |latent| latent.length_scale().get());
-        let noise = model.noise().first().map_or(1.0, |noise| noise.get());
-        Self { deviation: weight.abs(), length_scale: length, noise }
-    }
-
-    fn model(self) -> Result<Lmc, FitError> {
-        let length_scale = LengthScale::new(self.length_scale).map_err(ModelError::from)?;
-        let latent = Latent::new(KERNEL, StateKind::Value, length_scale).map_err(ModelError::from)?;
-        let mixing = MixingMatrix::with_private(1, 1, vec![self.deviation], vec![])?;
-        let noise = Variance::new(self.noise).map_err(ModelError::from)?;
-        Ok(Lmc::new(vec![latent], mixing, vec![noise])?)
-    }
+/// The model of a residual process.
+pub(super) fn model_of(process: ResidualProcess) -> Result<Lmc, FitError> {
+    let length_scale = LengthScale::new(process.length_scale).map_err(ModelError::from)?;
+    let latent = Latent::new(KERNEL, StateKind::Value, length_scale).map_err(ModelError::from)?;
+    let mixing = MixingMatrix::with_private(1, 1, vec![process.deviation], vec![])?;
+    let noise = Variance::new(process.noise).map_err(ModelError::from)?;
+    Ok(Lmc::new(vec![latent], mixing, vec![noise])?)
 }
 
 /// A rule on a table: its predictions and the residuals of each output on the structure.
@@ -144,56 +162,54 @@ pub(super) struct FittedRows {
     /// The table in the model's units.
     prepared: Dataset,
     tree: Arc<Tree>,
-    /// The predictions of the rule, row-major.
-    centers: Vec<f64>,
+    /// The predictions of the rule.
+    centers: RowPredictions,
     models: Vec<Lmc>,
     /// Means and variances of the function at the rows, computed when first needed.
     rows: OnceLock<Prediction>,
 }
 
 impl RowRegression {
-    /// Learns the residual processes of a rule on a prepared table.
-    pub(crate) fn learn(
-        rule: RowRule,
-        (preparation, table): (&Preparation, &PreparedTable),
-        options: &FitOptions,
-        monitor: &LearningMonitor<'_>,
-    ) -> Result<Self, FitError> {
-        let centers = rule.predict(&table.dataset)?;
-        let n_outputs = table.dataset.observations().n_outputs();
-        let family = Family {
-            n_shared: 1,
-            shared_kernel: KERNEL,
-            private_kernel: None,
-            state: StateKind::Value,
-            tied: false,
-        };
-        let learned = |output: usize| -> Result<ResidualProcess, FitError> {
-            let residuals = residuals(&table.dataset, &centers, output)?;
-            if residuals.n_observed() == 0 {
-                return Ok(ResidualProcess { deviation: 0.0, length_scale: 1.0, noise: 1.0 });
+    /// Learns the residual processes of a rule with these predictions on a prepared table.
+    pub(super) fn learn(
+        (rule, kind): (RowRule, ResidualKind),
+        centers: &RowPredictions,
+        (preparation, table): (&Preparation, &Dataset),
+    ) -> Self {
+        let (n_rows, n_outputs) = (table.n_rows(), table.observations().n_outputs());
+        let place = |row: usize| table.inputs().point(RowIndex::new(row))[0];
+        let mut order: Vec<usize> = (0..n_rows).collect();
+        order.sort_by(|&a, &b| place(a).total_cmp(&place(b)));
+        let mut by_output: Vec<Vec<Residual>> = vec![vec![]; n_outputs];
+        for &row in &order {
+            for cell in table.observations().row(RowIndex::new(row)) {
+                let at = row * n_outputs + cell.output.get();
+                let (value, excess) = (cell.value - centers.means[at], centers.excess[at]);
+                by_output[cell.output.get()].push(Residual { place: place(row), value, excess });
             }
-            let dataset = Dataset::new(table.dataset.inputs().clone(), residuals)?;
-            let own = PreparedTable::on(dataset, Arc::clone(&table.tree));
-            let task = LearningTask::new(family, limits(6, 25), &own.statistics, options)
-                .with_starts(vec![], MULTIPLIERS);
-            Ok(ResidualProcess::of(&task.learn(&own, monitor)?.model))
-        };
-        let residuals: Result<Vec<_>, FitError> = (0..n_outputs).into_par_iter().map(learned).collect();
-        Ok(Self { preparation: preparation.clone(), rule, residuals: residuals? })
+        }
+        let ends = (order.first(), order.last());
+        let extent = if let (Some(&first), Some(&last)) = ends { place(last) - place(first) } else { 0.0 };
+        let fitted = |residuals: &Vec<Residual>| ResidualProcess::fitted(residuals, kind, extent);
+        let residuals = by_output.par_iter().map(fitted).collect();
+        Self { preparation: preparation.clone(), rule, residuals }
     }
 
     /// The rule on a table in the user's units.
     pub(super) fn fitted(&self, table: &Dataset, structure: StructureOption) -> Result<FittedRows, FitError> {
         let prepared = self.preparation.dataset(table)?;
         let tree = Arc::new(structure.build(prepared.inputs())?);
-        self.fitted_on(prepared, tree)
+        let centers = self.rule.predict(&prepared)?;
+        self.fitted_on(prepared, tree, centers)
     }
 
-    fn fitted_on(&self, prepared: Dataset, tree: Arc<Tree>) -> Result<FittedRows, FitError> {
-        let centers = self.rule.predict(&prepared)?;
-        let models: Result<Vec<Lmc>, FitError> =
-            self.residuals.iter().map(|process| process.model()).collect();
+    fn fitted_on(
+        &self,
+        prepared: Dataset,
+        tree: Arc<Tree>,
+        centers: RowPredictions,
+    ) -> Result<FittedRows, FitError> {
+        let models: Result<Vec<Lmc>, FitError> = self.residuals.iter().copied().map(model_of).collect();
         Ok(FittedRows {
             preparation: self.preparation.clone(),
             prepared,
@@ -204,28 +220,37 @@ impl RowRegression {
         })
     }
 
-    /// Predictive distributions of observations at the rows of a prepared table.
-    pub(crate) fn predictive(&self, table: &PreparedTable) -> Result<Predictive, FitError> {
-        let fitted = self.fitted_on(table.dataset.as_ref().clone(), Arc::clone(&table.tree))?;
+    /// Predictive distributions of observations at the rows of a prepared table, for which the rule predicts `centers`.
+    pub(super) fn predictive(
+        &self,
+        table: &PreparedTable,
+        centers: &RowPredictions,
+    ) -> Result<Predictive, FitError> {
+        let prepared = table.dataset.as_ref().clone();
+        let fitted = self.fitted_on(prepared, Arc::clone(&table.tree), centers.clone())?;
         fitted.predict_rows(Quantity::Observation)
     }
 }
 
-/// The residuals of one output, as a table of one output.
-fn residuals(table: &Dataset, centers: &[f64], output: usize) -> Result<Observations, FitError> {
-    let observations = table.observations();
-    let n_outputs = observations.n_outputs();
-    let mut values = vec![f64::NAN; table.n_rows()];
-    for (row, cell) in observations.cells().filter(|(_, cell)| cell.output.get() == output) {
-        values[row.get()] = cell.value - centers[row.get() * n_outputs + output];
-    }
-    Ok(Observations::from_dense(table.n_rows(), 1, &values)?)
-}
-
 impl FittedRows {
+    /// The residuals of one output on the structure.
     fn graph(&self, output: usize) -> Result<FactorGraph<'static>, FitError> {
-        let residuals = residuals(&self.prepared, &self.centers, output)?;
-        let model = Arc::new(self.models[output].clone());
+        let observations = self.prepared.observations();
+        let (n_rows, n_outputs) = (self.prepared.n_rows(), observations.n_outputs());
+        let model = &self.models[output];
+        let (mut values, mut noise) = (vec![f64::NAN; n_rows], vec![model.noise()[0].get(); n_rows]);
+        let mut has_excess = false;
+        for (row, cell) in observations.cells().filter(|(_, cell)| cell.output.get() == output) {
+            let at = row.get() * n_outputs + output;
+            values[row.get()] = cell.value - self.centers.means[at];
+            noise[row.get()] += self.centers.excess[at];
+            has_excess |= self.centers.excess[at] > 0.0;
+        }
+        let mut residuals = Observations::from_dense(n_rows, 1, &values)?;
+        if has_excess {
+            residuals = residuals.with_cell_noise(&noise)?;
+        }
+        let model = Arc::new(model.clone());
         Ok(FactorGraph::new(model, Arc::clone(&self.tree), &residuals).map_err(MethodError::from)?)
     }
 
@@ -240,12 +265,11 @@ impl FittedRows {
             Ok(found.prediction.into_arrays())
         };
         let by_output: Result<Vec<_>, FitError> = (0..n_outputs).into_par_iter().map(of_output).collect();
-        let mut means = self.centers.clone();
-        let mut variances = vec![0.0; means.len()];
+        let RowPredictions { mut means, excess: mut variances } = self.centers.clone();
         for (output, (own, variance)) in by_output?.into_iter().enumerate() {
             for (row, (mean, variance)) in own.into_iter().zip(variance).enumerate() {
                 means[row * n_outputs + output] += mean;
-                variances[row * n_outputs + output] = variance;
+                variances[row * n_outputs + output] += variance;
             }
         }
         let rows = Prediction::new(self.prepared.n_rows(), n_outputs, means, variances)?;
@@ -265,29 +289,37 @@ impl FittedRows {
         Ok(self.preparation.predictive_unchecked(rows, self.prepared.inputs()))
     }
 
-    /// Joint draws of the function at the rows, one after the other, each row-major, in the user's units.
-    pub(super) fn draws(&self, rows: &[RowIndex], n_draws: usize, seed: u64) -> Result<Vec<f64>, FitError> {
+    /// Joint draws at the rows, one after the other, each row-major, in the user's units.
+    pub(super) fn draws(
+        &self,
+        rows: &[RowIndex],
+        quantity: Quantity,
+        n_draws: usize,
+        seed: u64,
+    ) -> Result<Vec<f64>, FitError> {
         let n_outputs = self.models.len();
         let mut draws = vec![0.0; n_draws * rows.len() * n_outputs];
-        for output in 0..n_outputs {
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(NOISE_STREAM);
+        for (output, model) in self.models.iter().enumerate() {
+            let noise = match quantity {
+                Quantity::Function => 0.0,
+                Quantity::Observation => model.noise()[0].get(),
+            };
             let posterior = Posterior::new(&self.graph(output)?).map_err(MethodError::from)?;
             for (number, draw) in posterior.draws(seed.wrapping_add(output as u64)).take(n_draws).enumerate()
             {
                 for (at, row) in rows.iter().enumerate() {
                     let place = row.get() * n_outputs + output;
-                    draws[(number * rows.len() + at) * n_outputs + output] =
-                        self.centers[place] + draw[row.get()];
+                    let fresh: f64 = StandardNormal.sample(&mut generator);
+                    draws[(number * rows.len() + at) * n_outputs + output] = self.centers.means[place]
+                        + draw[row.get()]
+                        + (self.centers.excess[place] + noise).sqrt() * fresh;
                 }
             }
         }
         let points = self.prepared.inputs().select_rows(rows)?;
         self.preparation.undo(&mut draws, &points)?;
         Ok(draws)
-    }
-
-    /// The standard deviations of the noise, in the user's units.
-    pub(super) fn noise_deviations(&self) -> Vec<f64> {
-        let outputs = self.models.iter().zip(&self.preparation.outputs);
-        outputs.map(|(model, output)| model.noise()[0].get().sqrt() * output.scale).collect()
     }
 }

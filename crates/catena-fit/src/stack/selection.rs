@@ -1,39 +1,38 @@
-//! Chooses the members of a mixture and their weights on held-out cells.
+//! Chooses the members of a pool and their exponents on held-out cells.
 
 use catena::data::Dataset;
 
-use super::member::{Member, MemberKind};
+use super::member::{Combination, Member, MemberKind, PoolComponent};
+use super::pool::{Pool, Scale, single_widening};
 use super::rows::{RowRegression, RowRule};
-use super::weights::{few_gaps, mixture, mixture_weights};
 use crate::cost::limits;
 use crate::error::FitError;
 use crate::families::{Comparison, FamilyTrial};
 use crate::folds::Fold;
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
-use crate::options::{CombineChoice, FitOptions, MethodChoice, StructureOption, TransformChoice};
+use crate::options::{CombineChoice, FitOptions, MethodChoice, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled};
 use crate::scores::{Densities, HeldOutScores, MixtureDensities, Scores, mean_with_error};
 
-/// A mixture must be better than the best single model by this many nats per cell, and by the standard error of the gain.
-const WORTHWHILE: f64 = 0.01;
-
+/// A pool must be better than the best single model by this many nats per cell.
+const WORTHWHILE: f64 = 0.02;
 /// Iterations with which a member continues on the whole table if it was compared on a sample of it.
 const CONTINUED: usize = 12;
 
-/// The members of a mixture and their scores.
+/// The members of a pool and their scores.
 pub(crate) struct Stacked {
-    pub(crate) members: Vec<Member>,
-    /// Scores of the mixture on the held-out cells.
+    pub(crate) combination: Combination,
+    /// Scores of the pool on the held-out cells.
     pub(crate) held_out: HeldOutScores,
-    /// Scores of each member alone, with its factor on the standard deviations.
-    pub(crate) alone: Vec<Scores>,
+    /// Of each member alone: the factor on its standard deviations, and its scores with it.
+    pub(crate) alone: Vec<(f64, Scores)>,
     pub(crate) reasons: Vec<String>,
-    /// The family of [`MemberKind::Best`]: the heaviest of the mixture, or the best single one if the mixture has none.
+    /// The family of [`MemberKind::Best`]: the heaviest of the pool, or the best single one if the pool has none.
     pub(crate) best: FamilyTrial,
 }
 
-/// A candidate for a mixture.
+/// A candidate for a pool.
 struct Candidate<'a> {
     name: String,
     densities: Densities,
@@ -45,11 +44,17 @@ enum Source<'a> {
     Rows(RowRegression),
 }
 
-/// The mixture of the compared families and of regressions on the other outputs; `None` if a single model does as well, or if the
-/// options ask for one.
-pub(crate) fn stacked(
+impl Candidate<'_> {
+    fn is_family(&self) -> bool {
+        matches!(self.source, Source::Family(_))
+    }
+}
+
+/// The pool of the compared families and of regressions on other outputs; `None` if a single model does as well, or if the
+/// options ask for one. Members have the transforms of the best single model.
+pub(crate) fn stacked<'a>(
     table: &Dataset,
-    comparison: &Comparison,
+    comparison: &'a Comparison,
     options: &FitOptions,
     units: InputUnits,
     monitor: &FitMonitor<'_>,
@@ -69,21 +74,26 @@ pub(crate) fn stacked(
         return Ok(None);
     }
     let reporter = Reporter::new(monitor, Stage::Candidates, 1.0);
+    let is_complete = |densities: &Densities| densities.len() == cells.len() && densities.is_finite();
+    let family = |trial: &'a FamilyTrial| Candidate {
+        name: trial.name.clone(),
+        densities: trial.densities.clone(),
+        source: Source::Family(trial),
+    };
     let mut candidates: Vec<Candidate<'_>> = comparison
         .trials
         .iter()
-        .filter(|trial| trial.densities.len() == cells.len() && trial.densities.is_finite())
-        .map(|trial| Candidate {
-            name: trial.name.clone(),
-            densities: trial.densities.clone(),
-            source: Source::Family(trial),
-        })
+        .filter(|trial| trial.transforms == best.transforms && is_complete(&trial.densities))
+        .map(family)
         .collect();
-    candidates.extend(row_regressions(table.n_rows(), comparison, options, units, &reporter)?);
-    let all: Vec<&Densities> = candidates.iter().map(|candidate| &candidate.densities).collect();
+    candidates.extend(row_regressions(table.n_rows(), comparison, best, units, &reporter)?);
+    candidates.retain(|candidate| is_complete(&candidate.densities));
     let n_gaps = gaps.iter().max().map_or(0, |last| last + 1);
-    let weights = mixture_weights(&all, n_gaps);
-    let together = mixture(&all, &weights);
+    let pool = Pool::fitted(&candidates.iter().map(|one| &one.densities).collect::<Vec<_>>(), n_gaps);
+    let (candidates, pool) = used(candidates, pool, family(best));
+    let all: Vec<&Densities> = candidates.iter().map(|candidate| &candidate.densities).collect();
+    let pooled = pool.densities(&all);
+    let together = pool.mixture(&pooled);
     let gains: Vec<f64> = together
         .log_densities()
         .iter()
@@ -91,43 +101,61 @@ pub(crate) fn stacked(
         .map(|(together, alone)| together - alone)
         .collect();
     let (gain, error) = mean_with_error(&gains, &gaps);
-    if !(gain > WORTHWHILE && gain > error.min(gain / 2.0)) {
+    let n_members = pool.exponents.iter().filter(|exponent| **exponent > 0.0).count();
+    if !(gain > WORTHWHILE && n_members > 1) {
         return Ok(None);
     }
     let held_out = together.scores(&cells, &comparison.scales);
-    let heaviest = candidates
-        .iter()
-        .zip(&weights)
-        .filter_map(|(candidate, weight)| match candidate.source {
-            Source::Family(trial) if weight.weight > 0.0 => Some((weight.weight, trial)),
-            _ => None,
-        })
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let best = heaviest.map_or(best, |(_, trial)| trial);
-    let mut members = vec![];
-    let used = candidates.into_iter().zip(&weights).filter(|(_, weight)| weight.weight > 0.0);
-    for (candidate, weight) in used {
+    let heaviest =
+        candidates.iter().zip(&pool.shares).filter_map(|(candidate, share)| match candidate.source {
+            Source::Family(trial) => Some((*share, trial)),
+            Source::Rows(_) => None,
+        });
+    let best = heaviest.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(best, |(_, trial)| trial);
+    let elsewhere =
+        pool.of_some(&all, &candidates.iter().map(Candidate::is_family).collect::<Vec<_>>(), n_gaps);
+    let component = |Scale { weight, variance }: &Scale| {
+        let scaled = |exponents: &[f64]| exponents.iter().map(|exponent| exponent / variance).collect();
+        PoolComponent { weight: *weight, at_rows: scaled(&pool.exponents), elsewhere: scaled(&elsewhere) }
+    };
+    let components = pool.scales.iter().map(component).collect();
+    let (mut members, mut alone) = (vec![], vec![]);
+    for (candidate, &weight) in candidates.into_iter().zip(&pool.shares) {
+        let widening = single_widening(&candidate.densities, n_gaps);
+        let single = MixtureDensities(vec![(1.0, widening, &candidate.densities)]);
+        alone.push((widening, single.scores(&cells, &comparison.scales).scores));
         let kind = match candidate.source {
             Source::Family(trial) if std::ptr::eq(trial, best) => MemberKind::Best,
             Source::Family(trial) => model_member(table, comparison, trial, (options, units), &reporter)?,
             Source::Rows(regression) => MemberKind::Rows(regression),
         };
-        let widening = weight.widening * few_gaps(n_gaps);
-        let alone = MixtureDensities(vec![(1.0, widening, &candidate.densities)]);
-        let alone = alone.scores(&cells, &comparison.scales).scores;
-        members.push((Member { name: candidate.name, weight: weight.weight, widening, kind }, alone));
+        members.push(Member { name: candidate.name, weight, kind });
     }
-    members.sort_by(|a, b| b.0.weight.total_cmp(&a.0.weight));
-    let (members, alone): (Vec<Member>, Vec<Scores>) = members.into_iter().unzip();
     let reasons = vec![
         format!(
-            "a mixture of {} members: its log score is {gain:.3} ± {error:.3} nats per held-out cell above that of the best single \
-             model; for a single model use --combine none",
-            members.len()
+            "a pool of {n_members} members: its log score is {gain:.3} ± {error:.3} nats per held-out cell above that of the best \
+             single model; for a single model use --combine none"
         ),
         format!("for edits, streams and partitions the single model is {}", best.name),
     ];
-    Ok(Some(Stacked { members, held_out, alone, reasons, best: best.clone() }))
+    let combination = Combination { members, components };
+    Ok(Some(Stacked { combination, held_out, alone, reasons, best: best.clone() }))
+}
+
+/// The candidates with positive exponents, by share. If no family is among them, `best` is added with exponent 0 for inputs at
+/// which regressions do not predict.
+fn used<'a>(candidates: Vec<Candidate<'a>>, pool: Pool, best: Candidate<'a>) -> (Vec<Candidate<'a>>, Pool) {
+    let Pool { exponents, shares, scales } = pool;
+    let numbers = exponents.into_iter().zip(shares);
+    let mut kept: Vec<(Candidate<'a>, (f64, f64))> =
+        candidates.into_iter().zip(numbers).filter(|(_, (exponent, _))| *exponent > 0.0).collect();
+    kept.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
+    if !kept.iter().any(|(candidate, _)| candidate.is_family()) {
+        kept.push((best, (0.0, 0.0)));
+    }
+    let (candidates, numbers): (Vec<_>, Vec<(f64, f64)>) = kept.into_iter().unzip();
+    let (exponents, shares) = numbers.into_iter().unzip();
+    (candidates, Pool { exponents, shares, scales })
 }
 
 /// A family as a member, learned on the whole table as it was learned on the folds. On a table that was compared by a sample, it
@@ -153,16 +181,17 @@ fn model_member(
     Ok(MemberKind::Model { preparation, model: learned.model })
 }
 
-/// Regressions on the other outputs with their densities. A rule that fails on the table is left out.
+/// Regressions on other outputs with their densities, in the units of the best single model. A rule that fails on the table is
+/// left out.
 fn row_regressions<'a>(
     n_rows: usize,
     comparison: &Comparison,
-    options: &FitOptions,
+    best: &FamilyTrial,
     units: InputUnits,
     reporter: &Reporter<'_>,
 ) -> Result<Vec<Candidate<'a>>, FitError> {
     let sample = &comparison.sample;
-    let preparation = Preparation::fitted(sample, units, &TransformChoice::default())?;
+    let preparation = Preparation::fitted(sample, units, &best.transforms)?;
     let prepared = PreparedTable::new(preparation.dataset(sample)?, StructureOption::Auto)?;
     let folds: Result<Vec<PreparedTable>, FitError> = comparison
         .folds
@@ -175,19 +204,22 @@ fn row_regressions<'a>(
     let folds = folds?;
     let mut found = vec![];
     let half_gap = half_gap(&prepared.dataset, &comparison.folds);
-    for rule in RowRule::candidates(&prepared.dataset, n_rows, half_gap) {
-        let regression =
-            RowRegression::learn(rule, (&preparation, &prepared), options, &|_| reporter.go_on());
-        let Ok(regression) = regression else { continue };
-        let mut densities = Densities::default();
-        for (fold, training) in comparison.folds.iter().zip(&folds) {
-            if let Ok(predictive) = regression.predictive(training) {
-                densities.extend(Densities::at(&predictive, &fold.held_out));
-            }
+    for (rule, kinds) in RowRule::candidates(&prepared.dataset, n_rows, half_gap) {
+        if reporter.go_on().is_break() {
+            break;
         }
-        let n_cells: usize = comparison.folds.iter().map(|fold| fold.held_out.len()).sum();
-        if densities.len() == n_cells && densities.is_finite() {
-            found.push(Candidate { name: rule.name(), densities, source: Source::Rows(regression) });
+        let Ok(centers) = rule.predict(&prepared.dataset) else { continue };
+        let of_folds: Result<Vec<_>, _> = folds.iter().map(|fold| rule.predict(&fold.dataset)).collect();
+        let Ok(of_folds) = of_folds else { continue };
+        for &kind in kinds {
+            let regression = RowRegression::learn((rule, kind), &centers, (&preparation, &prepared.dataset));
+            let mut densities = Densities::default();
+            for ((fold, training), centers) in comparison.folds.iter().zip(&folds).zip(&of_folds) {
+                if let Ok(predictive) = regression.predictive(training, centers) {
+                    densities.extend(Densities::at(&predictive, &fold.held_out));
+                }
+            }
+            found.push(Candidate { name: rule.name(kind), densities, source: Source::Rows(regression) });
         }
     }
     Ok(found)

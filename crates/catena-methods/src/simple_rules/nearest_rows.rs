@@ -4,6 +4,8 @@ use catena::data::{Dataset, Observations};
 use catena::index::RowIndex;
 use rayon::prelude::*;
 
+use super::RowPredictions;
+
 /// Rows among which neighbors are searched, at most; they are evenly spaced in the order of the rows.
 const MOST_REFERENCES: usize = 4000;
 /// Differences of two cells that one prediction may take.
@@ -30,8 +32,8 @@ impl NearestRows {
         n_rows as f64 * n_rows.min(MOST_REFERENCES) as f64 * n_outputs as f64 <= MOST_COMPARISONS
     }
 
-    /// The prediction of every cell from the other observed cells of its row, row-major; 0 if there is no neighbor.
-    pub fn predict(&self, dataset: &Dataset) -> Vec<f64> {
+    /// Every cell from the other observed cells of its row; the mean 0 if there is no neighbor.
+    pub fn predict(&self, dataset: &Dataset) -> RowPredictions {
         let (n_rows, observations) = (dataset.n_rows(), dataset.observations());
         let n_outputs = observations.n_outputs();
         let dense = observations.to_dense();
@@ -48,9 +50,13 @@ impl NearestRows {
                 }
                 self.compare(own, values(other), &mut nearest);
             }
-            nearest.iter().map(|found| weighted_mean(found)).collect::<Vec<f64>>()
+            nearest
+                .iter()
+                .map(|found| (weighted_mean(found), f64::from(u8::from(found.is_empty()))))
+                .collect::<Vec<_>>()
         };
-        (0..n_rows).into_par_iter().flat_map_iter(of_row).collect()
+        let (means, excess) = (0..n_rows).into_par_iter().flat_map_iter(of_row).unzip();
+        RowPredictions { means, excess }
     }
 
     /// Adds another row to the nearest rows of each output, `(squared distance, value)` by ascending distance.
@@ -117,7 +123,7 @@ mod tests {
     #[test]
     fn the_nearest_row_in_the_other_outputs_is_taken() {
         let table = dataset(&[0.0, 10.0, 1.0, 20.0, 2.0, 30.0, 0.9, f64::NAN], 2);
-        let means = NearestRows { n_neighbors: 1, exclusion: 0.0 }.predict(&table);
+        let means = NearestRows { n_neighbors: 1, exclusion: 0.0 }.predict(&table).means;
         assert_eq!(means[7], 20.0);
         // An observed cell does not use its own value: row 0 is nearest to row 3 and, having a value, row 1.
         assert_eq!(means[1], 20.0);
@@ -126,8 +132,9 @@ mod tests {
     #[test]
     fn rows_within_the_exclusion_are_no_neighbors() {
         let table = dataset(&[0.0, 10.0, 1.0, 20.0, 2.0, 30.0, 2.1, f64::NAN], 2);
-        let means = NearestRows { n_neighbors: 1, exclusion: 1.5 }.predict(&table);
+        let means = NearestRows { n_neighbors: 1, exclusion: 1.5 }.predict(&table).means;
         assert_eq!(means[7], 20.0);
-        assert_eq!(NearestRows { n_neighbors: 1, exclusion: 9.0 }.predict(&table), [0.0; 8]);
+        let alone = NearestRows { n_neighbors: 1, exclusion: 9.0 }.predict(&table);
+        assert_eq!((alone.means, alone.excess), (vec![0.0; 8], vec![1.0; 8]));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use catena::data::Observations;
 use catena::index::RowIndex;
 
+use super::RowPredictions;
 use crate::DenseMethodError;
 use crate::cholesky::{Cholesky, Threads};
 
@@ -170,19 +171,29 @@ impl RowGaussian {
         columns.iter().flat_map(column).collect()
     }
 
-    /// The conditional mean of every cell given the *other* observed cells of its row, row-major.
+    /// Every cell given the *other* observed cells of its row.
     ///
     /// # Errors
     /// If the table has another number of outputs.
-    pub fn predict(&self, observations: &Observations) -> Result<Vec<f64>, DenseMethodError> {
+    pub fn predict(&self, observations: &Observations) -> Result<RowPredictions, DenseMethodError> {
         let (n_outputs, table) = (self.mean.len(), observations.n_outputs());
         if n_outputs != table {
             return Err(DenseMethodError::OutputCount { model: n_outputs, table });
         }
+        let all: Vec<usize> = (0..n_outputs).collect();
+        let complete = self.factor(&all, &[])?.to_inverse(Threads::One);
+        // A cell whose row is complete has this variance, and no cell has less.
+        let least: Vec<f64> =
+            complete.iter().step_by(n_outputs + 1).map(|precision| 1.0 / precision).collect();
+        let excess_of = |output: usize, variance: f64| (variance - least[output]).max(0.0);
         let mut means = vec![0.0; observations.n_rows() * n_outputs];
+        let mut excess = means.clone();
         for MaskGroup { observed, missing, rows } in mask_groups(observations) {
-            let precision = self.factor(&observed, &rows)?.to_inverse(Threads::One);
+            let cholesky = self.factor(&observed, &rows)?;
+            let precision = cholesky.to_inverse(Threads::One);
             let across = self.block(&observed, &missing);
+            let mut coefficients = across.clone();
+            cholesky.solve(&mut coefficients, Threads::One);
             let count = observed.len();
             for &row in &rows {
                 let deviations: Vec<f64> =
@@ -190,15 +201,22 @@ impl RowGaussian {
                 let weighted: Vec<f64> =
                     (0..count).map(|at| dot(&precision[at * count..][..count], &deviations)).collect();
                 let out = &mut means[row.get() * n_outputs..][..n_outputs];
+                let excess = &mut excess[row.get() * n_outputs..][..n_outputs];
                 for (at, cell) in observations.row(row).enumerate() {
-                    out[cell.output.get()] = cell.value - weighted[at] / precision[at * (count + 1)];
+                    let variance = 1.0 / precision[at * (count + 1)];
+                    out[cell.output.get()] = cell.value - weighted[at] * variance;
+                    excess[cell.output.get()] = excess_of(cell.output.get(), variance);
                 }
                 for (at, &output) in missing.iter().enumerate() {
-                    out[output] = self.mean[output] + dot(&across[at * count..][..count], &weighted);
+                    let (across, own) =
+                        (&across[at * count..][..count], &coefficients[at * count..][..count]);
+                    out[output] = self.mean[output] + dot(across, &weighted);
+                    let variance = self.covariance[output * (n_outputs + 1)] - dot(across, own);
+                    excess[output] = excess_of(output, variance);
                 }
             }
         }
-        Ok(means)
+        Ok(RowPredictions { means, excess })
     }
 }
 
@@ -303,7 +321,7 @@ mod tests {
     fn a_linear_relation_fills_missing_cells_and_no_cell_uses_its_own_value() {
         let holes = table(300, |row, output| row % 4 == output);
         let fitted = RowGaussian::fit(&holes, PLAIN).unwrap();
-        let (means, truth) = (fitted.predict(&holes).unwrap(), table(300, |_, _| false).to_dense());
+        let (means, truth) = (fitted.predict(&holes).unwrap().means, table(300, |_, _| false).to_dense());
         for row in (2..300).step_by(4) {
             let error = (means[row * 3 + 2] - truth[row * 3 + 2]).abs();
             assert!(error < 0.05, "row {row}: {error}");
@@ -316,9 +334,24 @@ mod tests {
                 Ok(catena::data::Cell { value, ..cell })
             })
             .unwrap();
-        let other = fitted.predict(&changed).unwrap();
+        let other = fitted.predict(&changed).unwrap().means;
         assert!((means[7 * 3 + 1] - other[7 * 3 + 1]).abs() < 1e-9);
         assert!((means[7 * 3 + 2] - other[7 * 3 + 2]).abs() > 1.0);
+    }
+
+    #[test]
+    fn the_excess_is_the_variance_that_missing_outputs_of_a_row_cost() {
+        // Unit variances with correlation ½ of the first two outputs; the third is independent.
+        let covariance = vec![1.0, 0.5, 0.0, 0.5, 1.0, 0.0, 0.0, 0.0, 1.0];
+        let fitted = RowGaussian { mean: vec![0.0; 3], covariance };
+        let none = f64::NAN;
+        let rows = [[0.2, 0.4, 1.0], [none, 0.4, 1.0], [none, none, 1.0]];
+        let found = fitted.predict(&Observations::from_dense(3, 3, rows.as_flattened()).unwrap()).unwrap();
+        // Given the second output the first has variance ¾; without it 1.
+        let expected = [[0.0, 0.0, 0.0], [0.0, 0.25, 0.0], [0.25, 0.25, 0.0]];
+        for (found, expected) in found.excess.iter().zip(expected.as_flattened()) {
+            assert!((found - expected).abs() < 1e-12, "{found} instead of {expected}");
+        }
     }
 
     #[test]
@@ -339,6 +372,6 @@ mod tests {
     fn a_row_without_cells_gets_the_means() {
         let holes = table(50, |row, _| row == 3);
         let fitted = RowGaussian::fit(&holes, PLAIN).unwrap();
-        assert_eq!(fitted.predict(&holes).unwrap()[9..12], fitted.mean[..]);
+        assert_eq!(fitted.predict(&holes).unwrap().means[9..12], fitted.mean[..]);
     }
 }

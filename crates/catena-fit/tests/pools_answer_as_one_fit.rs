@@ -1,4 +1,4 @@
-//! A fit that is a mixture of members predicts, draws, takes rows and is rebuilt like a single model.
+//! A fit that is a pool of members predicts, draws, takes rows and is rebuilt like a single model.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot set up its case must fail")]
 
@@ -6,7 +6,9 @@ use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_fit::{CombineChoice, Event, Fit, FitOptions, LiveFit, MemberKind, Predictive, Quantity, fit};
+use catena_fit::{
+    CombineChoice, Event, Fit, FitOptions, LiveFit, Member, MemberKind, Predictive, Quantity, fit,
+};
 
 fn go_on(_: Event) -> ControlFlow<()> {
     ControlFlow::Continue(())
@@ -41,13 +43,17 @@ fn outage(n_rows: usize) -> Dataset {
     Dataset::new(inputs, Observations::from_dense(n_rows, 4, &values).unwrap()).unwrap()
 }
 
-fn mixture() -> &'static Fit {
+fn pool() -> &'static Fit {
     static FIT: OnceLock<Fit> = OnceLock::new();
     FIT.get_or_init(|| {
         let fitted = fit(&outage(300), &FitOptions::default(), &go_on).unwrap();
-        assert!(fitted.parts().members.len() > 1, "{:?}", fitted.summary().decisions);
+        assert!(members(&fitted).len() > 1, "{:?}", fitted.summary().decisions);
         fitted
     })
+}
+
+fn members(fit: &Fit) -> &[Member] {
+    &fit.parts().combination.as_ref().unwrap().members
 }
 
 fn bits(predictive: &Predictive) -> Vec<u64> {
@@ -57,18 +63,18 @@ fn bits(predictive: &Predictive) -> Vec<u64> {
 
 #[test]
 fn weights_sum_to_one_and_the_summary_lists_the_members() {
-    let (parts, summary) = (mixture().parts(), mixture().summary());
-    let total: f64 = parts.members.iter().map(|member| member.weight).sum();
+    let (parts, summary) = (pool().parts(), pool().summary());
+    let total: f64 = parts.combination.as_ref().unwrap().members.iter().map(|member| member.weight).sum();
     assert!((total - 1.0).abs() < 1e-9, "{total}");
-    assert_eq!(summary.members.len(), parts.members.len());
-    assert_eq!(summary.held_out[0].name, "mixture");
+    assert_eq!(summary.members.len(), members(pool()).len());
+    assert_eq!(summary.held_out[0].name, "pool");
     let text = summary.to_text(&|length| length.to_string());
-    assert!(parts.members.iter().all(|member| text.contains(&member.name)), "{text}");
+    assert!(members(pool()).iter().all(|member| text.contains(&member.name)), "{text}");
 }
 
 #[test]
-fn a_mixture_is_better_on_held_out_cells_than_each_member() {
-    let summary = mixture().summary();
+fn a_pool_is_better_on_held_out_cells_than_each_member() {
+    let summary = pool().summary();
     for member in &summary.members {
         assert!(summary.held_out[0].log_score >= member.alone.log_score - 1e-9, "{member:?}");
     }
@@ -76,18 +82,18 @@ fn a_mixture_is_better_on_held_out_cells_than_each_member() {
 
 #[test]
 fn rebuilt_from_its_parts_it_predicts_the_same_bits() {
-    let again = Fit::from_parts(mixture().parts().clone()).unwrap();
+    let again = Fit::from_parts(pool().parts().clone()).unwrap();
     for quantity in [Quantity::Function, Quantity::Observation] {
         assert_eq!(
             bits(&again.predict_rows(quantity).unwrap()),
-            bits(&mixture().predict_rows(quantity).unwrap())
+            bits(&pool().predict_rows(quantity).unwrap())
         );
     }
 }
 
 #[test]
 fn a_row_is_predicted_alike_by_place_and_by_number() {
-    let fitted = mixture();
+    let fitted = pool();
     let at = InputPoints::from_column(vec![160.0, 12.0]).unwrap();
     let by_place = fitted.predict(&at, Quantity::Observation).unwrap();
     let by_number = fitted.predict_rows(Quantity::Observation).unwrap();
@@ -101,7 +107,7 @@ fn a_row_is_predicted_alike_by_place_and_by_number() {
 
 #[test]
 fn draws_and_covariances_have_the_moments_of_the_prediction() {
-    let fitted = mixture();
+    let fitted = pool();
     // A row inside the outage, and a place between rows.
     let at = InputPoints::from_column(vec![170.0, 90.5]).unwrap();
     let predicted = fitted.predict(&at, Quantity::Observation).unwrap();
@@ -131,9 +137,9 @@ fn more_rows_keep_the_members_and_streams_use_the_single_model() {
     let rows: Vec<_> = all.inputs().rows().collect();
     let first = fit(&all.select_rows(&rows[..n_before]).unwrap(), &FitOptions::default(), &go_on).unwrap();
     let longer = first.with_more_rows(&all.select_rows(&rows[n_before..]).unwrap()).unwrap();
-    assert_eq!(longer.parts().members.len(), first.parts().members.len());
+    assert_eq!(members(&longer).len(), members(&first).len());
     assert_eq!(longer.predict_rows(Quantity::Function).unwrap().n_rows(), 300);
-    let mut live = LiveFit::new(mixture()).unwrap();
+    let mut live = LiveFit::new(pool()).unwrap();
     assert!(live.marginals_at(&[170.0], Quantity::Function).unwrap().mean(3).is_finite());
 }
 
@@ -141,15 +147,14 @@ fn more_rows_keep_the_members_and_streams_use_the_single_model() {
 fn combine_none_gives_a_single_model() {
     let options = FitOptions { combine: CombineChoice::None, ..FitOptions::default() };
     let single = fit(&outage(300), &options, &go_on).unwrap();
-    assert!(single.parts().members.is_empty() && single.summary().members.is_empty());
+    assert!(single.parts().combination.is_none() && single.summary().members.is_empty());
     // A requested number of latents is a request for one model, too.
     let options = FitOptions { latents: Some(2), ..FitOptions::default() };
-    assert!(fit(&outage(300), &options, &go_on).unwrap().parts().members.is_empty());
+    assert!(fit(&outage(300), &options, &go_on).unwrap().parts().combination.is_none());
 }
 
 #[test]
 fn at_most_one_member_is_the_model_of_the_fit() {
-    let members = &mixture().parts().members;
-    let n_best = members.iter().filter(|member| matches!(member.kind, MemberKind::Best)).count();
+    let n_best = members(pool()).iter().filter(|member| matches!(member.kind, MemberKind::Best)).count();
     assert!(n_best <= 1);
 }
