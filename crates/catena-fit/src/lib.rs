@@ -34,6 +34,7 @@ mod size;
 mod stack;
 
 pub use blocks::{Block, InBlocks};
+pub use catena_methods::MemoryLimit;
 pub use catena_methods::fullscale::FullScaleSize;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
@@ -51,5 +52,5 @@ pub use options::{
     UnknownWord,
 };
 pub use prepare::{InputUnits, OutputTransform, Predictive, Preparation, median_gap, rows_with_a_cell};
-pub use size::FitSize;
+pub use size::{FitSize, QuerySize};
 pub use stack::{Member, MemberKind, ResidualProcess, RowRegression, RowRule};

@@ -1,7 +1,7 @@
 //! Refuses tables whose fit needs too much memory or far too much time, before anything is allocated.
 
 use catena::data::Dataset;
-use catena_methods::Bytes;
+use catena_methods::{Bytes, MemoryLimit};
 
 use crate::cost::{FEWEST_ITERATIONS, FEWEST_ROWS, TableSize, duration_text, microseconds_per_row};
 use crate::error::FitError;
@@ -36,6 +36,55 @@ impl FitSize {
         let swept = 8.0 * (6.0 * cells + states + 4.0 * outputs * outputs);
         let is_dense = method == MethodChoice::Exact;
         if is_dense { swept + 16.0 * (self.n_observed as f64).powi(2) } else { swept }
+    }
+
+    /// Refuses a model with this state size on a table of this size if it needs more memory than the limit.
+    ///
+    /// # Errors
+    /// [`FitError::Memory`].
+    pub fn check_memory(
+        self,
+        state_size: f64,
+        method: MethodChoice,
+        limit: MemoryLimit,
+    ) -> Result<(), FitError> {
+        let (needed, limit) = (Bytes::about(self.memory(state_size, method)), limit.get());
+        if needed > limit { Err(FitError::Memory { needed, limit }) } else { Ok(()) }
+    }
+}
+
+/// The size of a query of a fit, for estimates before anything is allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuerySize {
+    /// Points of the query.
+    pub n_points: usize,
+    /// Numbers at each point, of each draw.
+    pub n_per_point: usize,
+    /// Joint draws; `None` for marginal distributions.
+    pub n_draws: Option<usize>,
+}
+
+impl QuerySize {
+    /// The memory of the results in bytes, within a factor of about two.
+    fn memory(self, state_size: f64) -> f64 {
+        let points = self.n_points as f64;
+        // The results in model units, in user units and as columns of a table.
+        let results = 3.0 * points * self.n_per_point as f64;
+        let (draws, states) = match self.n_draws {
+            None => (1.0, 0.0),
+            // The points become part of the structure.
+            Some(n_draws) => (n_draws as f64, points * (state_size * state_size + 4.0 * state_size)),
+        };
+        8.0 * (draws * results + states)
+    }
+
+    /// Refuses a query of a model with this state size that needs more memory than the limit.
+    ///
+    /// # Errors
+    /// [`FitError::QueryMemory`].
+    pub fn check_memory(self, state_size: f64, limit: MemoryLimit) -> Result<(), FitError> {
+        let (needed, limit) = (Bytes::about(self.memory(state_size)), limit.get());
+        if needed > limit { Err(FitError::QueryMemory { needed, limit }) } else { Ok(()) }
     }
 }
 
@@ -72,11 +121,7 @@ impl FitOptions {
     /// # Errors
     /// [`FitError::Memory`] and [`FitError::TooWide`].
     pub fn check_size(&self, size: FitSize) -> Result<(), FitError> {
-        let needed = Bytes::about(size.memory(self.expected_state_size(size.n_outputs), self.method));
-        let limit = self.memory.get();
-        if needed > limit {
-            return Err(FitError::Memory { needed, limit });
-        }
+        size.check_memory(self.expected_state_size(size.n_outputs), self.method, self.memory)?;
         if self.has_parameters() || self.time.is_some() {
             return Ok(());
         }

@@ -5,8 +5,9 @@ use std::path::Path;
 use catena::data::{Cell, Dataset, InputPoints, Observations};
 use catena::model::Lmc;
 use catena_fit::parts::{LatentKind, PlainModel};
-use catena_fit::{Fit, FitParts, HeldOut, MethodChoice, Preparation, StructureOption, Summary};
+use catena_fit::{Fit, FitParts, HeldOut, MemoryLimit, MethodChoice, Preparation, StructureOption, Summary};
 use catena_io::FileName;
+use catena_io::memory::default_limit;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError, ModelLock};
 use catena_io::select::{Input, LongColumns};
 use catena_io::table::NumberStyle;
@@ -125,7 +126,7 @@ fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
 }
 
 fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
-    let FitParts { table, preparation, model, method, structure, candidates, seed, summary, members } =
+    let FitParts { table, preparation, model, method, structure, candidates, seed, summary, members, .. } =
         fit.parts();
     let plain = PlainModel::of(model);
     let input = |input: &Input| InputHeader {
@@ -288,6 +289,7 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         structure,
         candidates,
         seed: header.seed,
+        memory: MemoryLimit::bytes(default_limit()),
         summary: header.summary,
         members,
     };

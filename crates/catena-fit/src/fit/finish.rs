@@ -76,6 +76,7 @@ pub(crate) fn finish(
         structure: options.structure,
         candidates: options.candidates.clone(),
         seed: options.seed,
+        memory: options.memory,
         summary,
         members,
     };

@@ -190,6 +190,7 @@ impl Outline {
             structure: options.structure,
             candidates: None,
             seed: options.seed,
+            memory: options.memory,
             summary,
             members: vec![],
         })
