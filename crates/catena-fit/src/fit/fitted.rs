@@ -9,8 +9,8 @@ use catena_methods::MemoryLimit;
 use super::describe::mixing;
 use super::summary::Summary;
 use crate::error::FitError;
-use crate::methods::{ConditionedModel, Evidence, Fitted, Quantity, condition};
-use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption};
+use crate::methods::{ConditionedModel, Evidence, Fitted, Place, Quantity, condition_at};
+use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, Ties};
 use crate::prepare::{OutputTransform, Predictive, Preparation, log_volume};
 use crate::size::{FitSize, QuerySize};
 use crate::stack::{FittedMembers, Member};
@@ -37,6 +37,8 @@ pub struct FitParts {
     pub method: MethodChoice,
     /// The structure.
     pub structure: StructureOption,
+    /// The rule for ties of the structure.
+    pub ties: Ties,
     /// Further points of the structure, in the user's units.
     pub candidates: Option<InputPoints>,
     /// The seed of random methods.
@@ -117,9 +119,9 @@ impl Fit {
         let prepared = Arc::new(parts.preparation.dataset(&parts.table)?);
         let candidates = parts.candidates.as_ref();
         let candidates = candidates.map(|points| parts.preparation.inputs(points)).transpose()?;
-        let choice = (parts.method, parts.structure);
-        let settings = (parts.seed, parts.memory);
-        let posterior = condition(&prepared, &parts.model, choice, candidates, None, settings)?;
+        let (structure, ties, seed) = (parts.structure, parts.ties, parts.seed);
+        let place = Place { structure, ties, tree: None, candidates, seed };
+        let posterior = condition_at(&prepared, &parts.model, parts.method, place, (seed, parts.memory))?;
         Self::new(parts, prepared, posterior)
     }
 
