@@ -12,6 +12,7 @@ use catena_methods::fullscale::FullScaleSize;
 use catena_methods::{MemoryLimit, Problem};
 
 use super::catena::Place;
+use super::dense::InTableOrder;
 use super::full_scale::FullScaleMethod;
 use super::method::{Differentiable, Fitted};
 use super::registry::definition;
@@ -125,8 +126,17 @@ pub(crate) fn condition_at(
     (seed, memory): (u64, MemoryLimit),
 ) -> Result<Box<dyn Fitted>, FitError> {
     let problem = Problem::new(model, dataset, DistanceScale::ONE)?;
-    match definition(method).dense(method, seed, memory) {
-        Some(method) => Ok(method.fit(problem)?),
-        None => super::catena::condition(problem, place),
+    let Some(method) = definition(method).dense(method, seed, memory) else {
+        return super::catena::condition(problem, place);
+    };
+    let rows = rows_by_contents(dataset);
+    if place.ties == Ties::ByRow || rows.is_sorted() {
+        return Ok(method.fit(problem)?);
+    }
+    let ordered = dataset.select_rows(&rows)?;
+    match method.fit(Problem::new(model, &ordered, DistanceScale::ONE)?) {
+        Ok(fitted) => Ok(Box::new(InTableOrder { fitted, rows: dataset.inputs().clone() })),
+        // An error names rows of the table.
+        Err(_) => Ok(method.fit(problem)?),
     }
 }
