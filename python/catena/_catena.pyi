@@ -120,6 +120,7 @@ def relearn(
     inputs: _Floats,
     values: _Floats,
     budget: str,
+    max_memory: str | None,
     progress: Callable[[str, float], None] | None,
 ) -> tuple[Model, bool]: ...
 def sweep(

@@ -53,7 +53,7 @@ def fit_options(gp, n_outputs, clock=None):
         "parameters": _given(gp, n_outputs, private) if gp.parameters is None else None,
         "written": None if gp.parameters is None else _written(gp),
         "candidates": None,
-        "max_memory": _memory(gp.max_memory),
+        "max_memory": memory_text(gp.max_memory),
     }
 
 
@@ -75,7 +75,7 @@ def _method(gp):
     return f"{gp.method}:{','.join(map(str, given.values()))}"
 
 
-def _memory(given):
+def memory_text(given):
     """A memory limit as text, which the extension reads."""
     if given is None or isinstance(given, str):
         return given

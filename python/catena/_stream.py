@@ -9,6 +9,7 @@ import numpy as np
 from . import _catena
 from ._frames import Points
 from ._live import LiveGP
+from ._options import memory_text
 from ._rows import longer, read_places, read_rows
 from .errors import InputError, NumericalError
 
@@ -53,7 +54,8 @@ class Streaming:
             points, values = read_rows(self, X, Y)
             if relearn:
                 model = self._model_or_raise()
-                model = self._watched(_catena.relearn, model, points.values, values, self.budget)
+                memory = memory_text(self.max_memory)
+                model = self._watched(_catena.relearn, model, points.values, values, self.budget, memory)
                 self._adopt_longer(model, [points])
             elif not self._goes_live(points, values):
                 self._model_or_raise()

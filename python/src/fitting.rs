@@ -15,7 +15,7 @@ use crate::about::TableNotes;
 use crate::arrays;
 use crate::failure::Failure;
 use crate::model::Model;
-use crate::options::RequestedOptions;
+use crate::options::{RequestedOptions, memory_limit};
 use crate::threads::on_pool;
 
 /// Interval at which Python's thread handles Ctrl-C and shows progress.
@@ -41,7 +41,7 @@ pub(crate) fn fit(
     Ok((Model::new(fit, about), interrupted))
 }
 
-/// Adds rows to a model and learns its parameters again; progress and Ctrl-C as in `fit`.
+/// Adds rows to a model and learns its parameters again within a size such as `3GB`; progress and Ctrl-C as in `fit`.
 #[pyfunction]
 pub(crate) fn relearn(
     py: Python<'_>,
@@ -49,6 +49,7 @@ pub(crate) fn relearn(
     inputs: PyReadonlyArray2<'_, f64>,
     values: PyReadonlyArray2<'_, f64>,
     budget: &str,
+    max_memory: Option<&str>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Model, bool)> {
     let more = arrays::dataset(&inputs, &values)?;
@@ -58,7 +59,8 @@ pub(crate) fn relearn(
     let (fit, about) = model.parts();
     let plain = FitOptions::default().length_text;
     let length_text = if about.is_time() { |length| length_text(true, length) } else { plain };
-    let options = FitOptions { budget, length_text, ..FitOptions::default() };
+    let memory = memory_limit(max_memory)?;
+    let options = FitOptions { budget, memory, length_text, ..FitOptions::default() };
     let job = |monitor: &FitMonitor<'_>| fit.relearned(&more, &options, monitor);
     let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
     Ok((Model::new(fit, about.clone()), interrupted))

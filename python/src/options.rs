@@ -2,18 +2,28 @@
 
 use catena::data::InputPoints;
 use catena_fit::{
-    Budget, CombineChoice, FitOptions, GivenParameters, KernelPair, MeanChoice, MethodChoice,
+    Budget, CombineChoice, FitOptions, GivenParameters, KernelPair, MeanChoice, MemoryLimit, MethodChoice,
     StructureOption, TimeOptions, TimeSpec, UnknownWord,
 };
 use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
-use catena_methods::MemoryLimit;
 use catena_store::{ParameterError, Parameters, length_text};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
 use crate::arrays;
 use crate::failure::Failure;
+
+/// A memory limit from a size such as `3GB`; without one, a share of the machine's memory.
+pub(crate) fn memory_limit(text: Option<&str>) -> Result<MemoryLimit, Failure> {
+    let bytes = match text {
+        None => default_limit(),
+        Some(text) => bytes_of(text).ok_or_else(|| {
+            Failure::Input(format!("max_memory={text:?} is unknown; write a size such as 500MB or 3GB"))
+        })? as u64,
+    };
+    Ok(MemoryLimit::bytes(bytes))
+}
 
 /// Options from Python; `None` is decided from the data.
 #[derive(FromPyObject)]
@@ -100,14 +110,9 @@ impl RequestedOptions<'_> {
         };
         let candidates: Option<InputPoints> = self.candidates.as_ref().map(arrays::points).transpose()?;
         let plain = FitOptions::default().length_text;
-        let memory = match self.max_memory.as_deref() {
-            None => default_limit(),
-            Some(text) => bytes_of(text).ok_or_else(|| {
-                Failure::Input(format!("max_memory={text:?} is unknown; write a size such as 500MB or 3GB"))
-            })? as u64,
-        };
+        let memory = memory_limit(self.max_memory.as_deref())?;
         let mut options = FitOptions {
-            memory: MemoryLimit::bytes(memory),
+            memory,
             length_text: if self.is_time { |length| length_text(true, length) } else { plain },
             method,
             structure,

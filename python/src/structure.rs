@@ -44,7 +44,7 @@ impl Structure {
         if matches!(structure, StructureOption::Ensemble { .. }) {
             return Ok(None);
         }
-        Self::new(structure.build(&inputs), structure.name(inputs.dim())).map(Some)
+        Self::new(structure.build_by(parts.ties, &inputs), structure.name(inputs.dim())).map(Some)
     }
 
     fn new(tree: Result<Tree, StructureError>, kind: &'static str) -> Result<Self, Failure> {

@@ -4,7 +4,7 @@ use catena::kernel::StateKind;
 use catena::model::{Latent, Lmc, MixingMatrix, ModelError};
 use catena::units::{DistanceScale, LengthScale, Variance};
 use catena_fit::methods::{Differentiable, Evidence, MessagePassing, Method};
-use catena_fit::{FitError, KernelPair, MethodError, Quantity};
+use catena_fit::{FitError, KernelPair, MethodError, Quantity, Ties};
 use catena_methods::{Gradient, Problem};
 use numpy::{PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -34,7 +34,8 @@ pub(crate) fn sweep<'py>(
     let kernel: KernelPair = kernel.parse().map_err(Failure::input)?;
     let model = model(n_outputs, arrays::to_rows(&mixing), &length_scales, &noise, kernel)?;
     let tree = structure.map(|given| given.get().tree());
-    let method = MessagePassing { tree, ..MessagePassing::default() };
+    // As `catena.structures` builds it.
+    let method = MessagePassing { tree, ties: Ties::ByRow, ..MessagePassing::default() };
     let (prediction, log_evidence, gradient) = computed(py, || -> Result<_, MethodError> {
         let problem = Problem::new(&model, &dataset, DistanceScale::ONE)?;
         let fitted = method.fit(problem)?;

@@ -203,3 +203,16 @@ def test_numbers_too_large_are_an_error_of_numbers():
 def test_pieces(call, sentence):
     with pytest.raises(InputError, match=sentence):
         call()
+
+
+def test_memory_is_asked_for_rows_points_and_draws():
+    gp = catena.MultiOutputGP(**GIVEN).fit(X, Y)
+    gp.set_params(max_memory="1kB")
+    with pytest.raises(InputError, match=r"needs about .* of memory, more than 1.0 kB"):
+        gp.update(X + 100.0, Y, relearn=True)
+    assert len(gp.predict()) == len(X)
+    with pytest.raises(InputError, match=r"predictions need about .* TB of memory"):
+        gp.sample_y(n_samples=2**40)
+    limited = catena.MultiOutputGP(**GIVEN, max_memory="1MB").fit(X, Y)
+    with pytest.raises(InputError, match=r"predictions need about .* MB of memory, more than 1.0 MB"):
+        limited.forecast(1_000_000)

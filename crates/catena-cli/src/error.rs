@@ -10,6 +10,7 @@ use catena_io::select::SelectError;
 use catena_io::units::DurationError;
 use catena_io::write::WriteError;
 use catena_io::{FileName, Place};
+use catena_methods::Bytes;
 use catena_store::StoreError;
 use clap::CommandFactory;
 use thiserror::Error;
@@ -97,6 +98,11 @@ pub(crate) enum CliError {
         "the horizon {horizon} has {n_steps} steps of {step}, more than {limit}; give a shorter horizon or a larger --step"
     )]
     LongHorizon { horizon: String, step: String, n_steps: f64, limit: usize },
+    #[error(
+        "the forecast needs about {needed} of memory, more than {limit}; give a shorter horizon, a larger --step or fewer --paths, or \
+         raise --max-memory"
+    )]
+    ForecastMemory { needed: Bytes, limit: Bytes },
     #[error("{file}: has no observed value of any output of the model; give a table with values")]
     NoValues { file: FileName },
     #[error(

@@ -9,6 +9,7 @@ use catena::live::LiveError;
 use catena::model::ModelError;
 use catena::posterior::EnsembleError;
 use catena::structure::StructureError;
+use catena::units::UnitError;
 use catena_methods::{Bytes, DenseMethodError};
 use thiserror::Error;
 
@@ -68,7 +69,12 @@ pub enum FitError {
     Method(#[from] MethodError),
     /// The model is invalid.
     #[error(transparent)]
-    Model(#[from] ModelError),
+    Model(ModelError),
+    /// A length that is infinite in units of the inputs.
+    #[error(
+        "a length-scale or period is too large for inputs this close together; multiply the inputs and all lengths by a constant"
+    )]
+    LengthOverflow,
     /// The structure cannot be built.
     #[error(transparent)]
     Structure(#[from] StructureError),
@@ -199,6 +205,16 @@ pub enum FitError {
         /// The limit.
         limit: Bytes,
     },
+    /// A query whose results need more memory than allowed.
+    #[error(
+        "the predictions need about {needed} of memory, more than {limit}; predict fewer points or draws at a time"
+    )]
+    QueryMemory {
+        /// The estimate.
+        needed: Bytes,
+        /// The limit.
+        limit: Bytes,
+    },
     /// So many outputs that the least work exceeds the budget by far.
     #[error(
         "learning {n_outputs} outputs takes {least} even with the fewest iterations, far more than the budget; use fewer outputs, a \
@@ -227,6 +243,15 @@ impl FitError {
             ),
             Self::Learning(_) | Self::NoStart | Self::TooLittleNoiseForParts => true,
             _ => false,
+        }
+    }
+}
+
+impl From<ModelError> for FitError {
+    fn from(error: ModelError) -> Self {
+        match error {
+            ModelError::Unit(UnitError::LengthScale(f64::INFINITY)) => Self::LengthOverflow,
+            other => Self::Model(other),
         }
     }
 }

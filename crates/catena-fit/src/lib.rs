@@ -34,6 +34,7 @@ mod size;
 mod stack;
 
 pub use blocks::{Block, InBlocks};
+pub use catena_methods::MemoryLimit;
 pub use catena_methods::fullscale::FullScaleSize;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
@@ -47,9 +48,9 @@ pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{
     Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters, KernelPair,
     MOST_CHAINS, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason,
-    SpecError, StructureOption, Term, TimeOptions, TimeParameters, TimeSpec, TransformChoice, UnknownKernel,
-    UnknownWord,
+    SpecError, StructureOption, Term, Ties, TimeOptions, TimeParameters, TimeSpec, TransformChoice,
+    UnknownKernel, UnknownWord,
 };
 pub use prepare::{InputUnits, OutputTransform, Predictive, Preparation, median_gap, rows_with_a_cell};
-pub use size::FitSize;
+pub use size::{FitSize, QuerySize};
 pub use stack::{Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule};

@@ -23,8 +23,9 @@ impl Fit {
     /// along one input, of new values that are farther from their one-step forecasts than the model expects.
     ///
     /// # Errors
-    /// When the new rows have other columns.
+    /// When the new rows have other columns, and [`FitError::Memory`] before anything is allocated.
     pub fn with_more_rows(&self, more: &Dataset) -> Result<Self, FitError> {
+        self.parts.check_memory(Some(more), self.parts.memory)?;
         // Checked alone first, so that errors name rows of the new table.
         self.parts.preparation.check_positive(more)?;
         Preparation::check_size(&self.parts.preparation.dataset(more)?, &self.parts.model)?;
@@ -51,10 +52,10 @@ impl Fit {
     }
 
     /// The same kind of model with more rows; means, scales and parameters are learned again on all rows. Of the options only
-    /// budget, priors, noise floor and the formatting of lengths are used.
+    /// budget, priors, noise floor, memory and the formatting of lengths are used.
     ///
     /// # Errors
-    /// When the new rows have other columns, or numbers overflow.
+    /// When the new rows have other columns, numbers overflow, and [`FitError::Memory`] before anything is allocated.
     pub fn relearned(
         &self,
         more: &Dataset,
@@ -62,6 +63,7 @@ impl Fit {
         monitor: &FitMonitor<'_>,
     ) -> Result<Self, FitError> {
         let options = self.same_options(options);
+        self.parts.check_memory(Some(more), options.memory)?;
         self.parts.preparation.check_positive(more)?;
         let table = appended(&self.parts.table, more)?;
         let (distinct, _) = without_copies(&table)?;

@@ -1,6 +1,6 @@
 //! A table goes in, a usable model comes out: degenerate data, any number of threads, any scale, and back from its parts.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on must fail")]
 
 use std::ops::ControlFlow;
 
@@ -8,8 +8,8 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena::kernel::{Kernel, StateKind};
 use catena_fit::scores::score;
 use catena_fit::{
-    Budget, Event, Fit, FitError, FitOptions, FullScaleSize, GivenParameters, KernelPair, MeanChoice,
-    MethodChoice, Quantity, StructureOption, Summary, fit,
+    Budget, Event, Fit, FitError, FitOptions, FitParts, FullScaleSize, GivenParameters, KernelPair,
+    MeanChoice, MethodChoice, Quantity, StructureOption, Summary, fit,
 };
 use catena_methods::MemoryLimit;
 use catena_testkit::learning_tables::{RECIPES, recipe};
@@ -460,6 +460,46 @@ fn a_limit_of_memory_reaches_the_dense_methods() {
     let open = fit(&plane(300), &FitOptions { memory, ..quick() }, &go_on).unwrap();
     assert_ne!(open.parts().method, MethodChoice::Exact);
     assert_eq!(fit(&plane(60), &quick(), &go_on).unwrap().parts().method, MethodChoice::Exact);
+}
+
+#[test]
+fn conditioning_and_queries_ask_for_memory_first() {
+    let (x, values): (Vec<f64>, Vec<f64>) = (0..60).map(|row| (f64::from(row), f64::from(row % 7))).unzip();
+    let data = table(x, 1, &values);
+    let options = FitOptions { latents: Some(1), ..quick() };
+    let fitted = fit(&data, &options, &go_on).unwrap();
+    let needed = |error: FitError| match error {
+        FitError::Memory { needed, limit } | FitError::QueryMemory { needed, limit } => {
+            assert!(needed > limit);
+            needed.get()
+        }
+        other => panic!("{other}"),
+    };
+    // A model that was saved, on a machine with less memory.
+    let memory = MemoryLimit::bytes(3000);
+    let small = FitParts { memory, ..fitted.parts().clone() };
+    assert!(needed(Fit::from_parts(small).unwrap_err()) < 100_000);
+    // Rows that are added to a model, with and without learning.
+    let kept = FitParts { memory: MemoryLimit::bytes(20_000), ..fitted.parts().clone() };
+    let kept = Fit::from_parts(kept).unwrap();
+    let more = table((60..1060).map(f64::from).collect(), 1, &[1.0; 1000]);
+    let added = needed(kept.with_more_rows(&more).unwrap_err());
+    let learned = needed(kept.relearned(&more, &FitOptions { memory, ..quick() }, &go_on).unwrap_err());
+    assert_eq!(added, learned);
+    assert!(fitted.relearned(&more, &quick(), &go_on).is_ok());
+    // Queries: many points, and draws beyond any memory.
+    let many = InputPoints::from_column((0..1000).map(f64::from).collect()).unwrap();
+    let few = InputPoints::from_column(vec![0.5, 1.5]).unwrap();
+    let quantity = Quantity::Observation;
+    assert!(kept.predict(&few, quantity).is_ok() && kept.draws(&few, quantity, 3, 1).is_ok());
+    for refused in [
+        kept.predict(&many, quantity).unwrap_err(),
+        kept.covariances(&many, quantity).unwrap_err(),
+        fitted.draws(&few, quantity, usize::MAX, 1).unwrap_err(),
+        fitted.draws(&many, quantity, 1 << 40, 1).unwrap_err(),
+    ] {
+        needed(refused);
+    }
 }
 
 /// Random rows may miss a sparse output; learning from them must not.

@@ -5,8 +5,11 @@ use std::path::Path;
 use catena::data::{Cell, Dataset, InputPoints, Observations};
 use catena::model::Lmc;
 use catena_fit::parts::{LatentKind, PlainModel};
-use catena_fit::{Fit, FitParts, HeldOut, MethodChoice, Preparation, StructureOption, Summary};
+use catena_fit::{
+    Fit, FitParts, HeldOut, MemoryLimit, MethodChoice, Preparation, StructureOption, Summary, Ties,
+};
 use catena_io::FileName;
+use catena_io::memory::default_limit;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError, ModelLock};
 use catena_io::select::{Input, LongColumns};
 use catena_io::table::NumberStyle;
@@ -39,6 +42,9 @@ struct Header {
     caller: Option<Value>,
     method: Named,
     structure: Named,
+    /// Whether ties of the structure are broken by the inputs; by the lowest row in files of earlier versions.
+    #[serde(default)]
+    ties_by_inputs: bool,
     seed: u64,
     latents: Vec<LatentKind>,
     preparation: Preparation,
@@ -127,8 +133,19 @@ fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
 }
 
 fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
-    let FitParts { table, preparation, model, method, structure, candidates, seed, summary, combination } =
-        fit.parts();
+    let FitParts {
+        table,
+        preparation,
+        model,
+        method,
+        structure,
+        ties,
+        candidates,
+        seed,
+        summary,
+        combination,
+        ..
+    } = fit.parts();
     let plain = PlainModel::of(model);
     let input = |input: &Input| InputHeader {
         name: input.name.clone(),
@@ -145,6 +162,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         caller: about.caller.clone(),
         method: Named::of_method(*method),
         structure: Named::of_structure(*structure),
+        ties_by_inputs: *ties == Ties::ByInputs,
         seed: *seed,
         latents: plain.latents.clone(),
         preparation: preparation.clone(),
@@ -296,8 +314,10 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         model,
         method: header.method.method().ok_or_else(|| broken("the method is unknown"))?,
         structure,
+        ties: if header.ties_by_inputs { Ties::ByInputs } else { Ties::ByRow },
         candidates,
         seed: header.seed,
+        memory: MemoryLimit::bytes(default_limit()),
         summary: header.summary,
         combination,
     };

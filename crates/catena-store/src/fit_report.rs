@@ -136,7 +136,8 @@ fn structure(fit: &Fit) -> Option<Structure> {
     if matches!(parts.structure, StructureOption::Ensemble { .. }) {
         return None;
     }
-    let (name, tree) = (parts.structure.name(inputs.dim()), parts.structure.build(&inputs).ok()?);
+    let (name, tree) =
+        (parts.structure.name(inputs.dim()), parts.structure.build_by(parts.ties, &inputs).ok()?);
     let edge = |position| {
         let parent = tree.parent(position)?;
         Some([tree.row_at(parent).get() as u32, tree.row_at(position).get() as u32])

@@ -148,6 +148,11 @@ impl PredictionOptions {
         distinct
     }
 
+    /// Columns per output: mean, standard deviation, the ends of the interval, the quantiles.
+    pub(crate) fn n_columns(&self) -> usize {
+        2 + 2 * usize::from(self.interval.is_some()) + self.quantiles().len()
+    }
+
     /// Whether predictions include noise.
     pub(crate) fn quantity(&self) -> Quantity {
         if self.without_noise { Quantity::Function } else { Quantity::Observation }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use catena::data::InputPoints;
-use catena_fit::{FitError, FitOptions, MOST_OUTPUTS, StructureOption, TimeOptions, median_gap};
+use catena_fit::{
+    FitError, FitOptions, MOST_OUTPUTS, MemoryLimit, QuerySize, StructureOption, TimeOptions, median_gap,
+};
 use catena_io::select::{Frame, Input, LongColumns};
 use catena_io::table::{Column, ColumnData, Table, TextColumn};
 use catena_io::units::Duration;
@@ -78,11 +80,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         &read,
     )?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
-    let times = times_ahead(arguments, &source.frame)?;
+    let steps = steps_ahead(arguments, &source.frame)?;
     if arguments.paths.is_some() && names_of(&source.frame, columns.long.as_ref()).contains(&PATH) {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });
     }
     choose_time(&mut request.options, &source.frame, console);
+    let n_outputs = source.frame.n_outputs();
+    let query = QuerySize {
+        n_points: steps.count,
+        n_per_point: if arguments.paths.is_some() { n_outputs } else { n_outputs * prediction.n_columns() },
+        n_draws: arguments.paths,
+    };
+    let limit = MemoryLimit::bytes(arguments.model.memory_limit());
+    match query.check_memory(request.options.expected_state_size(n_outputs), limit) {
+        Err(FitError::QueryMemory { needed, limit }) => {
+            return Err(CliError::ForecastMemory { needed, limit });
+        }
+        other => other.map_err(|error| source.in_user_terms(error))?,
+    }
+    let times = steps.times();
     let Some(fit) = request.learn(&source, "forecast", *printing)? else { return Ok(()) };
     warn(&fit, console);
     let points = InputPoints::from_column(times.clone());
@@ -170,8 +186,21 @@ fn leaves_open(options: &FitOptions) -> bool {
     by_messages && on_chain && nothing_given && options.latents.is_none() && options.private.is_none()
 }
 
-/// The inputs of the forecast rows.
-fn times_ahead(arguments: &Arguments, frame: &Frame) -> Result<Vec<f64>, CliError> {
+/// The rows of a forecast: equal steps after the last row.
+struct Steps {
+    last: f64,
+    step: f64,
+    count: usize,
+}
+
+impl Steps {
+    /// The inputs of the rows.
+    fn times(&self) -> Vec<f64> {
+        (1..=self.count).map(|ahead| self.last + ahead as f64 * self.step).collect()
+    }
+}
+
+fn steps_ahead(arguments: &Arguments, frame: &Frame) -> Result<Steps, CliError> {
     let [input] = frame.inputs.as_slice() else {
         return Err(CliError::SeveralInputs { file: frame.file.clone(), found: frame.inputs.len() });
     };
@@ -187,7 +216,7 @@ fn times_ahead(arguments: &Arguments, frame: &Frame) -> Result<Vec<f64>, CliErro
         return Err(CliError::LongHorizon { horizon, step: step_text, n_steps, limit: MOST_STEPS });
     }
     let last = input.values.iter().fold(f64::NEG_INFINITY, |last, x| last.max(*x));
-    Ok((1..=n_steps as usize).map(|ahead| last + ahead as f64 * step).collect())
+    Ok(Steps { last, step, count: n_steps as usize })
 }
 
 fn step_of(arguments: &Arguments, frame: &Frame, input: &Input) -> Result<f64, CliError> {

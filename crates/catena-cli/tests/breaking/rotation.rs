@@ -116,7 +116,10 @@ pub(crate) fn run(chance: &mut Chance, counts: &mut Counts) {
                 let old = format!("log.csv.{}", scene.n_rotated);
                 std::fs::rename(scene.folder.0.join("log.csv"), scene.folder.0.join(old)).unwrap();
                 scene.append(HEADER);
-                scene.has_header = true;
+                // A new process cannot read the rest of a file without a header.
+                if !std::mem::replace(&mut scene.has_header, true) {
+                    scene.settle();
+                }
                 counts.add("rotations by renaming", 1);
             }
             _ => {

@@ -1,6 +1,6 @@
 //! Bad input: each command exits with code 2 or 3 and one sentence with the place and the remedy, and writes nothing.
 
-use crate::harness::{Folder, PARAMETERS, prepared, waves, wide};
+use crate::harness::{Folder, PARAMETERS, columns, prepared, waves, wide};
 
 /// The command, its exit code, and parts of the message.
 type Case = (&'static str, i32, &'static [&'static str]);
@@ -74,6 +74,7 @@ fn folder() -> Folder {
         ("not.parquet", "time,temp\n1,2\n"),
         ("not.arrow", "time,temp\n1,2\n"),
         ("numbers.csv", "x,temp\n1,2\n2,3\n3,2.5\n4,2\n"),
+        ("denormal.csv", "x,temp\n1e-310,2\n2e-310,3\n3e-310,2.5\n4e-310,2\n"),
         ("same.csv", "x,temp\n1,2\n1,3\n1,2.5\n"),
         ("plane.csv", "x,y,temp\n1,2,3\n2,3,4\n3,1,2\n"),
         ("no_series.csv", "time,series,value\n1,a,2\n2,,3\n"),
@@ -245,9 +246,34 @@ const CASES: &[Case] = &[
     ("forecast waves.csv --horizon 5parsecs -o out.csv", 2, &["parsecs"]),
     ("forecast waves.csv --horizon 10min -o out.csv", 2, &["10min", "1h"]),
     ("forecast waves.csv --horizon 9000d --step 1ms -o out.csv", 2, &["9000d", "--step"]),
+    (
+        "forecast waves.csv --horizon 1000000000 -o out.csv",
+        2,
+        &["has 1000000000 steps", "more than 10000000", "--step"],
+    ),
+    (
+        "forecast waves.csv --horizon 1000000 --paths 1000000 -o out.csv",
+        2,
+        &["needs about 48.0 TB of memory", "fewer --paths", "raise --max-memory"],
+    ),
+    (
+        "forecast waves.csv --horizon 1000000 --max-memory 10MB -o out.csv",
+        2,
+        &["needs about 96.0 MB of memory, more than 10.0 MB", "shorter horizon"],
+    ),
     ("forecast waves.csv --horizon 5 --step 3 -o out.csv", 2, &["--step", "unit"]),
     ("forecast numbers.csv --horizon 48h -o out.csv", 2, &["input x", "number of steps"]),
     ("forecast numbers.csv --horizon 3 --step 1h -o out.csv", 2, &["1h", "x"]),
+    (
+        "forecast denormal.csv --no-learn --parameters one.json --horizon 3 -o out.csv",
+        2,
+        &["denormal.csv", "length-scale", "too large for inputs this close together", "multiply the inputs"],
+    ),
+    (
+        "forecast denormal.csv --kernel rw+qp(4) --horizon 3 -o out.csv",
+        2,
+        &["denormal.csv", "period", "too large for inputs this close together", "multiply the inputs"],
+    ),
     ("forecast same.csv --horizon 3 -o out.csv", 2, &["same x", "--step"]),
     ("forecast plane.csv --inputs x,y --horizon 3 -o out.csv", 2, &["one input"]),
     ("predict nowhere.catena -o out.csv", 2, &["nowhere.catena", "no such file"]),
@@ -320,6 +346,37 @@ fn the_table_itself_would_be_filled() {
     folder.write("waves.csv", wide(&waves(72)));
     folder.write("p.json", PARAMETERS);
     folder.run(&format!("impute waves.csv -o out.csv{GIVEN}")).succeeded();
+}
+
+/// Inputs below the normal doubles are scaled like all others: by a power of two, the answers are equal to the last digit.
+#[test]
+fn denormal_inputs_are_inputs() {
+    let folder = Folder::new("denormal_inputs");
+    let unit = 2_f64.powi(-1040);
+    assert!(unit.is_subnormal() && (40.0 * unit).is_subnormal());
+    let answers = |scale: f64| {
+        let row = |at: u32| {
+            let wobble = f64::from(at * 7919 % 101) / 1010.0;
+            format!("{:?},{:.4}\n", f64::from(at) * scale, (f64::from(at) / 3.0).sin() + wobble)
+        };
+        folder.write("t.csv", "x,temp\n".to_owned() + &(0..40).map(row).collect::<String>());
+        let parameters = format!(
+            r#"{{"kernel":"matern32","mixing":[[1]],"length_scales":[{:?}],"noise":[0.1]}}"#,
+            5.0 * scale
+        );
+        folder.write("t.json", parameters);
+        folder.run("fit t.csv --budget quick -o t.catena").succeeded();
+        [
+            "predict t.catena",
+            "forecast t.csv --horizon 5 --budget quick -o -",
+            "forecast t.csv --horizon 5 --no-learn --parameters t.json -o -",
+        ]
+        .map(|words| {
+            let table = columns(folder.run(words).succeeded().text());
+            (table["temp_mean"].clone(), table["temp_std"].clone())
+        })
+    };
+    assert_eq!(answers(unit), answers(1.0));
 }
 
 /// A damaged file must not print internal errors of the format's library.

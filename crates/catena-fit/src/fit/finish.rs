@@ -11,7 +11,7 @@ use super::fitted::{Fit, FitParts};
 use crate::error::FitError;
 use crate::methods::{Evidence, Quantity, condition};
 use crate::monitor::{FitMonitor, Stage, announce};
-use crate::options::{FitOptions, StructureOption};
+use crate::options::{FitOptions, StructureOption, Ties};
 use crate::prepare::{Preparation, PreparedTable, log_volume};
 use crate::stack::Combination;
 
@@ -74,8 +74,10 @@ pub(crate) fn finish(
         model,
         method: options.method,
         structure: options.structure,
+        ties: Ties::ByInputs,
         candidates: options.candidates.clone(),
         seed: options.seed,
+        memory: options.memory,
         summary,
         combination,
     };

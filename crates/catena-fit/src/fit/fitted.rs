@@ -9,9 +9,10 @@ use catena_methods::MemoryLimit;
 use super::describe::mixing;
 use super::summary::Summary;
 use crate::error::FitError;
-use crate::methods::{ConditionedModel, Evidence, Fitted, Quantity, condition};
-use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption};
+use crate::methods::{ConditionedModel, Evidence, Fitted, Place, Quantity, condition_at};
+use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, Ties};
 use crate::prepare::{OutputTransform, Predictive, Preparation, log_volume};
+use crate::size::{FitSize, QuerySize};
 use crate::stack::{Combination, FittedMembers};
 
 /// A fitted model.
@@ -36,10 +37,14 @@ pub struct FitParts {
     pub method: MethodChoice,
     /// The structure.
     pub structure: StructureOption,
+    /// The rule for ties of the structure.
+    pub ties: Ties,
     /// Further points of the structure, in the user's units.
     pub candidates: Option<InputPoints>,
     /// The seed of random methods.
     pub seed: u64,
+    /// The memory limit of conditioning and of queries; larger ones are refused.
+    pub memory: MemoryLimit,
     /// The summary.
     pub summary: Summary,
     /// The members of a pool; `None` for a single model.
@@ -69,6 +74,27 @@ impl FitParts {
         }
         self
     }
+
+    /// Refuses to condition the model on its table and more rows within too little memory.
+    pub(crate) fn check_memory(&self, more: Option<&Dataset>, limit: MemoryLimit) -> Result<(), FitError> {
+        let mut size = FitSize::of(&self.table);
+        if let Some(more) = more.map(FitSize::of) {
+            size.n_rows = size.n_rows.saturating_add(more.n_rows);
+            size.n_observed = size.n_observed.saturating_add(more.n_observed);
+        }
+        size.check_memory(self.model.state_dim() as f64, self.method, limit)
+    }
+
+    /// Refuses a query whose results need too much memory.
+    fn check_query(
+        &self,
+        at: &InputPoints,
+        n_draws: Option<usize>,
+        n_per_point: usize,
+    ) -> Result<(), FitError> {
+        let query = QuerySize { n_points: at.n_rows(), n_per_point, n_draws };
+        query.check_memory(self.model.state_dim() as f64, self.memory)
+    }
 }
 
 impl Fit {
@@ -79,7 +105,7 @@ impl Fit {
         posterior: Box<dyn Fitted>,
     ) -> Result<Self, FitError> {
         let best = ConditionedModel::new(parts.preparation.clone(), &parts.model, prepared, posterior);
-        let settings = (parts.seed, MemoryLimit::default());
+        let settings = (parts.seed, parts.memory);
         let members = match &parts.combination {
             None => None,
             Some(several) => Some(FittedMembers::new(several, &parts.table, parts.structure, settings)?),
@@ -90,14 +116,15 @@ impl Fit {
     /// Rebuilds a fit from its parts; its predictions are equal bit for bit.
     ///
     /// # Errors
-    /// When the parts do not match.
+    /// When the parts do not match, and [`FitError::Memory`] before anything is allocated.
     pub fn from_parts(parts: FitParts) -> Result<Self, FitError> {
+        parts.check_memory(None, parts.memory)?;
         let prepared = Arc::new(parts.preparation.dataset(&parts.table)?);
         let candidates = parts.candidates.as_ref();
         let candidates = candidates.map(|points| parts.preparation.inputs(points)).transpose()?;
-        let choice = (parts.method, parts.structure);
-        let settings = (parts.seed, MemoryLimit::default());
-        let posterior = condition(&prepared, &parts.model, choice, candidates, None, settings)?;
+        let (structure, ties, seed) = (parts.structure, parts.ties, parts.seed);
+        let place = Place { structure, ties, tree: None, candidates, seed };
+        let posterior = condition_at(&prepared, &parts.model, parts.method, place, (seed, parts.memory))?;
         Self::new(parts, prepared, posterior)
     }
 
@@ -160,8 +187,9 @@ impl Fit {
     /// Predictive distributions at any inputs, in the user's units; each is independent of the others.
     ///
     /// # Errors
-    /// When the points have another number of columns, or numbers overflow.
+    /// When the points have another number of columns, numbers overflow, and [`FitError::QueryMemory`].
     pub fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Predictive, FitError> {
+        self.parts.check_query(at, None, 2 * self.parts.model.n_outputs())?;
         match &self.members {
             None => self.best.predict(at, quantity),
             Some(members) => members.predict(&self.best, at, quantity),
@@ -172,8 +200,11 @@ impl Fit {
     /// is that of the log-normal outputs.
     ///
     /// # Errors
-    /// When the points have another number of columns, the method has variances only, or numbers overflow.
+    /// When the points have another number of columns, the method has variances only, numbers overflow, and
+    /// [`FitError::QueryMemory`].
     pub fn covariances(&self, at: &InputPoints, quantity: Quantity) -> Result<Vec<f64>, FitError> {
+        let n_outputs = self.parts.model.n_outputs();
+        self.parts.check_query(at, None, n_outputs.saturating_mul(n_outputs))?;
         match &self.members {
             None => self.best.covariances(at, quantity),
             Some(members) => members.covariances(&self.best, at, quantity),
@@ -192,6 +223,7 @@ impl Fit {
         n_draws: usize,
         seed: u64,
     ) -> Result<Vec<f64>, FitError> {
+        self.parts.check_query(at, Some(n_draws), self.parts.model.n_outputs())?;
         match &self.members {
             None => self.best.draws(at, quantity, n_draws, seed),
             Some(members) => members.draws(&self.best, at, quantity, n_draws, seed),

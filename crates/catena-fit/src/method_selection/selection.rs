@@ -22,8 +22,8 @@ use crate::methods::{
     EnsembleMethod, ExactMethod, FullScaleMethod, MessagePassing, Method, Quantity, States,
 };
 use crate::monitor::{FitMonitor, Reporter, Stage};
-use crate::options::{FitOptions, MethodChoice, StructureOption, TransformChoice};
-use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, rows_with_a_cell};
+use crate::options::{FitOptions, MethodChoice, StructureOption, Ties, TransformChoice};
+use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, rows_by_contents, rows_with_a_cell};
 use crate::scores::{HeldOutScores, Scores};
 
 /// Chains of the ensemble.
@@ -102,7 +102,9 @@ impl<'a> MethodSelection<'a> {
         monitor: &'a FitMonitor<'a>,
     ) -> Result<Option<Self>, FitError> {
         let plan = MethodSelectionPlan::new(options.budget);
-        let sample = table.select_rows(&representative_rows(table, plan.n_rows, options.seed))?;
+        // Samples, inducing points and neighborhoods depend on the order of the rows.
+        let ordered = table.select_rows(&rows_by_contents(table))?;
+        let sample = ordered.select_rows(&representative_rows(&ordered, plan.n_rows, options.seed))?;
         let mut folds = Fold::several(&sample, &sample, options.seed.wrapping_add(FOLD), 1);
         let Some(fold) = folds.pop().filter(|fold| !fold.held_out.is_empty()) else { return Ok(None) };
         let training = Dataset::new(sample.inputs().clone(), fold.training.clone())?;
@@ -204,7 +206,7 @@ impl<'a> MethodSelection<'a> {
         let Learned { model, .. } = task.learn(&table, &|_| self.reporter.go_on())?;
         let (n_structures, held_out) = match structure {
             StructureOption::Ensemble { n_chains } => {
-                let method = EnsembleMethod { n_chains, seed: self.options.seed };
+                let method = EnsembleMethod { n_chains, seed: self.options.seed, ties: Ties::ByInputs };
                 (n_chains, self.score(fold, &method, &model)?)
             }
             _ => {

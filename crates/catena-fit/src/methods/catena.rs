@@ -11,17 +11,20 @@ use super::message_passing::{MessagePassing, States};
 use super::method::{Differentiable, Fitted, Method};
 use super::named::NamedMethod;
 use crate::error::FitError;
-use crate::options::{MOST_CHAINS, MethodChoice, StructureOption};
+use crate::options::{MOST_CHAINS, MethodChoice, StructureOption, Ties};
 
 /// The structure on which message passing conditions.
-pub(super) struct Place {
-    pub(super) structure: StructureOption,
+pub(crate) struct Place {
+    /// The structure to build.
+    pub(crate) structure: StructureOption,
+    /// The rule for ties.
+    pub(crate) ties: Ties,
     /// The structure over rows and candidates, if it is already built.
-    pub(super) tree: Option<Arc<Tree>>,
+    pub(crate) tree: Option<Arc<Tree>>,
     /// Further points of the structure, scaled.
-    pub(super) candidates: Option<InputPoints>,
+    pub(crate) candidates: Option<InputPoints>,
     /// The seed of an ensemble.
-    pub(super) seed: u64,
+    pub(crate) seed: u64,
 }
 
 pub(super) struct Definition;
@@ -48,10 +51,10 @@ impl NamedMethod for Definition {
 /// Conditions by message passing.
 pub(super) fn condition(
     problem: Problem<'_>,
-    Place { structure, tree, candidates, seed }: Place,
+    Place { structure, ties, tree, candidates, seed }: Place,
 ) -> Result<Box<dyn Fitted>, FitError> {
     let StructureOption::Ensemble { n_chains } = structure else {
-        let method = MessagePassing { structure, tree, states: States::AsGiven, candidates };
+        let method = MessagePassing { structure, ties, tree, states: States::AsGiven, candidates };
         return Ok(method.fit(problem)?);
     };
     if !(1..=MOST_CHAINS).contains(&n_chains) {
@@ -60,5 +63,5 @@ pub(super) fn condition(
     if candidates.is_some() {
         return Err(FitError::CandidatesInEnsemble);
     }
-    Ok(EnsembleMethod { n_chains, seed }.fit(problem)?)
+    Ok(EnsembleMethod { n_chains, seed, ties }.fit(problem)?)
 }

@@ -81,3 +81,32 @@ impl<P: DensePosterior> Fitted for WithRows<P> {
         Ok(draws)
     }
 }
+
+/// A posterior that was fitted to the rows in another order.
+pub(crate) struct InTableOrder {
+    pub(crate) fitted: Box<dyn Fitted>,
+    /// The rows in the order of the table.
+    pub(crate) rows: InputPoints,
+}
+
+impl Fitted for InTableOrder {
+    fn evidence(&self) -> Result<Option<Evidence>, MethodError> {
+        self.fitted.evidence()
+    }
+
+    fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Prediction, MethodError> {
+        self.fitted.predict(at, quantity)
+    }
+
+    fn predict_rows(&self, quantity: Quantity) -> Result<Prediction, MethodError> {
+        self.fitted.predict(&self.rows, quantity)
+    }
+
+    fn covariances(&self, at: &InputPoints) -> Result<Vec<f64>, MethodError> {
+        self.fitted.covariances(at)
+    }
+
+    fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
+        self.fitted.draws(at, n_draws, seed)
+    }
+}

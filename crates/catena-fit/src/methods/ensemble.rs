@@ -15,6 +15,7 @@ use super::message_passing::{MessagePassing, States};
 use super::method::{Evidence, Fitted, Method, Quantity};
 use crate::error::MethodError;
 use crate::folds::below;
+use crate::options::Ties;
 
 /// Message passing on random greedy chains, combined as a mixture; disagreement of the members adds to the variance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +24,8 @@ pub struct EnsembleMethod {
     pub n_chains: usize,
     /// The seed of the chains.
     pub seed: u64,
+    /// What decides between rows at equal distances, and numbers the rows from which a start is drawn.
+    pub ties: Ties,
 }
 
 struct FittedEnsemble {
@@ -35,7 +38,8 @@ impl Method for EnsembleMethod {
     }
 
     fn fit(&self, problem: Problem<'_>) -> Result<Box<dyn Fitted>, MethodError> {
-        let chains = chain_ensemble(problem.dataset().inputs(), self.n_chains, self.seed)?;
+        let inputs = problem.dataset().inputs();
+        let chains = self.ties.build(inputs, |inputs| chain_ensemble(inputs, self.n_chains, self.seed))?;
         let members: Result<Vec<Box<dyn Fitted>>, MethodError> = chains
             .into_par_iter()
             .map(|chain| {

@@ -12,6 +12,7 @@ use catena_methods::fullscale::FullScaleSize;
 use catena_methods::{MemoryLimit, Problem};
 
 use super::catena::Place;
+use super::dense::InTableOrder;
 use super::full_scale::FullScaleMethod;
 use super::method::{Differentiable, Fitted};
 use super::registry::definition;
@@ -20,8 +21,8 @@ use crate::error::{FitError, MethodError};
 use crate::folds::random_rows;
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
-use crate::options::{FitOptions, MethodChoice, StructureOption};
-use crate::prepare::PreparedTable;
+use crate::options::{FitOptions, MethodChoice, StructureOption, Ties};
+use crate::prepare::{PreparedTable, rows_by_contents};
 
 /// The evidence of a method on a table.
 pub(crate) struct MethodEvidence<'a> {
@@ -85,15 +86,14 @@ pub(crate) fn learn(
         let (most, _) = full_scale_learning(options.budget, &task.family, n_outputs);
         learning_rows = learning_rows.or(Some(most));
     }
-    let sample = match learning_rows.filter(|&rows| rows < table.dataset.n_rows()) {
-        None => None,
-        Some(count) => {
-            let rows = random_rows(&table.dataset, count, options.seed);
-            reasons.push(format!("parameters were learned from {} random rows", rows.len()));
-            Some(PreparedTable::new(table.dataset.select_rows(&rows)?, options.structure)?)
-        }
-    };
-    let table = sample.as_ref().unwrap_or(table);
+    // Samples, inducing points and neighborhoods depend on the order of the rows.
+    let mut dataset = table.dataset.select_rows(&rows_by_contents(&table.dataset))?;
+    if let Some(count) = learning_rows.filter(|&rows| rows < dataset.n_rows()) {
+        let rows = random_rows(&dataset, count, options.seed);
+        reasons.push(format!("parameters were learned from {} random rows", rows.len()));
+        dataset = dataset.select_rows(&rows)?;
+    }
+    let table = PreparedTable::new(dataset, options.structure)?;
     let evidence = || MethodEvidence { method: method.as_ref(), dataset: &table.dataset };
     task.learn_by(&table.statistics, || table.moments(), &evidence, &watch)
 }
@@ -108,14 +108,35 @@ fn full_scale_likelihood(options: &FitOptions, selected: bool) -> Option<FullSca
 pub(crate) fn condition(
     dataset: &Dataset,
     model: &Lmc,
-    (method, structure): (MethodChoice, StructureOption),
+    choice: (MethodChoice, StructureOption),
     candidates: Option<InputPoints>,
     tree: Option<Arc<Tree>>,
+    settings: (u64, MemoryLimit),
+) -> Result<Box<dyn Fitted>, FitError> {
+    let place = Place { structure: choice.1, ties: Ties::ByInputs, tree, candidates, seed: settings.0 };
+    condition_at(dataset, model, choice.0, place, settings)
+}
+
+/// The same with another rule for ties.
+pub(crate) fn condition_at(
+    dataset: &Dataset,
+    model: &Lmc,
+    method: MethodChoice,
+    place: Place,
     (seed, memory): (u64, MemoryLimit),
 ) -> Result<Box<dyn Fitted>, FitError> {
     let problem = Problem::new(model, dataset, DistanceScale::ONE)?;
-    match definition(method).dense(method, seed, memory) {
-        Some(method) => Ok(method.fit(problem)?),
-        None => super::catena::condition(problem, Place { structure, tree, candidates, seed }),
+    let Some(method) = definition(method).dense(method, seed, memory) else {
+        return super::catena::condition(problem, place);
+    };
+    let rows = rows_by_contents(dataset);
+    if place.ties == Ties::ByRow || rows.is_sorted() {
+        return Ok(method.fit(problem)?);
+    }
+    let ordered = dataset.select_rows(&rows)?;
+    match method.fit(Problem::new(model, &ordered, DistanceScale::ONE)?) {
+        Ok(fitted) => Ok(Box::new(InTableOrder { fitted, rows: dataset.inputs().clone() })),
+        // An error names rows of the table.
+        Err(_) => Ok(method.fit(problem)?),
     }
 }

@@ -18,7 +18,7 @@ use catena_methods::{Gradient, Problem};
 use super::attach::{distinct_points, with_points};
 use super::method::{Differentiable, Evidence, Fitted, Method, Quantity};
 use crate::error::MethodError;
-use crate::options::StructureOption;
+use crate::options::{StructureOption, Ties};
 use crate::prepare::{joined_inputs, with_empty_rows};
 
 /// The states of the latents on the structure.
@@ -36,6 +36,8 @@ pub enum States {
 pub struct MessagePassing {
     /// The structure to build.
     pub structure: StructureOption,
+    /// What decides between points at equal distances.
+    pub ties: Ties,
     /// A given structure over the rows and then the candidates, used instead.
     pub tree: Option<Arc<Tree>>,
     /// The states.
@@ -49,7 +51,8 @@ impl MessagePassing {
     /// The paper's method: the greedy chain (sorted along a single input), states as in the model. The paper's test points are
     /// candidates, or rows without observations.
     pub fn paper() -> Self {
-        Self { structure: StructureOption::Chain, states: States::AsGiven, ..Self::default() }
+        let (structure, ties) = (StructureOption::Chain, Ties::ByRow);
+        Self { structure, ties, states: States::AsGiven, ..Self::default() }
     }
 
     /// The posterior, not yet computed.
@@ -65,7 +68,7 @@ impl MessagePassing {
         };
         let tree = match &self.tree {
             Some(tree) => Arc::clone(tree),
-            None => Arc::new(self.structure.build(dataset.inputs())?),
+            None => Arc::new(self.structure.build_by(self.ties, dataset.inputs())?),
         };
         let tree = in_units(tree, problem.distance_scale())?;
         let model = match self.states {

@@ -16,11 +16,12 @@ mod nngp;
 mod registry;
 mod svgp;
 
+pub(crate) use self::catena::Place;
 pub(crate) use conditioned::ConditionedModel;
 pub use ensemble::EnsembleMethod;
 pub use exact::ExactMethod;
 pub use full_scale::FullScaleMethod;
-pub(crate) use learning::{MethodEvidence, condition, learn, learning_task};
+pub(crate) use learning::{MethodEvidence, condition, condition_at, learn, learning_task};
 pub use message_passing::{MessagePassing, States};
 pub use method::{Differentiable, Evidence, Fitted, Method, Quantity};
 pub use nngp::NngpMethod;

@@ -14,7 +14,8 @@ pub use choices::{
 pub use fit_options::FitOptions;
 pub use methods::MethodChoice;
 pub(crate) use methods::with_methods;
-pub use structures::{MOST_CHAINS, StructureOption};
+pub(crate) use structures::rows_by_inputs;
+pub use structures::{MOST_CHAINS, StructureOption, Ties};
 pub use time::{
     ComponentKind, ComponentParameters, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, SharedHarmonic, SharedSeason,
     TimeOptions, TimeParameters,

@@ -14,7 +14,7 @@ use crate::families::{FamilyChoice, choose_on, selection_rows};
 use crate::fit::{Description, Fit, FitParts, SelectionReport, copies_reason, given_model, summarize};
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
-use crate::options::{FitOptions, GivenParameters, MethodChoice, StructureOption};
+use crate::options::{FitOptions, GivenParameters, MethodChoice, StructureOption, Ties};
 use crate::prepare::{InputUnits, Preparation, TableStatistics, constant_outputs, rescaled, without_copies};
 
 /// The kind of model for a table in partitions.
@@ -188,8 +188,10 @@ impl Outline {
             model,
             method: options.method,
             structure: options.structure,
+            ties: Ties::ByInputs,
             candidates: None,
             seed: options.seed,
+            memory: options.memory,
             summary,
             combination: None,
         })

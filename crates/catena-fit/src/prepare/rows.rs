@@ -6,6 +6,7 @@ use catena::data::{Cell, DataError, Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
 
 use crate::error::{FitError, MethodError};
+use crate::options::rows_by_inputs;
 
 /// The rows with an observed cell.
 ///
@@ -14,6 +15,22 @@ use crate::error::{FitError, MethodError};
 pub fn rows_with_a_cell(dataset: &Dataset) -> Result<Dataset, DataError> {
     let has_cell = |row: &RowIndex| dataset.observations().row(*row).len() > 0;
     dataset.select_rows(&dataset.inputs().rows().filter(has_cell).collect::<Vec<_>>())
+}
+
+/// The rows in an order that depends on their contents alone: by inputs, then by observed cells.
+pub(crate) fn rows_by_contents(table: &Dataset) -> Vec<RowIndex> {
+    let cells = |row: RowIndex| table.observations().row(row);
+    let numbers = |row: RowIndex| cells(row).flat_map(|cell| [cell.output.get() as f64, cell.value]);
+    let mut rows = rows_by_inputs(table.inputs());
+    // Rows with equal inputs.
+    let is_same = |a: &RowIndex, b: &RowIndex| table.inputs().point(*a) == table.inputs().point(*b);
+    for equal in rows.chunk_by_mut(is_same) {
+        equal.sort_by(|&a, &b| {
+            let mut compared = numbers(a).zip(numbers(b)).map(|(a, b)| a.total_cmp(&b));
+            compared.find(|order| order.is_ne()).unwrap_or_else(|| cells(a).len().cmp(&cells(b).len()))
+        });
+    }
+    rows
 }
 
 /// The rows of two tables with the same columns, one after the other. Noise variances are kept if the first table has them.

@@ -323,10 +323,23 @@ fn input_scales(inputs: &InputPoints, units: InputUnits) -> Vec<(f64, f64)> {
             vec![(first, if usable { gap } else { 1.0 })]
         }
         (InputUnits::Scaled, _) => {
-            let scaling = InputScaling::standardizing(inputs);
+            let scaling = InputScaling::standardizing(&with_sorted_columns(inputs));
             scaling.shifts().zip(scaling.scales()).collect()
         }
     }
+}
+
+/// The inputs with each column sorted. Sums over rows in any order are rounded differently, and a last digit of the scales decides
+/// which of several equally distant points is nearest.
+fn with_sorted_columns(inputs: &InputPoints) -> InputPoints {
+    let dim = inputs.dim();
+    let mut values = inputs.values().to_vec();
+    for column in 0..dim {
+        let mut sorted: Vec<f64> = inputs.values().iter().skip(column).step_by(dim).copied().collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        values.iter_mut().skip(column).step_by(dim).zip(sorted).for_each(|(value, one)| *value = one);
+    }
+    InputPoints::new(inputs.n_rows(), dim, values).unwrap_or_else(|_| inputs.clone())
 }
 
 fn scaled_inputs(scales: &[(f64, f64)], inputs: &InputPoints) -> Result<InputPoints, DataError> {

@@ -11,8 +11,11 @@ use catena_io::read::{ReadError, ReadOptions, read};
 use catena_io::select::{SelectError, Selection, select};
 use catena_io::table::{ColumnData, Table};
 use catena_io::{FileName, Place};
-use parquet::basic::{Compression, GzipLevel, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::basic::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
+use parquet::file::metadata::{
+    ColumnChunkMetaDataBuilder, ParquetMetaData, ParquetMetaDataReader, ParquetMetaDataWriter,
+};
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::folder::Folder;
 
@@ -204,6 +207,105 @@ fn usual_compressions_are_read() {
             Ok(500),
             "{compression}"
         );
+    }
+}
+
+/// A file of one uncompressed page: its pages and its metadata.
+fn one_page(folder: &Folder) -> (Vec<u8>, ParquetMetaData) {
+    let values: ArrayRef = Arc::new(Float64Array::from_iter_values((0..100).map(f64::from)));
+    let batch = RecordBatch::try_from_iter(vec![("a", values)]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true);
+    let path = written(folder, &batch, properties.build());
+    let mut bytes = std::fs::read(&path).unwrap();
+    let metadata = ParquetMetaDataReader::new().parse_and_finish(&File::open(&path).unwrap()).unwrap();
+    let (start, length) = metadata.row_group(0).column(0).byte_range();
+    bytes.truncate((start + length) as usize);
+    (bytes, metadata)
+}
+
+/// Writes pages with a changed description of their column.
+fn with_column(
+    folder: &Folder,
+    (mut bytes, metadata): (Vec<u8>, ParquetMetaData),
+    change: impl FnOnce(ColumnChunkMetaDataBuilder) -> ColumnChunkMetaDataBuilder,
+) -> PathBuf {
+    let group = metadata.row_group(0).clone();
+    let column = change(group.column(0).clone().into_builder()).build().unwrap();
+    let group = group.into_builder().set_column_metadata(vec![column]).build().unwrap();
+    let metadata = ParquetMetaData::new(metadata.file_metadata().clone(), vec![group]);
+    ParquetMetaDataWriter::new(&mut bytes, &metadata).finish().unwrap();
+    let path = folder.path("t.parquet");
+    std::fs::write(&path, bytes).unwrap();
+    path
+}
+
+#[test]
+fn other_compressions_are_named_with_the_way_out() {
+    let folder = Folder::new();
+    let brotli = Compression::BROTLI(BrotliLevel::default());
+    for (compression, name) in [(brotli, "brotli"), (Compression::LZO, "LZO")] {
+        let path = with_column(&folder, one_page(&folder), |column| column.set_compression(compression));
+        let error = read(&path, &ReadOptions::default()).unwrap_err();
+        assert!(matches!(&error, ReadError::Codec { codec, .. } if codec == name), "{error:?}");
+        let message = error.to_string();
+        for part in ["t.parquet", &format!("compressed with {name}"), "write it again with zstd"] {
+            assert!(message.contains(part), "{message}");
+        }
+    }
+}
+
+/// CRC-32 as in gzip.
+fn crc32(bytes: &[u8]) -> u32 {
+    let step = |crc: u32, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg());
+    !bytes.iter().fold(u32::MAX, |crc, byte| (0..8).fold(crc ^ u32::from(*byte), step))
+}
+
+/// A signed integer of Thrift's compact protocol: zigzag, seven bits per byte.
+fn thrift_integer(value: i32) -> Vec<u8> {
+    let mut rest = ((value << 1) ^ (value >> 31)) as u32;
+    let mut bytes = vec![];
+    while rest >= 0x80 {
+        bytes.push(rest as u8 | 0x80);
+        rest >>= 7;
+    }
+    bytes.push(rest as u8);
+    bytes
+}
+
+/// The library writes no checksums, other programs do: the optional fourth field of a page header.
+#[test]
+fn a_page_that_misses_its_checksum_is_refused() {
+    const PAGE: usize = 800;
+    assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    let folder = Folder::new();
+    let (bytes, metadata) = one_page(&folder);
+    let at = bytes.len() - PAGE;
+    // The page has no null, so nothing but the values follows the header, whose first three fields are integers.
+    assert_eq!(bytes[at + 8..at + 16], 1_f64.to_le_bytes());
+    let mut end = 4;
+    for _ in 0..3 {
+        assert_eq!(bytes[end], 0x15);
+        end += 2 + bytes[end + 1..].iter().take_while(|byte| **byte >= 0x80).count();
+    }
+    assert_eq!(bytes[end], 0x2c);
+    let checksum = [vec![0x15], thrift_integer(crc32(&bytes[at..]) as i32)].concat();
+    let grown = checksum.len();
+    let signed = [&bytes[..end], &checksum, &[0x1c], &bytes[end + 1..]].concat();
+    let read_back = |pages: Vec<u8>| {
+        let path = with_column(&folder, (pages, metadata.clone()), |column| {
+            column.set_total_compressed_size((at + grown - 4 + PAGE) as i64)
+        });
+        read(&path, &ReadOptions::default())
+    };
+    assert_eq!(read_back(signed.clone()).unwrap().n_rows(), 100);
+    let mut damaged = signed;
+    damaged[at + grown + 8] ^= 1;
+    let message = read_back(damaged).unwrap_err().to_string();
+    for part in ["t.parquet", "checksum mismatch", "write it again"] {
+        assert!(message.contains(part), "{message}");
     }
 }
 

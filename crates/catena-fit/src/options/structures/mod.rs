@@ -2,6 +2,7 @@
 
 mod chain;
 mod ensemble;
+mod ties;
 mod tree;
 
 use std::fmt;
@@ -9,6 +10,9 @@ use std::str::FromStr;
 
 use catena::data::InputPoints;
 use catena::structure::{StructureChoice, StructureError, Tree};
+
+pub use ties::Ties;
+pub(crate) use ties::rows_by_inputs;
 
 use super::words::{UnknownWord, positive_count};
 
@@ -99,10 +103,20 @@ impl StructureOption {
     /// # Errors
     /// When there are no points, or a distance overflows.
     pub fn build(self, inputs: &InputPoints) -> Result<Tree, StructureError> {
-        match definition(self) {
+        self.build_by(Ties::ByInputs, inputs)
+    }
+
+    /// The same, with another rule for ties.
+    ///
+    /// # Errors
+    /// As [`StructureOption::build`].
+    pub fn build_by(self, ties: Ties, inputs: &InputPoints) -> Result<Tree, StructureError> {
+        let by_row = |inputs: &InputPoints| match definition(self) {
             None => StructureChoice::for_dim(inputs.dim()).build(inputs),
             Some(structure) => structure.build(inputs),
-        }
+        };
+        let built = ties.build(inputs, |inputs| Ok(vec![by_row(inputs)?]))?;
+        built.into_iter().next().map_or_else(|| by_row(inputs), Ok)
     }
 
     /// The name of the structure that [`StructureOption::build`] builds for this many inputs.
