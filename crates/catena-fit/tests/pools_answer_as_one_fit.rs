@@ -23,17 +23,19 @@ fn noise(row: usize, column: usize) -> f64 {
     (state >> 11) as f64 * (0.5_f64).powi(52) - 1.0
 }
 
-/// Four outputs that depend nonlinearly on two slow processes and jump with them; the last is missing for a fifth of the rows.
+/// Four outputs that depend nonlinearly on two slow processes and a rough one, which reaches the last output two rows later. The
+/// last output is missing for a fifth of the rows, the second for five rows of every forty.
 fn outage(n_rows: usize) -> Dataset {
     let values: Vec<f64> = (0..n_rows)
         .flat_map(|row| {
             let time = row as f64;
             let (one, two) = ((time / 40.0).sin() + 0.3 * (time / 7.0).cos(), (time / 60.0 + 1.0).cos());
-            let step = if (row / 25) % 3 == 0 { 1.0 } else { 0.0 };
-            let clean = [one + step, two - step, one * two, (one + two).tanh() + step];
+            let rough = |row: usize| 0.7 * noise(row, 9);
+            let clean = [one + rough(row + 2), two, one * two, (one + two).tanh() + rough(row)];
             let is_missing = (n_rows / 2..n_rows / 2 + n_rows / 5).contains(&row);
             let value = |column: usize| match (column, is_missing) {
                 (3, true) => f64::NAN,
+                (1, _) if row % 40 < 5 => f64::NAN,
                 _ => clean[column] + 0.1 * noise(row, column),
             };
             [value(0), value(1), value(2), value(3)]

@@ -14,7 +14,9 @@ use crate::scores::{Densities, MixtureDensities};
 const VARIANCES: [f64; 3] = [0.25, 1.0, 4.0];
 /// The smallest factor on a variance.
 const LEAST_VARIANCE: f64 = 0.02;
-/// The strength of the prior on the components, in gaps.
+/// The strength of the priors on exponents and on components, in gaps. That on exponents adds 1/gaps to the variance of a
+/// single member: factors estimated from a few gaps are too small on average.
+const EXPONENT_PRIOR: f64 = 0.5;
 const COMPONENT_PRIOR: f64 = 0.1;
 /// The largest exponent.
 const LARGEST: f64 = 4.0;
@@ -59,7 +61,7 @@ struct Sums {
 }
 
 impl Pool {
-    /// Maximizes the mean log density at the cells. Each exponent has an exponential prior as strong as the cells of one gap.
+    /// Maximizes the mean log density at the cells, with an exponential prior on each exponent.
     /// Members with a small share are dropped one after the other.
     pub(super) fn fitted(members: &[&Densities], n_gaps: usize) -> Self {
         let mut used: Vec<usize> = (0..members.len()).collect();
@@ -121,8 +123,8 @@ fn shares(members: &[&Densities], exponents: &[f64]) -> Vec<f64> {
 pub(super) fn single_widening(member: &Densities, n_gaps: usize) -> f64 {
     let n_cells = member.len() as f64;
     let squares: f64 = member.errors.iter().map(|error| error * error).sum();
-    let prior = 2.0 * n_cells / n_gaps.max(1) as f64;
-    // The exponent a maximizes ½ n log a − ½ a Σ z² − a n / gaps.
+    // The exponent a maximizes ½ n log a − ½ a Σ z² − prior · a n / gaps.
+    let prior = 2.0 * EXPONENT_PRIOR * n_cells / n_gaps.max(1) as f64;
     ((squares + prior) / n_cells).sqrt()
 }
 
@@ -170,10 +172,10 @@ impl Cells {
         let mut inverse = vec![1.0; self.precisions.first().map_or(0, Vec::len)];
         for round in 0..ROUNDS {
             let change = self.round(&mut exponents, &inverse);
-            self.rescale(&exponents, &mut scales, &mut inverse);
-            if let Some(given) = given {
-                scales.copy_from_slice(given);
+            if given.is_none() {
+                self.rescale(&exponents, &mut scales);
             }
+            inverse = self.inverse_factors(&exponents, &scales);
             if round > 0 && change < TOLERANCE {
                 break;
             }
@@ -191,7 +193,7 @@ impl Cells {
         let mut sums = self.sums(exponents);
         for member in 0..exponents.len() {
             let (precisions, errors) = (&self.precisions[member], &self.errors[member]);
-            let (mut slope, mut curvature) = (-self.per_gap, 0.0);
+            let (mut slope, mut curvature) = (-EXPONENT_PRIOR * self.per_gap, 0.0);
             for cell in 0..inverse.len() {
                 let (total, own, error) = (sums.precisions[cell], precisions[cell], errors[cell]);
                 let mean = sums.moments[cell] / total;
@@ -223,32 +225,18 @@ impl Cells {
         largest
     }
 
-    /// Weights and factors of the components, by expectation–maximization, and the expected inverse factor of each cell.
-    fn rescale(&self, exponents: &[f64], scales: &mut [Scale], inverse: &mut [f64]) {
-        let sums = self.sums(exponents);
-        let squares: Vec<f64> = sums
-            .precisions
-            .iter()
-            .zip(&sums.moments)
-            .map(|(total, moment)| moment * moment / total)
-            .collect();
+    /// Weights and factors of the components, by expectation–maximization.
+    fn rescale(&self, exponents: &[f64], scales: &mut [Scale]) {
+        let squares = self.squares(exponents);
         let prior = COMPONENT_PRIOR * self.per_gap;
         let n_cells = squares.len() as f64;
         for _ in 0..SCALE_ITERATIONS {
             let mut totals = vec![0.0; scales.len()];
             let mut sums = vec![0.0; scales.len()];
-            for (square, inverse) in squares.iter().zip(inverse.iter_mut()) {
-                let density = |scale: &Scale| {
-                    scale.weight.ln() - 0.5 * scale.variance.ln() - 0.5 * square / scale.variance
-                };
-                let largest = scales.iter().map(density).fold(f64::NEG_INFINITY, f64::max);
-                let parts: Vec<f64> = scales.iter().map(|scale| (density(scale) - largest).exp()).collect();
-                let all: f64 = parts.iter().sum();
-                *inverse = 0.0;
-                for (at, part) in parts.iter().enumerate() {
-                    totals[at] += part / all;
-                    sums[at] += part / all * square;
-                    *inverse += part / all / scales[at].variance;
+            for &square in &squares {
+                for (at, share) in shares_of(scales, square).into_iter().enumerate() {
+                    totals[at] += share;
+                    sums[at] += share * square;
                 }
             }
             for (at, scale) in scales.iter_mut().enumerate() {
@@ -257,7 +245,36 @@ impl Cells {
                 scale.variance = ((sums[at] + prior * VARIANCES[at]) / count).max(LEAST_VARIANCE);
             }
         }
+        // Only the products of exponents and inverse factors count: the mean factor is 1.
+        let mean: f64 = scales.iter().map(|scale| scale.weight * scale.variance).sum();
+        scales.iter_mut().for_each(|scale| scale.variance /= mean);
     }
+
+    /// The expected inverse factor on the variance of each cell.
+    fn inverse_factors(&self, exponents: &[f64], scales: &[Scale]) -> Vec<f64> {
+        let of_cell = |square| -> f64 {
+            shares_of(scales, square).iter().zip(scales).map(|(share, scale)| share / scale.variance).sum()
+        };
+        self.squares(exponents).into_iter().map(of_cell).collect()
+    }
+
+    /// The squared error of each cell, in variances of the pool.
+    fn squares(&self, exponents: &[f64]) -> Vec<f64> {
+        let Sums { precisions, moments } = self.sums(exponents);
+        precisions.iter().zip(moments).map(|(total, moment)| moment * moment / total).collect()
+    }
+}
+
+/// The probability of each component, given a squared error.
+fn shares_of(scales: &[Scale], square: f64) -> Vec<f64> {
+    let density =
+        |scale: &Scale| scale.weight.ln() - 0.5 * scale.variance.ln() - 0.5 * square / scale.variance;
+    let mut shares: Vec<f64> = scales.iter().map(density).collect();
+    let largest = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    shares.iter_mut().for_each(|share| *share = (*share - largest).exp());
+    let total: f64 = shares.iter().sum();
+    shares.iter_mut().for_each(|share| *share /= total);
+    shares
 }
 
 #[cfg(test)]
@@ -266,11 +283,15 @@ mod tests {
 
     use super::*;
     use crate::prepare::Predictive;
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng;
+    use rand_distr::{Distribution, StandardNormal};
 
-    /// A deterministic number from a standard normal distribution.
+    /// A number from a standard normal distribution, independent by place and stream.
     fn normal(at: usize, stream: usize) -> f64 {
-        let mixed = ((at * 4 + stream) as f64 * 0.618_033_988_749_895 + stream as f64 * 0.377).fract();
-        crate::normal::quantile((mixed * 0.999 + 5e-4).clamp(1e-6, 1.0 - 1e-6))
+        let mut generator = ChaCha8Rng::seed_from_u64(at as u64);
+        generator.set_stream(stream as u64);
+        StandardNormal.sample(&mut generator)
     }
 
     /// Densities of predictions with these means and standard deviations.
@@ -316,7 +337,7 @@ mod tests {
     #[test]
     fn a_member_that_is_wrong_and_certain_is_dropped() {
         let n = 500;
-        let values: Vec<f64> = (0..n).map(|at| normal(at, 0)).collect();
+        let values: Vec<f64> = (0..n).map(|at| 10.0 * normal(at, 0)).collect();
         let good = densities(&values, (0..n).map(|at| values[at] + normal(at, 1)).collect(), vec![1.0; n]);
         let bad = densities(&values, vec![3.0; n], vec![0.01; n]);
         let pool = Pool::fitted(&[&good, &bad], n);
@@ -330,7 +351,7 @@ mod tests {
         let values: Vec<f64> = (0..n).map(|at| normal(at, 0)).collect();
         let member = densities(&values, vec![0.0; n], vec![1.0; n]);
         let (few, many) = (Pool::fitted(&[&member], 4), Pool::fitted(&[&member], n));
-        assert!(few.exponents[0] < 0.8 * many.exponents[0], "{few:?} {many:?}");
+        assert!(few.exponents[0] < 0.85 * many.exponents[0], "{few:?} {many:?}");
         assert!(single_widening(&member, 4) > single_widening(&member, n));
     }
 
@@ -350,8 +371,9 @@ mod tests {
         let pool = Pool::fitted(&all, n);
         let score = |pool: &Pool| {
             let own = pool.densities(&all);
-            // The prior is worth one cell per exponent here.
-            mean(&pool.mixture(&own).log_densities()) - pool.exponents.iter().sum::<f64>() / n as f64
+            // The prior is worth half a cell per exponent here.
+            let prior = EXPONENT_PRIOR * pool.exponents.iter().sum::<f64>();
+            mean(&pool.mixture(&own).log_densities()) - prior / n as f64
         };
         let best = score(&pool);
         for member in 0..3 {

@@ -102,7 +102,13 @@ pub(crate) fn stacked<'a>(
         .collect();
     let (gain, error) = mean_with_error(&gains, &gaps);
     let n_members = pool.exponents.iter().filter(|exponent| **exponent > 0.0).count();
-    if !(gain > WORTHWHILE && n_members > 1) {
+    let is_best = |candidate: &Candidate<'_>| match candidate.source {
+        Source::Family(trial) => std::ptr::eq(trial, best),
+        Source::Rows(_) => false,
+    };
+    // The best single model as the only member stays a single model.
+    let is_single = n_members == 1 && candidates.first().is_some_and(is_best);
+    if is_single || gain.is_nan() || gain <= WORTHWHILE {
         return Ok(None);
     }
     let held_out = together.scores(&cells, &comparison.scales);
@@ -131,9 +137,10 @@ pub(crate) fn stacked<'a>(
         };
         members.push(Member { name: candidate.name, weight, kind });
     }
+    let plural = if n_members == 1 { "" } else { "s" };
     let reasons = vec![
         format!(
-            "a pool of {n_members} members: its log score is {gain:.3} ± {error:.3} nats per held-out cell above that of the best \
+            "a pool of {n_members} member{plural}: its log score is {gain:.3} ± {error:.3} nats per held-out cell above that of the best \
              single model; for a single model use --combine none"
         ),
         format!("for edits, streams and partitions the single model is {}", best.name),
