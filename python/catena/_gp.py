@@ -64,8 +64,8 @@ class MultiOutputGP(Streaming, GaussianProcess):
         Prior mean of the outputs: ``"constant"``, ``"linear"`` (in the inputs) or ``"auto"``: constant with one input, with
         several linear if that predicts held-out cells better.
     combine : str
-        ``"auto"``: along one input, a mixture of several models and regressions on the other outputs if it predicts held-out
-        cells better than the best single model. ``"none"``: the best single model. A mixture needs an open model and the
+        ``"auto"``: along one input, a pool of several models and regressions on other outputs if it predicts held-out
+        cells better than the best single model. ``"none"``: the best single model. A pool needs an open model and the
         default or thorough budget; `summary_["members"]` lists its members.
     budget : str
         Computing budget for model selection and learning: ``"quick"``, ``"default"`` or ``"thorough"``.

@@ -101,7 +101,7 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
             printing: *printing,
         };
         if !parts.members.is_empty() {
-            console.say("the model is a mixture; a table filled in blocks uses its best single model only");
+            console.say("the model is a pool of several members; a table filled in blocks uses its best single model only");
         }
         if arguments.options.dry_run {
             return filling.plan(&parts, &about);

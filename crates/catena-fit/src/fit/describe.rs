@@ -26,7 +26,7 @@ pub(crate) struct SelectionReport {
     pub(crate) held_out: Vec<(String, Scores)>,
     /// Held-out scores of the chosen model by output and cell.
     pub(crate) held_out_scores: Option<HeldOutScores>,
-    /// The members of a mixture.
+    /// The members of a pool.
     pub(crate) members: Vec<MemberSummary>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Description<'a> {
 pub(crate) fn summarize(description: Description<'_>) -> Summary {
     let Description { model, learned, preparation, statistics, report, options, .. } = description;
     let extent = statistics.extent;
-    let is_mixture = !report.members.is_empty();
+    let is_pool = !report.members.is_empty();
     let outputs = outputs(model, preparation, description.n_observed, extent, options);
     let by_output = report.held_out_scores.as_ref().map_or(&[][..], |held_out| &held_out.by_output);
     let scored = outputs.iter().zip(by_output).filter(|(_, scores)| scores.n_cells > 0);
@@ -78,7 +78,7 @@ pub(crate) fn summarize(description: Description<'_>) -> Summary {
         log_evidence: description.log_evidence.0 + description.log_evidence.1,
         standardized_log_evidence: Some(description.log_evidence.0),
         path: learned.map(|learned| learned.path.clone()).unwrap_or_default(),
-        ending: ending(learned, is_mixture),
+        ending: ending(learned, is_pool),
         n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
         tried: report.tried,
         warnings: warnings(
@@ -86,7 +86,7 @@ pub(crate) fn summarize(description: Description<'_>) -> Summary {
             (statistics, description.n_distinct),
             learned,
             &held_out,
-            (options, is_mixture),
+            (options, is_pool),
         ),
         held_out,
         probabilities: probabilities.unwrap_or_default(),
@@ -102,14 +102,14 @@ fn thinned(probabilities: &[f64]) -> Vec<f64> {
     probabilities.iter().copied().step_by(every).collect()
 }
 
-/// How learning ended; members of a mixture are learned with few iterations.
-fn ending(learned: Option<&Learned>, is_mixture: bool) -> String {
+/// How learning ended; members of a pool are learned with few iterations.
+fn ending(learned: Option<&Learned>, is_pool: bool) -> String {
     let Some(learned) = learned else { return "parameters were given, not learned".to_owned() };
     let iterations = learned.path.len().saturating_sub(1);
     let how = match learned.stop {
         StopReason::Converged => "converged",
         StopReason::Stalled => "stalled (no step improves, though the gradient is not zero)",
-        StopReason::IterationLimit if is_mixture => "of each member stopped",
+        StopReason::IterationLimit if is_pool => "of each member stopped",
         StopReason::IterationLimit => "stopped at the limit",
         StopReason::Interrupted => "was interrupted",
         StopReason::NoValue => "had no finite value",

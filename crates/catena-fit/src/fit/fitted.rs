@@ -244,7 +244,7 @@ impl Fit {
 
     /// The parameters in the user's units, from which another fit of the table makes the same model.
     ///
-    /// Of a mixture they are those of its single model. `None` where parameters alone do not determine the model: when the logarithm of an output is modelled, when means are
+    /// Of a pool they are those of its single model. `None` where parameters alone do not determine the model: when the logarithm of an output is modelled, when means are
     /// linear, when several inputs have different scales, and for time models (see [`Fit::time_parameters`]).
     pub fn parameters(&self) -> Option<GivenParameters> {
         let kernel = self.kernels()?;

@@ -91,12 +91,12 @@ impl TryFrom<SavedHeldOut> for HeldOut {
     }
 }
 
-/// One member of a mixture.
+/// One member of a pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberSummary {
-    /// Its weight; the weights of all members sum to 1.
+    /// Its mean share in the precision of a held-out cell; the weights of all members sum to 1.
     pub weight: f64,
-    /// The factor on its standard deviations.
+    /// The factor on its standard deviations that maximizes its log score alone.
     pub widening: f64,
     /// Its name, and its scores alone on held-out cells.
     pub alone: HeldOut,
@@ -166,10 +166,10 @@ pub struct Summary {
     pub n_evaluations: usize,
     /// Candidate models.
     pub tried: Vec<CandidateSummary>,
-    /// The members of a mixture, by weight; empty for a single model.
+    /// The members of a pool, by weight; empty for a single model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberSummary>,
-    /// Held-out scores: the chosen model or mixture first, then, beside a mixture, the best single model, then simple rules.
+    /// Held-out scores: the chosen model or pool first, then, beside a pool, the best single model, then simple rules.
     pub held_out: Vec<HeldOut>,
     /// Held-out scores of the chosen model by output; outputs without held-out cells are left out.
     #[serde(default)]

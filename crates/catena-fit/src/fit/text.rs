@@ -49,9 +49,9 @@ impl Summary {
         format!("{:.2}{}", self.log_evidence, standardized.unwrap_or_default())
     }
 
-    /// The members of a mixture with their weights and their scores alone.
+    /// The members of a pool with their weights and their scores alone.
     fn member_lines(&self) -> Vec<String> {
-        let heading = ["member of the mixture", "weight", "sd ×", "RMSE/sd", "log score", "in 95 %"];
+        let heading = ["member of the pool", "weight", "sd ×", "RMSE/sd", "log score", "in 95 %"];
         let width =
             self.members.iter().map(|member| member.alone.name.chars().count()).max().unwrap_or(0).max(28);
         let [name, weight, widening, rmse, nats, inside] = heading;

@@ -47,7 +47,7 @@ pub(super) fn warnings(
     (statistics, counts): (&TableStatistics, &[usize]),
     learned: Option<&Learned>,
     held_out: &[HeldOut],
-    (options, is_mixture): (&FitOptions, bool),
+    (options, is_pool): (&FitOptions, bool),
 ) -> Vec<String> {
     let mut warnings = score_warnings(held_out);
     let no_values =
@@ -74,8 +74,8 @@ pub(super) fn warnings(
     }
     warnings.extend(empty.into_messages().into_iter().chain(constant.into_messages()));
     if let Some(learned) = learned {
-        // Members of a mixture are learned with as few iterations as on the folds.
-        if !(is_mixture && learned.stop == StopReason::IterationLimit) {
+        // Members of a pool are learned with as few iterations as on the folds.
+        if !(is_pool && learned.stop == StopReason::IterationLimit) {
             warnings.extend(stop_warning(learned, options));
         }
         warnings.extend(parameter_warnings(model, statistics, options));

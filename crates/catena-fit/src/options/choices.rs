@@ -29,10 +29,10 @@ pub struct TransformChoice {
     pub factors: Vec<f64>,
 }
 
-/// Whether the answer of a fit is a mixture of several members.
+/// Whether the answer of a fit is a pool of several members.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum CombineChoice {
-    /// A mixture if it predicts held-out cells better than the best single model. Needs an open model along one input and the
+    /// A pool if it predicts held-out cells better than the best single model. Needs an open model along one input and the
     /// default or thorough budget.
     #[default]
     Auto,

@@ -41,7 +41,7 @@ pub struct FitOptions {
     pub standardize: bool,
     /// Whether logarithms of positive skewed outputs, and linear trends for several inputs, may be chosen.
     pub transforms: bool,
-    /// Whether the answer is a mixture of several members.
+    /// Whether the answer is a pool of several members.
     pub combine: CombineChoice,
     /// Whether inputs have factors (automatic relevance): `Some(true)` always, `Some(false)` never, `None` to choose by
     /// held-out cells. Ignored with one input.

@@ -92,12 +92,13 @@ impl Densities {
     }
 
     /// The product of densities at the same cells, each to the power of its exponent, normalized. Members model the logarithms
-    /// of the same cells.
-    pub(crate) fn pooled(members: &[&Self], exponents: &[f64]) -> Self {
+    /// of the same cells; `exponents` are those of a cell.
+    pub(crate) fn pooled<'e>(members: &[&Self], exponents: impl Fn(usize) -> &'e [f64]) -> Self {
         let mut pooled = members.first().map_or_else(Self::default, |first| (*first).clone());
         for cell in 0..pooled.len() {
             let (mut precision, mut sum) = (0.0, 0.0);
-            for (member, exponent) in members.iter().zip(exponents).filter(|(_, exponent)| **exponent > 0.0) {
+            let used = members.iter().zip(exponents(cell)).filter(|(_, exponent)| **exponent > 0.0);
+            for (member, exponent) in used {
                 // Relative to the first member, so that nothing overflows. Σ a τ (y − μ) = Σ a √τ z.
                 let root = (member.log_precisions[cell] - members[0].log_precisions[cell]).exp();
                 precision += exponent * root * root;
@@ -222,7 +223,7 @@ mod tests {
         let pooled = Predictive::pooled(&members, |_, member| exponents[member]).unwrap();
         let densities: Vec<Densities> =
             members.iter().map(|member| Densities::at(&member.observation, &cells)).collect();
-        let found = Densities::pooled(&densities.iter().collect::<Vec<_>>(), &exponents);
+        let found = Densities::pooled(&densities.iter().collect::<Vec<_>>(), |_| exponents.as_slice());
         for (cell, &(at, value)) in cells.iter().enumerate() {
             assert!((found.log_density(cell, 1.0) - pooled.log_density(at, value)).abs() < 1e-12);
             assert!((found.mean(cell, 1.0) - pooled.mean(at)).abs() < 1e-12);

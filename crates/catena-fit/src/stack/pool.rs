@@ -1,4 +1,4 @@
-//! Exponents of a pool of members that maximize the log score on held-out cells.
+//! Exponents of a pool of members, learned on held-out cells.
 //!
 //! The density of a cell is the normalized product of the members' densities, each to the power of its exponent: a normal
 //! distribution whose precision is the sum of the members' precisions times their exponents. A member counts where it is
@@ -6,7 +6,13 @@
 //! answer is a mixture of three such distributions with the same center and different scales.
 //!
 //! Given the scales, the log score is concave in the exponents; given the exponents, scales and their weights follow by
-//! expectation–maximization.
+//! expectation–maximization. The log score almost ignores cells with large errors, squared errors consist of little else. The
+//! exponents maximize what lies between: the expected inverse variance of a cell enters by its square root.
+//!
+//! Exponents are means over fits that leave out one fold each. The fold that was left out then shows the errors of the pool on
+//! cells that it has not seen; the scales are fitted to these.
+
+use rayon::prelude::*;
 
 use crate::scores::{Densities, MixtureDensities};
 
@@ -18,8 +24,12 @@ const LEAST_VARIANCE: f64 = 0.02;
 /// single member: factors estimated from a few gaps are too small on average.
 const EXPONENT_PRIOR: f64 = 0.5;
 const COMPONENT_PRIOR: f64 = 0.1;
+/// The power of a cell's expected inverse variance: 1 for the log score, 0 for that of a normal distribution.
+const ROBUSTNESS: f64 = 0.5;
 /// The largest exponent.
 const LARGEST: f64 = 4.0;
+/// Cells from which exponents are learned, at most.
+const MOST_CELLS: usize = 4000;
 /// Rounds over all exponents, and the change of the largest one at which they end.
 const ROUNDS: usize = 60;
 const TOLERANCE: f64 = 1e-3;
@@ -36,6 +46,15 @@ pub(super) struct Pool {
     /// The mean share of each member in the precision of a held-out cell.
     pub(super) shares: Vec<f64>,
     pub(super) scales: Vec<Scale>,
+    /// The exponents that were learned without each fold.
+    pub(super) without: Vec<Vec<f64>>,
+}
+
+/// The cells of one fold after the other: the number of cells of each fold, and the number of gaps of all.
+#[derive(Clone, Debug)]
+pub(super) struct Split {
+    pub(super) sizes: Vec<usize>,
+    pub(super) n_gaps: usize,
 }
 
 /// A component: its weight, and the factor on its variance.
@@ -60,45 +79,88 @@ struct Sums {
     moments: Vec<f64>,
 }
 
+impl Split {
+    fn n_cells(&self) -> usize {
+        self.sizes.iter().sum()
+    }
+
+    /// The fold of each cell.
+    fn folds(&self) -> Vec<usize> {
+        self.sizes.iter().enumerate().flat_map(|(fold, &size)| std::iter::repeat_n(fold, size)).collect()
+    }
+
+    /// Cells for learning, without a fold; all if there is only one fold. Of many cells some are enough.
+    fn learning(&self, without: Option<usize>) -> Vec<usize> {
+        let folds = self.folds();
+        let without = without.filter(|_| self.sizes.len() > 1);
+        let step = self.n_cells().div_ceil(MOST_CELLS).max(1);
+        (0..folds.len()).step_by(step).filter(|&cell| Some(folds[cell]) != without).collect()
+    }
+
+    /// The number of gaps among as many cells.
+    fn gaps_of(&self, n_cells: usize, all: usize) -> f64 {
+        self.n_gaps.max(1) as f64 * n_cells as f64 / all.max(1) as f64
+    }
+}
+
 impl Pool {
-    /// Maximizes the mean log density at the cells, with an exponential prior on each exponent.
-    /// Members with a small share are dropped one after the other.
-    pub(super) fn fitted(members: &[&Densities], n_gaps: usize) -> Self {
+    /// Learns exponents and scales, with an exponential prior on each exponent. Members with a small share are dropped, half of
+    /// them at a time.
+    pub(super) fn fitted(members: &[&Densities], split: &Split) -> Self {
+        let n_learning = split.learning(None).len();
         let mut used: Vec<usize> = (0..members.len()).collect();
         loop {
             let own: Vec<&Densities> = used.iter().map(|&at| members[at]).collect();
-            let (exponents, scales) = Cells::new(&own, n_gaps).maximized(None);
-            let shares = shares(&own, &exponents);
-            let weakest = (0..used.len()).min_by(|&a, &b| shares[a].total_cmp(&shares[b]));
-            match weakest.filter(|&at| used.len() > 1 && shares[at] < LEAST_SHARE) {
-                Some(at) => {
-                    used.remove(at);
-                }
-                None => {
-                    let spread = |numbers: &[f64]| {
-                        let mut all = vec![0.0; members.len()];
-                        used.iter().zip(numbers).for_each(|(&at, number)| all[at] = *number);
-                        all
-                    };
-                    return Self { exponents: spread(&exponents), shares: spread(&shares), scales };
-                }
+            let fit = |fold: usize| {
+                let cells = split.learning(Some(fold));
+                let n_gaps = split.gaps_of(cells.len(), n_learning);
+                Cells::new(&own, &cells, n_gaps).maximized(None)
+            };
+            let without: Vec<Vec<f64>> = (0..split.sizes.len()).into_par_iter().map(fit).collect();
+            let mean = |at: usize| without.iter().map(|own| own[at]).sum::<f64>() / without.len() as f64;
+            let exponents: Vec<f64> = (0..used.len()).map(mean).collect();
+            let shares = shares(&own, &exponents, &split.learning(None));
+            let mut weak: Vec<usize> = (0..used.len()).filter(|&at| shares[at] < LEAST_SHARE).collect();
+            if weak.is_empty() || used.len() == 1 {
+                let spread = |numbers: &[f64]| {
+                    let mut all = vec![0.0; members.len()];
+                    used.iter().zip(numbers).for_each(|(&at, number)| all[at] = *number);
+                    all
+                };
+                let mut pool = Self {
+                    exponents: spread(&exponents),
+                    shares: spread(&shares),
+                    scales: vec![],
+                    without: without.iter().map(|own| spread(own)).collect(),
+                };
+                let squares: Vec<f64> =
+                    pool.densities(members, split).errors.iter().map(|error| error * error).collect();
+                pool.scales = fitted_scales(&squares, squares.len() as f64 / split.n_gaps.max(1) as f64);
+                return pool;
             }
+            weak.sort_by(|&a, &b| shares[a].total_cmp(&shares[b]));
+            weak.truncate(weak.len().div_ceil(2));
+            let mut at = 0..;
+            used.retain(|_| at.next().is_some_and(|at| !weak.contains(&at)));
         }
     }
 
     /// Exponents of some of the members for the same scales; the others have exponent 0.
-    pub(super) fn of_some(&self, members: &[&Densities], is_in: &[bool], n_gaps: usize) -> Vec<f64> {
+    pub(super) fn of_some(&self, members: &[&Densities], is_in: &[bool], split: &Split) -> Vec<f64> {
         let some: Vec<usize> = (0..members.len()).filter(|&at| is_in[at]).collect();
         let own: Vec<&Densities> = some.iter().map(|&at| members[at]).collect();
-        let (found, _) = Cells::new(&own, n_gaps).maximized(Some(&self.scales));
+        let cells = Cells::new(&own, &split.learning(None), split.n_gaps.max(1) as f64);
         let mut exponents = vec![0.0; members.len()];
-        some.iter().zip(found).for_each(|(&at, exponent)| exponents[at] = exponent);
+        some.iter()
+            .zip(cells.maximized(Some(&self.scales)))
+            .for_each(|(&at, exponent)| exponents[at] = exponent);
         exponents
     }
 
-    /// The pooled densities of the members.
-    pub(super) fn densities(&self, members: &[&Densities]) -> Densities {
-        Densities::pooled(members, &self.exponents)
+    /// The pooled densities of the members, each cell with the exponents that were learned without its fold.
+    pub(super) fn densities(&self, members: &[&Densities], split: &Split) -> Densities {
+        let folds = split.folds();
+        Densities::pooled(members, |cell| self.without[folds[cell]].as_slice())
     }
 
     /// The mixture over the scales of pooled densities.
@@ -108,9 +170,9 @@ impl Pool {
     }
 }
 
-/// The mean share of each member in the precision of a cell.
-fn shares(members: &[&Densities], exponents: &[f64]) -> Vec<f64> {
-    let cells = Cells::new(members, 1);
+/// The mean share of each member in the precision of some cells.
+fn shares(members: &[&Densities], exponents: &[f64], cells: &[usize]) -> Vec<f64> {
+    let cells = Cells::new(members, cells, 1.0);
     let sums = cells.sums(exponents);
     let n_cells = sums.precisions.len() as f64;
     let share = |(precisions, exponent): (&Vec<f64>, &f64)| -> f64 {
@@ -129,20 +191,18 @@ pub(super) fn single_widening(member: &Densities, n_gaps: usize) -> f64 {
 }
 
 impl Cells {
-    fn new(members: &[&Densities], n_gaps: usize) -> Self {
-        let n_cells = members.first().map_or(0, |member| member.len());
+    fn new(members: &[&Densities], cells: &[usize], n_gaps: f64) -> Self {
         let root = |member: &Densities, cell: usize| {
             (member.log_precisions[cell] - members[0].log_precisions[cell]).exp()
         };
-        let precisions =
-            members.iter().map(|member| (0..n_cells).map(|cell| root(member, cell).powi(2)).collect());
-        let errors = members
-            .iter()
-            .map(|member| (0..n_cells).map(|cell| member.errors[cell] / root(member, cell)).collect());
+        let precision = |member: &&Densities| cells.iter().map(|&cell| root(member, cell).powi(2)).collect();
+        let error = |member: &&Densities| {
+            cells.iter().map(|&cell| member.errors[cell] / root(member, cell)).collect()
+        };
         Self {
-            precisions: precisions.collect(),
-            errors: errors.collect(),
-            per_gap: n_cells as f64 / n_gaps.max(1) as f64,
+            precisions: members.iter().map(precision).collect(),
+            errors: members.iter().map(error).collect(),
+            per_gap: cells.len() as f64 / n_gaps,
         }
     }
 
@@ -158,29 +218,31 @@ impl Cells {
         sums
     }
 
-    /// Exponents and scales, by turns; scales that are given stay.
-    fn maximized(&self, given: Option<&[Scale]>) -> (Vec<f64>, Vec<Scale>) {
+    /// Exponents; scales are learned by turns unless they are given.
+    fn maximized(&self, given: Option<&[Scale]>) -> Vec<f64> {
         let n_members = self.precisions.len();
         let start = |(precisions, errors): (&Vec<f64>, &Vec<f64>)| {
             let squares: f64 = precisions.iter().zip(errors).map(|(p, e)| p * e * e).sum();
             (precisions.len() as f64 / squares).clamp(1e-6, 1.0) / n_members as f64
         };
         let mut exponents: Vec<f64> = self.precisions.iter().zip(&self.errors).map(start).collect();
-        let first = VARIANCES.map(|variance| Scale { weight: 1.0 / VARIANCES.len() as f64, variance });
+        let first = first_scales();
         let mut scales = given.unwrap_or(&first).to_vec();
-        // The expected inverse factor on the variance of each cell.
         let mut inverse = vec![1.0; self.precisions.first().map_or(0, Vec::len)];
         for round in 0..ROUNDS {
             let change = self.round(&mut exponents, &inverse);
             if given.is_none() {
-                self.rescale(&exponents, &mut scales);
+                improve(&mut scales, &self.squares(&exponents), self.per_gap);
+                // Only the products of exponents and inverse factors count: the mean factor is 1.
+                let mean: f64 = scales.iter().map(|scale| scale.weight * scale.variance).sum();
+                scales.iter_mut().for_each(|scale| scale.variance /= mean);
             }
             inverse = self.inverse_factors(&exponents, &scales);
             if round > 0 && change < TOLERANCE {
                 break;
             }
         }
-        (exponents, scales)
+        exponents
     }
 
     /// One Newton step for each exponent; the largest change.
@@ -225,35 +287,11 @@ impl Cells {
         largest
     }
 
-    /// Weights and factors of the components, by expectation–maximization.
-    fn rescale(&self, exponents: &[f64], scales: &mut [Scale]) {
-        let squares = self.squares(exponents);
-        let prior = COMPONENT_PRIOR * self.per_gap;
-        let n_cells = squares.len() as f64;
-        for _ in 0..SCALE_ITERATIONS {
-            let mut totals = vec![0.0; scales.len()];
-            let mut sums = vec![0.0; scales.len()];
-            for &square in &squares {
-                for (at, share) in shares_of(scales, square).into_iter().enumerate() {
-                    totals[at] += share;
-                    sums[at] += share * square;
-                }
-            }
-            for (at, scale) in scales.iter_mut().enumerate() {
-                let count = totals[at] + prior;
-                scale.weight = count / (n_cells + prior * VARIANCES.len() as f64);
-                scale.variance = ((sums[at] + prior * VARIANCES[at]) / count).max(LEAST_VARIANCE);
-            }
-        }
-        // Only the products of exponents and inverse factors count: the mean factor is 1.
-        let mean: f64 = scales.iter().map(|scale| scale.weight * scale.variance).sum();
-        scales.iter_mut().for_each(|scale| scale.variance /= mean);
-    }
-
-    /// The expected inverse factor on the variance of each cell.
+    /// The expected inverse factor on the variance of each cell, to the power of the robustness.
     fn inverse_factors(&self, exponents: &[f64], scales: &[Scale]) -> Vec<f64> {
         let of_cell = |square| -> f64 {
-            shares_of(scales, square).iter().zip(scales).map(|(share, scale)| share / scale.variance).sum()
+            let shares = shares_of(scales, square).into_iter().zip(scales);
+            shares.map(|(share, scale)| share / scale.variance).sum::<f64>().powf(ROBUSTNESS)
         };
         self.squares(exponents).into_iter().map(of_cell).collect()
     }
@@ -262,6 +300,39 @@ impl Cells {
     fn squares(&self, exponents: &[f64]) -> Vec<f64> {
         let Sums { precisions, moments } = self.sums(exponents);
         precisions.iter().zip(moments).map(|(total, moment)| moment * moment / total).collect()
+    }
+}
+
+fn first_scales() -> [Scale; 3] {
+    VARIANCES.map(|variance| Scale { weight: 1.0 / VARIANCES.len() as f64, variance })
+}
+
+/// Weights and factors of the components for squared errors in variances of the pool.
+fn fitted_scales(squares: &[f64], per_gap: f64) -> Vec<Scale> {
+    let mut scales = first_scales().to_vec();
+    for _ in 0..ROUNDS {
+        improve(&mut scales, squares, per_gap);
+    }
+    scales
+}
+
+/// A few iterations of expectation–maximization in weights and factors.
+fn improve(scales: &mut [Scale], squares: &[f64], per_gap: f64) {
+    let prior = COMPONENT_PRIOR * per_gap;
+    for _ in 0..SCALE_ITERATIONS {
+        let mut totals = vec![0.0; scales.len()];
+        let mut sums = vec![0.0; scales.len()];
+        for &square in squares {
+            for (at, share) in shares_of(scales, square).into_iter().enumerate() {
+                totals[at] += share;
+                sums[at] += share * square;
+            }
+        }
+        for (at, scale) in scales.iter_mut().enumerate() {
+            let count = totals[at] + prior;
+            scale.weight = count / (squares.len() as f64 + prior * VARIANCES.len() as f64);
+            scale.variance = ((sums[at] + prior * VARIANCES[at]) / count).max(LEAST_VARIANCE);
+        }
     }
 }
 
@@ -300,6 +371,11 @@ mod tests {
         Densities::at(&Predictive::normal(1, means, deviations), &cells)
     }
 
+    /// One fold with a gap per cell, or with a few gaps.
+    fn one_fold(n_cells: usize, n_gaps: usize) -> Split {
+        Split { sizes: vec![n_cells], n_gaps }
+    }
+
     fn mean(values: &[f64]) -> f64 {
         values.iter().sum::<f64>() / values.len() as f64
     }
@@ -312,8 +388,8 @@ mod tests {
         let one = densities(&values, (0..n).map(|at| values[at] + normal(at, 1)).collect(), vec![1.0; n]);
         let other =
             densities(&values, (0..n).map(|at| values[at] + 2.0 * normal(at, 2)).collect(), vec![2.0; n]);
-        let pool = Pool::fitted(&[&one, &other], n);
-        let pooled = pool.densities(&[&one, &other]);
+        let pool = Pool::fitted(&[&one, &other], &one_fold(n, n));
+        let pooled = pool.densities(&[&one, &other], &one_fold(n, n));
         let variance = mean(&pooled.errors.iter().map(|z| z * z).collect::<Vec<_>>());
         let scale: f64 = pool.scales.iter().map(|scale| scale.weight * scale.variance).sum();
         assert!((variance / scale - 1.0).abs() < 0.05, "{pool:?}");
@@ -328,8 +404,8 @@ mod tests {
         let n = 500;
         let values: Vec<f64> = (0..n).map(|at| 10.0 * normal(at, 0)).collect();
         let one = densities(&values, (0..n).map(|at| values[at] + normal(at, 1)).collect(), vec![1.0; n]);
-        let single = Pool::fitted(&[&one], n);
-        let double = Pool::fitted(&[&one, &one], n);
+        let single = Pool::fitted(&[&one], &one_fold(n, n));
+        let double = Pool::fitted(&[&one, &one], &one_fold(n, n));
         let total: f64 = double.exponents.iter().sum();
         assert!((total - single.exponents[0]).abs() < 0.05, "{single:?} {double:?}");
     }
@@ -340,9 +416,31 @@ mod tests {
         let values: Vec<f64> = (0..n).map(|at| 10.0 * normal(at, 0)).collect();
         let good = densities(&values, (0..n).map(|at| values[at] + normal(at, 1)).collect(), vec![1.0; n]);
         let bad = densities(&values, vec![3.0; n], vec![0.01; n]);
-        let pool = Pool::fitted(&[&good, &bad], n);
+        let pool = Pool::fitted(&[&good, &bad], &one_fold(n, n));
         assert_eq!(pool.exponents[1], 0.0);
         assert!(pool.exponents[0] > 0.5);
+    }
+
+    #[test]
+    fn the_errors_of_a_fold_are_those_of_exponents_learned_without_it() {
+        // In the second fold the first member is wrong: without it, it gets all the weight.
+        let n = 400;
+        let values: Vec<f64> = (0..n).map(|at| 10.0 * normal(at, 0)).collect();
+        let wrong = |at: usize| if at < n / 2 { 0.1 } else { 5.0 };
+        let one = densities(
+            &values,
+            (0..n).map(|at| values[at] + wrong(at) * normal(at, 1)).collect(),
+            vec![0.1; n],
+        );
+        let other = densities(&values, (0..n).map(|at| values[at] + normal(at, 2)).collect(), vec![1.0; n]);
+        let split = Split { sizes: vec![n / 2, n / 2], n_gaps: n };
+        let pool = Pool::fitted(&[&one, &other], &split);
+        let found = pool.densities(&[&one, &other], &split);
+        let by_hand = Densities::pooled(&[&one, &other], |_| pool.without[1].as_slice());
+        assert_eq!(found.errors[n / 2..], by_hand.errors[n / 2..]);
+        assert!(pool.without[1][0] > 10.0 * pool.without[0][0], "{pool:?}");
+        let widest = pool.scales.iter().map(|scale| scale.variance).fold(0.0, f64::max);
+        assert!(widest > 100.0, "{pool:?}");
     }
 
     #[test]
@@ -350,17 +448,18 @@ mod tests {
         let n = 400;
         let values: Vec<f64> = (0..n).map(|at| normal(at, 0)).collect();
         let member = densities(&values, vec![0.0; n], vec![1.0; n]);
-        let (few, many) = (Pool::fitted(&[&member], 4), Pool::fitted(&[&member], n));
+        let (few, many) =
+            (Pool::fitted(&[&member], &one_fold(n, 4)), Pool::fitted(&[&member], &one_fold(n, n)));
         assert!(few.exponents[0] < 0.85 * many.exponents[0], "{few:?} {many:?}");
         assert!(single_widening(&member, 4) > single_widening(&member, n));
     }
 
     #[test]
-    fn no_other_exponents_have_a_better_log_score() {
+    fn exponents_are_at_the_maximum_for_their_scales() {
         let n = 600;
         let values: Vec<f64> = (0..n).map(|at| normal(at, 0).powi(3)).collect();
         let shifted = |stream: usize, size: f64| -> Vec<f64> {
-            (0..n).map(|at| values[at] + size * normal(at, stream)).collect()
+            (0..n).map(|at| values[at] + size * normal(at, stream).powi(3)).collect()
         };
         let members = [
             densities(&values, shifted(1, 0.5), vec![0.4; n]),
@@ -368,19 +467,27 @@ mod tests {
             densities(&values, vec![0.0; n], vec![2.0; n]),
         ];
         let all: Vec<&Densities> = members.iter().collect();
-        let pool = Pool::fitted(&all, n);
-        let score = |pool: &Pool| {
-            let own = pool.densities(&all);
-            // The prior is worth half a cell per exponent here.
-            let prior = EXPONENT_PRIOR * pool.exponents.iter().sum::<f64>();
-            mean(&pool.mixture(&own).log_densities()) - prior / n as f64
+        let pool = Pool::fitted(&all, &one_fold(n, n));
+        let used: Vec<usize> = (0..3).filter(|&at| pool.exponents[at] > 0.0).collect();
+        let own: Vec<&Densities> = used.iter().map(|&at| all[at]).collect();
+        let cells = Cells::new(&own, &(0..n).collect::<Vec<_>>(), n as f64);
+        let exponents: Vec<f64> = used.iter().map(|&at| pool.exponents[at]).collect();
+        let mut scales = fitted_scales(&cells.squares(&exponents), 1.0);
+        let factor: f64 = scales.iter().map(|scale| scale.weight * scale.variance).sum();
+        scales.iter_mut().for_each(|scale| scale.variance /= factor);
+        let inverse = cells.inverse_factors(&exponents, &scales);
+        let value = |exponents: &[f64]| -> f64 {
+            let (precisions, squares) = (cells.sums(exponents).precisions, cells.squares(exponents));
+            let cell = |at: usize| 0.5 * precisions[at].ln() - 0.5 * inverse[at] * squares[at];
+            (0..n).map(cell).sum::<f64>() - EXPONENT_PRIOR * exponents.iter().sum::<f64>()
         };
-        let best = score(&pool);
-        for member in 0..3 {
+        let best = value(&exponents);
+        assert!(used.len() > 1, "{pool:?}");
+        for member in 0..used.len() {
             for factor in [0.8, 1.25] {
-                let mut other = pool.clone();
-                other.exponents[member] *= factor;
-                assert!(score(&other) <= best + 1e-4, "{member} × {factor}: {pool:?}");
+                let mut other = exponents.clone();
+                other[member] *= factor;
+                assert!(value(&other) < best, "{member} × {factor}: {pool:?}");
             }
         }
     }

@@ -3,7 +3,7 @@
 use catena::data::Dataset;
 
 use super::member::{Combination, Member, MemberKind, PoolComponent};
-use super::pool::{Pool, Scale, single_widening};
+use super::pool::{Pool, Scale, Split, single_widening};
 use super::rows::{RowRegression, RowRule};
 use crate::cost::limits;
 use crate::error::FitError;
@@ -89,10 +89,12 @@ pub(crate) fn stacked<'a>(
     candidates.extend(row_regressions(table.n_rows(), comparison, best, units, &reporter)?);
     candidates.retain(|candidate| is_complete(&candidate.densities));
     let n_gaps = gaps.iter().max().map_or(0, |last| last + 1);
-    let pool = Pool::fitted(&candidates.iter().map(|one| &one.densities).collect::<Vec<_>>(), n_gaps);
+    let sizes = comparison.folds.iter().map(|fold| fold.held_out.len()).collect();
+    let split = Split { sizes, n_gaps };
+    let pool = Pool::fitted(&candidates.iter().map(|one| &one.densities).collect::<Vec<_>>(), &split);
     let (candidates, pool) = used(candidates, pool, family(best));
     let all: Vec<&Densities> = candidates.iter().map(|candidate| &candidate.densities).collect();
-    let pooled = pool.densities(&all);
+    let pooled = pool.densities(&all, &split);
     let together = pool.mixture(&pooled);
     let gains: Vec<f64> = together
         .log_densities()
@@ -119,7 +121,7 @@ pub(crate) fn stacked<'a>(
         });
     let best = heaviest.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(best, |(_, trial)| trial);
     let elsewhere =
-        pool.of_some(&all, &candidates.iter().map(Candidate::is_family).collect::<Vec<_>>(), n_gaps);
+        pool.of_some(&all, &candidates.iter().map(Candidate::is_family).collect::<Vec<_>>(), &split);
     let component = |Scale { weight, variance }: &Scale| {
         let scaled = |exponents: &[f64]| exponents.iter().map(|exponent| exponent / variance).collect();
         PoolComponent { weight: *weight, at_rows: scaled(&pool.exponents), elsewhere: scaled(&elsewhere) }
@@ -152,17 +154,23 @@ pub(crate) fn stacked<'a>(
 /// The candidates with positive exponents, by share. If no family is among them, `best` is added with exponent 0 for inputs at
 /// which regressions do not predict.
 fn used<'a>(candidates: Vec<Candidate<'a>>, pool: Pool, best: Candidate<'a>) -> (Vec<Candidate<'a>>, Pool) {
-    let Pool { exponents, shares, scales } = pool;
-    let numbers = exponents.into_iter().zip(shares);
-    let mut kept: Vec<(Candidate<'a>, (f64, f64))> =
-        candidates.into_iter().zip(numbers).filter(|(_, (exponent, _))| *exponent > 0.0).collect();
-    kept.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
-    if !kept.iter().any(|(candidate, _)| candidate.is_family()) {
-        kept.push((best, (0.0, 0.0)));
-    }
-    let (candidates, numbers): (Vec<_>, Vec<(f64, f64)>) = kept.into_iter().unzip();
-    let (exponents, shares) = numbers.into_iter().unzip();
-    (candidates, Pool { exponents, shares, scales })
+    let mut order: Vec<usize> = (0..candidates.len()).filter(|&at| pool.exponents[at] > 0.0).collect();
+    order.sort_by(|&a, &b| pool.shares[b].total_cmp(&pool.shares[a]));
+    let has_family = order.iter().any(|&at| candidates[at].is_family());
+    let picked = |numbers: &[f64]| -> Vec<f64> {
+        let of_best = (!has_family).then_some(0.0);
+        order.iter().map(|&at| numbers[at]).chain(of_best).collect()
+    };
+    let pool = Pool {
+        exponents: picked(&pool.exponents),
+        shares: picked(&pool.shares),
+        scales: pool.scales.clone(),
+        without: pool.without.iter().map(|exponents| picked(exponents)).collect(),
+    };
+    let mut candidates: Vec<Option<Candidate<'a>>> = candidates.into_iter().map(Some).collect();
+    let kept = order.iter().filter_map(|&at| candidates[at].take());
+    let kept = kept.chain((!has_family).then_some(best)).collect();
+    (kept, pool)
 }
 
 /// A family as a member, learned on the whole table as it was learned on the folds. On a table that was compared by a sample, it
