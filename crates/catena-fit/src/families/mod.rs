@@ -1,6 +1,7 @@
 //! The choice of the model family: smoothness, number of latents, private latents, transforms and factors on the inputs.
 
 mod candidate;
+mod plan;
 mod relevance;
 mod selection;
 mod skew;
@@ -10,5 +11,6 @@ mod trials;
 
 pub use candidate::CandidateSummary;
 pub(crate) use candidate::family_name;
-pub(crate) use selection::{FamilyChoice, choose, choose_on, selection_rows};
+pub(crate) use plan::selection_rows;
+pub(crate) use selection::{FamilyChoice, choose, choose_on};
 pub(crate) use trials::{Comparison, FamilyTrial};

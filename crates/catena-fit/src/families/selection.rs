@@ -10,6 +10,7 @@ use catena::model::Lmc;
 use rayon::prelude::*;
 
 use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising};
+use super::plan::plan_for;
 use super::skew::{positive_outputs, skewed_outputs};
 use super::trials::{Comparison, FamilyTrial, gaps};
 use crate::cost::{SelectionPlan, TableSize, final_settings};
@@ -21,8 +22,6 @@ use crate::options::{FitOptions, MeanChoice, TransformChoice};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
 use crate::scores::{Densities, HeldOutScores, Scores};
 
-/// Numbers of shared latents that are tried.
-const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 /// The family with one shared latent per output is tried up to this many outputs.
 const MOST_OUTPUTS_OF_FULL: usize = 16;
 
@@ -68,33 +67,11 @@ pub(crate) fn choose(
     units: InputUnits,
     monitor: &FitMonitor<'_>,
 ) -> Result<FamilyChoice, FitError> {
-    let n_rows = selection_rows(TableSize::of(table), options);
+    let plan = plan_for(TableSize::of(table), options).2;
+    let n_rows = if table.inputs().dim() == 1 { plan.compared_rows } else { plan.n_rows };
     let sample = table.select_rows(&representative_rows(table, n_rows, options.seed))?;
     let positive = positive_outputs(table.observations());
     choose_on((sample, Some(table)), table.n_rows(), positive, options, units, monitor)
-}
-
-/// The number of rows on which families are compared.
-pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
-    plan_for(size, options).2.n_rows
-}
-
-/// Whether private latents are tried, the numbers of shared latents, and the plan of the comparison.
-fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
-    let TableSize { n_rows, n_inputs, n_outputs } = size;
-    let private = options.private.unwrap_or(n_outputs > 1);
-    let mut ladder = ladder(n_outputs, private, options.latents);
-    let most = ladder.iter().copied().max().unwrap_or(1);
-    // Along a line most latents turn out rough, with one state; some have two.
-    let n_latents = most + if private { n_outputs } else { 0 };
-    let state_size = if n_inputs == 1 { n_latents + n_latents / 4 } else { n_latents };
-    let plan = SelectionPlan::new(options.budget, n_rows, n_outputs, state_size);
-    if plan.is_reduced {
-        // Every second number, including the largest.
-        ladder = ladder.into_iter().rev().step_by(2).collect::<Vec<_>>();
-        ladder.reverse();
-    }
-    (private, ladder, plan)
 }
 
 /// Decides what the options leave open for a table of `n_rows` rows by comparing families on a sample of it. Held-out cells have
@@ -110,7 +87,14 @@ pub(crate) fn choose_on(
 ) -> Result<FamilyChoice, FitError> {
     let (private, ladder, mut plan) = plan_for(TableSize { n_rows, ..TableSize::of(&sample) }, options);
     let mut reasons = vec![];
-    if sample.n_rows() < n_rows {
+    let n_learning =
+        if sample.inputs().dim() == 1 { plan.n_rows.min(sample.n_rows()) } else { sample.n_rows() };
+    if n_learning < sample.n_rows() {
+        let compared = sample.n_rows();
+        reasons.push(format!(
+            "for the comparison, models were learned from {n_learning} of {n_rows} rows and scored on {compared}"
+        ));
+    } else if sample.n_rows() < n_rows {
         reasons.push(format!("models were compared on {} of {n_rows} rows", sample.n_rows()));
     }
     if plan.is_reduced {
@@ -136,19 +120,6 @@ pub(crate) fn choose_on(
     selection.run(&ladder, private, n_rows, reasons)
 }
 
-/// Numbers of shared latents to try.
-fn ladder(n_outputs: usize, private: bool, requested: Option<usize>) -> Vec<usize> {
-    match requested {
-        Some(count) => vec![count],
-        // With one output a private latent would be the same as a shared one.
-        None if n_outputs == 1 => vec![1, 2],
-        None => {
-            let fewest = if private { 0 } else { 1 };
-            LADDER.iter().copied().filter(|&count| count >= fewest && count <= n_outputs).collect()
-        }
-    }
-}
-
 impl FamilySelection<'_> {
     fn run(
         self,
@@ -163,7 +134,10 @@ impl FamilySelection<'_> {
         let n_outputs = self.sample.observations().n_outputs();
         let kernels = match self.options.kernel {
             Some(kernels) => kernels,
-            None => self.smoothness(&plain, ladder, private, state, &mut reasons)?,
+            None => {
+                let window = self.window(&plain)?;
+                self.smoothness(window.as_ref().unwrap_or(&plain), ladder, private, state, &mut reasons)?
+            }
         };
         let candidate = |n_shared: usize, tied: bool, private: bool| {
             let private_kernel = private.then_some(kernels.private);
@@ -225,6 +199,16 @@ impl FamilySelection<'_> {
     ) -> Result<PreparedTable, FitError> {
         let training = Dataset::new(self.sample.inputs().clone(), fold.training.clone())?;
         table.with_observations(preparation.dataset(&training)?.observations())
+    }
+
+    /// The window of a table from which a candidate is learned; `None` for the whole table.
+    fn window(&self, table: &PreparedTable) -> Result<Option<PreparedTable>, FitError> {
+        let dataset = &table.dataset;
+        if dataset.inputs().dim() > 1 || dataset.n_rows() <= self.plan.n_rows {
+            return Ok(None);
+        }
+        let rows = representative_rows(dataset, self.plan.n_rows, self.options.seed);
+        Ok(Some(PreparedTable::new(dataset.select_rows(&rows)?, self.options.structure)?))
     }
 
     /// The gaps of the held-out cells by which candidates are compared.
@@ -293,10 +277,12 @@ impl FamilySelection<'_> {
     ) -> Result<TrialResult, FitError> {
         let training = fold.map(|fold| self.training(preparation, table, fold)).transpose()?;
         let table = training.as_ref().unwrap_or(table);
-        let task = self.task(candidate, table);
-        let learned = task.learn(table, &|_| self.reporter.go_on())?;
-        let n_cells = table.dataset.observations().n_observed() as f64;
-        let parsimony = learned.log_evidence - 0.5 * task.n_free(table)? as f64 * n_cells.ln();
+        let window = self.window(table)?;
+        let learning = window.as_ref().unwrap_or(table);
+        let task = self.task(candidate, learning);
+        let learned = task.learn(learning, &|_| self.reporter.go_on())?;
+        let n_cells = learning.dataset.observations().n_observed() as f64;
+        let parsimony = learned.log_evidence - 0.5 * task.n_free(learning)? as f64 * n_cells.ln();
         let Some(fold) = fold else {
             return Ok(TrialResult { learned, parsimony, held_out: None, densities: Densities::default() });
         };
@@ -367,6 +353,7 @@ impl FamilySelection<'_> {
         });
         let comparison = Comparison {
             trials: trials.collect(),
+            n_learning: self.plan.n_rows.min(self.sample.n_rows()),
             sample: self.sample,
             folds: self.folds,
             scales: self.scales,

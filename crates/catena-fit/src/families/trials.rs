@@ -13,6 +13,8 @@ use crate::scores::Densities;
 pub(crate) struct Comparison {
     /// Rows of the table, in the user's units.
     pub(crate) sample: Dataset,
+    /// Rows from which candidates were learned, at most.
+    pub(crate) n_learning: usize,
     pub(crate) folds: Vec<Fold>,
     /// The standard deviation of each output, in which errors are scored.
     pub(crate) scales: Vec<f64>,

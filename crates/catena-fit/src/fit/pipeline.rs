@@ -50,7 +50,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     };
     let options = selected.as_ref().unwrap_or(options);
     let mut by_sweep = (choice.settings, choice.multipliers);
-    let is_sampled = choice.comparison.sample.n_rows() < distinct.n_rows();
+    let is_sampled = choice.comparison.n_learning < distinct.n_rows();
     if let Some(stack) = &stack {
         (choice.family, choice.transforms) = (stack.best.family, stack.best.transforms.clone());
         if is_sampled {

@@ -2,11 +2,13 @@
 //!
 //! Members are models of the families that were compared, and regressions on other outputs with a process for the residuals.
 
+mod exponents;
 mod fitted;
 mod member;
 mod pool;
 mod residuals;
 mod rows;
+mod scales;
 mod selection;
 
 pub(crate) use fitted::FittedMembers;

@@ -14,27 +14,12 @@
 
 use rayon::prelude::*;
 
+use super::exponents::{Cells, EXPONENT_PRIOR};
+use super::scales::{Scale, fitted_scales};
 use crate::scores::{Densities, MixtureDensities};
 
-/// Factors on the variances of the components before they are learned.
-const VARIANCES: [f64; 3] = [0.25, 1.0, 4.0];
-/// The smallest factor on a variance.
-const LEAST_VARIANCE: f64 = 0.02;
-/// The strength of the priors on exponents and on components, in gaps. That on exponents adds 1/gaps to the variance of a
-/// single member: factors estimated from a few gaps are too small on average.
-const EXPONENT_PRIOR: f64 = 0.5;
-const COMPONENT_PRIOR: f64 = 0.1;
-/// The power of a cell's expected inverse variance: 1 for the log score, 0 for that of a normal distribution.
-const ROBUSTNESS: f64 = 0.5;
-/// The largest exponent.
-const LARGEST: f64 = 4.0;
 /// Cells from which exponents are learned, at most.
 const MOST_CELLS: usize = 4000;
-/// Rounds over all exponents, and the change of the largest one at which they end.
-const ROUNDS: usize = 60;
-const TOLERANCE: f64 = 1e-3;
-/// Iterations of the scales after each round.
-const SCALE_ITERATIONS: usize = 4;
 /// Members with a smaller mean share of the precision are dropped.
 const LEAST_SHARE: f64 = 0.03;
 
@@ -55,28 +40,6 @@ pub(super) struct Pool {
 pub(super) struct Split {
     pub(super) sizes: Vec<usize>,
     pub(super) n_gaps: usize,
-}
-
-/// A component: its weight, and the factor on its variance.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scale {
-    pub(super) weight: f64,
-    pub(super) variance: f64,
-}
-
-/// The precisions and errors of all members at the cells, relative to the first member.
-struct Cells {
-    /// By member: precisions, and errors in units of the first member's standard deviation.
-    precisions: Vec<Vec<f64>>,
-    errors: Vec<Vec<f64>>,
-    /// The number of cells in a gap, on average: the strength of priors.
-    per_gap: f64,
-}
-
-/// The pooled precision of each cell, and the sum of precisions times errors.
-struct Sums {
-    precisions: Vec<f64>,
-    moments: Vec<f64>,
 }
 
 impl Split {
@@ -188,164 +151,6 @@ pub(super) fn single_widening(member: &Densities, n_gaps: usize) -> f64 {
     // The exponent a maximizes ½ n log a − ½ a Σ z² − prior · a n / gaps.
     let prior = 2.0 * EXPONENT_PRIOR * n_cells / n_gaps.max(1) as f64;
     ((squares + prior) / n_cells).sqrt()
-}
-
-impl Cells {
-    fn new(members: &[&Densities], cells: &[usize], n_gaps: f64) -> Self {
-        let root = |member: &Densities, cell: usize| {
-            (member.log_precisions[cell] - members[0].log_precisions[cell]).exp()
-        };
-        let precision = |member: &&Densities| cells.iter().map(|&cell| root(member, cell).powi(2)).collect();
-        let error = |member: &&Densities| {
-            cells.iter().map(|&cell| member.errors[cell] / root(member, cell)).collect()
-        };
-        Self {
-            precisions: members.iter().map(precision).collect(),
-            errors: members.iter().map(error).collect(),
-            per_gap: cells.len() as f64 / n_gaps,
-        }
-    }
-
-    fn sums(&self, exponents: &[f64]) -> Sums {
-        let n_cells = self.precisions.first().map_or(0, Vec::len);
-        let mut sums = Sums { precisions: vec![0.0; n_cells], moments: vec![0.0; n_cells] };
-        for ((precisions, errors), exponent) in self.precisions.iter().zip(&self.errors).zip(exponents) {
-            for cell in 0..n_cells {
-                sums.precisions[cell] += exponent * precisions[cell];
-                sums.moments[cell] += exponent * precisions[cell] * errors[cell];
-            }
-        }
-        sums
-    }
-
-    /// Exponents; scales are learned by turns unless they are given.
-    fn maximized(&self, given: Option<&[Scale]>) -> Vec<f64> {
-        let n_members = self.precisions.len();
-        let start = |(precisions, errors): (&Vec<f64>, &Vec<f64>)| {
-            let squares: f64 = precisions.iter().zip(errors).map(|(p, e)| p * e * e).sum();
-            (precisions.len() as f64 / squares).clamp(1e-6, 1.0) / n_members as f64
-        };
-        let mut exponents: Vec<f64> = self.precisions.iter().zip(&self.errors).map(start).collect();
-        let first = first_scales();
-        let mut scales = given.unwrap_or(&first).to_vec();
-        let mut inverse = vec![1.0; self.precisions.first().map_or(0, Vec::len)];
-        for round in 0..ROUNDS {
-            let change = self.round(&mut exponents, &inverse);
-            if given.is_none() {
-                improve(&mut scales, &self.squares(&exponents), self.per_gap);
-                // Only the products of exponents and inverse factors count: the mean factor is 1.
-                let mean: f64 = scales.iter().map(|scale| scale.weight * scale.variance).sum();
-                scales.iter_mut().for_each(|scale| scale.variance /= mean);
-            }
-            inverse = self.inverse_factors(&exponents, &scales);
-            if round > 0 && change < TOLERANCE {
-                break;
-            }
-        }
-        exponents
-    }
-
-    /// One Newton step for each exponent; the largest change.
-    ///
-    /// With the pooled precision Λ, the pooled error m = Σ a τ e / Λ and the inverse scale r of a cell, the log density is
-    /// ½ log Λ − ½ r Λ m². Its derivatives in the exponent of a member with precision τ and error e are
-    /// τ (½/Λ − r m e + ½ r m²) and −τ² (½/Λ² + r (e − m)²/Λ).
-    fn round(&self, exponents: &mut [f64], inverse: &[f64]) -> f64 {
-        let mut largest = 0.0_f64;
-        let mut sums = self.sums(exponents);
-        for member in 0..exponents.len() {
-            let (precisions, errors) = (&self.precisions[member], &self.errors[member]);
-            let (mut slope, mut curvature) = (-EXPONENT_PRIOR * self.per_gap, 0.0);
-            for cell in 0..inverse.len() {
-                let (total, own, error) = (sums.precisions[cell], precisions[cell], errors[cell]);
-                let mean = sums.moments[cell] / total;
-                slope += own * (0.5 / total - inverse[cell] * mean * (error - 0.5 * mean));
-                curvature +=
-                    own * own * (0.5 / total + inverse[cell] * (error - mean) * (error - mean)) / total;
-            }
-            let before = exponents[member];
-            let others = exponents.iter().sum::<f64>() - before;
-            // A step of limited length; the last positive exponent does not vanish.
-            let step = (slope / curvature).clamp(-(0.5 * before + 0.02), 2.0 * before + 0.05);
-            let least = if others > 0.0 { 0.0 } else { 1e-6 };
-            let next = if step.is_finite() { (before + step).clamp(least, LARGEST) } else { before };
-            if next != before {
-                for cell in 0..inverse.len() {
-                    sums.precisions[cell] += (next - before) * precisions[cell];
-                    sums.moments[cell] += (next - before) * precisions[cell] * errors[cell];
-                }
-                exponents[member] = next;
-                // Rounding may leave cells that only this member covered without precision.
-                if sums.precisions.iter().any(|total| !(*total > 0.0)) {
-                    exponents[member] = before;
-                    sums = self.sums(exponents);
-                    continue;
-                }
-            }
-            largest = largest.max((next - before).abs());
-        }
-        largest
-    }
-
-    /// The expected inverse factor on the variance of each cell, to the power of the robustness.
-    fn inverse_factors(&self, exponents: &[f64], scales: &[Scale]) -> Vec<f64> {
-        let of_cell = |square| -> f64 {
-            let shares = shares_of(scales, square).into_iter().zip(scales);
-            shares.map(|(share, scale)| share / scale.variance).sum::<f64>().powf(ROBUSTNESS)
-        };
-        self.squares(exponents).into_iter().map(of_cell).collect()
-    }
-
-    /// The squared error of each cell, in variances of the pool.
-    fn squares(&self, exponents: &[f64]) -> Vec<f64> {
-        let Sums { precisions, moments } = self.sums(exponents);
-        precisions.iter().zip(moments).map(|(total, moment)| moment * moment / total).collect()
-    }
-}
-
-fn first_scales() -> [Scale; 3] {
-    VARIANCES.map(|variance| Scale { weight: 1.0 / VARIANCES.len() as f64, variance })
-}
-
-/// Weights and factors of the components for squared errors in variances of the pool.
-fn fitted_scales(squares: &[f64], per_gap: f64) -> Vec<Scale> {
-    let mut scales = first_scales().to_vec();
-    for _ in 0..ROUNDS {
-        improve(&mut scales, squares, per_gap);
-    }
-    scales
-}
-
-/// A few iterations of expectation–maximization in weights and factors.
-fn improve(scales: &mut [Scale], squares: &[f64], per_gap: f64) {
-    let prior = COMPONENT_PRIOR * per_gap;
-    for _ in 0..SCALE_ITERATIONS {
-        let mut totals = vec![0.0; scales.len()];
-        let mut sums = vec![0.0; scales.len()];
-        for &square in squares {
-            for (at, share) in shares_of(scales, square).into_iter().enumerate() {
-                totals[at] += share;
-                sums[at] += share * square;
-            }
-        }
-        for (at, scale) in scales.iter_mut().enumerate() {
-            let count = totals[at] + prior;
-            scale.weight = count / (squares.len() as f64 + prior * VARIANCES.len() as f64);
-            scale.variance = ((sums[at] + prior * VARIANCES[at]) / count).max(LEAST_VARIANCE);
-        }
-    }
-}
-
-/// The probability of each component, given a squared error.
-fn shares_of(scales: &[Scale], square: f64) -> Vec<f64> {
-    let density =
-        |scale: &Scale| scale.weight.ln() - 0.5 * scale.variance.ln() - 0.5 * square / scale.variance;
-    let mut shares: Vec<f64> = scales.iter().map(density).collect();
-    let largest = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    shares.iter_mut().for_each(|share| *share = (*share - largest).exp());
-    let total: f64 = shares.iter().sum();
-    shares.iter_mut().for_each(|share| *share /= total);
-    shares
 }
 
 #[cfg(test)]

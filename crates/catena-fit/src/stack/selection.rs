@@ -3,8 +3,9 @@
 use catena::data::Dataset;
 
 use super::member::{Combination, Member, MemberKind, PoolComponent};
-use super::pool::{Pool, Scale, Split, single_widening};
+use super::pool::{Pool, Split, single_widening};
 use super::rows::{RowRegression, RowRule};
+use super::scales::Scale;
 use crate::cost::limits;
 use crate::error::FitError;
 use crate::families::{Comparison, FamilyTrial};
@@ -17,7 +18,7 @@ use crate::scores::{Densities, HeldOutScores, MixtureDensities, Scores, mean_wit
 
 /// A pool must be better than the best single model by this many nats per cell.
 const WORTHWHILE: f64 = 0.02;
-/// Iterations with which a member continues on the whole table if it was compared on a sample of it.
+/// Iterations with which a member continues on the whole table if it was learned from some of its rows.
 const CONTINUED: usize = 12;
 
 /// The members of a pool and their scores.
@@ -173,8 +174,8 @@ fn used<'a>(candidates: Vec<Candidate<'a>>, pool: Pool, best: Candidate<'a>) -> 
     (kept, pool)
 }
 
-/// A family as a member, learned on the whole table as it was learned on the folds. On a table that was compared by a sample, it
-/// continues from the model of the sample.
+/// A family as a member, learned on the whole table as it was learned on the folds. If it was learned from some rows only, it
+/// continues from that model.
 fn model_member(
     table: &Dataset,
     comparison: &Comparison,
@@ -184,7 +185,7 @@ fn model_member(
 ) -> Result<MemberKind, FitError> {
     let preparation = Preparation::fitted(table, units, &trial.transforms)?;
     let prepared = PreparedTable::of(table, &preparation, options)?;
-    let (settings, starts, multipliers) = if comparison.sample.n_rows() < table.n_rows() {
+    let (settings, starts, multipliers) = if comparison.n_learning < table.n_rows() {
         let of_sample = Preparation::fitted(&comparison.sample, units, &trial.transforms)?;
         (limits(CONTINUED, CONTINUED), vec![rescaled(&trial.model, &of_sample, &preparation)?], &[][..])
     } else {
