@@ -100,7 +100,7 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
             added: &added,
             printing: *printing,
         };
-        if !parts.members.is_empty() {
+        if parts.combination.is_some() {
             console.say("the model is a pool of several members; a table filled in blocks uses its best single model only");
         }
         if arguments.options.dry_run {

@@ -115,7 +115,7 @@ impl Cells {
                 }
                 exponents[member] = next;
                 // Rounding may leave cells that only this member covered without precision.
-                if sums.precisions.iter().any(|total| !(*total > 0.0)) {
+                if sums.precisions.iter().any(|total| total.is_nan() || *total <= 0.0) {
                     exponents[member] = before;
                     sums = self.sums(exponents);
                     continue;
