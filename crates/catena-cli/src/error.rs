@@ -76,6 +76,23 @@ pub(crate) enum CliError {
         "{file}: forecasts, blocks and time models need one input, but {found} were selected; select one with --inputs"
     )]
     SeveralInputs { file: FileName, found: usize },
+    #[error("--max-gap {0}")]
+    MaxGap(DurationError),
+    #[error(
+        "{file}: --max-gap {gap} is not a positive number, but input {column} holds numbers, not times; give the gap as a number"
+    )]
+    GapNeedsTime { file: FileName, column: String, gap: String },
+    #[error(
+        "{file}: gaps are counted along one input, but {found} were selected; select one with --inputs, or use --max-std"
+    )]
+    GapInputs { file: FileName, found: usize },
+    #[error("--max-std {text} is not a positive number; write a number, or OUTPUT=NUMBER for one output")]
+    MaxStd { text: String },
+    #[error(
+        "{file}: {place}, column {column}: the model has the value {known} at this input, but this table has {value}; correct the \
+         table, fit a new model, or pass --append to add both as repeated measurements"
+    )]
+    KnownRow { file: FileName, place: Place, column: String, known: f64, value: f64 },
     #[error("{0}")]
     Period(String),
     #[error(

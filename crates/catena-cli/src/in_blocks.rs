@@ -9,14 +9,16 @@ use catena_fit::{Block, FitError, FitParts, InBlocks, Predictive, Quantity};
 use catena_io::FileName;
 use catena_io::read::csv::{BlockStart, CsvBlocks};
 use catena_io::read::{Format, ReadError};
+use catena_io::table::Column;
 use catena_io::write::{FilledColumns, ScratchRows, Target, copy_filled};
 use catena_store::About;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use crate::arguments::{Bytes, Printing, is_standard_stream};
+use crate::arguments::{Bytes, Digits, Printing, is_standard_stream};
 use crate::console::counted;
 use crate::error::CliError;
+use crate::limits::{LeftEmpty, LimitOptions, Limits};
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::predictions::Added;
 use crate::scoreboard::print_json;
@@ -31,6 +33,10 @@ pub(crate) struct BlockFilling<'a> {
     pub(crate) quantity: Quantity,
     /// Columns added for every output.
     pub(crate) added: &'a [Added],
+    /// Which cells stay empty.
+    pub(crate) limits: &'a LimitOptions,
+    /// Decimals of filled cells.
+    pub(crate) digits: Digits,
     pub(crate) printing: Printing,
 }
 
@@ -40,6 +46,12 @@ struct Placed {
     first_row: u64,
     n_rows: usize,
     before: Option<f64>,
+}
+
+/// The blocks of a file, and the decimals of its outputs; `None` if a number has an exponent.
+struct Layout {
+    placed: Vec<Placed>,
+    decimals: Vec<Option<u8>>,
 }
 
 /// Memory for everything but the blocks, in bytes.
@@ -54,20 +66,23 @@ impl BlockFilling<'_> {
     pub(crate) fn fill(&self, parts: &FitParts, about: &About, target: &Target) -> Result<(), CliError> {
         let blocks = self.open(about)?;
         self.check(&blocks, about, target)?;
+        let limits = self.limits.for_outputs(&about.outputs)?;
         let most = self.rows_per_block(parts, &blocks)?;
         let console = self.printing.console();
+        blocks.notes().iter().for_each(|note| console.say(note));
         let bar = console.reading();
         bar.set_length(3 * blocks.n_bytes());
         let mut sweep = InBlocks::new(parts).map_err(|cause| self.failed(cause))?;
-        let placed = self.forward(&mut sweep, &blocks, about, most, &bar)?;
+        let Layout { placed, decimals } = self.forward(&mut sweep, &blocks, about, most, &bar)?;
         let width = about.outputs.len() * (1 + self.added.len());
         let mut rows = ScratchRows::beside(target, width)?;
-        let mut n_missing = 0;
+        let (mut n_missing, mut left) = (0, LeftEmpty::default());
         for block in placed.iter().rev() {
             let (source, inputs) = self.read(&blocks, block, about)?;
             let predictive =
                 sweep.backward(&inputs, self.quantity).map_err(|error| source.in_user_terms(error))?;
-            rows.write(block.first_row, &self.numbers(&predictive, &inputs.values, about.outputs.len()))?;
+            let numbers = self.numbers(&predictive, &inputs.values, &limits, &mut left);
+            rows.write(block.first_row, &numbers)?;
             n_missing += inputs.values.iter().filter(|value| value.is_nan()).count();
             bar.set_position(2 * blocks.n_bytes() - block.start.byte());
         }
@@ -77,22 +92,24 @@ impl BlockFilling<'_> {
         let n_rows = placed.iter().map(|block| block.n_rows as u64).sum();
         let place = |name: &String| blocks.names().iter().position(|column| column == name);
         let columns = FilledColumns {
-            filled: about.outputs.iter().filter_map(place).collect(),
+            filled: about.outputs.iter().filter_map(place).zip(decimals).collect(),
             appended: self.added_names(about),
         };
         copy_filled(blocks.source(), n_rows, &mut rows.into_fillings(columns)?, target)?;
         bar.finish_and_clear();
         let n_blocks = placed.len();
         console.say(format!(
-            "filled {} in {}, using {} of at most {} rows",
-            counted(n_missing, "missing value"),
+            "filled {} in {}{}, using {} of at most {} rows",
+            counted(n_missing - left.total(), "missing value"),
             counted(about.outputs.len(), "output"),
+            left.text(),
             counted(n_blocks, "block"),
             most + 1
         ));
         if self.printing.json {
             return print_json(&json!({
                 "rows": n_rows, "missing": n_missing, "holes": n_missing, "blocks": n_blocks, "rows_per_block": most,
+                "filled": n_missing - left.total(), "left_empty": {"max_gap": left.by_gap, "max_std": left.by_std},
                 "log_evidence": sweep.log_evidence(),
             }));
         }
@@ -138,6 +155,10 @@ impl BlockFilling<'_> {
             let what = "a table filled in blocks is written as text; use the suffix .csv or .tsv";
             return Err(CliError::Blocks { file: target.file().clone(), what });
         }
+        if self.limits.max_gap.is_some() {
+            let what = "--max-gap needs the whole table in memory; drop --max-memory, or use --max-std";
+            return Err(CliError::Blocks { file: FileName::from(self.data), what });
+        }
         match self.added_names(about).into_iter().find(|name| blocks.names().contains(name)) {
             Some(name) => Err(CliError::NameTaken { file: FileName::from(self.data), name }),
             None => Ok(()),
@@ -166,8 +187,9 @@ impl BlockFilling<'_> {
         about: &About,
         most: usize,
         bar: &ProgressBar,
-    ) -> Result<Vec<Placed>, CliError> {
+    ) -> Result<Layout, CliError> {
         let mut placed: Vec<Placed> = vec![];
+        let mut decimals = vec![self.first_decimals(); about.outputs.len()];
         let (mut next, mut first_row, mut before) = (Some(blocks.first()), 0, None);
         let mut has_values = false;
         while let Some(start) = next {
@@ -177,6 +199,12 @@ impl BlockFilling<'_> {
             next = after;
             if table.n_rows() == 0 {
                 break;
+            }
+            if self.digits == Digits::Column {
+                let of_output = |name: &String| table.column(name).and_then(Column::decimals);
+                for (most, name) in decimals.iter_mut().zip(&about.outputs) {
+                    *most = most.zip(of_output(name)).map(|(most, here)| most.max(here));
+                }
             }
             let source = rows_of(table, about, Empty::Fine, self.printing.console())?;
             check_order(&source, before)?;
@@ -193,7 +221,16 @@ impl BlockFilling<'_> {
         match (placed.is_empty(), has_values) {
             (true, _) => Err(ReadError::NoRows { file: file() }.into()),
             (false, false) => Err(CliError::NoValues { file: file() }),
-            (false, true) => Ok(placed),
+            (false, true) => Ok(Layout { placed, decimals }),
+        }
+    }
+
+    /// The decimals of a filled cell before any cell was read.
+    fn first_decimals(&self) -> Option<u8> {
+        match self.digits {
+            Digits::Column => Some(0),
+            Digits::Full => None,
+            Digits::Decimals(decimals) => Some(decimals),
         }
     }
 
@@ -206,17 +243,28 @@ impl BlockFilling<'_> {
     }
 
     /// By row: the mean of every output, then the added numbers of every output.
-    fn numbers(&self, predictive: &Predictive, values: &[f64], n_outputs: usize) -> Vec<f64> {
+    fn numbers(
+        &self,
+        predictive: &Predictive,
+        values: &[f64],
+        limits: &Limits,
+        left: &mut LeftEmpty,
+    ) -> Vec<f64> {
+        let n_outputs = predictive.n_outputs();
         let mut numbers = Vec::with_capacity(values.len() * (1 + self.added.len()));
         for (row, cells) in values.chunks_exact(n_outputs).enumerate() {
             let places = row * n_outputs..(row + 1) * n_outputs;
-            numbers.extend(places.clone().map(|at| predictive.mean(at)));
+            let reason = |at: usize| limits.reason(predictive, at).filter(|_| values[at].is_nan());
+            for at in places.clone() {
+                let reason = reason(at);
+                reason.into_iter().for_each(|reason| left.count(reason));
+                numbers.push(if reason.is_some() { f64::NAN } else { predictive.mean(at) });
+            }
             for added in self.added {
-                numbers.extend(
-                    places.clone().zip(cells).map(|(at, cell)| {
-                        if cell.is_nan() { added.number(predictive, at) } else { f64::NAN }
-                    }),
-                );
+                numbers.extend(places.clone().zip(cells).map(|(at, cell)| {
+                    let is_filled = cell.is_nan() && reason(at).is_none();
+                    if is_filled { added.number(predictive, at) } else { f64::NAN }
+                }));
             }
         }
         numbers

@@ -10,6 +10,7 @@ mod error;
 mod in_blocks;
 mod interrupt;
 mod learning;
+mod limits;
 mod model_table;
 mod old_words;
 mod parameters;

@@ -11,7 +11,7 @@ use catena_store::{About, length_text};
 
 use crate::console::Console;
 use crate::error::CliError;
-use crate::source::{Source, Text, read_table};
+use crate::source::{Source, Text, read_table, warn_of_codes};
 
 /// How a table for a model is read.
 pub(crate) fn read_options(path: &Path, about: &About, format: Option<Format>, text: Text) -> ReadOptions {
@@ -19,7 +19,8 @@ pub(crate) fn read_options(path: &Path, about: &About, format: Option<Format>, t
         format: Format::of_path(path).or(format),
         text_columns: about.long.iter().map(|long| long.series.clone()).collect(),
         keep_piped_text: text == Text::Kept,
-        max_memory: None,
+        cells: about.cell_options(),
+        ..ReadOptions::default()
     }
 }
 
@@ -28,6 +29,7 @@ fn selection(about: &About) -> Selection {
     Selection {
         inputs: Some(about.inputs.iter().map(|input| input.name.clone()).collect()),
         time_axes: about.inputs.iter().filter_map(axis).collect(),
+        needs_columns: true,
         ..Selection::default()
     }
 }
@@ -65,7 +67,9 @@ pub(crate) fn read_rows(
     console: Console,
 ) -> Result<Source, CliError> {
     let table = read_table(path, &read_options(path, about, format, Text::Gone), console)?;
-    rows_of(table, about, Empty::Refused, console)
+    let source = rows_of(table, about, Empty::Refused, console)?;
+    warn_of_codes(&source.frame, console);
+    Ok(source)
 }
 
 /// Whether a table without any observed value is accepted.

@@ -7,7 +7,7 @@ use catena::index::RowIndex;
 use catena_fit::{FitError, MethodError};
 use catena_io::Place;
 use catena_io::read::{ReadOptions, read_with_progress};
-use catena_io::select::{Frame, Layout, Selection, select};
+use catena_io::select::{Frame, Layout, Selection, select, suspicious_codes};
 use catena_io::table::Table;
 use catena_io::write::Target;
 
@@ -53,7 +53,9 @@ pub(crate) fn read_table(path: &Path, options: &ReadOptions, console: Console) -
     };
     let table = read_with_progress(path, options, &mut show);
     bar.finish_and_clear();
-    Ok(table?)
+    let table = table?;
+    table.notes().iter().for_each(|note| console.say(note));
+    Ok(table)
 }
 
 /// Selects the columns of a table and prints the selection.
@@ -62,7 +64,15 @@ pub(crate) fn choose(table: Table, selection: &Selection, console: Console) -> R
     for sentence in frame.decision.sentences() {
         console.say(sentence);
     }
+    warn_of_codes(&frame, console);
     Ok(Source { table, frame })
+}
+
+/// Warns of values that look like codes for missing values.
+pub(crate) fn warn_of_codes(frame: &Frame, console: Console) {
+    for code in suspicious_codes(frame) {
+        console.say(format!("warning: {code}"));
+    }
 }
 
 impl Source {
@@ -87,8 +97,16 @@ impl Source {
 
     /// An error with rows and columns named as in the user's file.
     pub(crate) fn in_user_terms(&self, error: FitError) -> CliError {
+        self.in_terms_of_rows(error, None)
+    }
+
+    /// An error about some of the rows, `rows`, with rows and columns named as in the user's file.
+    pub(crate) fn in_terms_of_rows(&self, error: FitError, rows: Option<&[RowIndex]>) -> CliError {
         let file = self.table.file().clone();
-        let row_of = |row: RowIndex| self.place_of(row.get());
+        let row_of = |row: RowIndex| {
+            let own = rows.and_then(|rows| rows.get(row.get()).copied());
+            self.place_of(own.unwrap_or(row).get())
+        };
         match error {
             FitError::Data(DataError::ScalingOverflow { row, .. })
             | FitError::Method(MethodError::Inference(catena::inference::InferenceError::Overflow { row })) => {
@@ -119,7 +137,7 @@ impl Source {
     }
 
     /// The place of a row in the file.
-    fn place_of(&self, row: usize) -> Place {
+    pub(crate) fn place_of(&self, row: usize) -> Place {
         match &self.frame.layout {
             Layout::Wide { .. } => self.table.place_of(row),
             Layout::Long { row_of, output_of, .. } => {

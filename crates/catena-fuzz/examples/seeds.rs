@@ -116,6 +116,7 @@ fn about(dim: usize) -> About {
         outputs: vec!["a".to_owned(), "b".to_owned()],
         long: (dim == 1).then_some(long),
         noise_columns: vec![],
+        cells: Default::default(),
         caller: None,
     }
 }

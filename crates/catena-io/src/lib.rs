@@ -1,6 +1,6 @@
 //! Tables and model files: the only crate of catena that knows file formats.
 //!
-//! - [`read::read`] reads a CSV, TSV, Parquet or Arrow file into a [`table::Table`]; [`select::select`] lays out its inputs and
+//! - [`read::read`] reads a CSV, TSV, Parquet or Arrow file or a spreadsheet into a [`table::Table`]; [`select::select`] lays out its inputs and
 //!   outputs as a [`select::Frame`].
 //! - [`write::write_table`] writes a table; [`write::write_completed`] writes the table that was read with its missing cells filled
 //!   and every other cell unchanged.
@@ -13,6 +13,7 @@ mod format;
 pub mod journal;
 pub mod memory;
 pub mod model_file;
+mod packing;
 pub mod read;
 pub mod select;
 pub mod stream;

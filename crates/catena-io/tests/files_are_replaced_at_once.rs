@@ -65,7 +65,7 @@ fn unfinished_files_vanish() {
 fn a_full_disk_is_said_so() {
     use catena_io::model_file::{Container, ModelFileError};
     use catena_io::read::Format;
-    for &format in Format::ALL {
+    for format in Format::ALL.iter().copied().filter(|format| format.is_written()) {
         let full = Target::new(Path::new("/dev/full"), Some(format)).unwrap();
         let error = write_table(&table(100_000), &full).unwrap_err();
         assert!(matches!(error, WriteError::DiskFull { .. }), "{format:?}: {error:?}");

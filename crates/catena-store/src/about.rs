@@ -1,5 +1,6 @@
 //! Names and time axes of the table of a fit.
 
+use catena_io::read::CellOptions;
 use catena_io::select::{Frame, Input, LongColumns};
 use serde_json::Value;
 
@@ -16,6 +17,8 @@ pub struct About {
     pub long: Option<LongColumns>,
     /// Columns with the known noise of each output; empty if there are none.
     pub noise_columns: Vec<String>,
+    /// How the cells of the table were said to be written; new tables are read in the same way.
+    pub cells: CellOptions,
     /// Data of the program that saved the model; other programs keep it unchanged.
     pub caller: Option<Value>,
 }
@@ -30,8 +33,22 @@ impl About {
             outputs: frame.outputs.clone(),
             long: long.cloned(),
             noise_columns: noise_columns.to_vec(),
+            cells: CellOptions::default(),
             caller: None,
         }
+    }
+
+    /// The same table, with cells that are written in this way.
+    #[must_use]
+    pub fn with_cells(self, cells: &CellOptions) -> Self {
+        Self { cells: cells.clone(), ..self }
+    }
+
+    /// How the cells of new tables are read: as said for the first table, with dates in its order.
+    pub fn cell_options(&self) -> CellOptions {
+        let order = |input: &Input| input.time.as_ref()?.style.form.order();
+        let dates = self.cells.dates.or_else(|| self.inputs.iter().find_map(order));
+        CellOptions { dates, ..self.cells.clone() }
     }
 
     /// Whether the only input is a time.

@@ -11,6 +11,7 @@ use catena_fit::{
 use catena_io::FileName;
 use catena_io::memory::default_limit;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError, ModelLock};
+use catena_io::read::CellOptions;
 use catena_io::select::{Input, LongColumns};
 use catena_io::table::NumberStyle;
 use catena_io::time::TimeAxis;
@@ -38,6 +39,8 @@ struct Header {
     outputs: Vec<String>,
     long: Option<[String; 3]>,
     noise_columns: Vec<String>,
+    #[serde(default, skip_serializing_if = "CellOptions::is_default")]
+    cells: CellOptions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caller: Option<Value>,
     method: Named,
@@ -159,6 +162,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         outputs: about.outputs.clone(),
         long: about.long.as_ref().map(|long| [long.time.clone(), long.series.clone(), long.value.clone()]),
         noise_columns: about.noise_columns.clone(),
+        cells: about.cells.clone(),
         caller: about.caller.clone(),
         method: Named::of_method(*method),
         structure: Named::of_structure(*structure),
@@ -363,6 +367,7 @@ fn about_of(header: &Header) -> About {
         outputs: header.outputs.clone(),
         long: header.long.clone().map(|[time, series, value]| LongColumns { time, series, value }),
         noise_columns: header.noise_columns.clone(),
+        cells: header.cells.clone(),
         caller: header.caller.clone(),
     }
 }

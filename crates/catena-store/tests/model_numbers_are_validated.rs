@@ -38,6 +38,7 @@ fn model_file() -> Vec<u8> {
         outputs: vec!["a".to_owned(), "b".to_owned()],
         long: None,
         noise_columns: vec![],
+        cells: Default::default(),
         caller: None,
     };
     to_bytes(&fit, &about).unwrap()

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use catena_io::read::{Format, ReadOptions};
+use catena_io::read::{CellOptions, Format, ReadOptions};
 use catena_io::select::{LongColumns, Selection};
+use catena_io::table::{DateOrder, Decimal};
 use clap::Args;
 
 use super::values;
@@ -12,7 +13,8 @@ use super::values;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct Columns {
-    /// Input columns [default: the only column of times, else the first column].
+    /// Input columns; `row` without such a column means row numbers [default: the only column of times; else year, month, ... joined;
+    /// else latitude and longitude; else the first column].
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = values::column)]
     pub(crate) inputs: Option<Vec<String>>,
     /// Output columns [default: all other numeric columns].
@@ -24,9 +26,21 @@ pub(crate) struct Columns {
     /// Columns with the known noise standard deviation of every cell: one per output, or OUTPUT=COLUMN.
     #[arg(long, value_name = "E,F", value_delimiter = ',', value_parser = values::column)]
     pub(crate) noise_columns: Vec<String>,
-    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet or arrow.
+    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet, arrow, xlsx or ods.
     #[arg(long, value_parser = values::format)]
     pub(crate) format: Option<Format>,
+    /// Codes for missing values beside NA and the like, such as -999.
+    #[arg(long, value_name = "CODE,CODE", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) missing: Vec<String>,
+    /// Decimal sign: point or comma [default: a point, or a comma if numbers such as 3,14 show it].
+    #[arg(long, value_parser = values::decimal, value_name = "point|comma")]
+    pub(crate) decimal: Option<Decimal>,
+    /// Order of dates with the year last: day-first or month-first [default: as dates such as 15/03/2013 show it].
+    #[arg(long, value_parser = values::date_order, value_name = "ORDER")]
+    pub(crate) dates: Option<DateOrder>,
+    /// Sheet of a spreadsheet [default: the first that is not empty].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) sheet: Option<String>,
 }
 
 impl Columns {
@@ -35,8 +49,15 @@ impl Columns {
         ReadOptions {
             format: Format::of_path(path).or(self.format),
             text_columns: self.long.iter().map(|columns| columns.series.clone()).collect(),
+            cells: self.cells(),
+            sheet: self.sheet.clone(),
             ..ReadOptions::default()
         }
+    }
+
+    /// How cells are written.
+    pub(crate) fn cells(&self) -> CellOptions {
+        CellOptions { missing: self.missing.clone(), decimal: self.decimal, dates: self.dates }
     }
 
     /// Which columns are selected.

@@ -11,7 +11,8 @@ pub(crate) use output::{
     PredictionOptions, Printing, TableTarget, check_apart, is_standard_stream, lock_model_target,
 };
 pub(crate) use values::{
-    Bytes, Horizon, KernelOption, column, count, format, horizon, one_structure, positive, probability,
+    Bytes, Digits, Horizon, KernelOption, column, count, digits, format, horizon, one_structure, positive,
+    probability,
 };
 
 use clap::{Parser, Subcommand};
@@ -22,8 +23,8 @@ use crate::verbs::{
 
 /// Multi-output Gaussian process regression on tables with missing values: fill, predict, forecast, compare, report.
 ///
-/// Tables are .csv, .tsv, .txt, .parquet, .arrow or .feather; `-` is standard input or output. Missing values are
-/// empty cells, NA, N/A, NaN, null, none or a single -.
+/// Tables are .csv, .tsv, .txt, .parquet, .arrow or .feather, also packed as .gz or .zst, and sheets of .xlsx or .ods; `-` is standard
+/// input or output. Missing values are empty cells, NA, N/A, #N/A, NaN, null, none, ?, a single - or a point; --missing adds codes.
 #[derive(Debug, Parser)]
 #[command(name = "catena", version, max_term_width = 110, after_help = EXAMPLES)]
 pub(crate) struct Command {

@@ -8,6 +8,7 @@ use catena_io::FileName;
 use catena_io::memory::{bytes_of, bytes_text};
 use catena_io::read::Format;
 use catena_io::select::{Input, LongColumns};
+use catena_io::table::{DateOrder, Decimal};
 use catena_io::units::Duration;
 
 use crate::error::CliError;
@@ -149,6 +150,49 @@ pub(crate) fn format(text: &str) -> Result<Format, String> {
     Format::of_name(text).ok_or_else(|| format!("write {}", Format::names()))
 }
 
+/// `point` or `comma`, or the sign itself.
+pub(super) fn decimal(text: &str) -> Result<Decimal, String> {
+    match text {
+        "point" | "." => Ok(Decimal::Point),
+        "comma" | "," => Ok(Decimal::Comma),
+        _ => Err("write point or comma".to_owned()),
+    }
+}
+
+/// `day-first` or `month-first`.
+pub(super) fn date_order(text: &str) -> Result<DateOrder, String> {
+    match text {
+        "day-first" => Ok(DateOrder::DayFirst),
+        "month-first" => Ok(DateOrder::MonthFirst),
+        _ => Err("write day-first or month-first".to_owned()),
+    }
+}
+
+/// How many decimals filled cells have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Digits {
+    /// As many as their column.
+    Column,
+    /// All digits.
+    Full,
+    /// This many decimals.
+    Decimals(u8),
+}
+
+/// `column`, `full` or a number of decimals.
+pub(crate) fn digits(text: &str) -> Result<Digits, String> {
+    match text {
+        "column" => Ok(Digits::Column),
+        "full" => Ok(Digits::Full),
+        _ => {
+            let decimals = text.parse().ok().filter(|decimals| *decimals <= 17);
+            decimals
+                .map(Digits::Decimals)
+                .ok_or_else(|| "write column, full or a number of decimals".to_owned())
+        }
+    }
+}
+
 /// A probability strictly between 0 and 1.
 pub(crate) fn probability(text: &str) -> Result<f64, String> {
     let probability = text.parse().ok().filter(|value: &f64| *value > 0.0 && *value < 1.0);
@@ -205,7 +249,10 @@ mod tests {
             state("both").is_err(),
             long_columns("a,b").is_err(),
             long_columns("a,,c").is_err(),
-            format("xlsx").is_err(),
+            format("docx").is_err(),
+            decimal("dot").is_err(),
+            date_order("first").is_err(),
+            digits("18").is_err(),
             probability("1").is_err(),
             bytes("many").is_err(),
             horizon("0").is_err(),

@@ -20,6 +20,9 @@ Examples:
   catena fit sensors.csv --inputs x,y --outputs temp,salt -o sea.catena
   catena fit sensors.csv --budget thorough --parameters-out p.json -o sensors.catena
   catena fit sensors.csv --latents 2 --kernel matern32/matern12 -o sensors.catena
+  catena fit sensors.csv.gz --missing -999,-9999 -o sensors.catena       codes for missing values
+  catena fit book.xlsx --sheet 2013 --dates day-first -o book.catena
+  catena fit german.csv --decimal comma --inputs row -o german.catena    row numbers as the input
   catena fit sensors.csv --dry-run -o sensors.catena";
 
 /// Options of `fit`.
@@ -51,6 +54,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
     let Some(fit) = request.learn(&source, "fit", *printing)? else { return Ok(()) };
     let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
+    let about = about.with_cells(&columns.cells());
     save_under(&lock, &fit, &about, output)?;
     if let Some(path) = parameters_out {
         parameters::write(&fit, about.is_time(), path)?;

@@ -4,20 +4,24 @@ use std::path::{Path, PathBuf};
 
 use catena::index::{OutputIndex, RowIndex};
 use catena_fit::{Fit, FitParts};
+use catena_io::read::ReadOptions;
 use catena_io::select::{Frame, Layout, LongColumns};
 use catena_io::table::{Column, ColumnData, Table};
 use catena_io::write::{Completion, FilledColumn, Target, write_completed};
 use catena_store::load_parts;
 use clap::Args;
+use serde_json::json;
 
-use crate::arguments::{Columns, ModelOptions, PredictionOptions, Printing, TableTarget};
+use crate::arguments::{Columns, Digits, ModelOptions, PredictionOptions, Printing, TableTarget, digits};
 use crate::console::counted;
 use crate::error::CliError;
 use crate::in_blocks::BlockFilling;
 use crate::learning::{FitRequest, fit_watched, warn};
+use crate::limits::{LeftEmpty, LimitOptions, Limits};
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::plan::Plan;
 use crate::predictions::Added;
+use crate::scoreboard::{print_json, summary_json};
 use crate::source::{Source, Text, open, read_table};
 
 const EXAMPLES: &str = "\
@@ -25,6 +29,8 @@ Examples:
   catena impute sensors.csv -o filled.csv
   catena impute sensors.csv --std -o filled.parquet          with standard deviations
   catena impute log.csv --long time,sensor,value -o filled.csv
+  catena impute sensors.csv --max-gap 6h --max-std 0.5 -o filled.csv     leave long gaps and uncertain cells empty
+  catena impute sensors.csv.gz --missing -999 --digits full -o filled.csv.gz
   cat sensors.csv | catena impute - | head
   catena impute big.csv --no-learn --parameters p.json -o filled.csv
   catena impute new.csv --model sensors.catena -o filled.csv         use a saved model
@@ -53,6 +59,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     std: bool,
     #[command(flatten)]
+    limits: LimitOptions,
+    /// Decimals of filled cells in text: column (as many as the observed cells of the column), full, or a number.
+    #[arg(long, value_parser = digits, default_value = "column", value_name = "column|full|N")]
+    digits: Digits,
+    #[command(flatten)]
     prediction: PredictionOptions,
     #[command(flatten)]
     columns: Columns,
@@ -74,13 +85,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let mut source = open(data, columns, (text, &arguments.options), console)?;
     check_columns(arguments, &source, columns.long.as_ref())?;
-    let Some(options) = request.for_table(&source.frame, "impute", *printing)? else { return Ok(()) };
+    let limits = arguments.limits.for_table(&source.frame)?;
     let n_missing = n_missing(&source);
+    if n_missing == 0 && !arguments.options.dry_run {
+        return copy(arguments, &source, &target, columns.long.as_ref());
+    }
+    let Some(options) = request.for_table(&source.frame, "impute", *printing)? else { return Ok(()) };
     let dataset = source.take_dataset(&target)?;
     let fit = fit_watched(&dataset, &options, console).map_err(|error| source.in_user_terms(error))?;
     warn(&fit, console);
-    complete(arguments, &source, n_missing, &fit, &target, columns.long.as_ref())?;
-    printing.summary(&fit)
+    complete(arguments, &source, (n_missing, &limits), &fit, &target, columns.long.as_ref())
+}
+
+/// Writes a table without missing values, which needs no model.
+fn copy(
+    arguments: &Arguments,
+    source: &Source,
+    target: &Target,
+    long: Option<&LongColumns>,
+) -> Result<(), CliError> {
+    let (n_rows, printing) = (source.table.n_rows(), arguments.printing);
+    let names = added_columns(arguments, &source.frame, long).into_iter().flat_map(|(_, names)| names);
+    let appended = names.map(|name| added_column(&source.table, name, vec![])).collect();
+    write_completed(&source.table, &Completion { filled: vec![], appended }, target)?;
+    printing.console().say("the table has no missing values; it was copied without a fit");
+    if printing.json {
+        return print_json(&json!({"rows": n_rows, "missing": 0, "holes": 0, "filled": 0}));
+    }
+    Ok(())
 }
 
 /// Fills a table with a saved model, in blocks if memory is limited.
@@ -89,6 +121,7 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
     let console = printing.console();
     let target = checked_target(arguments)?;
     let (parts, about) = load_parts(model)?;
+    let about = if columns.cells().is_default() { about } else { about.with_cells(&columns.cells()) };
     if let Some(limit) = arguments.options.max_memory {
         let added = Added::requested(arguments.std, &arguments.prediction);
         let filling = BlockFilling {
@@ -98,6 +131,8 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
             limit,
             quantity: arguments.prediction.quantity(),
             added: &added,
+            limits: &arguments.limits,
+            digits: arguments.digits,
             printing: *printing,
         };
         if parts.combination.is_some() {
@@ -109,17 +144,22 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
         return filling.fill(&parts, &about, &target);
     }
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
-    let table = read_table(data, &read_options(data, &about, columns.format, text), console)?;
+    let options =
+        ReadOptions { sheet: columns.sheet.clone(), ..read_options(data, &about, columns.format, text) };
+    let table = read_table(data, &options, console)?;
     let mut source = rows_of(table, &about, Empty::Refused, console)?;
     check_columns(arguments, &source, about.long.as_ref())?;
     if arguments.options.dry_run {
         return Plan::with_model(&source.frame, &parts).show("impute", printing.json, console);
     }
+    let limits = arguments.limits.for_table(&source.frame)?;
     let n_missing = n_missing(&source);
+    if n_missing == 0 {
+        return copy(arguments, &source, &target, about.long.as_ref());
+    }
     let parts = FitParts { table: source.take_dataset(&target)?, ..parts };
     let fit = Fit::from_parts(parts).map_err(|error| source.in_user_terms(error))?;
-    complete(arguments, &source, n_missing, &fit, &target, about.long.as_ref())?;
-    printing.summary(&fit)
+    complete(arguments, &source, (n_missing, &limits), &fit, &target, about.long.as_ref())
 }
 
 /// The checked target; it may be the table itself, but no other input. In a dry run only JSON goes to standard output.
@@ -133,17 +173,35 @@ fn checked_target(arguments: &Arguments) -> Result<Target, CliError> {
 fn complete(
     arguments: &Arguments,
     source: &Source,
-    n_missing: usize,
+    (n_missing, limits): (usize, &Limits),
     fit: &Fit,
     target: &Target,
     long: Option<&LongColumns>,
 ) -> Result<(), CliError> {
-    let completion = completion(arguments, source, fit, long)?;
+    let (completion, left) = completion(arguments, source, fit, (limits, target), long)?;
     write_completed(&source.table, &completion, target)?;
-    let (missing, outputs) =
-        (counted(n_missing, "missing value"), counted(source.frame.n_outputs(), "output"));
-    arguments.printing.console().say(format!("filled {missing} in {outputs}"));
-    Ok(())
+    let n_filled = n_missing.saturating_sub(left.total());
+    let (filled, outputs) = (counted(n_filled, "missing value"), counted(source.frame.n_outputs(), "output"));
+    let printing = arguments.printing;
+    printing.console().say(format!("filled {filled} in {outputs}{}", left.text()));
+    if !printing.json {
+        return Ok(());
+    }
+    let mut summary = summary_json(fit.summary());
+    if let Some(entries) = summary.as_object_mut() {
+        entries.insert("filled".to_owned(), json!(n_filled));
+        entries.insert("left_empty".to_owned(), json!({"max_gap": left.by_gap, "max_std": left.by_std}));
+    }
+    print_json(&summary)
+}
+
+/// The number of decimals of filled cells of a column.
+fn decimals(arguments: &Arguments, table: &Table, position: usize, target: &Target) -> Option<u8> {
+    match arguments.digits {
+        Digits::Full => None,
+        Digits::Decimals(decimals) => Some(decimals),
+        Digits::Column => table.columns()[position].decimals().filter(|_| target.format().is_text()),
+    }
 }
 
 /// The number of missing values; of a long table, those that have a row.
@@ -195,23 +253,56 @@ fn completion(
     arguments: &Arguments,
     source: &Source,
     fit: &Fit,
+    (limits, target): (&Limits, &Target),
     long: Option<&LongColumns>,
-) -> Result<Completion, CliError> {
+) -> Result<(Completion, LeftEmpty), CliError> {
     let predictive =
         fit.predict_rows(arguments.prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
     let Source { table, frame } = source;
-    let filled = frame.to_table_columns(|at| predictive.mean(at)).into_iter();
-    let filled = filled.map(|(position, values)| FilledColumn { position, values }).collect();
     let (observations, n_outputs) = (fit.table().observations(), frame.n_outputs());
     let is_observed =
         |at: usize| observations.is_observed(RowIndex::new(at / n_outputs), OutputIndex::new(at % n_outputs));
+    let is_empty = |at: usize| !is_observed(at) && limits.reason(&predictive, at).is_some();
+    let mean = |at| if is_empty(at) { f64::NAN } else { predictive.mean(at) };
+    let filled = frame.to_table_columns(mean).into_iter();
+    let filled = filled.map(|(position, values)| FilledColumn {
+        position,
+        values,
+        decimals: decimals(arguments, table, position, target),
+    });
+    let filled = filled.collect();
     let mut appended = vec![];
     for (added, names) in added_columns(arguments, frame, long) {
-        let number = |at| if is_observed(at) { f64::NAN } else { added.number(&predictive, at) };
+        let number =
+            |at| if is_observed(at) || is_empty(at) { f64::NAN } else { added.number(&predictive, at) };
         let columns = frame.to_table_columns(number).into_iter();
         appended.extend(columns.zip(names).map(|((_, values), name)| added_column(table, name, values)));
     }
-    Ok(Completion { filled, appended })
+    let mut left = LeftEmpty::default();
+    let has_cell = cells_of_table(frame);
+    for at in (0..frame.n_rows() * n_outputs).filter(|at| has_cell(*at) && !is_observed(*at)) {
+        if let Some(reason) = limits.reason(&predictive, at) {
+            left.count(reason);
+        }
+    }
+    Ok((Completion { filled, appended }, left))
+}
+
+/// Whether a cell of a frame is in its table: a long table need not have all of them.
+fn cells_of_table(frame: &Frame) -> impl Fn(usize) -> bool {
+    let cells = match &frame.layout {
+        Layout::Wide { .. } => None,
+        Layout::Long { row_of, output_of, .. } => {
+            let mut cells = vec![false; frame.n_rows() * frame.n_outputs()];
+            for (row, output) in row_of.iter().zip(output_of) {
+                if let Some(output) = output {
+                    cells[*row as usize * frame.n_outputs() + *output as usize] = true;
+                }
+            }
+            Some(cells)
+        }
+    };
+    move |at| cells.as_ref().is_none_or(|cells| cells[at])
 }
 
 fn added_column(table: &Table, name: String, mut values: Vec<f64>) -> Column {

@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     target: TableTarget,
     #[command(flatten)]
     prediction: PredictionOptions,
-    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet or arrow.
+    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet, arrow, xlsx or ods.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
     #[command(flatten)]

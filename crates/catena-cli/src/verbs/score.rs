@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
     model: PathBuf,
     /// Table with inputs and true values.
     truth: PathBuf,
-    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet or arrow.
+    /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet, arrow, xlsx or ods.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
     /// Score forecasts from many origins among the rows after the model's last row. Parameters stay fixed; each forecast is conditioned

@@ -9,7 +9,9 @@ const TOLERANCE: f64 = 1e-8;
 #[test]
 fn missing_values_are_filled_as_by_dense_algebra_and_nothing_else_changes() {
     let folder = prepared("impute_dense");
-    folder.run("impute waves.csv --no-learn --parameters p.json --std -o filled.csv").succeeded();
+    folder
+        .run("impute waves.csv --no-learn --parameters p.json --std --digits full -o filled.csv")
+        .succeeded();
     let rows = waves(72);
     let (before, after) = (columns(&wide(&rows)), columns(&folder.read("filled.csv")));
     for (output, name) in ["temp", "salt"].into_iter().enumerate() {
@@ -79,7 +81,7 @@ fn csv_and_parquet_and_arrow_give_the_same_predictions() {
     );
     let suffixes = ["csv", "parquet", "arrow", "tsv"];
     for suffix in suffixes {
-        let words = "impute waves.csv --outputs temp --no-learn --parameters one.json";
+        let words = "impute waves.csv --outputs temp --no-learn --parameters one.json --digits full";
         folder.run(&format!("{words} -o table.{suffix}")).succeeded();
         let words = "fit --no-learn --parameters p.json";
         folder.run(&format!("{words} table.{suffix} -o from_{suffix}.catena")).succeeded();
@@ -88,8 +90,8 @@ fn csv_and_parquet_and_arrow_give_the_same_predictions() {
     }
     assert!(numbers(&columns(&folder.read("table.csv")), "salt").iter().any(|value| value.is_nan()));
     // And back: a Parquet table as text again.
-    folder.run("impute table.parquet --no-learn --parameters p.json -o back.csv").succeeded();
-    folder.run("impute table.csv --no-learn --parameters p.json -o direct.csv").succeeded();
+    folder.run("impute table.parquet --no-learn --parameters p.json --digits full -o back.csv").succeeded();
+    folder.run("impute table.csv --no-learn --parameters p.json --digits full -o direct.csv").succeeded();
     let (back, direct) = (columns(&folder.read("back.csv")), columns(&folder.read("direct.csv")));
     for name in ["temp", "salt"] {
         assert_eq!(numbers(&back, name), numbers(&direct, name));
@@ -102,9 +104,11 @@ fn long_and_wide_tables_agree() {
     let folder = prepared("long");
     folder.write("long.csv", long(&waves(72)));
     let learn = "--no-learn --parameters p.json";
-    folder.run(&format!("impute waves.csv {learn} -o wide_filled.csv")).succeeded();
+    folder.run(&format!("impute waves.csv {learn} --digits full -o wide_filled.csv")).succeeded();
     folder
-        .run(&format!("impute long.csv --long time,series,value --std {learn} -o long_filled.csv"))
+        .run(&format!(
+            "impute long.csv --long time,series,value --std {learn} --digits full -o long_filled.csv"
+        ))
         .succeeded();
     let (from_wide, from_long) =
         (columns(&folder.read("wide_filled.csv")), columns(&folder.read("long_filled.csv")));

@@ -73,7 +73,7 @@ fn parameters_along_time_go_from_one_fit_to_another() {
     }
     // Other verbs take them too.
     folder.run("forecast first.csv --horizon 6h --no-learn --parameters p.json -o ahead.csv").succeeded();
-    folder.run("impute first.csv --no-learn --parameters p.json -o filled.csv").succeeded();
+    folder.run("impute first.csv --no-learn --parameters p.json --digits full -o filled.csv").succeeded();
     for (there, back, words) in [
         (r#""period": "1d""#, r#""period": "a day""#, &["wrong.json", "sums[0][2].period", "48h"][..]),
         (r#""quality""#, r#""frequency""#, &["sums[0][0].quality", "missing"]),
@@ -100,7 +100,7 @@ fn a_sum_is_kept_in_its_file_and_rolled_over_later_rows() {
     let folder = folder("rolling");
     let learn = "--kernel sho+rw+qp(24h,2) --budget quick";
     folder.run(&format!("fit first.csv {learn} -o m.catena")).succeeded();
-    folder.run(&format!("impute first.csv {learn} -o filled.csv")).succeeded();
+    folder.run(&format!("impute first.csv {learn} --digits full -o filled.csv")).succeeded();
     folder.run("predict m.catena -o rows.csv").succeeded();
     let (filled, rows) = (columns(&folder.read("filled.csv")), columns(&folder.read("rows.csv")));
     let holes: Vec<usize> = (0..480).filter(|hour| hour % 17 == 5).collect();
@@ -200,7 +200,9 @@ fn sums_are_read_as_sums_and_seasons_can_be_shared() {
         folder.run("fit first.csv --kernel sho+rw+shared(24h,2) --budget quick -o m.catena").succeeded();
     assert!(told.text().contains("season 1, shared"), "{}", told.text());
     folder.run("predict m.catena -o rows.csv").succeeded();
-    folder.run("impute first.csv --kernel sho+rw+shared(24h,2) --budget quick -o filled.csv").succeeded();
+    folder
+        .run("impute first.csv --kernel sho+rw+shared(24h,2) --budget quick --digits full -o filled.csv")
+        .succeeded();
     let (filled, rows) = (columns(&folder.read("filled.csv")), columns(&folder.read("rows.csv")));
     let holes: Vec<usize> = (0..480).filter(|hour| hour % 17 == 5).collect();
     assert!(holes.iter().all(|&row| filled["load"][row] == rows["load_mean"][row]), "to the bit");

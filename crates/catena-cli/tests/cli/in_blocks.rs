@@ -67,7 +67,7 @@ fn assert_same(actual: &str, expected: &str) {
 fn blocks_are_filled_as_the_table_in_memory_is() {
     let folder = with_model("blocks_equal", minute);
     folder.write("new.csv", table(6000, minute));
-    let words = "impute new.csv --model m.catena --std --interval 0.9";
+    let words = "impute new.csv --model m.catena --std --interval 0.9 --digits full";
     folder.run(&format!("{words} -o memory.csv")).succeeded();
     let outcome = folder.run(&format!("{words} --max-memory 31MB --json -o blocks.csv")).succeeded();
     let (expected, actual) = (folder.read("memory.csv"), folder.read("blocks.csv"));

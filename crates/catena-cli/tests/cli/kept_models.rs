@@ -79,7 +79,8 @@ fn scores_of_earlier_files_change_their_sign() {
 fn parameters_fill_the_same_cells() {
     let folder = kept();
     for (parameters, table) in PARAMETERS {
-        let words = format!("impute {table}.csv --no-learn --parameters {parameters}.json --std -o -");
+        let words =
+            format!("impute {table}.csv --no-learn --parameters {parameters}.json --std --digits full -o -");
         let expected = folder.read(&format!("{parameters}.filled.csv"));
         assert_same_answers(folder.run(&words).succeeded().text(), &expected, parameters);
     }

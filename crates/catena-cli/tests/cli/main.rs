@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod dense;
+mod everyday;
 mod files;
 mod filling;
 mod forecasting;
@@ -10,6 +11,7 @@ mod harness;
 mod in_blocks;
 mod interrupts;
 mod kept_models;
+
 mod models;
 mod showing;
 mod watching;

@@ -7,7 +7,7 @@ fn a_loaded_model_predicts_to_the_bit_what_it_did_before_it_was_saved() {
     let folder = prepared("save_load");
     // Learned, so that no number is round. `impute` predicts in memory, `predict` from the file; both print the shortest text that
     // reads back the same.
-    folder.run("impute waves.csv --budget quick --std -o filled.csv").succeeded();
+    folder.run("impute waves.csv --budget quick --std --digits full -o filled.csv").succeeded();
     folder.run("fit waves.csv --budget quick -o m.catena").succeeded();
     folder.run("predict m.catena -o rows.csv").succeeded();
     let (filled, rows) = (columns(&folder.read("filled.csv")), columns(&folder.read("rows.csv")));
@@ -40,7 +40,7 @@ fn every_method_and_structure_survives_its_file() {
     .enumerate()
     {
         let learn = format!("--no-learn --parameters p.json {words}");
-        folder.run(&format!("impute waves.csv {learn} -o filled{at}.csv")).succeeded();
+        folder.run(&format!("impute waves.csv {learn} --digits full -o filled{at}.csv")).succeeded();
         folder.run(&format!("fit waves.csv {learn} -o m{at}.catena")).succeeded();
         folder.run(&format!("predict m{at}.catena -o rows{at}.csv")).succeeded();
         let filled = columns(&folder.read(&format!("filled{at}.csv")));
@@ -127,7 +127,7 @@ fn an_output_without_values_keeps_its_place() {
         folder.run(&format!("{words} --no-learn --parameters p.json -o {name}.catena")).succeeded();
         folder.run(&format!("update {name}.catena new.csv -o more.catena")).succeeded();
         folder
-            .run(&format!("impute new.csv --model {name}.catena --quantiles 0.5 -o filled.csv"))
+            .run(&format!("impute new.csv --model {name}.catena --quantiles 0.5 --digits full -o filled.csv"))
             .succeeded();
         let filled = columns(&folder.read("filled.csv"));
         // One value of -3.5 has little influence on the temperature, which is about 20.

@@ -1,4 +1,4 @@
-//! Parquet and Arrow files: damaged ones give a table or an error.
+//! Parquet and Arrow files and spreadsheets: damaged ones give a table or an error.
 
 use catena_io::read::Format;
 use catena_io::select::{Selection, select};

@@ -112,6 +112,7 @@ fn keep(fitted: &Fit, table: &Dataset, rows: Option<&Predictive>, quantity: Quan
         outputs: (0..table.observations().n_outputs()).map(|at| name("y", at)).collect(),
         long: None,
         noise_columns: vec![],
+        cells: Default::default(),
         caller: None,
     };
     let Ok(bytes) = catena_store::to_bytes(fitted, &about) else { return };

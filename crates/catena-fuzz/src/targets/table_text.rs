@@ -69,7 +69,9 @@ pub(super) fn check_writing(table: &Table) {
     }
     let filled = table.columns().iter().enumerate().filter(|(_, column)| is_number(column));
     let values = vec![0.5; table.n_rows()];
-    let filled = filled.map(|(position, _)| FilledColumn { position, values: values.clone() }).collect();
+    let filled =
+        filled.map(|(position, _)| FilledColumn { position, values: values.clone(), decimals: None });
+    let filled = filled.collect();
     let completion = Completion { filled, appended: vec![] };
     if write_completed(table, &completion, &target).is_ok()
         && let Some(again) = read("a completed table")

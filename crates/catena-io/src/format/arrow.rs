@@ -18,7 +18,7 @@ use crate::table::Table;
 use crate::write::{TargetFile, WriteError};
 
 pub(super) const ARROW: Definition =
-    Definition { names: &["arrow", "feather", "ipc"], delimiting: None, read, write };
+    Definition { names: &["arrow", "feather", "ipc"], delimiting: None, read, write: Some(write) };
 
 fn read(source: Source<'_>, progress: Progress<'_>) -> Result<Table, ReadError> {
     let file = source.file;

@@ -5,6 +5,9 @@ use crate::read::{Progress, ReadError, Source};
 use crate::table::Table;
 use crate::write::{TargetFile, WriteError};
 
+/// Writes a table.
+pub(crate) type Write = fn(&Table, &mut TargetFile) -> Result<(), WriteError>;
+
 /// A table format: its names, its reader and its writer.
 pub(crate) struct Definition {
     /// Suffixes and names for `--format`, in lower case; the first is the usual one.
@@ -12,5 +15,6 @@ pub(crate) struct Definition {
     /// How cells are delimited, if it is text.
     pub(crate) delimiting: Option<Delimiting>,
     pub(crate) read: fn(Source<'_>, Progress<'_>) -> Result<Table, ReadError>,
-    pub(crate) write: fn(&Table, &mut TargetFile) -> Result<(), WriteError>,
+    /// The writer; `None` if the format is only read.
+    pub(crate) write: Option<Write>,
 }

@@ -6,12 +6,15 @@ mod delimited;
 mod from_arrow;
 mod guard;
 mod parquet;
+mod sheet;
 mod to_arrow;
 
 pub(crate) use definition::Definition;
 
 use std::fmt;
 use std::path::Path;
+
+use crate::packing::without_packing;
 
 /// How a table is stored.
 #[derive(Clone, Copy)]
@@ -25,14 +28,16 @@ impl Format {
         Self(&delimited::TXT),
         Self(&parquet::PARQUET),
         Self(&arrow::ARROW),
+        Self(&sheet::XLSX),
+        Self(&sheet::ODS),
     ];
 
     /// Comma-separated text, the format of pipes. A header with semicolons or tabs and no comma is read as separated by those.
     pub const CSV: Self = Self(&delimited::CSV);
 
-    /// The format of a path's suffix.
+    /// The format of a path's suffix; the suffix of a gzip or zstd archive is skipped, as in `table.csv.gz`.
     pub fn of_path(path: &Path) -> Option<Self> {
-        Self::of_name(path.extension()?.to_str()?)
+        Self::of_name(without_packing(path).extension()?.to_str()?)
     }
 
     /// The format of a name such as `csv` or `parquet`.
@@ -48,7 +53,16 @@ impl Format {
 
     /// The usual names of all formats, as `csv, tsv or parquet`.
     pub fn names() -> String {
-        let names: Vec<&str> = Self::ALL.iter().map(|format| format.name()).collect();
+        Self::listed(Self::ALL.iter())
+    }
+
+    /// The usual names of the formats that can be written.
+    pub fn written_names() -> String {
+        Self::listed(Self::ALL.iter().filter(|format| format.is_written()))
+    }
+
+    fn listed<'a>(formats: impl Iterator<Item = &'a Self>) -> String {
+        let names: Vec<&str> = formats.map(|format| format.name()).collect();
         match names.split_last() {
             Some((last, [])) => (*last).to_owned(),
             Some((last, others)) => format!("{} or {last}", others.join(", ")),
@@ -59,6 +73,11 @@ impl Format {
     /// Whether it is delimited text, whose cells can be copied and which can be read in blocks.
     pub fn is_text(self) -> bool {
         self.0.delimiting.is_some()
+    }
+
+    /// Whether tables can be written in it; spreadsheets are only read.
+    pub fn is_written(self) -> bool {
+        self.0.write.is_some()
     }
 
     pub(crate) fn definition(self) -> &'static Definition {

@@ -23,7 +23,7 @@ use crate::table::Table;
 use crate::write::{TargetFile, WriteError};
 
 pub(super) const PARQUET: Definition =
-    Definition { names: &["parquet", "pq"], delimiting: None, read, write };
+    Definition { names: &["parquet", "pq"], delimiting: None, read, write: Some(write) };
 
 const ROWS_PER_BATCH: usize = 8192;
 

@@ -11,8 +11,8 @@ use crate::place::{Excerpt, FileName};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
-    /// A gzip archive.
-    Gzip,
+    /// An archive of a kind that is not read.
+    Archive,
     /// A zip archive or a spreadsheet.
     Zip,
     /// A Parquet file.
@@ -28,8 +28,10 @@ pub enum Content {
 impl fmt::Display for Content {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::Gzip => "is a gzip archive; unpack it first",
-            Self::Zip => "is a zip archive or a spreadsheet; save it as CSV first",
+            Self::Archive => "is an archive of another kind than gzip and zstd; unpack it first",
+            Self::Zip => {
+                "is a zip archive or a spreadsheet; give a spreadsheet the suffix .xlsx or .ods, or save it as CSV"
+            }
             Self::Parquet => "is a Parquet file; give it the suffix .parquet",
             Self::Arrow => "is an Arrow file; give it the suffix .arrow",
             Self::Binary => "is not text but a binary file; save it as CSV first",
@@ -52,7 +54,7 @@ pub enum ReadError {
     #[error("{file}: the suffix names no table format; use {known}, or pass --format")]
     UnknownFormat { file: FileName, known: String },
     #[error(
-        "{file}: only delimited text can be read in blocks; save the table as .csv, or allow more memory"
+        "{file}: only delimited text that is not packed can be read in blocks; save the table as .csv, or allow more memory"
     )]
     NotInBlocks { file: FileName },
     #[error("{file}: the file is empty; expected a header and rows")]
@@ -106,6 +108,8 @@ pub enum ReadError {
     Damaged { file: FileName, format: &'static str, detail: String },
     #[error("{file}: column {column} has the type {type_name}, which is not supported; remove or convert it")]
     UnsupportedType { file: FileName, column: String, type_name: String },
+    #[error("{file}: has no sheet {name:?}; its sheets are {known}")]
+    NoSheet { file: FileName, name: String, known: String },
     #[error("{file}: changed while it was in use; run again")]
     Changed { file: FileName },
     #[error("{file}: a stream cannot be read twice, and its text was not stored; save it to a file first")]

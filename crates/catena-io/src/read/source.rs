@@ -4,9 +4,31 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::ReadError;
 use crate::memory::{bytes_text, default_limit};
+use crate::packing::{Packing, packing_of};
 use crate::place::FileName;
+use crate::table::{DateOrder, Decimal};
+
+/// How the cells of a table are written, as far as the user says it. A model keeps it for new tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CellOptions {
+    /// Codes for missing values, such as `-999`, beside the words that always mean one.
+    pub missing: Vec<String>,
+    /// The decimal sign; by default a point, or a comma if the beginning of the text shows it.
+    pub decimal: Option<Decimal>,
+    /// The order of dates with the year last; by default as the beginning of the text shows it.
+    pub dates: Option<DateOrder>,
+}
+
+impl CellOptions {
+    /// Whether the user said nothing.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
 
 /// How a table is read.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +40,10 @@ pub struct ReadOptions {
     /// Whether the text of a pipe is kept in memory, so that the table can be written back with its cells unchanged. A file is
     /// read again instead.
     pub keep_piped_text: bool,
+    /// How cells are written.
+    pub cells: CellOptions,
+    /// The sheet of a spreadsheet; by default the first that is not empty.
+    pub sheet: Option<String>,
     /// The most memory a table may take, in bytes; by default [`crate::memory::default_limit`].
     pub max_memory: Option<u64>,
 }
@@ -56,6 +82,8 @@ pub(crate) struct OpenFile {
     pub(crate) path: PathBuf,
     pub(crate) file: File,
     pub(crate) metadata: Metadata,
+    /// The packing of a file; `None` for pipes and devices, whose first bytes cannot be read twice.
+    pub(crate) packing: Option<Packing>,
 }
 
 impl OpenFile {
@@ -67,12 +95,13 @@ impl OpenFile {
             io::ErrorKind::IsADirectory => ReadError::IsDirectory { file: name() },
             _ => ReadError::Io { file: name(), source },
         };
-        let file = File::open(path).map_err(failed)?;
+        let mut file = File::open(path).map_err(failed)?;
         let metadata = file.metadata().map_err(failed)?;
         if metadata.is_dir() {
             return Err(ReadError::IsDirectory { file: name() });
         }
-        Ok(Self { path: path.to_owned(), file, metadata })
+        let packing = if metadata.is_file() { packing_of(&mut file).map_err(failed)? } else { None };
+        Ok(Self { path: path.to_owned(), file, metadata, packing })
     }
 }
 

@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use super::coordinates::coordinates;
+use super::date_parts::DateParts;
+use super::input::{InputSource, ROW};
 use super::{SelectError, Selection, nearest_name};
 use crate::place::{Excerpt, FileName};
 use crate::table::{Column, ColumnData, Table, UnsupportedColumn};
@@ -16,6 +19,16 @@ pub enum Reason {
     OnlyTime,
     /// There is no column of times, and it is the first.
     First,
+    /// It was joined from columns of year, month and so on.
+    Joined,
+    /// It is a latitude or longitude.
+    Coordinate,
+    /// It counts the rows, because no column can be the input.
+    RowNumbers,
+    /// It is an index of row numbers without a name.
+    Index,
+    /// It is a part of a date.
+    DatePart,
     /// It holds numbers.
     Numbers,
     /// It is a series of a long table.
@@ -42,6 +55,11 @@ impl fmt::Display for Reason {
             Self::Named => "named",
             Self::OnlyTime => "the only column of times",
             Self::First => "the first column; there is no column of times",
+            Self::Joined => "joined from the columns of a date",
+            Self::Coordinate => "latitude and longitude",
+            Self::RowNumbers => "row numbers; no column is left for an input",
+            Self::Index => "row numbers without a name",
+            Self::DatePart => "part of a date",
             Self::Numbers => "numbers",
             Self::Series => "a series",
             Self::Text => "text",
@@ -96,7 +114,7 @@ fn listed(choices: &[Choice]) -> String {
 
 /// Positions of the chosen columns.
 pub(crate) struct Chosen {
-    pub(crate) inputs: Vec<usize>,
+    pub(crate) inputs: Vec<InputSource>,
     pub(crate) outputs: Vec<usize>,
     pub(crate) decision: Decision,
 }
@@ -176,10 +194,22 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
         Ok(positions)
     };
     let named_outputs = selection.outputs.as_deref().map(&mut take).transpose()?;
-    let named_inputs = selection.inputs.as_deref().map(&mut take).transpose()?;
+    let parts = DateParts::find(table);
+    let named_inputs = match selection.inputs.as_deref().filter(|names| !names.is_empty()) {
+        None => None,
+        Some(names) => match special_input(table, names, parts.as_ref(), selection) {
+            Some(special) => Some(vec![special]),
+            None => Some(take(names)?.into_iter().map(InputSource::Column).collect()),
+        },
+    };
+    let index = row_index(table);
     let (inputs, input_reason) = match named_inputs {
-        Some(inputs) if !inputs.is_empty() => (inputs, Reason::Named),
-        _ => default_input(table, &taken)?,
+        Some(inputs) => (inputs, Reason::Named),
+        None => default_input(table, &taken, (index, parts.as_ref()), selection)?,
+    };
+    let has_time = inputs.iter().any(|input| is_time(table, input));
+    let is_part = |position| {
+        has_time && parts.as_ref().is_some_and(|parts| parts.positions().any(|own| own == position))
     };
     let mut decision = Decision::default();
     let (mut outputs, mut reason_of_output) = (vec![], Reason::Numbers);
@@ -188,8 +218,15 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
         reason_of_output = Reason::Named;
     }
     for (position, column) in table.columns().iter().enumerate() {
-        let ignored = if inputs.contains(&position) || outputs.contains(&position) {
+        let is_input = inputs.contains(&InputSource::Column(position));
+        let ignored = if is_input || outputs.contains(&position) {
             continue;
+        } else if named_outputs.is_none()
+            && (is_part(position) || inputs.iter().any(|input| input.uses(position)))
+        {
+            Reason::DatePart
+        } else if named_outputs.is_none() && index == Some(position) {
+            Reason::Index
         } else if noise.contains(&position) {
             Reason::Noise
         } else if named_outputs.is_some() || selection.inputs_only {
@@ -223,12 +260,10 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
     if outputs.is_empty() && !selection.inputs_only {
         return Err(no_outputs(table, &decision));
     }
-    let choices = |positions: &[usize], reason| {
-        let name = |position: &usize| table.columns()[*position].name().to_owned();
-        positions.iter().map(|position| Choice { name: name(position), reason }).collect()
-    };
-    decision.inputs = choices(&inputs, input_reason);
-    decision.outputs = choices(&outputs, reason_of_output);
+    let choice = |name: String, reason| Choice { name, reason };
+    decision.inputs = inputs.iter().map(|input| choice(input.name(table), input_reason)).collect();
+    let name = |position: &usize| table.columns()[*position].name().to_owned();
+    decision.outputs = outputs.iter().map(|position| choice(name(position), reason_of_output)).collect();
     Ok(Chosen { inputs, outputs, decision })
 }
 
@@ -260,28 +295,96 @@ fn first_text(table: &Table, name: &str) -> Option<SelectError> {
     })
 }
 
-/// The only column of times, else the first column.
-fn default_input(table: &Table, taken: &[usize]) -> Result<(Vec<usize>, Reason), SelectError> {
+/// Row numbers or a joined date, if the names of inputs mean one of them and no column.
+fn special_input(
+    table: &Table,
+    names: &[String],
+    parts: Option<&DateParts>,
+    selection: &Selection,
+) -> Option<InputSource> {
+    if let Some(parts) = parts {
+        let is_joined = matches!(names, [name] if name == parts.name(table));
+        if is_joined || parts.are_named(table, names) {
+            return Some(InputSource::Date(parts.clone()));
+        }
+    }
+    let is_row = matches!(names, [name] if name == ROW) && table.position(ROW).is_none();
+    (is_row && !selection.needs_columns).then_some(InputSource::Rows)
+}
+
+fn is_time(table: &Table, input: &InputSource) -> bool {
+    match input {
+        InputSource::Column(position) => matches!(table.columns()[*position].data(), ColumnData::Time(_)),
+        InputSource::Date(_) => true,
+        InputSource::Rows => false,
+    }
+}
+
+/// The index that pandas writes: a column without a name that counts the rows.
+fn row_index(table: &Table) -> Option<usize> {
+    let column = table.columns().first()?;
+    let ColumnData::Number(numbers) = column.data() else { return None };
+    let is_unnamed = column.is_unnamed() || column.name().starts_with("Unnamed: ");
+    let counts = numbers.values.windows(2).all(|pair| pair[1] - pair[0] == 1.0);
+    (is_unnamed && counts && numbers.values.len() > 1).then_some(0)
+}
+
+/// Whether the values of a column ascend from row to row.
+fn ascends(table: &Table, position: usize) -> bool {
+    match table.columns()[position].data() {
+        ColumnData::Number(numbers) => numbers.values.windows(2).all(|pair| pair[0] < pair[1]),
+        _ => false,
+    }
+}
+
+/// The inputs if none are named, with their reason.
+fn default_input(
+    table: &Table,
+    taken: &[usize],
+    (index, parts): (Option<usize>, Option<&DateParts>),
+    selection: &Selection,
+) -> Result<(Vec<InputSource>, Reason), SelectError> {
     let free = || (0..table.columns().len()).filter(|position| !taken.contains(position));
     let is_time = |position: &usize| matches!(table.columns()[*position].data(), ColumnData::Time(_));
     let times: Vec<usize> = free().filter(is_time).collect();
-    if times.is_empty() {
-        // An unreadable column of times must not make another column the input.
-        let is_nearly_time = |position: &usize| {
-            let invalid = table.columns()[*position].invalid_cell();
-            invalid.is_some_and(|invalid| invalid.reason.is_about_times())
-        };
-        free().filter(is_nearly_time).try_for_each(|position| check_cells(table, position, false))?;
-    }
     match times[..] {
-        [only] => Ok((vec![only], Reason::OnlyTime)),
-        [] => match free().next() {
-            Some(first) => Ok((vec![first], Reason::First)),
-            None => Err(SelectError::NoOutputs { file: table.file().clone() }),
-        },
+        [only] => return Ok((vec![InputSource::Column(only)], Reason::OnlyTime)),
+        [] => {}
         _ => {
             let names = times.iter().map(|position| table.columns()[*position].name().to_owned()).collect();
-            Err(SelectError::SeveralTimes { file: table.file().clone(), names })
+            return Err(SelectError::SeveralTimes { file: table.file().clone(), names });
         }
+    }
+    // An unreadable column of times must not make another column the input.
+    let is_nearly_time = |position: &usize| {
+        let invalid = table.columns()[*position].invalid_cell();
+        invalid.is_some_and(|invalid| invalid.reason.is_about_times())
+    };
+    free().filter(is_nearly_time).try_for_each(|position| check_cells(table, position, false))?;
+    let is_free = |position: usize| !taken.contains(&position);
+    if let Some(parts) = parts.filter(|parts| parts.positions().all(is_free)) {
+        return Ok((vec![InputSource::Date(parts.clone())], Reason::Joined));
+    }
+    let is_rest = |pair: &[usize; 2]| selection.inputs_only || table.columns().len() > pair.len();
+    if let Some(pair) = coordinates(table).filter(|pair| pair.iter().all(|at| is_free(*at)) && is_rest(pair))
+    {
+        return Ok((pair.map(InputSource::Column).to_vec(), Reason::Coordinate));
+    }
+    let rows = || Ok((vec![InputSource::Rows], Reason::RowNumbers));
+    let others: Vec<usize> = free().filter(|position| Some(*position) != index).collect();
+    let is_alone = taken.is_empty() && others.len() == 1 && !selection.inputs_only;
+    match (index.filter(|index| is_free(*index)), others.first()) {
+        (Some(index), Some(first)) if is_alone || !ascends(table, *first) => {
+            Ok((vec![InputSource::Column(index)], Reason::Index))
+        }
+        (Some(index), None) => Ok((vec![InputSource::Column(index)], Reason::Index)),
+        (None, None) if !selection.inputs_only => rows(),
+        (None, Some(first))
+            if is_alone && matches!(table.columns()[*first].data(), ColumnData::Number(_)) =>
+        {
+            rows()
+        }
+        (_, Some(first)) => Ok((vec![InputSource::Column(*first)], Reason::First)),
+        (None, None) => Err(SelectError::NoOutputs { file: table.file().clone() }),
     }
 }

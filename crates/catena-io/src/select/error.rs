@@ -24,7 +24,8 @@ pub enum SelectError {
     #[error("{file}: {} are all times; pass --inputs to choose one", names.join(", "))]
     SeveralTimes { file: FileName, names: Vec<String> },
     #[error(
-        "{file}: column {column} holds {kind} and cannot be an input; choose a column of numbers or times"
+        "{file}: column {column} holds {kind} and cannot be an input; choose a column of numbers or times with --inputs, or pass \
+         --inputs row to use row numbers"
     )]
     InputKind { file: FileName, column: String, kind: &'static str },
     #[error("{file}: column {column} holds {kind} and cannot be an output; choose a column of numbers")]
@@ -52,6 +53,8 @@ pub enum SelectError {
         count: usize,
         is_named: bool,
     },
+    #[error("{file}: {place}, columns {columns}: {text} is not a date; correct or remove the row")]
+    InvalidDate { file: FileName, place: Place, columns: String, text: Excerpt },
     #[error("{file}: {place}, column {column}: the input is missing; fill it in or remove the row")]
     MissingInput { file: FileName, place: Place, column: String },
     #[error(

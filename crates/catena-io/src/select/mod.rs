@@ -1,20 +1,28 @@
 //! Chooses the inputs and outputs of a table and lays them out as numbers.
 //!
-//! By default the only column of times, else the first column, is the input; the other columns of numbers are outputs. Text is
-//! ignored, unless it is almost numbers or times. `choice` chooses, `wide` and `long` lay out, `noise` pairs outputs with columns of
-//! known noise, `frame` is the result.
+//! By default the only column of times, else columns of a date, else latitude and longitude, else the first column, is the input; the
+//! other columns of numbers are outputs. Text is ignored, unless it is almost numbers or times. `choice` chooses; `date_parts`,
+//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `wide` and `long` lay out, `noise` pairs outputs
+//! with columns of known noise, `frame` is the result.
 
 mod choice;
+mod codes;
+mod coordinates;
+mod date_parts;
 mod error;
 mod frame;
+mod gaps;
+mod input;
 mod long;
 mod nearest;
 mod noise;
 mod wide;
 
 pub use choice::{Choice, Decision, Reason};
+pub use codes::{SuspiciousCode, suspicious_codes};
 pub use error::SelectError;
 pub use frame::{Frame, Input, Layout};
+pub use gaps::cells_in_long_gaps;
 pub use nearest::nearest_name;
 
 use crate::table::Table;
@@ -34,7 +42,7 @@ pub struct LongColumns {
 /// The columns a user named; `None` means automatic.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
-    /// Names of the inputs.
+    /// Names of the inputs; `row` without such a column means the row numbers.
     pub inputs: Option<Vec<String>>,
     /// Names of the outputs; of a long table, the series in their order.
     pub outputs: Option<Vec<String>>,
@@ -49,6 +57,8 @@ pub struct Selection {
     pub inputs_only: bool,
     /// Whether an output may be missing in every row, as in new rows for a fitted model.
     pub may_lack_values: bool,
+    /// Whether row numbers may not be an input, as in new rows for a fitted model: they would begin at 1 again.
+    pub needs_columns: bool,
 }
 
 /// Chooses the columns and lays them out.

@@ -1,10 +1,11 @@
 //! Lays out a wide table: one row per input, one column per output.
 
 use super::choice::{Chosen, check_cells, choose, kind_of};
+use super::input::{InputSource, ROW};
 use super::noise::{NoiseColumn, find_noise, noise_numbers, noise_of, pair_noise};
 use super::{Frame, Input, Layout, Reason, SelectError, Selection};
 use crate::table::{ColumnData, NumberStyle, Table, TimeColumn};
-use crate::time::TimeAxis;
+use crate::time::{DateForm, Instant, TimeAxis, compact_date};
 
 pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame, SelectError> {
     let noise = find_noise(table, &selection.noise_columns)?;
@@ -13,7 +14,16 @@ pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame,
     let is_named = decision.outputs.first().is_some_and(|choice| choice.reason == Reason::Named);
     let columns = outputs.iter().map(|position| output_numbers(table, *position, is_named, selection));
     let columns: Vec<Numbers<'_>> = columns.collect::<Result<_, _>>()?;
-    let inputs = inputs.iter().map(|position| input_of(table, *position, selection));
+    let inputs = inputs.iter().map(|source| match source {
+        InputSource::Column(position) => input_of(table, *position, selection),
+        InputSource::Date(parts) => time_input(table, parts.name(table), &parts.times(table)?, selection),
+        InputSource::Rows => Ok(Input {
+            name: ROW.to_owned(),
+            values: (1..=table.n_rows()).map(|row| row as f64).collect(),
+            time: None,
+            style: NumberStyle::Integer,
+        }),
+    });
     let inputs: Vec<Input> = inputs.collect::<Result<_, _>>()?;
     let names: Vec<String> = decision.outputs.iter().map(|choice| choice.name.clone()).collect();
 
@@ -87,27 +97,46 @@ pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) ->
     }
     let known = selection.time_axes.iter().find(|(input, _)| input == column.name()).map(|(_, axis)| axis);
     match column.data() {
+        // Dates such as 20120131 are read as numbers where all rows have the same one.
+        ColumnData::Number(numbers) if known.is_some_and(|axis| axis.style.form == DateForm::Compact) => {
+            let instants: Option<Vec<Instant>> =
+                numbers.values.iter().map(|value| compact_date(*value)).collect();
+            let Some((instants, axis)) = instants.zip(known) else {
+                let kind = "numbers";
+                return Err(SelectError::AxisKind { file: file(), column: name(), kind, expected: "times" });
+            };
+            let times = TimeColumn::new(instants.into_iter().map(Some), axis.style.clone());
+            time_input(table, column.name(), &times, selection)
+        }
         ColumnData::Number(_) if known.is_some() => {
             Err(SelectError::AxisKind { file: file(), column: name(), kind: "numbers", expected: "times" })
         }
         ColumnData::Number(numbers) => {
             Ok(Input { name: name(), values: numbers.values.clone(), time: None, style: numbers.style })
         }
-        // Times with and without a zone cannot be compared.
-        ColumnData::Time(times)
-            if known.is_some_and(|axis| axis.style.zone.is_zoned() != times.style().zone.is_zoned()) =>
-        {
-            let has_zone = times.style().zone.is_zoned();
-            Err(SelectError::OtherZone { file: file(), column: name(), has_zone })
-        }
-        ColumnData::Time(times) => {
-            let axis = known.cloned().unwrap_or_else(|| axis_of(times));
-            let instants = (0..times.len()).filter_map(|row| times.instant(row));
-            let values = instants.map(|instant| axis.number_of(instant)).collect();
-            Ok(Input { name: name(), values, time: Some(axis), style: NumberStyle::Double })
-        }
+        ColumnData::Time(times) => time_input(table, column.name(), times, selection),
         other => Err(SelectError::InputKind { file: file(), column: name(), kind: kind_of(other) }),
     }
+}
+
+/// An input of times, on the axis of the model if there is one.
+fn time_input(
+    table: &Table,
+    name: &str,
+    times: &TimeColumn,
+    selection: &Selection,
+) -> Result<Input, SelectError> {
+    let known = selection.time_axes.iter().find(|(input, _)| input == name).map(|(_, axis)| axis);
+    // Times with and without a zone cannot be compared.
+    let has_zone = times.style().zone.is_zoned();
+    if known.is_some_and(|axis| axis.style.zone.is_zoned() != has_zone) {
+        let (file, column) = (table.file().clone(), name.to_owned());
+        return Err(SelectError::OtherZone { file, column, has_zone });
+    }
+    let axis = known.cloned().unwrap_or_else(|| axis_of(times));
+    let instants = (0..times.len()).filter_map(|row| times.instant(row));
+    let values = instants.map(|instant| axis.number_of(instant)).collect();
+    Ok(Input { name: name.to_owned(), values, time: Some(axis), style: NumberStyle::Double })
 }
 
 /// The axis of a column of times; its origin is the earliest, rounded down to a second.

@@ -9,8 +9,8 @@ use super::StreamFormat;
 use crate::place::Excerpt;
 use crate::read::csv::{Found, QuoteError, Splitter};
 use crate::select::{Input, nearest_name};
-use crate::table::{Cell, CellProblem, LARGEST_EXACT, classify, trimmed};
-use crate::time::ParsedZone;
+use crate::table::{Cell, CellProblem, CellRules, Decimal, LARGEST_EXACT, trimmed};
+use crate::time::{DateForm, ParsedZone, compact_date};
 
 /// An invalid line: the column, if any, and the problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -190,7 +190,14 @@ impl LineReader {
             Column::Input(at) => self.inputs[at].time.as_ref(),
             Column::Output(_) => None,
         };
-        let reason = match (classify(text), axis) {
+        // Dates are read in the order of the model's table.
+        let dates = axis.and_then(|axis| axis.style.form.order());
+        let is_compact = axis.is_some_and(|axis| axis.style.form == DateForm::Compact);
+        let reason = match (CellRules::new(&[], Decimal::Point, dates).classify(text), axis) {
+            (Cell::Number { value, .. }, Some(axis)) if is_compact => match compact_date(value) {
+                Some(instant) => return Ok(Some(axis.number_of(instant))),
+                None => CellProblem::NumberAmongTimes,
+            },
             (Cell::Missing, _) => return Ok(None),
             (Cell::Number { value, .. }, None) => return Ok(Some(value)),
             (Cell::Number { .. }, Some(_)) => CellProblem::NumberAmongTimes,

@@ -4,18 +4,21 @@
 //! most frequent kind wins; other cells become missing, and the first of them is kept as a [`InvalidCell`].
 
 use super::{
-    BoolColumn, Cell, CellProblem, Column, ColumnData, Dictionary, InvalidCell, NumberColumn, NumberStyle,
-    TextColumn, TimeColumnBuilder, classify, trimmed,
+    BoolColumn, Cell, CellProblem, CellRules, Column, ColumnData, Dictionary, InvalidCell, NumberColumn,
+    NumberStyle, TextColumn, TimeColumn, TimeColumnBuilder, trimmed,
 };
 use crate::place::{Excerpt, Place};
-use crate::time::TimeStyle;
+use crate::time::{DateForm, TimeShape, TimeStyle, compact_date};
 
 /// A column under construction.
 #[derive(Debug)]
 pub(crate) struct ColumnBuilder {
     name: String,
+    rules: CellRules,
     is_text_only: bool,
     n_rows: usize,
+    /// The most decimals of a number; `None` if a number has an exponent.
+    decimals: Option<u8>,
     numbers: Vec<f64>,
     n_numbers: usize,
     n_not_integer: usize,
@@ -35,11 +38,13 @@ pub(crate) struct ColumnBuilder {
 }
 
 impl ColumnBuilder {
-    pub(crate) fn new(name: String) -> Self {
+    pub(crate) fn new(name: String, rules: CellRules) -> Self {
         Self {
             name,
+            rules,
             is_text_only: false,
             n_rows: 0,
+            decimals: Some(0),
             numbers: vec![],
             n_numbers: 0,
             n_not_integer: 0,
@@ -71,15 +76,15 @@ impl ColumnBuilder {
     }
 
     /// Adds a cell. The error is the cell, if it is not UTF-8.
-    pub(crate) fn push<'a>(&mut self, text: &'a [u8], line: u64) -> Result<(), &'a [u8]> {
+    pub(crate) fn push<'a>(&mut self, text: &'a [u8], place: Place) -> Result<(), &'a [u8]> {
         let text = trimmed(text);
-        let cell = classify(text);
-        let invalid =
-            |reason| InvalidCell { place: Place::Line(line), text: Excerpt::new(text), reason, count: 0 };
+        let cell = self.rules.classify(text);
+        let invalid = |reason| InvalidCell { place, text: Excerpt::new(text), reason, count: 0 };
         match cell {
             Cell::Missing => {}
             _ if self.is_text_only => self.push_text(text)?,
-            Cell::Number { value, is_integer } => {
+            Cell::Number { value, is_integer, decimals } => {
+                self.decimals = self.decimals.zip(decimals).map(|(most, decimals)| most.max(decimals));
                 if self.first_number.is_none() {
                     self.first_number = Some(invalid(CellProblem::NumberAmongTimes));
                 }
@@ -157,13 +162,31 @@ impl ColumnBuilder {
             let invalid = self
                 .invalid([self.first_other.clone(), self.first_time.clone()], self.n_texts + self.n_times);
             self.numbers.resize(self.n_rows, f64::NAN);
+            if let Some(times) = self.compact_dates().filter(|_| invalid.is_none()) {
+                return Column::new(self.name, ColumnData::Time(times));
+            }
             self.numbers.shrink_to_fit();
             let all_integers = self.n_not_integer == 0 && self.n_numbers > 0;
             let style = if all_integers { NumberStyle::Integer } else { NumberStyle::Double };
             let data = ColumnData::Number(NumberColumn { values: self.numbers, style });
-            return Column::new(self.name, data).with_invalid_cell(invalid);
+            return Column::new(self.name, data).with_invalid_cell(invalid).with_decimals(self.decimals);
         }
         self.into_text()
+    }
+
+    /// The numbers as dates, if all are integers such as 20120131 and at least two differ.
+    fn compact_dates(&self) -> Option<TimeColumn> {
+        let first = self.numbers.iter().copied().find(|value| !value.is_nan())?;
+        if self.n_not_integer > 0 || self.n_numbers < 2 {
+            return None;
+        }
+        let is_missing_or_date = |value: &f64| value.is_nan() || compact_date(*value).is_some();
+        let varies = self.numbers.iter().any(|value| !value.is_nan() && *value != first);
+        if !varies || !self.numbers.iter().all(is_missing_or_date) {
+            return None;
+        }
+        let style = TimeStyle { shape: TimeShape::Date, form: DateForm::Compact, ..TimeStyle::default() };
+        Some(TimeColumn::new(self.numbers.iter().map(|value| compact_date(*value)), style))
     }
 
     /// The first of the invalid cells, with their count.
@@ -228,9 +251,9 @@ mod tests {
     use crate::time::ZoneStyle;
 
     fn column(cells: &[&str]) -> Column {
-        let mut builder = ColumnBuilder::new("x".into());
+        let mut builder = ColumnBuilder::new("x".into(), CellRules::default());
         for (row, cell) in cells.iter().enumerate() {
-            builder.push(cell.as_bytes(), row as u64 + 2).unwrap();
+            builder.push(cell.as_bytes(), Place::Line(row as u64 + 2)).unwrap();
         }
         builder.finish()
     }

@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use super::{CellRules, Decimal};
 use crate::place::{Excerpt, Place};
-use crate::time::{ParsedTime, TimeProblem, is_ambiguous_date, looks_like_time, parse_time, time_problem};
+use crate::time::{
+    ParsedTime, TimeProblem, looks_like_time, parse_time, parse_year_last, time_problem, year_last_date,
+};
 
 /// A cell that does not fit its column. A column with such a cell is rejected when it is used.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,10 +31,16 @@ pub enum CellProblem {
     Infinite,
     /// A comma where a decimal point should be.
     DecimalComma,
+    /// A point where a decimal comma should be.
+    DecimalPoint,
     /// Thousands separators.
     ThousandsSeparator,
     /// A date whose day and month are ambiguous.
     AmbiguousDate,
+    /// A date with the year last that does not exist in the order in which the dates of the table are read.
+    OtherDateOrder,
+    /// A date whose year has two digits.
+    ShortYear,
     /// Looks like an ISO time but is invalid.
     InvalidTime,
     /// A time after the last that can be represented, or too far from others with nanoseconds.
@@ -54,6 +63,8 @@ impl CellProblem {
         matches!(
             self,
             Self::AmbiguousDate
+                | Self::OtherDateOrder
+                | Self::ShortYear
                 | Self::InvalidTime
                 | Self::MixedZones
                 | Self::TimeOutOfRange
@@ -64,7 +75,10 @@ impl CellProblem {
     /// Whether the cell is almost a number or a time, rather than text.
     pub(crate) fn is_nearly_value(self) -> bool {
         self.is_about_times()
-            || matches!(self, Self::DecimalComma | Self::ThousandsSeparator | Self::TooManyDigits)
+            || matches!(
+                self,
+                Self::DecimalComma | Self::DecimalPoint | Self::ThousandsSeparator | Self::TooManyDigits
+            )
     }
 }
 
@@ -74,11 +88,25 @@ impl fmt::Display for CellProblem {
         formatter.write_str(match self {
             Self::Text => "is text; empty the cell or write NA if the value is missing",
             Self::Infinite => "is infinite; empty the cell or write NA if the value is missing",
-            Self::DecimalComma => "has a decimal comma; write numbers with a decimal point",
-            Self::ThousandsSeparator => "has thousands separators; write numbers without them",
-            Self::AmbiguousDate => {
-                "is a date with the year last, so day and month are ambiguous; write dates as 2013-03-15"
+            Self::DecimalComma => {
+                "has a decimal comma; pass --decimal comma if all numbers have one, else write numbers with a decimal point"
             }
+            Self::DecimalPoint => {
+                "has a decimal point in a table with decimal commas; write all numbers with the same sign, and pass --decimal point or \
+                 --decimal comma"
+            }
+            Self::ThousandsSeparator => {
+                "has thousands separators; write numbers without them, or pass --decimal comma if the comma is a decimal sign"
+            }
+            Self::AmbiguousDate => {
+                "is a date with the year last, so day and month are ambiguous; pass --dates day-first or --dates month-first, or write \
+                 dates as 2013-03-15"
+            }
+            Self::OtherDateOrder => {
+                "is not a valid date in the order of the other dates; pass --dates day-first or --dates month-first, or write dates as \
+                 2013-03-15"
+            }
+            Self::ShortYear => "is a date whose year has two digits; write dates as 2013-03-15",
             Self::InvalidTime => "is not a valid date or time; write times as 2013-03-15T06:30:00",
             Self::TimeOutOfRange => {
                 "is out of range: times end in 9999-12-30, and in 2262 if a column has nanoseconds; empty the cell if the value is \
@@ -111,6 +139,8 @@ pub(crate) enum Cell<'a> {
     Number {
         value: f64,
         is_integer: bool,
+        /// The number of digits after the decimal sign; `None` if the number has an exponent.
+        decimals: Option<u8>,
     },
     Time(ParsedTime<'a>),
     Other(CellProblem),
@@ -121,46 +151,95 @@ pub(crate) fn trimmed(text: &[u8]) -> &[u8] {
     text.trim_ascii()
 }
 
-/// The content of a cell; `text` must be [`trimmed`].
+/// The content of a cell under the default rules; `text` must be [`trimmed`].
 pub(crate) fn classify(text: &[u8]) -> Cell<'_> {
-    let Some(first) = text.first() else { return Cell::Missing };
-    let may_be_number = first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.');
-    if let Some(cell) = may_be_number.then(|| number(text)).flatten() {
-        return cell;
+    CellRules::default().classify(text)
+}
+
+impl CellRules {
+    /// The content of a cell; `text` must be [`trimmed`].
+    pub(crate) fn classify<'a>(&self, text: &'a [u8]) -> Cell<'a> {
+        let Some(first) = text.first() else { return Cell::Missing };
+        let may_be_number = first.is_ascii_digit() || matches!(first, b'-' | b'+' | b'.' | b',');
+        if let Some(cell) = may_be_number.then(|| self.number(text)).flatten() {
+            return match cell {
+                Cell::Number { value, .. } if self.is_code_number(value) => Cell::Missing,
+                _ if self.is_code(text) => Cell::Missing,
+                cell => cell,
+            };
+        }
+        if is_missing_word(text) || self.is_code(text) {
+            return Cell::Missing;
+        }
+        if let Some(time) = parse_time(text) {
+            return Cell::Time(time);
+        }
+        if let Some(cell) = self.dates.and_then(|order| parse_year_last(text, order)) {
+            return Cell::Time(cell);
+        }
+        Cell::Other(self.reason(text))
     }
-    if is_missing_word(text) {
-        return Cell::Missing;
+
+    fn number(&self, text: &[u8]) -> Option<Cell<'static>> {
+        let text = std::str::from_utf8(text).ok()?;
+        if self.decimal == Decimal::Point {
+            return number(text);
+        }
+        if let Some((whole, decimals)) = text.split_once(',') {
+            // A point beside a comma separates thousands.
+            let is_plain = !text.contains('.') && !decimals.contains(',');
+            return is_plain.then(|| number(&format!("{whole}.{decimals}"))).flatten();
+        }
+        match number(text)? {
+            Cell::Number { .. } if text.contains('.') => Some(Cell::Other(CellProblem::DecimalPoint)),
+            cell => Some(cell),
+        }
     }
-    if let Some(time) = parse_time(text) {
-        return Cell::Time(time);
+
+    fn reason(&self, text: &[u8]) -> CellProblem {
+        match reason(text) {
+            CellProblem::AmbiguousDate if self.dates.is_some() => CellProblem::OtherDateOrder,
+            CellProblem::DecimalComma if self.decimal == Decimal::Comma => CellProblem::ThousandsSeparator,
+            reason => reason,
+        }
     }
-    Cell::Other(reason(text))
 }
 
 /// Doubles hold integers below this bound exactly.
 pub(crate) const LARGEST_EXACT: u64 = 1 << 53;
 
-fn number(text: &[u8]) -> Option<Cell<'static>> {
-    let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+fn number(text: &str) -> Option<Cell<'static>> {
+    let value: f64 = text.parse().ok()?;
     if value.is_nan() {
         return None;
     }
     if value.is_infinite() {
         return Some(Cell::Other(CellProblem::Infinite));
     }
-    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
     let is_integer = digits.iter().all(u8::is_ascii_digit);
-    let is_whole =
-        is_integer || text.strip_prefix(b"+").is_some_and(|rest| rest.iter().all(u8::is_ascii_digit));
+    let is_whole = is_integer
+        || text.strip_prefix('+').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
     // 2^53 + 1 parses as 2^53, so the bound itself is excluded.
     if is_whole && value.abs() >= LARGEST_EXACT as f64 {
         return Some(Cell::Other(CellProblem::TooManyDigits));
     }
-    Some(Cell::Number { value, is_integer })
+    let decimals = if is_whole { Some(0) } else { decimals_of(text.as_bytes()) };
+    Some(Cell::Number { value, is_integer, decimals })
+}
+
+/// The number of digits after the point; `None` if there is an exponent.
+fn decimals_of(number: &[u8]) -> Option<u8> {
+    if number.iter().any(|byte| matches!(byte, b'e' | b'E')) {
+        return None;
+    }
+    let point = number.iter().position(|byte| *byte == b'.');
+    u8::try_from(point.map_or(0, |at| number.len() - at - 1)).ok()
 }
 
 fn is_missing_word(text: &[u8]) -> bool {
-    const WORDS: [&[u8]; 6] = [b"na", b"nan", b"null", b"none", b"n/a", b"-"];
+    const WORDS: [&[u8]; 12] =
+        [b"na", b"nan", b"null", b"none", b"n/a", b"-", b"#n/a", b"<na>", b"nat", b".", b"..", b"?"];
     text.len() <= 4 && WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
@@ -176,8 +255,8 @@ fn reason(text: &[u8]) -> CellProblem {
             None => CellProblem::InvalidTime,
         };
     }
-    if is_ambiguous_date(text) {
-        return CellProblem::AmbiguousDate;
+    if let Some(date) = year_last_date(text) {
+        return if date.has_long_year { CellProblem::AmbiguousDate } else { CellProblem::ShortYear };
     }
     let is_numeric = |bytes: &[u8]| {
         bytes.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b' ' | b'\''))
@@ -214,10 +293,13 @@ pub(crate) fn looks_like_data(name: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::DateOrder;
 
     #[test]
     fn cells_are_classified() {
-        for missing in ["", "NA", "nan", "NULL", "None", "n/a", "N/A", "-"] {
+        for missing in
+            ["", "NA", "nan", "NULL", "None", "n/a", "N/A", "-", "#N/A", "<NA>", "NaT", ".", "..", "?"]
+        {
             assert_eq!(classify(missing.as_bytes()), Cell::Missing, "{missing}");
         }
         for (text, value) in [
@@ -244,6 +326,7 @@ mod tests {
             ("1,234.5", CellProblem::ThousandsSeparator),
             ("1 234", CellProblem::ThousandsSeparator),
             ("15/03/2013", CellProblem::AmbiguousDate),
+            ("15/03/13", CellProblem::ShortYear),
             ("2013-02-30", CellProblem::InvalidTime),
             ("2013-02-30T01:30:00[America/New_York]", CellProblem::InvalidTime),
             ("9999-12-31", CellProblem::TimeOutOfRange),
@@ -255,5 +338,41 @@ mod tests {
         ] {
             assert_eq!(classify(text.as_bytes()), Cell::Other(reason), "{text}");
         }
+    }
+
+    #[test]
+    fn rules_change_what_cells_are() {
+        let codes = ["-999".to_owned(), "miss".to_owned()];
+        let rules = CellRules::new(&codes, Decimal::Comma, Some(DateOrder::DayFirst));
+        for missing in ["-999", "-999,0", "MISS", "NA"] {
+            assert_eq!(rules.classify(missing.as_bytes()), Cell::Missing, "{missing}");
+        }
+        for (text, value, decimals) in [
+            ("3,25", 3.25, Some(2)),
+            ("-0,5", -0.5, Some(1)),
+            (",25", 0.25, Some(2)),
+            ("1,234", 1.234, Some(3)),
+            ("7", 7.0, Some(0)),
+            ("1,5e3", 1500.0, None),
+        ] {
+            let is_integer = text == "7";
+            assert_eq!(
+                rules.classify(text.as_bytes()),
+                Cell::Number { value, is_integer, decimals },
+                "{text}"
+            );
+        }
+        for (text, reason) in [
+            ("3.14", CellProblem::DecimalPoint),
+            ("1.234,5", CellProblem::ThousandsSeparator),
+            ("1,2,3", CellProblem::ThousandsSeparator),
+            ("12/31/2013", CellProblem::OtherDateOrder),
+            ("31/12/13", CellProblem::ShortYear),
+        ] {
+            assert_eq!(rules.classify(text.as_bytes()), Cell::Other(reason), "{text}");
+        }
+        let Cell::Time(day) = rules.classify(b"31/12/2013") else { panic!("not a date") };
+        let Cell::Time(iso) = classify(b"2013-12-31") else { panic!("not a date") };
+        assert_eq!(day.instant, iso.instant);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{InvalidCell, TimeColumn};
+use super::{CellRules, InvalidCell, TimeColumn};
 
 /// A named column.
 #[derive(Debug, Clone)]
@@ -12,6 +12,8 @@ pub struct Column {
     name: String,
     data: ColumnData,
     invalid: Option<InvalidCell>,
+    decimals: Option<u8>,
+    is_unnamed: bool,
 }
 
 /// The cells of a column.
@@ -31,7 +33,7 @@ pub enum ColumnData {
 impl Column {
     /// A column without invalid cells.
     pub fn new(name: impl Into<String>, data: ColumnData) -> Self {
-        Self { name: name.into(), data, invalid: None }
+        Self { name: name.into(), data, invalid: None, decimals: None, is_unnamed: false }
     }
 
     /// A column of doubles; NaN is missing.
@@ -44,6 +46,24 @@ impl Column {
         self
     }
 
+    pub(crate) fn with_decimals(mut self, decimals: Option<u8>) -> Self {
+        self.decimals = decimals;
+        self
+    }
+
+    pub(crate) fn into_unnamed(mut self) -> Self {
+        self.is_unnamed = true;
+        self
+    }
+
+    pub(super) fn drop_codes(&mut self, rules: &CellRules) {
+        if let ColumnData::Number(numbers) = &mut self.data {
+            for value in numbers.values.iter_mut().filter(|value| rules.is_code_number(**value)) {
+                *value = f64::NAN;
+            }
+        }
+    }
+
     pub(super) fn drop_numbers(&mut self) {
         if let ColumnData::Number(numbers) = &mut self.data {
             numbers.values = vec![];
@@ -53,6 +73,17 @@ impl Column {
     /// The name in the header.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The most digits after the decimal sign of a number in the text of this column; `None` if the column was not read from text,
+    /// or a number has an exponent.
+    pub fn decimals(&self) -> Option<u8> {
+        self.decimals
+    }
+
+    /// Whether the header has no name for this column, as for the index that pandas writes.
+    pub fn is_unnamed(&self) -> bool {
+        self.is_unnamed
     }
 
     /// The cells.

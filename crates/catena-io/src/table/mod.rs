@@ -7,18 +7,22 @@ mod builder;
 mod cell;
 mod column;
 mod lines;
+mod rules;
 mod time_column;
 
 pub(crate) use builder::ColumnBuilder;
-pub(crate) use cell::{Cell, LARGEST_EXACT, classify, is_header_data, looks_like_data, trimmed};
+pub(crate) use cell::{Cell, LARGEST_EXACT, is_header_data, looks_like_data, trimmed};
 pub use cell::{CellProblem, InvalidCell};
 pub(crate) use column::Dictionary;
 pub use column::{BoolColumn, Column, ColumnData, NumberColumn, NumberStyle, TextColumn};
 pub(crate) use lines::Lines;
+pub(crate) use rules::CellRules;
+pub use rules::{DateOrder, Decimal};
 pub use time_column::TimeColumn;
 pub(crate) use time_column::TimeColumnBuilder;
 
 use crate::place::{FileName, Place};
+use crate::read::ReadNote;
 use crate::read::csv::CsvSource;
 
 /// A column of a file that was not read because of its type.
@@ -39,6 +43,7 @@ pub struct Table {
     n_rows: usize,
     lines: Option<Lines>,
     csv_source: Option<CsvSource>,
+    notes: Vec<ReadNote>,
 }
 
 impl Table {
@@ -49,7 +54,7 @@ impl Table {
     }
 
     pub(crate) fn from_file(file: FileName, columns: Vec<Column>, n_rows: usize) -> Self {
-        Self { file, columns, unsupported: vec![], n_rows, lines: None, csv_source: None }
+        Self { file, columns, unsupported: vec![], n_rows, lines: None, csv_source: None, notes: vec![] }
     }
 
     pub(crate) fn with_unsupported(mut self, unsupported: Vec<UnsupportedColumn>) -> Self {
@@ -61,6 +66,29 @@ impl Table {
         self.lines = Some(lines);
         self.csv_source = Some(source);
         self
+    }
+
+    /// The rows of a sheet in which the rows of the table are.
+    pub(crate) fn with_sheet_rows(mut self, lines: Lines) -> Self {
+        self.lines = Some(lines);
+        self
+    }
+
+    /// Makes numbers that are codes of missing values missing, in formats whose cells are not text.
+    pub(crate) fn without_codes(mut self, codes: &[String]) -> Self {
+        let rules = CellRules::new(codes, Decimal::Point, None);
+        self.columns.iter_mut().filter(|_| !codes.is_empty()).for_each(|column| column.drop_codes(&rules));
+        self
+    }
+
+    pub(crate) fn with_notes(mut self, notes: Vec<ReadNote>) -> Self {
+        self.notes = notes;
+        self
+    }
+
+    /// How the table was read where its content decided it: skipped lines, a decimal comma, the order of dates.
+    pub fn notes(&self) -> &[ReadNote] {
+        &self.notes
     }
 
     /// Where the table came from.
@@ -105,7 +133,8 @@ impl Table {
     /// The line or row in the file, for messages.
     pub fn place_of(&self, row: usize) -> Place {
         match &self.lines {
-            Some(lines) => Place::Line(lines.line_of(row)),
+            Some(lines) if self.csv_source.is_some() => Place::Line(lines.line_of(row)),
+            Some(lines) => Place::Row(lines.line_of(row)),
             None => Place::Row(row as u64 + 1),
         }
     }

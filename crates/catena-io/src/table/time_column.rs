@@ -1,7 +1,7 @@
 //! A column of exact instants, eight bytes each, and their style.
 
 use super::CellProblem;
-use crate::time::{Instant, ParsedTime, ParsedZone, TimeStyle, ZoneStyle};
+use crate::time::{DateForm, Instant, ParsedTime, ParsedZone, TimeStyle, ZoneStyle};
 
 /// Instants by row, in microseconds if exact, else in nanoseconds.
 #[derive(Debug, Clone)]
@@ -158,6 +158,12 @@ impl TimeColumnBuilder {
             style.separator = char::from(time.separator);
         }
         style.shape = style.shape.max(time.shape);
+        // Days above 9 are written alike in both forms.
+        style.form = match (style.form, time.form) {
+            (DateForm::DayFirst, DateForm::DayFirstShort) => DateForm::DayFirstShort,
+            (DateForm::MonthFirst, DateForm::MonthFirstShort) => DateForm::MonthFirstShort,
+            (form, _) => form,
+        };
         style.fraction_digits = style.fraction_digits.min(time.fraction_digits);
         Ok(())
     }

@@ -9,9 +9,10 @@ mod zone;
 
 pub use axis::TimeAxis;
 pub(crate) use parse::{
-    ParsedTime, ParsedZone, TimeProblem, is_ambiguous_date, looks_like_time, parse_time, time_problem,
+    ParsedTime, ParsedZone, TimeProblem, compact_date, looks_like_time, parse_time, parse_year_last,
+    time_problem, year_last_date,
 };
-pub use style::{TimeShape, TimeStyle};
+pub use style::{DateForm, TimeShape, TimeStyle};
 pub use zone::{OffsetForm, ZoneStyle};
 
 /// An exact instant: nanoseconds since 1970-01-01 00:00 UTC. A time without a zone counts as UTC.

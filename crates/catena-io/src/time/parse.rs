@@ -1,15 +1,17 @@
-//! Parses ISO 8601 dates and times, and how they were written.
+//! Parses ISO 8601 dates and times, dates with the year last and quarters, and how they were written.
 
 use jiff::civil;
 
 use super::zone::OffsetForm;
-use super::{Instant, TimeShape};
+use super::{DateForm, Instant, TimeShape};
+use crate::table::DateOrder;
 
 /// A parsed time: the instant, and how it was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ParsedTime<'a> {
     pub(crate) instant: Instant,
     pub(crate) shape: TimeShape,
+    pub(crate) form: DateForm,
     pub(crate) date_separator: u8,
     pub(crate) separator: u8,
     pub(crate) fraction_digits: u8,
@@ -33,12 +35,101 @@ pub(crate) fn looks_like_time(text: &[u8]) -> bool {
         && text[5..7].iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a text is a date with the year last, such as `15/03/2013`, whose day and month are ambiguous.
-pub(crate) fn is_ambiguous_date(text: &[u8]) -> bool {
+/// The numbers of a date with the year last, such as `15/03/2013`: which of them is the day is not known yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct YearLast {
+    pub(crate) first: u8,
+    pub(crate) second: u8,
+    pub(crate) has_long_year: bool,
+}
+
+impl YearLast {
+    /// The order of day and month, if only one is possible.
+    pub(crate) fn order(self) -> Option<DateOrder> {
+        match (self.first, self.second) {
+            (13..=31, 1..=12) => Some(DateOrder::DayFirst),
+            (1..=12, 13..=31) => Some(DateOrder::MonthFirst),
+            _ => None,
+        }
+    }
+}
+
+/// The date with the year last at the beginning of a text, if there is one; a clock time may follow.
+pub(crate) fn year_last_date(text: &[u8]) -> Option<YearLast> {
     let date = text.split(|byte| matches!(byte, b' ' | b'T')).next().unwrap_or_default();
     let parts: Vec<&[u8]> = date.split(|byte| matches!(byte, b'/' | b'-' | b'.')).collect();
-    let has_lengths = matches!(parts[..], [[_] | [_, _], [_] | [_, _], [_, _] | [_, _, _, _]]);
-    has_lengths && parts.concat().iter().all(u8::is_ascii_digit)
+    let [first @ ([_] | [_, _]), second @ ([_] | [_, _]), year @ ([_, _] | [_, _, _, _])] = parts[..] else {
+        return None;
+    };
+    let small = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse().ok();
+    year.iter().all(u8::is_ascii_digit).then_some(())?;
+    Some(YearLast { first: small(first)?, second: small(second)?, has_long_year: year.len() == 4 })
+}
+
+/// Parses a trimmed date with the year last and an optional clock time.
+pub(crate) fn parse_year_last(text: &[u8], order: DateOrder) -> Option<ParsedTime<'_>> {
+    let date = year_last_date(text).filter(|date| date.has_long_year)?;
+    let mut cursor = Cursor { text, at: 0 };
+    let first = cursor.short_number()?;
+    let date_separator = cursor.one_of(b"/-.")?;
+    let second = cursor.short_number()?;
+    cursor.one_of(&[date_separator])?;
+    let is_padded = cursor.at == 6;
+    let year = cursor.digits(4)?;
+    let (day, month, form) = match (order, is_padded) {
+        (DateOrder::DayFirst, true) => (first, second, DateForm::DayFirst),
+        (DateOrder::DayFirst, false) => (first, second, DateForm::DayFirstShort),
+        (DateOrder::MonthFirst, true) => (second, first, DateForm::MonthFirst),
+        (DateOrder::MonthFirst, false) => (second, first, DateForm::MonthFirstShort),
+    };
+    let mut parsed = ParsedTime { form, ..ParsedTime::date(date_separator) };
+    let mut clock = [0; 4];
+    if !cursor.is_done() {
+        parsed.separator = cursor.one_of(b"T ")?;
+        cursor.clock(&mut parsed, &mut clock, true)?;
+    }
+    debug_assert_eq!((i32::from(date.first), i32::from(date.second)), (first, second));
+    let civil = datetime(year, month, day, clock)?;
+    (parsed.zone, parsed.instant) = cursor.zone(civil, parsed.shape)?;
+    cursor.is_done().then_some(parsed)
+}
+
+/// Parses a quarter such as `2009Q3` or `2009-Q3`.
+fn parse_quarter(text: &[u8]) -> Option<ParsedTime<'_>> {
+    let (year, rest) = text.split_at_checked(4)?;
+    let (form, digit) = match rest {
+        [b'Q' | b'q', digit] => (DateForm::Quarter, digit),
+        [b'-', b'Q' | b'q', digit] => (DateForm::QuarterDash, digit),
+        _ => return None,
+    };
+    let quarter = i32::from(matches!(digit, b'1'..=b'4').then(|| digit - b'0')?);
+    let year = Cursor { text: year, at: 0 }.digits(4)?;
+    let instant = instant_of(datetime(year, 3 * quarter - 2, 1, [0; 4])?, 0)?;
+    Some(ParsedTime { instant, form, shape: TimeShape::Month, ..ParsedTime::date(b'-') })
+}
+
+/// The instant of a date written as an integer, such as 20120131, if it is one of the years 1800 to 2199.
+pub(crate) fn compact_date(number: f64) -> Option<Instant> {
+    if !(1800.0 * 1e4..2200.0 * 1e4).contains(&number) || number.fract() != 0.0 {
+        return None;
+    }
+    let number = number as i32;
+    instant_of(datetime(number / 10_000, number / 100 % 100, number % 100, [0; 4])?, 0)
+}
+
+impl ParsedTime<'_> {
+    /// A date without a zone, whose instant is not known yet.
+    fn date(date_separator: u8) -> Self {
+        Self {
+            instant: Instant(0),
+            shape: TimeShape::Date,
+            form: DateForm::YearFirst,
+            date_separator,
+            separator: b'T',
+            fraction_digits: 0,
+            zone: ParsedZone::Naive,
+        }
+    }
 }
 
 /// Why a well-formed time has no instant.
@@ -77,7 +168,7 @@ pub(crate) fn time_problem(text: &[u8]) -> Option<TimeProblem> {
 /// Parses a trimmed date or time; `None` if it is anything else.
 pub(crate) fn parse_time(text: &[u8]) -> Option<ParsedTime<'_>> {
     if !looks_like_time(text) {
-        return None;
+        return parse_quarter(text);
     }
     let mut cursor = Cursor { text, at: 0 };
     let (mut parsed, civil) = cursor.civil()?;
@@ -120,14 +211,7 @@ impl<'a> Cursor<'a> {
         let year = self.digits(4)?;
         let date_separator = self.one_of(b"-/")?;
         let month = self.digits(2)?;
-        let mut parsed = ParsedTime {
-            instant: Instant(0),
-            shape: TimeShape::Date,
-            date_separator,
-            separator: b'T',
-            fraction_digits: 0,
-            zone: ParsedZone::Naive,
-        };
+        let mut parsed = ParsedTime::date(date_separator);
         if self.one_of(&[date_separator]).is_none() {
             // Year and month; only with a dash, since 2013/03 may be a fraction or a season.
             let is_month = self.is_done() && date_separator == b'-';
@@ -138,19 +222,30 @@ impl<'a> Cursor<'a> {
         let mut clock = [0; 4];
         if !self.is_done() {
             parsed.separator = self.one_of(b"T t")?;
-            clock[0] = self.digits(2)?;
-            self.one_of(b":")?;
-            clock[1] = self.digits(2)?;
-            parsed.shape = TimeShape::Minute;
-            if self.one_of(b":").is_some() {
-                parsed.shape = TimeShape::Second;
-                clock[2] = self.digits(2)?;
-                if self.one_of(b".").is_some() {
-                    (clock[3], parsed.fraction_digits) = self.fraction()?;
-                }
-            }
+            self.clock(&mut parsed, &mut clock, false)?;
         }
         Some((parsed, datetime(year, month, day, clock)?))
+    }
+
+    /// The clock time; its hour may have one digit if `is_short`.
+    fn clock(&mut self, parsed: &mut ParsedTime<'a>, clock: &mut [i32; 4], is_short: bool) -> Option<()> {
+        clock[0] = if is_short { self.short_number()? } else { self.digits(2)? };
+        self.one_of(b":")?;
+        clock[1] = self.digits(2)?;
+        parsed.shape = TimeShape::Minute;
+        if self.one_of(b":").is_some() {
+            parsed.shape = TimeShape::Second;
+            clock[2] = self.digits(2)?;
+            if self.one_of(b".").is_some() {
+                (clock[3], parsed.fraction_digits) = self.fraction()?;
+            }
+        }
+        Some(())
+    }
+
+    /// A number of two digits, or of one that no digit follows.
+    fn short_number(&mut self) -> Option<i32> {
+        self.digits(2).or_else(|| self.digits(1))
     }
 
     fn one_of(&mut self, accepted: &[u8]) -> Option<u8> {
@@ -286,7 +381,59 @@ mod tests {
         ] {
             assert_eq!(parse_time(text.as_bytes()), None, "{text}");
         }
-        assert!(is_ambiguous_date(b"15/03/2013") && is_ambiguous_date(b"3-4-13 12:00"));
-        assert!(!is_ambiguous_date(b"2013-03-15") && !is_ambiguous_date(b"1.5.2-rc"));
+        for (text, order) in [
+            ("15/03/2013", Some(DateOrder::DayFirst)),
+            ("03/15/2013 12:00", Some(DateOrder::MonthFirst)),
+            ("3-4-13 12:00", None),
+        ] {
+            assert_eq!(year_last_date(text.as_bytes()).unwrap().order(), order, "{text}");
+        }
+        for text in ["2013-03-15", "1.5.2-rc", "1/2", "a/b/2013", "1.2.2013.4"] {
+            assert_eq!(year_last_date(text.as_bytes()), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn dates_with_the_year_last_are_read_in_the_given_order() {
+        use DateOrder::{DayFirst, MonthFirst};
+        for (text, order, iso) in [
+            ("15/03/2013", DayFirst, "2013-03-15T00:00:00Z"),
+            ("3/15/2013 6:30", MonthFirst, "2013-03-15T06:30:00Z"),
+            ("05.03.2013 06:30:15", DayFirst, "2013-03-05T06:30:15Z"),
+            ("5-3-2013", MonthFirst, "2013-05-03T00:00:00Z"),
+        ] {
+            let expected: jiff::Timestamp = iso.parse().unwrap();
+            let parsed = parse_year_last(text.as_bytes(), order).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!(parsed.instant.nanoseconds(), expected.as_nanosecond(), "{text}");
+            let style = crate::time::TimeStyle::of(&parsed);
+            let is_short_hour = text.contains(" 6:");
+            assert!(is_short_hour || style.print(parsed.instant) == text, "{}", style.print(parsed.instant));
+        }
+        for (text, order) in [
+            ("15/03/2013", MonthFirst),
+            ("30/02/2013", DayFirst),
+            ("15/03-2013", DayFirst),
+            ("15/03/13", DayFirst),
+        ] {
+            assert_eq!(parse_year_last(text.as_bytes(), order), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn quarters_and_dates_without_separators_are_read() {
+        for (text, iso) in [("2009Q3", "2009-07-01T00:00:00Z"), ("2010-Q1", "2010-01-01T00:00:00Z")] {
+            let expected: jiff::Timestamp = iso.parse().unwrap();
+            let parsed = parse_time(text.as_bytes()).unwrap();
+            assert_eq!(parsed.instant.nanoseconds(), expected.as_nanosecond(), "{text}");
+            assert_eq!(crate::time::TimeStyle::of(&parsed).print(parsed.instant), text);
+        }
+        for text in ["2009Q5", "2009Q", "09Q3", "2009-Q31"] {
+            assert_eq!(parse_time(text.as_bytes()), None, "{text}");
+        }
+        let expected: jiff::Timestamp = "2012-01-31T00:00:00Z".parse().unwrap();
+        assert_eq!(compact_date(20_120_131.0).unwrap().nanoseconds(), expected.as_nanosecond());
+        for number in [20_120_132.0, 20_121_301.0, 20_120_131.5, 120_131.0, 99_990_101.0] {
+            assert_eq!(compact_date(number), None, "{number}");
+        }
     }
 }

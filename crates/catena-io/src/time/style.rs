@@ -5,6 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use super::{Instant, ParsedTime, ParsedZone, ZoneStyle};
+use crate::table::DateOrder;
 
 /// Precision of a written time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -20,12 +21,49 @@ pub enum TimeShape {
     Second,
 }
 
+/// How the date of a time is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DateForm {
+    /// `2013-03-15`.
+    #[default]
+    YearFirst,
+    /// `05/03/2013` for the fifth of March.
+    DayFirst,
+    /// `5/3/2013` for the fifth of March.
+    DayFirstShort,
+    /// `03/05/2013` for the fifth of March.
+    MonthFirst,
+    /// `3/5/2013` for the fifth of March.
+    MonthFirstShort,
+    /// `20130315`, if there is no clock time.
+    Compact,
+    /// `2013Q1`, if the time is the beginning of a quarter.
+    Quarter,
+    /// `2013-Q1`, if the time is the beginning of a quarter.
+    QuarterDash,
+}
+
+impl DateForm {
+    /// The order of day and month, if the year is last.
+    pub fn order(self) -> Option<DateOrder> {
+        match self {
+            Self::DayFirst | Self::DayFirstShort => Some(DateOrder::DayFirst),
+            Self::MonthFirst | Self::MonthFirstShort => Some(DateOrder::MonthFirst),
+            Self::YearFirst | Self::Compact | Self::Quarter | Self::QuarterDash => None,
+        }
+    }
+}
+
 /// How times are written. Printing loses nothing: a date style shows the clock if it is not midnight.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeStyle {
     /// The precision.
     pub shape: TimeShape,
-    /// `-` or `/` between year, month and day.
+    /// How the date is written.
+    #[serde(default)]
+    pub form: DateForm,
+    /// `-`, `/` or `.` between year, month and day.
     pub date_separator: char,
     /// `T`, `t` or a blank before the clock.
     pub separator: char,
@@ -39,6 +77,7 @@ impl Default for TimeStyle {
     fn default() -> Self {
         Self {
             shape: TimeShape::Second,
+            form: DateForm::YearFirst,
             date_separator: '-',
             separator: 'T',
             fraction_digits: 0,
@@ -59,6 +98,7 @@ impl TimeStyle {
         };
         Self {
             shape: parsed.shape,
+            form: parsed.form,
             date_separator: char::from(parsed.date_separator),
             separator: char::from(parsed.separator),
             fraction_digits: parsed.fraction_digits,
@@ -103,10 +143,25 @@ impl TimeStyle {
             TimeShape::Month | TimeShape::Date if needed >= TimeShape::Minute => TimeShape::Second,
             shape => shape.max(needed),
         };
-        let _ = write!(text, "{:04}{dash}{:02}", civil.year(), civil.month());
-        if shape >= TimeShape::Date {
-            let _ = write!(text, "{dash}{:02}", civil.day());
-        }
+        let (year, month, day) = (civil.year(), civil.month(), civil.day());
+        // Writing to a string cannot fail.
+        let _ = match self.form {
+            DateForm::DayFirst => write!(text, "{day:02}{dash}{month:02}{dash}{year:04}"),
+            DateForm::DayFirstShort => write!(text, "{day}{dash}{month}{dash}{year:04}"),
+            DateForm::MonthFirst => write!(text, "{month:02}{dash}{day:02}{dash}{year:04}"),
+            DateForm::MonthFirstShort => write!(text, "{month}{dash}{day}{dash}{year:04}"),
+            DateForm::Compact if needed <= TimeShape::Date => {
+                let _ = write!(text, "{year:04}{month:02}{day:02}");
+                return;
+            }
+            DateForm::Quarter | DateForm::QuarterDash if needed == TimeShape::Month && month % 3 == 1 => {
+                let dash = if self.form == DateForm::QuarterDash { "-" } else { "" };
+                let _ = write!(text, "{year:04}{dash}Q{}", month / 3 + 1);
+                return;
+            }
+            _ if shape >= TimeShape::Date => write!(text, "{year:04}{dash}{month:02}{dash}{day:02}"),
+            _ => write!(text, "{year:04}{dash}{month:02}"),
+        };
         if shape >= TimeShape::Minute {
             let _ = write!(text, "{}{:02}:{:02}", self.separator, civil.hour(), civil.minute());
             if shape >= TimeShape::Second {

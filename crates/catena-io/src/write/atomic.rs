@@ -14,6 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use super::WriteError;
+use crate::packing::{Packer, Packing};
 use crate::place::FileName;
 
 /// How long a named pipe may lack a reader.
@@ -60,6 +61,7 @@ pub struct TargetFile {
     name: FileName,
     pub(super) safe_headers: bool,
     writer: Option<Writer>,
+    packer: Option<Packer>,
     place: Place,
 }
 
@@ -84,7 +86,7 @@ impl TargetFile {
 
     fn standard_output(name: FileName) -> Self {
         let writer = Writer::Stream(BufWriter::with_capacity(BUFFER, io::stdout()));
-        Self { name, safe_headers: false, writer: Some(writer), place: Place::Direct }
+        Self { name, safe_headers: false, writer: Some(writer), packer: None, place: Place::Direct }
     }
 
     /// Checks that a path can be written, without opening a pipe or device: its reader would see an end.
@@ -113,7 +115,7 @@ impl TargetFile {
             let file = open_stream(path, PATIENCE).map_err(failed)?;
             let file = file.ok_or_else(|| WriteError::NoReader { file: name.clone() })?;
             let writer = Some(Writer::File(BufWriter::with_capacity(BUFFER, file)));
-            return Ok(Self { name, safe_headers: false, writer, place: Place::Direct });
+            return Ok(Self { name, safe_headers: false, writer, packer: None, place: Place::Direct });
         }
         // Links are followed: the file they point to is replaced or created.
         let target = fs::canonicalize(path).or_else(|_| behind_links(path)).map_err(failed)?;
@@ -135,7 +137,21 @@ impl TargetFile {
 
     fn beside(name: FileName, file: File, temporary: PathBuf, target: PathBuf) -> Self {
         let writer = Some(Writer::File(BufWriter::with_capacity(BUFFER, file)));
-        Self { name, safe_headers: false, writer, place: Place::Beside { temporary, target } }
+        Self { name, safe_headers: false, writer, packer: None, place: Place::Beside { temporary, target } }
+    }
+
+    /// Packs everything that is written.
+    pub(super) fn pack(&mut self, packing: Packing) -> Result<(), WriteError> {
+        self.packer = Some(Packer::new(packing).map_err(|source| self.error(source))?);
+        Ok(())
+    }
+
+    fn write_plain(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.writer {
+            Some(Writer::File(writer)) => writer.write_all(bytes),
+            Some(Writer::Stream(writer)) => writer.write_all(bytes),
+            None => Ok(()),
+        }
     }
 
     /// The name of the target, for messages.
@@ -157,6 +173,10 @@ impl TargetFile {
     }
 
     fn try_commit(&mut self) -> io::Result<()> {
+        if let Some(packer) = self.packer.take() {
+            let end = packer.finish()?;
+            self.write_plain(&end)?;
+        }
         self.flush()?;
         let Some(Writer::File(writer)) = self.writer.take() else { return Ok(()) };
         let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -177,6 +197,11 @@ impl TargetFile {
 
 impl Write for TargetFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(packer) = &mut self.packer {
+            let ready = packer.pack(bytes)?;
+            self.write_plain(&ready)?;
+            return Ok(bytes.len());
+        }
         match &mut self.writer {
             Some(Writer::File(writer)) => writer.write(bytes),
             Some(Writer::Stream(writer)) => writer.write(bytes),

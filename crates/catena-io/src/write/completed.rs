@@ -8,8 +8,8 @@ use std::io::Write;
 use super::csv::{is_formula, number_text, push_cell, write_cell, write_name};
 use super::{Target, TargetFile, WriteError, write_table};
 use crate::read::ReadError;
-use crate::read::csv::{CsvSource, Delimiting, MARK, split_error};
-use crate::table::{Cell, Column, ColumnData, NumberColumn, NumberStyle, Table, classify, trimmed};
+use crate::read::csv::{CsvSource, Delimiting, split_error};
+use crate::table::{Cell, CellRules, Column, ColumnData, Decimal, NumberColumn, NumberStyle, Table, trimmed};
 
 /// Values for the missing cells of a column.
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ pub struct FilledColumn {
     pub position: usize,
     /// A value per row of the table, used where the cell is missing; NaN leaves it missing.
     pub values: Vec<f64>,
+    /// The number of decimals to write; `None` writes all digits.
+    pub decimals: Option<u8>,
 }
 
 /// Values and columns added to a table.
@@ -30,8 +32,27 @@ pub struct Completion {
 }
 
 impl Completion {
-    fn values_of(&self, position: usize) -> Option<&[f64]> {
-        self.filled.iter().find(|filled| filled.position == position).map(|filled| filled.values.as_slice())
+    fn column(&self, position: usize) -> Option<&FilledColumn> {
+        self.filled.iter().find(|filled| filled.position == position)
+    }
+}
+
+/// A number with this many decimals, as it would be read from a text.
+fn rounded(value: f64, decimals: u8) -> f64 {
+    filled_text(value, Some(decimals)).parse().unwrap_or(value)
+}
+
+/// The text of a filled cell.
+fn filled_text(value: f64, decimals: Option<u8>) -> String {
+    match decimals {
+        // A number that large has no decimals to cut.
+        Some(decimals) if value.abs() < 1e15 => {
+            let text = format!("{value:.0$}", usize::from(decimals));
+            // Rounded to zero, the sign has no meaning.
+            let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+            if is_zero { text.trim_start_matches('-').to_owned() } else { text }
+        }
+        _ => number_text(value, NumberStyle::Double),
     }
 }
 
@@ -42,12 +63,14 @@ impl Completion {
 pub fn complete(table: &Table, completion: &Completion) -> Result<Table, WriteError> {
     check(table, completion)?;
     let mut columns = table.columns().to_vec();
-    for FilledColumn { position, values } in &completion.filled {
+    for FilledColumn { position, values, decimals } in &completion.filled {
         let not_fillable = || WriteError::NotFillable { column: name_of(table, *position) };
         let column = columns.get_mut(*position).ok_or_else(not_fillable)?;
         let ColumnData::Number(numbers) = column.data() else { return Err(not_fillable()) };
         let observed = |row: usize| numbers.values.get(row).copied().filter(|value| !value.is_nan());
-        let cells = values.iter().enumerate().map(|(row, filled)| observed(row).unwrap_or(*filled));
+        let cells = values.iter().enumerate().map(|(row, filled)| {
+            observed(row).unwrap_or_else(|| decimals.map_or(*filled, |decimals| rounded(*filled, decimals)))
+        });
         let data = ColumnData::Number(NumberColumn { values: cells.collect(), style: numbers.style });
         *column = Column::new(column.name().to_owned(), data);
     }
@@ -119,6 +142,8 @@ pub trait Fillings {
     fn advance(&mut self) -> Result<(), WriteError>;
     /// The value for a missing cell of this row, by column of the table; NaN leaves it missing.
     fn filling(&self, position: usize) -> Option<f64>;
+    /// The number of decimals of a filled column; `None` writes all digits.
+    fn decimals(&self, position: usize) -> Option<u8>;
     /// Names of the appended columns.
     fn appended_names(&self) -> Vec<String>;
     /// Appends the text of this row in an appended column.
@@ -138,7 +163,11 @@ impl Fillings for InMemory<'_> {
     }
 
     fn filling(&self, position: usize) -> Option<f64> {
-        self.completion.values_of(position)?.get(self.row?).copied()
+        self.completion.column(position)?.values.get(self.row?).copied()
+    }
+
+    fn decimals(&self, position: usize) -> Option<u8> {
+        self.completion.column(position)?.decimals
     }
 
     fn appended_names(&self) -> Vec<String> {
@@ -171,7 +200,13 @@ pub fn copy_filled(
         (_, delimiter) => delimiter,
     };
     let mut file = target.create()?;
-    let mut copy = Copy { fillings, file: &mut file, delimiter, is_same: delimiter == source.delimiter() };
+    let mut copy = Copy {
+        fillings,
+        file: &mut file,
+        delimiter,
+        rules: &source.rules,
+        is_same: delimiter == source.delimiter(),
+    };
     copy.run(source, n_rows)?;
     file.commit()
 }
@@ -181,13 +216,14 @@ struct Copy<'a> {
     fillings: &'a mut dyn Fillings,
     file: &'a mut TargetFile,
     delimiter: u8,
+    rules: &'a CellRules,
     is_same: bool,
 }
 
 impl Copy<'_> {
     fn run(&mut self, source: &CsvSource, n_rows: u64) -> Result<(), WriteError> {
-        let (mut records, mark_length) = source.records()?;
-        self.put(&MARK[..mark_length])?;
+        let (mut records, before) = source.records()?;
+        self.put(&before)?;
         let (mut n_done, mut n_columns): (Option<u64>, usize) = (None, 0);
         let mut text = String::new();
         let appended = self.fillings.appended_names();
@@ -218,7 +254,7 @@ impl Copy<'_> {
                 }
                 let content = record.content(cell);
                 match n_done.and_then(|_| self.filling(cell, &content)) {
-                    Some(value) => self.put(number_text(value, NumberStyle::Double).as_bytes())?,
+                    Some(value) => self.put_number(&filled_text(value, self.fillings.decimals(cell)))?,
                     None if n_done.is_none() && self.file.safe_headers && is_formula(&content) => {
                         self.put_name(&content)?;
                     }
@@ -236,7 +272,7 @@ impl Copy<'_> {
                 } else {
                     text.clear();
                     self.fillings.push_appended(column, &mut text);
-                    self.put_cell(text.as_bytes())?;
+                    self.put_number(&text)?;
                 }
             }
             self.put(record.terminator())?;
@@ -252,11 +288,19 @@ impl Copy<'_> {
     /// The value for a cell, if it is missing.
     fn filling(&self, position: usize, content: &[u8]) -> Option<f64> {
         let value = self.fillings.filling(position)?;
-        (!value.is_nan() && classify(trimmed(content)) == Cell::Missing).then_some(value)
+        (!value.is_nan() && self.rules.classify(trimmed(content)) == Cell::Missing).then_some(value)
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         self.file.write_all(bytes).map_err(|source| self.file.error(source))
+    }
+
+    /// Writes a number with the decimal sign of the text.
+    fn put_number(&mut self, text: &str) -> Result<(), WriteError> {
+        match self.rules.decimal {
+            Decimal::Point => self.put_cell(text.as_bytes()),
+            Decimal::Comma => self.put_cell(text.replace('.', ",").as_bytes()),
+        }
     }
 
     fn put_name(&mut self, name: &[u8]) -> Result<(), WriteError> {

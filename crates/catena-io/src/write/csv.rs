@@ -60,7 +60,7 @@ pub(crate) fn write_cell(output: &mut impl Write, content: &[u8], delimiter: u8)
 }
 
 /// Writes the name of a column, in quotes if it looks like a value (the header would be read as a row), contains a delimiter (the
-/// header shows the delimiter) or begins with a byte order mark.
+/// header shows the delimiter), or begins with a byte order mark or like a note.
 pub(crate) fn write_name(output: &mut TargetFile, name: &[u8], delimiter: u8) -> io::Result<()> {
     let safe;
     let name = if output.safe_headers && is_formula(name) {
@@ -69,8 +69,10 @@ pub(crate) fn write_name(output: &mut TargetFile, name: &[u8], delimiter: u8) ->
     } else {
         name
     };
-    let is_misleading =
-        looks_like_data(name) || name.starts_with(MARK) || name.iter().any(|byte| DELIMITERS.contains(byte));
+    let is_misleading = looks_like_data(name)
+        || name.starts_with(MARK)
+        || name.starts_with(b"#")
+        || name.iter().any(|byte| DELIMITERS.contains(byte));
     if is_misleading { write_quoted(output, name) } else { write_cell(output, name, delimiter) }
 }
 
@@ -129,6 +131,10 @@ fn write_value(
     if text.is_empty() && is_alone {
         // An empty line would not be read as a row.
         return file.write_all(b"NA");
+    }
+    if is_alone && text.bytes().any(|byte| DELIMITERS.contains(&byte)) {
+        // The header of one column shows no delimiter.
+        return write_quoted(file, text.as_bytes());
     }
     write_cell(file, text.as_bytes(), delimiter)
 }

@@ -14,6 +14,8 @@ use crate::read::ReadError;
 pub enum WriteError {
     #[error("{file}: the suffix names no table format; use {known}, or pass --format")]
     UnknownFormat { file: FileName, known: String },
+    #[error("{file}: spreadsheets can be read but not written; use a suffix of another format: {known}")]
+    ReadOnlyFormat { file: FileName, known: String },
     #[error("{file}: the folder does not exist; create it first")]
     NoFolder { file: FileName },
     #[error("{file}: a part of this path is a file, not a folder")]

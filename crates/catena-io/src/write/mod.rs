@@ -35,7 +35,10 @@ pub fn write_table(table: &Table, target: &Target) -> Result<(), WriteError> {
         let (file, name) = (target.file().clone(), name.to_owned());
         return Err(WriteError::DuplicateName { file, name });
     }
+    let Some(write) = target.format().definition().write else {
+        return Err(target.not_written());
+    };
     let mut file = target.create()?;
-    (target.format().definition().write)(table, &mut file)?;
+    write(table, &mut file)?;
     file.commit()
 }

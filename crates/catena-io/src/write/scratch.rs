@@ -68,8 +68,8 @@ impl Drop for ScratchRows {
 /// The columns of a row: filled columns first, then appended ones.
 #[derive(Debug, Clone, Default)]
 pub struct FilledColumns {
-    /// Positions in the table of the columns to fill.
-    pub filled: Vec<usize>,
+    /// Positions in the table of the columns to fill, and the number of decimals of each; `None` writes all digits.
+    pub filled: Vec<(usize, Option<u8>)>,
     /// Names of the appended columns.
     pub appended: Vec<String>,
 }
@@ -96,8 +96,12 @@ impl Fillings for ScratchFillings {
     }
 
     fn filling(&self, position: usize) -> Option<f64> {
-        let column = self.columns.filled.iter().position(|filled| *filled == position)?;
+        let column = self.columns.filled.iter().position(|(filled, _)| *filled == position)?;
         self.row.get(column).copied()
+    }
+
+    fn decimals(&self, position: usize) -> Option<u8> {
+        self.columns.filled.iter().find(|(filled, _)| *filled == position)?.1
     }
 
     fn appended_names(&self) -> Vec<String> {

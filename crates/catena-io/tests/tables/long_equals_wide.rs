@@ -88,7 +88,7 @@ fn long_tables_are_filled_where_they_have_holes() {
     assert_eq!(frame.outputs, ["007", "b"]);
     assert_eq!(frame.decision.sentences()[2], "ignored: remark (not named)");
     let filled = frame.to_table_columns(|at| -1.0 - at as f64).into_iter();
-    let filled = filled.map(|(position, values)| FilledColumn { position, values }).collect();
+    let filled = filled.map(|(position, values)| FilledColumn { position, values, decimals: None }).collect();
     let out = folder.path("out.csv");
     write_completed(&table, &Completion { filled, appended: vec![] }, &Target::new(&out, None).unwrap())
         .unwrap();

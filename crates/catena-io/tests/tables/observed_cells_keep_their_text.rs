@@ -16,8 +16,8 @@ const TEXT: &str = "\u{feff}time;\"a\";note;b\r\n\
 fn completion() -> Completion {
     Completion {
         filled: vec![
-            FilledColumn { position: 1, values: vec![10.0, 20.5, 30.0, f64::NAN] },
-            FilledColumn { position: 3, values: vec![1.0, 2.0, 1e-9, 4.0] },
+            FilledColumn { position: 1, values: vec![10.0, 20.5, 30.0, f64::NAN], decimals: None },
+            FilledColumn { position: 3, values: vec![1.0, 2.0, 1e-9, 4.0], decimals: None },
         ],
         appended: vec![Column::numbers("a;std", vec![f64::NAN, 0.25, f64::NAN, 0.5])],
     }
@@ -104,7 +104,7 @@ fn values_of_another_table_are_refused() {
     for name in ["x.csv", "x.parquet"] {
         let target = Target::new(&folder.path(name), None).unwrap();
         let fill = |position, n_rows| Completion {
-            filled: vec![FilledColumn { position, values: vec![0.0; n_rows] }],
+            filled: vec![FilledColumn { position, values: vec![0.0; n_rows], decimals: None }],
             appended: vec![],
         };
         let error = |completion| write_completed(&table, &completion, &target).unwrap_err();

@@ -21,10 +21,10 @@ fn styles() -> impl Strategy<Value = TimeStyle> {
     (prop::sample::select(zones), prop::sample::select(shapes), prop::sample::select(separators), 0_u8..4)
         .prop_map(|(zone, shape, separator, fraction_digits)| TimeStyle {
             shape,
-            date_separator: '-',
             separator,
             fraction_digits,
             zone,
+            ..TimeStyle::default()
         })
 }
 
@@ -117,7 +117,7 @@ fn pipes_carry_every_format() {
     let text = "time,a\n2013-01-01T00:00Z,1.5\n2013-01-01T01:00Z,\n";
     let path = folder.write("t.csv", text);
     let table = read(&path, &ReadOptions::default()).unwrap();
-    for &format in Format::ALL {
+    for format in Format::ALL.iter().copied().filter(|format| format.is_written()) {
         let name = format!("p.{}", format.name());
         let path = folder.path(&name);
         write_table(&table, &Target::new(&path, None).unwrap()).unwrap();

@@ -5,10 +5,10 @@ use std::io::{Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::Records;
-use super::reader::{Block, Rows, read_head};
+use super::reader::{Block, Head, Rows, read_head};
 use super::source::{CsvSource, SourceText};
 use crate::place::FileName;
-use crate::read::{OpenFile, ReadError, ReadOptions, format_of};
+use crate::read::{OpenFile, ReadError, ReadNote, ReadOptions, format_of};
 use crate::table::Table;
 
 /// A file of delimited text whose rows are read in blocks, in any order. The file must not change meanwhile.
@@ -16,7 +16,7 @@ use crate::table::Table;
 pub struct CsvBlocks {
     path: PathBuf,
     source: CsvSource,
-    names: Vec<String>,
+    head: Head,
     options: ReadOptions,
     first: BlockStart,
     n_bytes: u64,
@@ -45,16 +45,17 @@ impl CsvBlocks {
         let opened = OpenFile::open(path)?;
         let file = FileName::from(path);
         let delimiting = format_of(path, options)?.definition().delimiting;
-        let Some(delimiting) = delimiting.filter(|_| opened.metadata.is_file()) else {
+        let is_plain = opened.metadata.is_file() && opened.packing.is_none();
+        let Some(delimiting) = delimiting.filter(|_| is_plain) else {
             return Err(ReadError::NotInBlocks { file });
         };
         let (text, n_bytes) = (SourceText::of_file(&opened), opened.metadata.len());
         let mut records = Records::new(opened.file);
-        let (dialect, names) = read_head(&mut records, &file, delimiting)?;
+        let head = read_head(&mut records, &file, delimiting, options)?;
         let (byte, line) = records.place();
-        let source = CsvSource { file, text, dialect };
+        let source = CsvSource { file, text, dialect: head.dialect, rules: head.rules.clone() };
         let (path, options) = (path.to_owned(), options.clone());
-        Ok(Self { path, source, names, options, first: BlockStart { byte, line }, n_bytes })
+        Ok(Self { path, source, head, options, first: BlockStart { byte, line }, n_bytes })
     }
 
     /// The text, to be copied.
@@ -64,7 +65,12 @@ impl CsvBlocks {
 
     /// The names of the columns.
     pub fn names(&self) -> &[String] {
-        &self.names
+        &self.head.names
+    }
+
+    /// How the text is read where its content decided it.
+    pub fn notes(&self) -> &[ReadNote] {
+        &self.head.notes
     }
 
     /// Length of the file in bytes.
@@ -91,7 +97,7 @@ impl CsvBlocks {
         let mut records = Records::new(opened);
         records.set_dialect(dialect.delimiter, 0);
         records.set_line(from.line);
-        let rows = Rows { file, names: &self.names, options: &self.options, most, total: None };
+        let rows = Rows { file, head: &self.head, options: &self.options, most, total: None };
         let Block { columns, lines, n_rows, is_last } = rows.read(&mut records, &mut |_| {})?;
         let (bytes, line) = records.place();
         let next = (!is_last).then_some(BlockStart { byte: from.byte + bytes, line });

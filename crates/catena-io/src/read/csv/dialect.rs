@@ -1,6 +1,6 @@
 //! Finds the delimiter and the byte order mark from the beginning of a text, and rejects binary files.
 
-use crate::read::Content;
+use crate::read::{Content, Packing};
 
 /// How the delimiter of a text is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,11 +13,13 @@ pub(crate) enum Delimiting {
     FromHeader,
 }
 
-/// The delimiter, and the length of the byte order mark.
+/// The delimiter, the length of the byte order mark, and the notes between the mark and the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dialect {
     pub(crate) delimiter: u8,
     pub(crate) mark_length: usize,
+    pub(crate) skipped_bytes: usize,
+    pub(crate) skipped_lines: u64,
 }
 
 /// The possible delimiters.
@@ -30,17 +32,20 @@ pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 pub(crate) fn dialect_of(head: &[u8], delimiting: Delimiting) -> Result<Dialect, Content> {
     check_content(head)?;
     let mark_length = if head.starts_with(MARK) { MARK.len() } else { 0 };
-    Ok(Dialect { delimiter: delimiter_of(&head[mark_length..], delimiting), mark_length })
+    let delimiter = delimiter_of(&head[mark_length..], delimiting);
+    Ok(Dialect { delimiter, mark_length, skipped_bytes: 0, skipped_lines: 0 })
 }
 
 fn check_content(head: &[u8]) -> Result<(), Content> {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Err(Content::Utf16);
     }
-    for (magic, content) in [(&b"\x1f\x8b"[..], Content::Gzip), (b"PK\x03\x04", Content::Zip)] {
-        if head.starts_with(magic) {
-            return Err(content);
-        }
+    // An archive in an archive.
+    if Packing::of_head(head).is_some() || head.starts_with(b"BZh") || head.starts_with(b"\xfd7zXZ") {
+        return Err(Content::Archive);
+    }
+    if head.starts_with(b"PK\x03\x04") {
+        return Err(Content::Zip);
     }
     let head = &head[..head.len().min(8192)];
     let n_zeros = head.iter().filter(|byte| **byte == 0).count();

@@ -7,12 +7,13 @@ mod blocks;
 mod dialect;
 mod reader;
 mod records;
+mod sniff;
 mod source;
 mod split;
 
 pub use blocks::{BlockStart, CsvBlocks};
 pub(crate) use dialect::{DELIMITERS, Delimiting, MARK};
-pub(crate) use reader::{check_names, read_csv, split_error};
+pub(crate) use reader::{check_names, column_builder, name_index, read_csv, split_error};
 pub(crate) use records::Records;
 pub use source::CsvSource;
 pub(crate) use split::{Found, QuoteError, Splitter};

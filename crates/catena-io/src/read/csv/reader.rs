@@ -5,10 +5,10 @@ use std::io::Read;
 use super::dialect::{self, Delimiting, Dialect};
 use super::records::{MOST_BYTES_PER_RECORD, SplitError};
 use super::source::{SourceText, Tee};
-use super::{CsvSource, Records};
-use crate::place::{Excerpt, FileName};
-use crate::read::{Input, Progress, ReadError, ReadOptions, Source};
-use crate::table::{Column, ColumnBuilder, Lines, Table, is_header_data, trimmed};
+use super::{CsvSource, Records, sniff};
+use crate::place::{Excerpt, FileName, Place};
+use crate::read::{Input, Progress, ReadError, ReadNote, ReadOptions, Source, unpacked};
+use crate::table::{CellRules, Column, ColumnBuilder, Lines, Table, is_header_data, trimmed};
 
 /// Rows are counted in 32 bits.
 const MOST_ROWS: usize = u32::MAX as usize - 1;
@@ -26,27 +26,43 @@ pub(crate) fn read_csv(
     let is_kept = options.keep_piped_text && matches!(input, Input::Stream(_));
     let (text, total, input): (_, _, Box<dyn Read + '_>) = match input {
         Input::File(opened) => {
-            (SourceText::of_file(&opened), Some(opened.metadata.len()), Box::new(opened.file))
+            // The length of the text in an archive is not known.
+            let total = opened.packing.is_none().then_some(opened.metadata.len());
+            let text = SourceText::of_file(&opened);
+            let unpacked = unpacked(Box::new(opened.file), opened.packing);
+            (text, total, unpacked.map_err(|source| ReadError::Io { file: file.clone(), source })?)
         }
         Input::Stream(stream) => (SourceText::Gone, None, Box::new(stream)),
     };
     let mut records = Records::new(Tee { input, copy: is_kept.then(Vec::new) });
-    let (dialect, names) = read_head(&mut records, &file, delimiting)?;
-    let rows = Rows { file: &file, names: &names, options, most: usize::MAX, total };
+    let head = read_head(&mut records, &file, delimiting, options)?;
+    let rows = Rows { file: &file, head: &head, options, most: usize::MAX, total };
     let Block { columns, lines, n_rows, .. } =
         rows.read(&mut records, &mut |n_bytes| progress(n_bytes, total))?;
     if n_rows == 0 {
         return Err(ReadError::NoRows { file });
     }
     let text = records.into_input().copy.map_or(text, |copy| SourceText::Kept(copy.into()));
-    let source = CsvSource { file: file.clone(), text, dialect };
-    Ok(Table::from_file(file, columns, n_rows).with_text_source(lines, source))
+    let Head { dialect, rules, notes, .. } = head;
+    let source = CsvSource { file: file.clone(), text, dialect, rules };
+    Ok(Table::from_file(file, columns, n_rows).with_text_source(lines, source).with_notes(notes))
+}
+
+/// What the beginning of a text shows.
+#[derive(Debug)]
+pub(super) struct Head {
+    pub(super) dialect: Dialect,
+    pub(super) names: Vec<String>,
+    /// Whether the header has no name for the first column.
+    pub(super) has_index: bool,
+    pub(super) rules: CellRules,
+    pub(super) notes: Vec<ReadNote>,
 }
 
 /// How the rows after a header are read.
 pub(super) struct Rows<'a> {
     pub(super) file: &'a FileName,
-    pub(super) names: &'a [String],
+    pub(super) head: &'a Head,
     pub(super) options: &'a ReadOptions,
     /// Maximum number of rows.
     pub(super) most: usize,
@@ -69,8 +85,10 @@ impl Rows<'_> {
         records: &mut Records<R>,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Block, ReadError> {
-        let Self { file, names, options, most, total } = self;
-        let mut columns: Vec<ColumnBuilder> = names.iter().map(|name| builder(name, options)).collect();
+        let Self { file, head, options, most, total } = self;
+        let names = &head.names;
+        let builder = |name: &String| column_builder(name, &head.rules, options);
+        let mut columns: Vec<ColumnBuilder> = names.iter().map(builder).collect();
         let mut lines = Lines::default();
         let (mut n_rows, mut is_last) = (0, false);
         let mut n_bytes_told = 0;
@@ -105,7 +123,7 @@ impl Rows<'_> {
             let line = record.line();
             lines.push(n_rows, line);
             for (cell, column) in columns.iter_mut().enumerate() {
-                if let Err(text) = column.push(&record.content(cell), line) {
+                if let Err(text) = column.push(&record.content(cell), Place::Line(line)) {
                     let (text, column) = (Excerpt::new(text), names[cell].clone());
                     return Err(ReadError::NotUtf8 { file: file.clone(), line, column, text });
                 }
@@ -119,35 +137,48 @@ impl Rows<'_> {
                 options.check_memory(file, held as f64 * rest.max(1.0))?;
             }
         }
-        let columns = columns.into_iter().map(ColumnBuilder::finish).collect();
+        let mut columns: Vec<Column> = columns.into_iter().map(ColumnBuilder::finish).collect();
+        if head.has_index {
+            let index = columns.remove(0);
+            columns.insert(0, index.into_unnamed());
+        }
         Ok(Block { columns, lines, n_rows, is_last })
     }
 }
 
-fn builder(name: &str, options: &ReadOptions) -> ColumnBuilder {
-    let column = ColumnBuilder::new(name.to_owned());
+/// The builder of a column with this name.
+pub(crate) fn column_builder(name: &str, rules: &CellRules, options: &ReadOptions) -> ColumnBuilder {
+    let column = ColumnBuilder::new(name.to_owned(), rules.clone());
     if options.text_columns.iter().any(|wanted| wanted == name) { column.into_text_only() } else { column }
 }
 
-/// Dialect and column names, from the beginning of a text.
+/// Dialect, rules and column names, from the beginning of a text.
 pub(super) fn read_head<R: Read>(
     records: &mut Records<R>,
     file: &FileName,
     delimiting: Delimiting,
-) -> Result<(Dialect, Vec<String>), ReadError> {
+    options: &ReadOptions,
+) -> Result<Head, ReadError> {
+    records.head().map_err(|source| ReadError::Io { file: file.clone(), source })?;
+    let is_whole = records.is_whole();
     let head = records.head().map_err(|source| ReadError::Io { file: file.clone(), source })?;
     if head.is_empty() {
         return Err(ReadError::Empty { file: file.clone() });
     }
     let dialect = dialect::dialect_of(head, delimiting)
         .map_err(|content| ReadError::WrongContent { file: file.clone(), content })?;
+    let text = &head[dialect.mark_length..];
+    let (dialect, note) = sniff::skip_notes(text, is_whole, delimiting, dialect);
+    let mut notes: Vec<ReadNote> = note.into_iter().collect();
+    let rules = sniff::rules_of(text, dialect, options, &mut notes);
     records.set_dialect(dialect.delimiter, dialect.mark_length);
-    let names = read_header(records, file)?;
-    Ok((dialect, names))
+    records.skip(dialect.skipped_bytes, dialect.skipped_lines);
+    let (names, has_index) = read_header(records, file)?;
+    Ok(Head { dialect, names, has_index, rules, notes })
 }
 
-/// The names of the columns, from the first line that is not blank.
-fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<Vec<String>, ReadError> {
+/// The names of the columns, from the first line that is not blank, and whether the first of several had none.
+fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<(Vec<String>, bool), ReadError> {
     loop {
         let record = match records.next() {
             Ok(Some(record)) => record,
@@ -173,9 +204,22 @@ fn read_header<R: Read>(records: &mut Records<R>, file: &FileName) -> Result<Vec
             })?;
             names.push(name.to_owned());
         }
+        let has_index = name_index(&mut names);
         check_names(&names, file)?;
-        return Ok(names);
+        return Ok((names, has_index));
     }
+}
+
+/// Names the index that pandas writes first and without a name. Returns whether there was one.
+pub(crate) fn name_index(names: &mut [String]) -> bool {
+    let [first, others @ ..] = names else { return false };
+    if !first.is_empty() || others.is_empty() || others.iter().any(String::is_empty) {
+        return false;
+    }
+    let free =
+        ["index", "index_1", "index_2"].into_iter().find(|name| others.iter().all(|other| other != name));
+    *first = free.unwrap_or("row_index").to_owned();
+    true
 }
 
 /// Checks that names are unique and not empty.

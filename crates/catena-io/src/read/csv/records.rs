@@ -106,6 +106,20 @@ impl<R: Read> Records<R> {
         self.start += mark_length;
     }
 
+    /// Skips notes that are in the [`head`](Self::head), and returns them.
+    pub(crate) fn skip(&mut self, n_bytes: usize, n_lines: u64) -> Vec<u8> {
+        let end = (self.start + n_bytes).min(self.end);
+        let skipped = self.buffer[self.start..end].to_vec();
+        self.start = end;
+        self.line += n_lines;
+        skipped
+    }
+
+    /// Whether the [`head`](Self::head) is the whole text.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_at_end
+    }
+
     /// Byte offset (from the start of reading) and line of the next record.
     pub(crate) fn place(&self) -> (u64, u64) {
         (self.n_bytes_read - (self.end - self.start) as u64, self.line)

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::Records;
-use super::dialect::{Delimiting, Dialect, dialect_of};
+use super::dialect::{Delimiting, Dialect, MARK, dialect_of};
 use crate::place::FileName;
-use crate::read::{OpenFile, ReadError};
+use crate::read::{OpenFile, Packing, ReadError, unpacked};
+use crate::table::CellRules;
 
 /// The text of a table. A file is read again when it is needed and must not have changed; the text of a pipe is kept in memory on
 /// request.
@@ -18,19 +19,24 @@ pub struct CsvSource {
     pub(crate) file: FileName,
     pub(crate) text: SourceText,
     pub(crate) dialect: Dialect,
+    pub(crate) rules: CellRules,
 }
+
+/// The records of a text that is read again.
+pub(crate) type SourceRecords = Records<Box<dyn Read>>;
 
 #[derive(Debug, Clone)]
 pub(crate) enum SourceText {
-    File { path: PathBuf, length: u64, modified: Option<SystemTime> },
+    File { path: PathBuf, length: u64, modified: Option<SystemTime>, packing: Option<Packing> },
     Kept(Arc<[u8]>),
     Gone,
 }
 
 impl SourceText {
     pub(crate) fn of_file(opened: &OpenFile) -> Self {
-        let OpenFile { path, metadata, .. } = opened;
-        Self::File { path: path.clone(), length: metadata.len(), modified: metadata.modified().ok() }
+        let OpenFile { path, metadata, packing, .. } = opened;
+        let (length, modified) = (metadata.len(), metadata.modified().ok());
+        Self::File { path: path.clone(), length, modified, packing: *packing }
     }
 }
 
@@ -59,25 +65,27 @@ impl CsvSource {
         }
     }
 
-    /// The records from the first, and the length of the byte order mark.
-    pub(crate) fn records(&self) -> Result<(Records<Box<dyn Read>>, usize), ReadError> {
+    /// The records from the header, and everything before it: the byte order mark and notes.
+    pub(crate) fn records(&self) -> Result<(SourceRecords, Vec<u8>), ReadError> {
         let file = || self.file.clone();
         let input: Box<dyn Read> = match &self.text {
             SourceText::Gone => return Err(ReadError::NotKept { file: file() }),
             SourceText::Kept(bytes) => Box::new(Cursor::new(Arc::clone(bytes))),
-            SourceText::File { path, .. } => {
+            SourceText::File { path, packing, .. } => {
                 let failed = |source| ReadError::Io { file: file(), source };
                 let opened = File::open(path).map_err(failed)?;
                 let metadata = opened.metadata().map_err(failed)?;
                 self.check_unchanged(&metadata)?;
-                Box::new(opened)
+                unpacked(Box::new(opened), *packing).map_err(failed)?
             }
         };
         let mut records = Records::new(input);
         let failed = |source| ReadError::Io { file: file(), source };
         records.head().map_err(failed)?;
-        records.set_dialect(self.dialect.delimiter, self.dialect.mark_length);
-        Ok((records, self.dialect.mark_length))
+        let Dialect { delimiter, mark_length, skipped_bytes, skipped_lines } = self.dialect;
+        records.set_dialect(delimiter, mark_length);
+        let notes = records.skip(skipped_bytes, skipped_lines);
+        Ok((records, [&MARK[..mark_length], &notes].concat()))
     }
 }
 
