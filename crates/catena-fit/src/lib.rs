@@ -19,6 +19,7 @@ mod families;
 mod fit;
 mod folds;
 pub mod forecast;
+mod known_rows;
 mod learn;
 mod live;
 mod method_selection;
@@ -42,6 +43,7 @@ pub use fit::{
     ComponentSummary, Fit, FitParts, HeldOut, LatentSummary, MemberSummary, OutputSummary, SumSummary,
     Summary, fit,
 };
+pub use known_rows::NewRows;
 pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};

@@ -17,7 +17,7 @@ const LAYERS: &[&[&str]] = &[
     &["methods"],
     &["method_selection", "stack"],
     &["fit"],
-    &["blocks", "forecast", "live", "parts", "relearn"],
+    &["blocks", "forecast", "known_rows", "live", "parts", "relearn"],
 ];
 
 fn source() -> PathBuf {

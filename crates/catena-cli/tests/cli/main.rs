@@ -11,6 +11,7 @@ mod harness;
 mod in_blocks;
 mod interrupts;
 mod kept_models;
+mod known_rows;
 
 mod models;
 mod showing;

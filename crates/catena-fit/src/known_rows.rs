@@ -1,0 +1,64 @@
+//! Finds the cells of new rows that a fit already has. Rows are known by their inputs.
+
+use std::collections::HashMap;
+
+use catena::data::{Dataset, Observations};
+use catena::index::{OutputIndex, RowIndex};
+
+use crate::error::FitError;
+use crate::fit::Fit;
+
+/// The new part of a table that is to be added to a fit.
+#[derive(Debug, Clone)]
+pub struct NewRows {
+    /// The rows that are new, with the cells that are new; `None` if there are none.
+    pub table: Option<Dataset>,
+    /// For each of them, its row in the given table.
+    pub rows: Vec<RowIndex>,
+    /// The first cell for which the fit has another value at the same inputs, and that value.
+    pub conflict: Option<(RowIndex, OutputIndex, f64)>,
+}
+
+/// The inputs of a row, to the bit; the two zeros are equal.
+fn key(point: &[f64]) -> Vec<u64> {
+    point.iter().map(|value| (value + 0.0).to_bits()).collect()
+}
+
+impl Fit {
+    /// The rows of a table that the fit does not have. A cell is known if the fit has its value at the same inputs; a row is known if
+    /// the fit has its inputs and all its cells are known.
+    ///
+    /// # Errors
+    /// If rows cannot be selected, which is an error of this library.
+    pub fn new_rows(&self, more: &Dataset) -> Result<NewRows, FitError> {
+        let own = self.table();
+        let mut known: HashMap<Vec<u64>, Vec<RowIndex>> = HashMap::new();
+        for row in own.inputs().rows() {
+            known.entry(key(own.inputs().point(row))).or_default().push(row);
+        }
+        let rows_at = |row: RowIndex| known.get(&key(more.inputs().point(row)));
+        let values_at = |row: RowIndex, output: OutputIndex| {
+            let rows = rows_at(row).map_or(&[][..], Vec::as_slice);
+            let cells = rows.iter().flat_map(|row| own.observations().row(*row));
+            cells.filter(move |cell| cell.output == output).map(|cell| cell.value)
+        };
+        let mut conflict = None;
+        let observations: Observations = more.observations().filter(|row, cell| {
+            let mut others = values_at(row, cell.output).peekable();
+            let first = others.peek().copied();
+            let is_known = others.any(|value| value == cell.value);
+            if let Some(other) = first.filter(|_| !is_known) {
+                conflict.get_or_insert((row, cell.output, other));
+            }
+            !is_known
+        });
+        let is_new = |row: &RowIndex| rows_at(*row).is_none() || observations.row(*row).len() > 0;
+        let rows: Vec<RowIndex> = more.inputs().rows().filter(is_new).collect();
+        let table = if rows.is_empty() {
+            None
+        } else {
+            Some(Dataset::new(more.inputs().clone(), observations)?.select_rows(&rows)?)
+        };
+        Ok(NewRows { table, rows, conflict })
+    }
+}
