@@ -10,6 +10,7 @@ from . import _catena, _check, _frames
 from ._base import GaussianProcess
 from ._horizon import points_ahead
 from ._keeping import about, kept
+from ._limits import left_empty
 from ._old_names import renamed
 from ._options import fit_options
 from ._outputs import read_outputs
@@ -268,22 +269,31 @@ class MultiOutputGP(Streaming, GaussianProcess):
         _, *ends = model.interval(None if X is None else points.values, level, include_noise)
         return tuple(self._answer(end, points) for end in ends)
 
-    def impute(self, return_std: bool = False) -> Any:
+    def impute(self, return_std: bool = False, *, max_gap: Any = None, max_std: Any = None) -> Any:
         """The table of the fit with its missing values filled; observed values are unchanged.
 
-        With ``return_std`` also the standard deviation of each filled value, NaN where a value was observed.
+        Parameters
+        ----------
+        return_std : bool
+            Whether to return also the standard deviation of each filled value, NaN where a value was observed or stays missing.
+        max_gap : duration or number, optional
+            Gaps in which the observed values before and after are farther apart stay missing. A duration such as ``"6h"`` or a
+            timedelta if the input is a time, else a number.
+        max_std : number, one per output, or dict by output name, optional
+            Values with a larger standard deviation stay missing.
         """
         with self._guard():
             (model, rows), original = self._whole(), self._original
         values = model.values()
         mean, std = model.predict(None, True)
         missing = np.isnan(values)
+        filled = missing & ~left_empty(missing, std, rows, self.output_names_, max_gap, max_std)
         whole = _frames.filled(
-            original, np.where(missing, mean, values), self.output_names_, rows, self._notes
+            original, np.where(filled, mean, values), self.output_names_, rows, self._notes
         )
         if not return_std:
             return whole
-        return whole, self._answer(np.where(missing, std, np.nan), rows)
+        return whole, self._answer(np.where(filled, std, np.nan), rows)
 
     def sample_y(
         self, X: Any = None, n_samples: int = 1, random_state: Any = 0, *, include_noise: bool = True

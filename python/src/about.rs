@@ -1,5 +1,6 @@
 //! Converts names and clocks of a table from and to Python.
 
+use catena_io::read::CellOptions;
 use catena_io::select::Input;
 use catena_io::table::NumberStyle;
 use catena_io::time::{OffsetForm, TimeAxis, TimeStyle, ZoneStyle};
@@ -43,6 +44,7 @@ impl TableNotes {
             outputs: self.outputs,
             long: None,
             noise_columns: vec![],
+            cells: CellOptions::default(),
             caller: Some(caller),
         })
     }
