@@ -184,7 +184,7 @@ fn listen(
     let whole_lines = format == StreamFormat::Csv && feed.file_id().is_none();
     let options =
         SessionOptions { ask: *ask, outputs, quantity, on_error: *on_error, sync: *sync, whole_lines };
-    let reader = LineReader::new(format, &about.inputs, &about.outputs);
+    let reader = LineReader::new(format, &about.inputs, &about.outputs).with_cells(&about.cells);
     let writer = ReplyWriter::new(format, &about.inputs, &names);
     // A file is recognized and continued; if the journal knows none, lines are counted and skipped.
     let (lines, behind, origin) = (journal.lines(), journal.behind(), journal.origin());

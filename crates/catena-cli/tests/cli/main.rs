@@ -12,7 +12,6 @@ mod in_blocks;
 mod interrupts;
 mod kept_models;
 mod known_rows;
-
 mod models;
 mod showing;
 mod watching;

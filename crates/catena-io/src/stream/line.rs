@@ -7,9 +7,10 @@ use thiserror::Error;
 
 use super::StreamFormat;
 use crate::place::Excerpt;
+use crate::read::CellOptions;
 use crate::read::csv::{Found, QuoteError, Splitter};
 use crate::select::{Input, nearest_name};
-use crate::table::{Cell, CellProblem, CellRules, Decimal, LARGEST_EXACT, trimmed};
+use crate::table::{Cell, CellProblem, CellRules, LARGEST_EXACT, trimmed};
 use crate::time::{DateForm, ParsedZone, compact_date};
 
 /// An invalid line: the column, if any, and the problem.
@@ -39,6 +40,9 @@ pub struct LineReader {
     outputs: Vec<String>,
     /// The columns of a CSV line.
     columns: Option<Vec<Column>>,
+    /// How the cells of every input are read.
+    input_rules: Vec<CellRules>,
+    output_rules: CellRules,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +62,27 @@ fn wrong_in(column: &str, what: impl Into<String>) -> LineError {
 impl LineReader {
     /// A reader for a model with these inputs and outputs.
     pub fn new(format: StreamFormat, inputs: &[Input], outputs: &[String]) -> Self {
-        Self { format, inputs: inputs.to_vec(), outputs: outputs.to_vec(), columns: None }
+        let reader = Self {
+            format,
+            inputs: inputs.to_vec(),
+            outputs: outputs.to_vec(),
+            columns: None,
+            input_rules: vec![],
+            output_rules: CellRules::default(),
+        };
+        reader.with_cells(&CellOptions::default())
+    }
+
+    /// The same reader, for cells that are written like those of the model's table.
+    #[must_use]
+    pub fn with_cells(mut self, cells: &CellOptions) -> Self {
+        let decimal = cells.decimal.unwrap_or_default();
+        // Dates are read in the order of the model's table.
+        let order = |input: &Input| input.time.as_ref().and_then(|axis| axis.style.form.order());
+        let rules = |input: &Input| CellRules::new(&cells.missing, decimal, cells.dates.or(order(input)));
+        self.input_rules = self.inputs.iter().map(rules).collect();
+        self.output_rules = CellRules::new(&cells.missing, decimal, cells.dates);
+        self
     }
 
     /// Whether the next line must be a header.
@@ -167,7 +191,9 @@ impl LineReader {
                 Value::Number(number) if is_too_long(number) => {
                     return Err(self.invalid(column, value, CellProblem::TooManyDigits));
                 }
-                Value::Number(number) => number.as_f64(),
+                Value::Number(number) => {
+                    number.as_f64().filter(|value| !self.output_rules.is_code_number(*value))
+                }
                 _ => {
                     return Err(wrong_in(
                         name,
@@ -186,14 +212,12 @@ impl LineReader {
 
     /// The number of a cell; `None` if missing.
     fn cell(&self, column: Column, text: &[u8]) -> Result<Option<f64>, LineError> {
-        let axis = match column {
-            Column::Input(at) => self.inputs[at].time.as_ref(),
-            Column::Output(_) => None,
+        let (axis, rules) = match column {
+            Column::Input(at) => (self.inputs[at].time.as_ref(), &self.input_rules[at]),
+            Column::Output(_) => (None, &self.output_rules),
         };
-        // Dates are read in the order of the model's table.
-        let dates = axis.and_then(|axis| axis.style.form.order());
         let is_compact = axis.is_some_and(|axis| axis.style.form == DateForm::Compact);
-        let reason = match (CellRules::new(&[], Decimal::Point, dates).classify(text), axis) {
+        let reason = match (rules.classify(text), axis) {
             (Cell::Number { value, .. }, Some(axis)) if is_compact => match compact_date(value) {
                 Some(instant) => return Ok(Some(axis.number_of(instant))),
                 None => CellProblem::NumberAmongTimes,

@@ -154,3 +154,22 @@ fn answers_are_lines_too() {
          {\"line\":5,\"error\":\"a \\\"why\\\"\"}\n"
     );
 }
+
+/// Codes, the decimal sign and the order of dates are those of the model's table.
+#[test]
+fn cells_are_read_as_in_the_table_of_the_model() {
+    use crate::read::CellOptions;
+    use crate::table::Decimal;
+    let style =
+        TimeStyle { form: crate::time::DateForm::DayFirst, date_separator: '/', ..TimeStyle::default() };
+    let mut inputs = inputs();
+    inputs[0].time = Some(TimeAxis { origin_seconds: 0, style });
+    let cells = CellOptions { missing: vec!["-999".into()], decimal: Some(Decimal::Comma), dates: None };
+    let mut reader = LineReader::new(StreamFormat::Csv, &inputs[..1], &outputs()).with_cells(&cells);
+    reader.read_header(b"time,temp,\"salt, g\"").unwrap();
+    let row = reader.read(b"02/01/1970,\"1,5\",-999").unwrap().unwrap();
+    assert_eq!((row.inputs, row.cells), (vec![86_400.0], vec![(0, 1.5)]));
+    let objects = LineReader::new(StreamFormat::Json, &inputs[..1], &outputs()).with_cells(&cells);
+    let line = r#"{"time": "02/01/1970", "temp": -999.0}"#;
+    assert_eq!(objects.read(line.as_bytes()).unwrap().unwrap().cells, []);
+}

@@ -230,11 +230,11 @@ fn number(text: &str) -> Option<Cell<'static>> {
 
 /// The number of digits after the point; `None` if there is an exponent.
 fn decimals_of(number: &[u8]) -> Option<u8> {
-    if number.iter().any(|byte| matches!(byte, b'e' | b'E')) {
-        return None;
+    // From the end, where the point is near.
+    match number.iter().rposition(|byte| !byte.is_ascii_digit()) {
+        Some(at) if number[at] == b'.' => u8::try_from(number.len() - at - 1).ok(),
+        _ => None,
     }
-    let point = number.iter().position(|byte| *byte == b'.');
-    u8::try_from(point.map_or(0, |at| number.len() - at - 1)).ok()
 }
 
 fn is_missing_word(text: &[u8]) -> bool {

@@ -56,7 +56,7 @@ impl CellRules {
     }
 
     /// Whether a number is one of the codes.
-    pub(super) fn is_code_number(&self, value: f64) -> bool {
+    pub(crate) fn is_code_number(&self, value: f64) -> bool {
         self.missing.iter().any(|code| code.number == Some(value))
     }
 }

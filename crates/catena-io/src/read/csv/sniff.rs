@@ -7,7 +7,7 @@ use super::dialect::{DELIMITERS, Delimiting, Dialect};
 use crate::place::{Excerpt, Place};
 use crate::read::{ReadNote, ReadOptions};
 use crate::table::{CellRules, DateOrder, Decimal, is_header_data, looks_like_data, trimmed};
-use crate::time::year_last_date;
+use crate::time::{parse_year_last, year_last_date};
 
 /// The table is looked for in this many lines at the beginning.
 const MOST_NOTES: usize = 100;
@@ -172,7 +172,9 @@ pub(super) fn rules_of(
             if comma.is_none() && has_sure_comma(content) {
                 comma = evidence();
             }
-            match year_last_date(content).filter(|date| date.has_long_year).and_then(|date| date.order()) {
+            // A date in a note shows nothing.
+            let order = year_last_date(content).and_then(|date| date.order());
+            match order.filter(|order| parse_year_last(content, *order).is_some()) {
                 Some(DateOrder::DayFirst) if day.is_none() => day = evidence(),
                 Some(DateOrder::MonthFirst) if month.is_none() => month = evidence(),
                 _ => {}
@@ -265,6 +267,7 @@ mod tests {
             ("t,a\n01/02/2013,2\n15/02/2013,3\n", Decimal::Point, Some(DateOrder::DayFirst)),
             ("t,a\n2/15/2013,2\n", Decimal::Point, Some(DateOrder::MonthFirst)),
             ("t,a\n01/02/2013,2\n", Decimal::Point, None),
+            ("t,a,note\n01/02/2013,2,15/02/2013 cold\n", Decimal::Point, None),
             ("t,a,b\n15/02/2013,02/15/2013,2\n", Decimal::Point, None),
         ] {
             let rules = found(text).2;
