@@ -74,6 +74,7 @@ fn file() -> Vec<u8> {
         outputs: vec!["a".to_owned(), "b".to_owned()],
         long: None,
         noise_columns: vec![],
+        cells: Default::default(),
         caller: None,
     };
     to_bytes(&pool(), &about).unwrap()
