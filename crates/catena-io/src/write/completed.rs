@@ -199,14 +199,10 @@ pub fn copy_filled(
         (_, delimiter) if source.delimiter_by(delimiting)? != delimiter => b',',
         (_, delimiter) => delimiter,
     };
+    let is_same = delimiter == source.delimiter();
+    let keeps_notes = is_same && (source.dialect.skipped_bytes == 0 || source.is_alike_by(delimiting)?);
     let mut file = target.create()?;
-    let mut copy = Copy {
-        fillings,
-        file: &mut file,
-        delimiter,
-        rules: &source.rules,
-        is_same: delimiter == source.delimiter(),
-    };
+    let mut copy = Copy { fillings, file: &mut file, delimiter, rules: &source.rules, is_same, keeps_notes };
     copy.run(source, n_rows)?;
     file.commit()
 }
@@ -218,15 +214,21 @@ struct Copy<'a> {
     delimiter: u8,
     rules: &'a CellRules,
     is_same: bool,
+    /// With another delimiter or more columns, a note could be read as the header.
+    keeps_notes: bool,
 }
 
 impl Copy<'_> {
     fn run(&mut self, source: &CsvSource, n_rows: u64) -> Result<(), WriteError> {
         let (mut records, before) = source.records()?;
-        self.put(&before)?;
+        let appended = self.fillings.appended_names();
+        self.put(if self.keeps_notes && appended.is_empty() {
+            &before
+        } else {
+            &before[..source.dialect.mark_length]
+        })?;
         let (mut n_done, mut n_columns): (Option<u64>, usize) = (None, 0);
         let mut text = String::new();
-        let appended = self.fillings.appended_names();
         loop {
             let record = records.next().map_err(|error| split_error(error, &source.file, &[]))?;
             let Some(record) = record else { break };

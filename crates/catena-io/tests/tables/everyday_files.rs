@@ -235,6 +235,14 @@ fn notes_before_a_header_stay_in_the_copy() {
     let completion = Completion { filled, appended: vec![] };
     write_completed(&found, &completion, &Target::new(&folder.path("out.csv"), None).unwrap()).unwrap();
     assert_eq!(std::fs::read_to_string(folder.path("out.csv")).unwrap(), text.replace("2,\n", "2,3\n"));
+    // With another column, a note with as many cells would be read as the header.
+    let completion = Completion {
+        appended: vec![catena_io::table::Column::numbers("a_std", vec![f64::NAN, 0.5])],
+        ..completion
+    };
+    write_completed(&found, &completion, &Target::new(&folder.path("out.csv"), None).unwrap()).unwrap();
+    let out = std::fs::read_to_string(folder.path("out.csv")).unwrap();
+    assert_eq!(out, "\u{feff}time,a,a_std\n1,2,\n2,3,0.5\n");
 }
 
 #[test]

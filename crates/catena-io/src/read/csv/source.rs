@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::Records;
 use super::dialect::{Delimiting, Dialect, MARK, dialect_of};
+use super::{Records, sniff};
 use crate::place::FileName;
 use crate::read::{OpenFile, Packing, ReadError, unpacked};
 use crate::table::CellRules;
@@ -51,6 +51,17 @@ impl CsvSource {
         let (mut records, _) = self.records()?;
         let head = records.head().map_err(|source| ReadError::Io { file: self.file.clone(), source })?;
         Ok(dialect_of(head, delimiting).map_or(self.delimiter(), |dialect| dialect.delimiter))
+    }
+
+    /// Whether another rule for the delimiter finds the same table behind the same notes.
+    pub(crate) fn is_alike_by(&self, delimiting: Delimiting) -> Result<bool, ReadError> {
+        let whole = Dialect { skipped_bytes: 0, skipped_lines: 0, mark_length: 0, ..self.dialect };
+        let (mut records, _) = Self { dialect: whole, ..self.clone() }.records()?;
+        let is_whole = records.is_whole();
+        let head = records.head().map_err(|source| ReadError::Io { file: self.file.clone(), source })?;
+        let Ok(dialect) = dialect_of(head, delimiting) else { return Ok(false) };
+        let text = &head[dialect.mark_length..];
+        Ok(sniff::skip_notes(text, is_whole, delimiting, dialect).0 == self.dialect)
     }
 
     /// Checks that the file has the length and time it had when first read.
