@@ -11,7 +11,7 @@ use crate::fit::Fit;
 /// The new part of a table that is to be added to a fit.
 #[derive(Debug, Clone)]
 pub struct NewRows {
-    /// The rows that are new, with the cells that are new; `None` if there are none.
+    /// The rows that are new, with the cells that are new; `None` if nothing is new.
     pub table: Option<Dataset>,
     /// For each of them, its row in the given table.
     pub rows: Vec<RowIndex>,

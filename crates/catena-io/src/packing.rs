@@ -71,7 +71,7 @@ pub(crate) fn unpacked_stream<'a>(mut input: Box<dyn Read + 'a>) -> io::Result<B
     unpacked(Box::new(Cursor::new(head).chain(input)), packing)
 }
 
-/// The content of an archive, or the input itself if it is none.
+/// The content of an archive, or the input itself if it is not an archive.
 pub(crate) fn unpacked<'a>(
     input: Box<dyn Read + 'a>,
     packing: Option<Packing>,
