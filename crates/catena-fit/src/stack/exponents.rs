@@ -3,8 +3,8 @@
 use super::scales::{Scale, first_scales, improve, shares_of};
 use crate::scores::Densities;
 
-/// The strength of the prior on exponents, in gaps. It adds 1/gaps to the variance of a single member: factors estimated from a
-/// few gaps are too small on average.
+/// The strength of the prior on exponents, in gaps: a member that adds little gets none. For a single member it adds 1/gaps to
+/// the variance.
 pub(super) const EXPONENT_PRIOR: f64 = 0.5;
 /// The power of a cell's expected inverse variance: 1 for the log score, 0 for that of a normal distribution.
 const ROBUSTNESS: f64 = 0.5;

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn few_gaps_widen() {
+    fn few_gaps_lower_exponents() {
         let n = 400;
         let values: Vec<f64> = (0..n).map(|at| normal(at, 0)).collect();
         let member = densities(&values, vec![0.0; n], vec![1.0; n]);
