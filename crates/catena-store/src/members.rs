@@ -116,6 +116,14 @@ fn is_valid(rule: RowRule) -> bool {
         RowRule::Nearest { n_neighbors, exclusion } => {
             (1..=MOST_NEIGHBORS).contains(&n_neighbors) && exclusion >= 0.0 && exclusion.is_finite()
         }
+        RowRule::Seasonal { period, second, exclusion, shrinkage } => {
+            // A season of less than two steps has no harmonic.
+            let is_period = |period: f64| period >= 2.0 && period.is_finite();
+            is_period(period)
+                && second.is_none_or(is_period)
+                && exclusion.is_none_or(|length| length >= 0.0 && length.is_finite())
+                && shrinkage.is_none_or(|shrinkage| (0.0..=1.0).contains(&shrinkage))
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod pool;
 mod residuals;
 mod rows;
 mod scales;
+mod seasons;
 mod selection;
 
 pub(crate) use fitted::FittedMembers;

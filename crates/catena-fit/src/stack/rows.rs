@@ -6,7 +6,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use catena::data::{Dataset, Observations};
+use catena::data::{Cell, Dataset, Observations};
 use catena::graph::FactorGraph;
 use catena::index::RowIndex;
 use catena::inference;
@@ -16,7 +16,9 @@ use catena::posterior::Posterior;
 use catena::prediction::Prediction;
 use catena::structure::Tree;
 use catena::units::{LengthScale, Variance};
-use catena_methods::simple_rules::{LaggedRidge, NearestRows, RowCovariance, RowGaussian, RowPredictions};
+use catena_methods::simple_rules::{
+    LaggedRidge, NearestRows, RowCovariance, RowGaussian, RowPredictions, SeasonalMeans,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -33,6 +35,8 @@ use crate::prepare::{Predictive, Preparation, PreparedTable};
 const NOISE_STREAM: u64 = 3;
 /// The kernel of a residual process.
 const KERNEL: Kernel = Kernel::Matern12;
+/// The shrinkage of regressions of deviations from a season.
+const SEASONAL_SHRINKAGE: f64 = 0.005;
 
 /// A rule that predicts a cell from the other cells of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,6 +62,18 @@ pub enum RowRule {
         /// Rows nearer than this along the first input, in the model's units, are not neighbors.
         exclusion: f64,
     },
+    /// The season of each output, and a regression of the deviations from it on those of the other outputs.
+    Seasonal {
+        /// A period, in the model's units.
+        period: f64,
+        /// A second period.
+        second: Option<f64>,
+        /// The same phase of neighboring cycles counts, except of cells nearer than this; `None` for one profile of the whole
+        /// table.
+        exclusion: Option<f64>,
+        /// The shrinkage of the regression; `None` for the season alone.
+        shrinkage: Option<f64>,
+    },
 }
 
 /// A rule with residual processes.
@@ -72,20 +88,32 @@ pub struct RowRegression {
 }
 
 impl RowRule {
-    /// The rules that are tried on a sample of a table of `n_rows` rows, each with the kinds of its residuals. `exclusion` is
-    /// half the typical length of a gap.
+    /// The rules that are tried on a sample of a table of `n_rows` rows with these periods, each with the kinds of its residuals.
+    /// `exclusion` is half the typical length of a gap.
     pub(super) fn candidates(
         table: &Dataset,
         n_rows: usize,
         exclusion: f64,
+        periods: &[f64],
     ) -> Vec<(Self, &'static [ResidualKind])> {
         use ResidualKind::{RandomWalk, Stationary};
         let (observations, n_outputs) = (table.observations(), table.observations().n_outputs());
         let mut rules: Vec<(Self, &[ResidualKind])> = vec![(Self::Mean, &[RandomWalk])];
+        let has_regression = n_outputs > 1 && RowGaussian::is_affordable(observations);
+        if let Some(&period) = periods.first() {
+            let second = periods.get(1).copied();
+            let seasonal = |exclusion, shrinkage| Self::Seasonal { period, second, exclusion, shrinkage };
+            rules.push((seasonal(None, None), &[Stationary]));
+            rules.push((seasonal(Some(exclusion), None), &[Stationary]));
+            if has_regression {
+                rules.push((seasonal(None, Some(SEASONAL_SHRINKAGE)), &[Stationary]));
+                rules.push((seasonal(Some(exclusion), Some(SEASONAL_SHRINKAGE)), &[Stationary]));
+            }
+        }
         if n_outputs < 2 {
             return rules;
         }
-        if RowGaussian::is_affordable(observations) {
+        if has_regression {
             let gaussian = |shrinkage, n_factors| Self::Gaussian { shrinkage, n_factors };
             rules.push((gaussian(0.001, None), &[Stationary, RandomWalk]));
             rules.push((gaussian(0.05, None), &[Stationary]));
@@ -115,6 +143,13 @@ impl RowRule {
             Self::Mean => "mean of each output".to_owned(),
             Self::Lagged { reach } => format!("regression on the other outputs (lags up to {reach} rows)"),
             Self::Nearest { n_neighbors, .. } => format!("{n_neighbors} nearest rows"),
+            Self::Seasonal { exclusion, shrinkage, .. } => {
+                let season =
+                    if exclusion.is_some() { "season of neighboring cycles" } else { "seasonal profile" };
+                let regression =
+                    if shrinkage.is_some() { " and regression on the other outputs" } else { "" };
+                format!("{season}{regression}")
+            }
         };
         match kind {
             ResidualKind::Stationary => name,
@@ -142,6 +177,23 @@ impl RowRule {
             Self::Lagged { reach } => Ok(LaggedRidge { reach }.predict(table)?),
             Self::Nearest { n_neighbors, exclusion } => {
                 Ok(NearestRows { n_neighbors, exclusion }.predict(table))
+            }
+            Self::Seasonal { period, second, exclusion, shrinkage } => {
+                let periods = std::iter::once(period).chain(second).collect();
+                let season = SeasonalMeans { periods, exclusion }.predict(table)?;
+                let Some(shrinkage) = shrinkage else {
+                    return Ok(RowPredictions { excess: vec![0.0; season.len()], means: season });
+                };
+                let n_outputs = observations.n_outputs();
+                let deviations = observations.map_cells(|row, cell| {
+                    let value = cell.value - season[row.get() * n_outputs + cell.output.get()];
+                    Ok(Cell { value, ..cell })
+                })?;
+                let settings = RowCovariance { shrinkage, n_factors: None };
+                let RowPredictions { mut means, excess } =
+                    RowGaussian::fit(&deviations, settings)?.predict(&deviations)?;
+                means.iter_mut().zip(&season).for_each(|(mean, season)| *mean += season);
+                Ok(RowPredictions { means, excess })
             }
         }
     }

@@ -6,6 +6,7 @@ use super::member::{Combination, Member, MemberKind, PoolComponent};
 use super::pool::{Pool, Split, single_widening};
 use super::rows::{RowRegression, RowRule};
 use super::scales::Scale;
+use super::seasons::seasons;
 use crate::cost::limits;
 use crate::error::FitError;
 use crate::families::{Comparison, FamilyTrial};
@@ -220,7 +221,8 @@ fn row_regressions<'a>(
     let folds = folds?;
     let mut found = vec![];
     let half_gap = half_gap(&prepared.dataset, &comparison.folds);
-    for (rule, kinds) in RowRule::candidates(&prepared.dataset, n_rows, half_gap) {
+    let periods = seasons(&prepared.dataset).unwrap_or_default();
+    for (rule, kinds) in RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods) {
         if reporter.go_on().is_break() {
             break;
         }

@@ -7,6 +7,7 @@
 //! - [`RidgeRegression`]: from the other outputs of the same row.
 //! - [`RowGaussian`], [`NearestRows`], [`LaggedRidge`]: means of cells from the other outputs of their rows and, for the last,
 //!   of neighboring rows; [`RowPredictions`].
+//! - [`SeasonalMeans`]: means of cells from the season of their output.
 
 mod interpolation;
 mod lagged_ridge;
@@ -14,6 +15,7 @@ mod mean;
 mod nearest_rows;
 mod ridge;
 mod row_gaussian;
+mod seasonal;
 
 pub use interpolation::LinearInterpolation;
 pub use lagged_ridge::LaggedRidge;
@@ -21,6 +23,7 @@ pub use mean::TrainingMean;
 pub use nearest_rows::NearestRows;
 pub use ridge::RidgeRegression;
 pub use row_gaussian::{RowCovariance, RowGaussian};
+pub use seasonal::SeasonalMeans;
 
 /// Predictions of every cell of a table from other outputs, row-major. A cell's own value is not used.
 #[derive(Clone, Debug, PartialEq)]

@@ -18,4 +18,5 @@ mod sums;
 pub(crate) use comparison::{TimeModel, learn};
 pub(crate) use drift::warnings as drift_warnings;
 pub(crate) use given::given;
+pub(crate) use periodogram::strong_periods;
 pub(crate) use relearn::relearn;

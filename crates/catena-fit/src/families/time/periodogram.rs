@@ -22,7 +22,7 @@ struct Peak {
 }
 
 /// Clear periods of a scaled table, strongest first.
-pub(super) fn strong_periods(table: &Dataset) -> Vec<f64> {
+pub(crate) fn strong_periods(table: &Dataset) -> Vec<f64> {
     let mut times: Vec<(f64, RowIndex)> =
         table.inputs().rows().map(|row| (table.inputs().point(row)[0], row)).collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
