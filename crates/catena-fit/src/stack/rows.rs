@@ -181,18 +181,17 @@ impl RowRule {
             Self::Seasonal { period, second, exclusion, shrinkage } => {
                 let periods = std::iter::once(period).chain(second).collect();
                 let season = SeasonalMeans { periods, exclusion }.predict(table)?;
-                let Some(shrinkage) = shrinkage else {
-                    return Ok(RowPredictions { excess: vec![0.0; season.len()], means: season });
-                };
+                let Some(shrinkage) = shrinkage else { return Ok(season) };
                 let n_outputs = observations.n_outputs();
                 let deviations = observations.map_cells(|row, cell| {
-                    let value = cell.value - season[row.get() * n_outputs + cell.output.get()];
+                    let value = cell.value - season.means[row.get() * n_outputs + cell.output.get()];
                     Ok(Cell { value, ..cell })
                 })?;
                 let settings = RowCovariance { shrinkage, n_factors: None };
-                let RowPredictions { mut means, excess } =
+                let RowPredictions { mut means, mut excess } =
                     RowGaussian::fit(&deviations, settings)?.predict(&deviations)?;
-                means.iter_mut().zip(&season).for_each(|(mean, season)| *mean += season);
+                means.iter_mut().zip(&season.means).for_each(|(mean, season)| *mean += season);
+                excess.iter_mut().zip(&season.excess).for_each(|(excess, season)| *excess += season);
                 Ok(RowPredictions { means, excess })
             }
         }

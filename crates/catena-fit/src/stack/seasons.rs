@@ -29,7 +29,7 @@ pub(super) fn seasons(table: &Dataset) -> Result<Vec<f64>, MethodError> {
 /// after it.
 fn repetition(table: &Dataset, period: f64) -> Result<Option<usize>, MethodError> {
     let profile = SeasonalMeans { periods: vec![period], exclusion: None }.predict(table)?;
-    let series = deviations(table, &profile);
+    let series = deviations(table, &profile.means);
     let ends = series.iter().flatten().map(|cell| cell.0);
     let span = ends.clone().fold(f64::NEG_INFINITY, f64::max) - ends.fold(f64::INFINITY, f64::min);
     let most = ((span / LEAST_REPETITIONS / period) as usize).min(MOST_CYCLES);
