@@ -1,6 +1,7 @@
 """With given parameters, everything equals a dense computation with the same numbers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from dense import DenseGP, diagonal_blocks
 from tables import GIVEN, MODEL, line
@@ -18,6 +19,29 @@ def pair(request):
 
 
 ELSEWHERE = np.array([[-1.5], [0.3], [4.4], [4.41], [9.0], [13.0]])
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_an_output_without_values_is_predicted_from_the_others(kind):
+    X, Y = line()
+    empty = Y.copy()
+    empty[:, 0] = np.nan
+    reference = DenseGP(X, empty, **MODEL)
+    names = [f"y{at}" for at in range(Y.shape[1])]
+    given = (
+        (X, empty)
+        if kind == "array"
+        else (pd.DataFrame(empty, index=pd.Index(X[:, 0], name="x"), columns=names),)
+    )
+    gp = catena.MultiOutputGP(**GIVEN).fit(*given)
+    mean, std = gp.predict(X, return_std=True) if kind == "array" else gp.predict(return_std=True)
+    expected, joint = reference.predict(X, True)
+    np.testing.assert_allclose(np.asarray(mean), expected, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(
+        np.asarray(std) ** 2, np.diag(joint).reshape(expected.shape), rtol=0, atol=1e-10
+    )
+    with pytest.raises(ValueError, match="no observed value"):
+        catena.MultiOutputGP().fit(*given)
 
 
 @pytest.mark.parametrize("include_noise", [True, False])

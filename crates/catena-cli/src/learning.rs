@@ -3,7 +3,9 @@
 use std::ops::ControlFlow;
 
 use catena::data::Dataset;
-use catena_fit::{Event, Fit, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit};
+use catena_fit::{
+    Event, Fit, FitComparison, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit, fit_compared,
+};
 use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;
@@ -173,12 +175,22 @@ pub(crate) fn fit_watched(table: &Dataset, options: &FitOptions, console: Consol
     watched(n_cells, console, |monitor| fit(table, options, monitor))
 }
 
+/// The same with the held-out cells on which the model was chosen.
+pub(crate) fn fit_compared_watched(
+    table: &Dataset,
+    options: &FitOptions,
+    console: Console,
+) -> Result<(Fit, Option<FitComparison>), FitError> {
+    let n_cells = (!options.has_parameters()).then(|| table.observations().n_observed());
+    watched(n_cells, console, |monitor| fit_compared(table, options, monitor))
+}
+
 /// Runs `learn` with a progress bar; `n_cells` is the number of cells to report, if anything is learned.
-pub(crate) fn watched(
+pub(crate) fn watched<T>(
     n_cells: Option<usize>,
     console: Console,
-    learn: impl FnOnce(&FitMonitor<'_>) -> Result<Fit, FitError>,
-) -> Result<Fit, FitError> {
+    learn: impl FnOnce(&FitMonitor<'_>) -> Result<T, FitError>,
+) -> Result<T, FitError> {
     let learning = Learning::begin();
     if let Some(n_cells) = n_cells {
         console.say(format!("learning from {n_cells} observed cells"));

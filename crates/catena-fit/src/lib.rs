@@ -40,9 +40,10 @@ pub use catena_methods::fullscale::FullScaleSize;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
 pub use fit::{
-    ComponentSummary, Fit, FitParts, HeldOut, LatentSummary, MemberSummary, OutputSummary, SumSummary,
-    Summary, fit,
+    ComponentSummary, Fit, FitComparison, FitParts, HeldOut, LatentSummary, MemberSummary, OutputSummary,
+    SumSummary, Summary, fit, fit_compared,
 };
+pub use folds::{HeldOutFolds, SimpleRule};
 pub use known_rows::NewRows;
 pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;

@@ -46,6 +46,29 @@ fn compare_ranks_methods_by_error_and_names_the_best() {
 }
 
 #[test]
+fn compare_has_the_scores_of_the_summary_of_fit() {
+    let folder = Folder::new("compare-fit");
+    folder.write("waves.csv", wide(&waves(120)));
+    let fitted = folder.run("fit waves.csv -o waves.catena --json").succeeded().json();
+    let compared = folder.run("compare waves.csv --json").succeeded().json();
+    let methods = compared["methods"].as_array().unwrap();
+    for held_out in fitted["held_out"].as_array().unwrap() {
+        let row = methods.iter().find(|method| method["name"] == held_out["name"]).unwrap();
+        for (own, other) in [("rmse", "rmse"), ("log_score", "log_score"), ("coverage", "coverage95")] {
+            assert_eq!(held_out[own], row[other], "{own} of {}", held_out["name"]);
+        }
+        assert_eq!(held_out["n_cells"], compared["held_out_cells"]);
+    }
+    // The answer of the fit has no difference to itself; others have one with its standard error.
+    let first = &fitted["held_out"][0]["name"];
+    for method in methods {
+        let is_first = method["name"] == *first;
+        assert_eq!(method["difference"].is_null(), is_first, "{method}");
+        assert!(is_first || method["difference_error"].as_f64().unwrap() >= 0.0);
+    }
+}
+
+#[test]
 fn the_demo_learns_fills_and_shows() {
     let folder = Folder::new("demo");
     let found = folder.run("demo --json").succeeded().json();

@@ -1,6 +1,7 @@
 //! Candidate families and their results.
 
 use catena::learning::{Family, Learned};
+use catena::model::Lmc;
 use serde::{Deserialize, Serialize};
 
 use crate::options::{FitOptions, TransformChoice};
@@ -74,6 +75,8 @@ pub(crate) fn family_name(family: &Family, transforms: &TransformChoice, options
 pub(super) struct TrialResult {
     /// Learned on all cells of the sample or, if there are folds, on the training cells of the first.
     pub(super) learned: Learned,
+    /// The models learned on the training cells of the folds on which it was scored.
+    pub(super) fold_models: Vec<Lmc>,
     /// Log evidence minus half the logarithm of the number of cells for every parameter, a mean over the folds.
     pub(super) parsimony: f64,
     pub(super) held_out: Option<HeldOutScores>,
@@ -85,15 +88,16 @@ impl TrialResult {
     /// The results of one candidate on several folds, with the model learned on the first.
     pub(super) fn pooled(first: Self, others: Vec<Self>) -> Self {
         let count = 1.0 + others.len() as f64;
-        let Self { learned, mut parsimony, held_out, mut densities } = first;
+        let Self { learned, mut fold_models, mut parsimony, held_out, mut densities } = first;
         let mut scores = vec![held_out];
         for other in others {
             parsimony += other.parsimony;
+            fold_models.extend(other.fold_models);
             scores.push(other.held_out);
             densities.extend(other.densities);
         }
         let held_out = HeldOutScores::pooled(scores.into_iter().flatten().collect());
-        Self { learned, parsimony: parsimony / count, held_out, densities }
+        Self { learned, fold_models, parsimony: parsimony / count, held_out, densities }
     }
 
     /// The scores on held-out cells, if there are any.

@@ -12,15 +12,15 @@ use rayon::prelude::*;
 use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising};
 use super::plan::plan_for;
 use super::skew::{positive_outputs, skewed_outputs};
-use super::trials::{Comparison, FamilyTrial, gaps};
+use super::trials::{Comparison, FamilyTrial};
 use crate::cost::{SelectionPlan, TableSize, final_settings};
 use crate::error::FitError;
-use crate::folds::{Fold, pooled_simple_rule_scores, representative_rows};
+use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, MeanChoice, TransformChoice};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
-use crate::scores::{Densities, HeldOutScores, Scores};
+use crate::scores::{Densities, HeldOutScores};
 
 /// The family with one shared latent per output is tried up to this many outputs.
 const MOST_OUTPUTS_OF_FULL: usize = 16;
@@ -32,10 +32,8 @@ pub(crate) struct FamilyChoice {
     pub(crate) transforms: TransformChoice,
     pub(crate) tried: Vec<CandidateSummary>,
     pub(crate) reasons: Vec<String>,
-    /// Held-out scores of the chosen model and of simple rules.
-    pub(crate) held_out: Vec<(String, Scores)>,
-    /// Held-out scores of the chosen model by output and cell.
-    pub(crate) held_out_scores: Option<HeldOutScores>,
+    /// Held-out scores of the chosen model, if it has any, and of simple rules.
+    pub(crate) held_out: Vec<(String, HeldOutScores)>,
     /// Multi-start settings for learning the family on the whole table, and length-scale multipliers of further starts.
     pub(crate) settings: MultiStartSettings,
     pub(crate) multipliers: &'static [f64],
@@ -43,6 +41,8 @@ pub(crate) struct FamilyChoice {
     pub(crate) earlier: (Lmc, Preparation),
     /// All candidates, and what they were compared on.
     pub(crate) comparison: Comparison,
+    /// What methods were compared on, with the models of the chosen method by fold and their units, if methods were compared.
+    pub(crate) method_folds: Option<(HeldOutFolds, Vec<(Lmc, Preparation)>)>,
 }
 
 /// The comparison of families on a sample of the table.
@@ -113,8 +113,7 @@ pub(crate) fn choose_on(
         reasons.push("too few cells to hold any out".to_owned());
         plan.n_folds = 0;
     }
-    let plain = Preparation::fitted(&sample, units, &TransformChoice::default())?;
-    let scales = plain.outputs.iter().map(|output| output.scale).collect();
+    let scales = scales_of(&sample)?;
     let reporter = Reporter::new(monitor, Stage::Smoothness, 0.0);
     let selection = FamilySelection { sample, positive, options, units, plan, folds, scales, reporter };
     selection.run(&ladder, private, n_rows, reasons)
@@ -284,13 +283,15 @@ impl FamilySelection<'_> {
         let n_cells = learning.dataset.observations().n_observed() as f64;
         let parsimony = learned.log_evidence - 0.5 * task.n_free(learning)? as f64 * n_cells.ln();
         let Some(fold) = fold else {
-            return Ok(TrialResult { learned, parsimony, held_out: None, densities: Densities::default() });
+            let densities = Densities::default();
+            return Ok(TrialResult { learned, fold_models: vec![], parsimony, held_out: None, densities });
         };
         let prediction = table.predictions(&learned.model)?;
         let predictive = preparation.predictive_unchecked(prediction, table.dataset.inputs());
         let held_out = Some(HeldOutScores::new(&predictive, &fold.held_out, &self.scales));
         let densities = Densities::at(&predictive, &fold.held_out);
-        Ok(TrialResult { learned, parsimony, held_out, densities })
+        let fold_models = vec![learned.model.clone()];
+        Ok(TrialResult { learned, fold_models, parsimony, held_out, densities })
     }
 
     fn finish(
@@ -304,19 +305,16 @@ impl FamilySelection<'_> {
         let units = Preparation::fitted(&self.sample, self.units, &chosen.transforms)?;
         let by_parsimony = self.plan.n_folds == 0;
         let has_held_out = !self.folds[0].held_out.is_empty();
-        let mut held_out_scores = None;
+        let mut held_out = vec![];
         for (candidate, result) in trials.iter_mut().filter(|(candidate, _)| *candidate == chosen) {
             // A choice by parsimony is scored on one fold afterwards, beside the simple rules.
             if by_parsimony && has_held_out {
                 let prepared = self.prepared(&chosen.transforms)?;
-                result.held_out = self.trial(candidate, &prepared, Some(&self.folds[0]))?.held_out;
+                let trial = self.trial(candidate, &prepared, Some(&self.folds[0]))?;
+                (result.held_out, result.fold_models) = (trial.held_out, trial.fold_models);
             }
-            held_out_scores = result.held_out.clone();
-        }
-        let scores = held_out_scores.as_ref().map(|held_out| ("catena".to_owned(), held_out.scores));
-        let mut held_out: Vec<(String, Scores)> = scores.into_iter().collect();
-        if has_held_out {
-            held_out.extend(pooled_simple_rule_scores(&self.sample, &self.folds, &self.scales)?);
+            held_out =
+                result.held_out.clone().map(|scores| ("catena".to_owned(), scores)).into_iter().collect();
         }
         let score_name = if by_parsimony {
             "parsimony score (log evidence minus ½ log n per parameter)"
@@ -349,6 +347,7 @@ impl FamilySelection<'_> {
             is_chosen: candidate == chosen,
             transforms: candidate.transforms,
             model: result.learned.model,
+            fold_models: result.fold_models,
             densities: result.densities,
         });
         let comparison = Comparison {
@@ -360,17 +359,20 @@ impl FamilySelection<'_> {
             settings: self.plan.candidate,
             multipliers: self.plan.candidate_multipliers,
         };
+        if has_held_out {
+            held_out.extend(comparison.held_out_folds().simple_rules()?);
+        }
         Ok(FamilyChoice {
             family,
             tried,
             transforms: chosen.transforms,
             reasons,
             held_out,
-            held_out_scores,
             settings: final_settings(self.options.budget, n_rows, n_outputs, state_size),
             multipliers: self.plan.final_multipliers,
             earlier: (model, units),
             comparison,
+            method_folds: None,
         })
     }
 }

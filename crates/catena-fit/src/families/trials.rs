@@ -4,7 +4,7 @@ use catena::data::Dataset;
 use catena::learning::{Family, MultiStartSettings};
 use catena::model::Lmc;
 
-use crate::folds::Fold;
+use crate::folds::{Fold, HeldOutFolds, gaps};
 use crate::options::TransformChoice;
 use crate::scores::Densities;
 
@@ -32,6 +32,8 @@ pub(crate) struct FamilyTrial {
     pub(crate) transforms: TransformChoice,
     /// Learned on the training cells of the first fold, or on all cells of the sample without folds.
     pub(crate) model: Lmc,
+    /// Learned on the training cells of each fold on which it was scored.
+    pub(crate) fold_models: Vec<Lmc>,
     /// Its densities at the held-out cells of all folds; empty without folds.
     pub(crate) densities: Densities,
     pub(crate) is_chosen: bool,
@@ -43,18 +45,13 @@ impl Comparison {
         self.folds.iter().flat_map(|fold| fold.held_out.iter().copied()).collect()
     }
 
+    /// The folds with their held-out cells.
+    pub(crate) fn held_out_folds(&self) -> HeldOutFolds {
+        HeldOutFolds::new(self.sample.inputs().clone(), self.folds.clone(), self.scales.clone())
+    }
+
     /// The gap of each held-out cell, numbered over all folds.
     pub(crate) fn gaps(&self) -> Vec<usize> {
         gaps(&self.folds)
     }
-}
-
-/// The gap of each held-out cell, numbered over all folds.
-pub(super) fn gaps(folds: &[Fold]) -> Vec<usize> {
-    let (mut all, mut n_before) = (vec![], 0);
-    for fold in folds {
-        all.extend(fold.gaps.iter().map(|gap| n_before + gap));
-        n_before = all.iter().max().map_or(0, |last| last + 1);
-    }
-    all
 }

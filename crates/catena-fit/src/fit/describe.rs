@@ -12,7 +12,7 @@ use super::warnings::warnings;
 use crate::families::CandidateSummary;
 use crate::options::FitOptions;
 use crate::prepare::{OutputTransform, Preparation, TableStatistics};
-use crate::scores::{HeldOutScores, Scores};
+use crate::scores::HeldOutScores;
 
 /// The most probabilities of held-out values in a summary.
 const MOST_PROBABILITIES: usize = 4000;
@@ -23,9 +23,7 @@ pub(crate) struct SelectionReport {
     pub(crate) tried: Vec<CandidateSummary>,
     pub(crate) decisions: Vec<String>,
     /// Held-out scores of the chosen model and of simple rules.
-    pub(crate) held_out: Vec<(String, Scores)>,
-    /// Held-out scores of the chosen model by output and cell.
-    pub(crate) held_out_scores: Option<HeldOutScores>,
+    pub(crate) held_out: Vec<(String, HeldOutScores)>,
     /// The members of a pool.
     pub(crate) members: Vec<MemberSummary>,
 }
@@ -60,12 +58,13 @@ pub(crate) fn summarize(description: Description<'_>) -> Summary {
     let extent = statistics.extent;
     let is_pool = !report.members.is_empty();
     let outputs = outputs(model, preparation, description.n_observed, extent, options);
-    let by_output = report.held_out_scores.as_ref().map_or(&[][..], |held_out| &held_out.by_output);
+    let chosen = report.held_out.first().map(|(_, scores)| scores);
+    let by_output = chosen.map_or(&[][..], |scores| &scores.by_output);
     let scored = outputs.iter().zip(by_output).filter(|(_, scores)| scores.n_cells > 0);
     let held_out_by_output = scored.map(|(output, &scores)| HeldOut::new(output.name.clone(), scores));
     let held_out: Vec<HeldOut> =
-        report.held_out.into_iter().map(|(name, scores)| HeldOut::new(name, scores)).collect();
-    let probabilities = report.held_out_scores.as_ref().map(|held_out| thinned(&held_out.probabilities));
+        report.held_out.iter().map(|(name, found)| HeldOut::new(name.clone(), found.scores)).collect();
+    let probabilities = chosen.map(|scores| thinned(&scores.probabilities));
     Summary {
         method: description.method,
         n_rows: description.n_rows,

@@ -1,5 +1,6 @@
 //! From a table to a fitted model in one call: choose, learn, condition, summarize.
 
+mod compared;
 mod describe;
 mod finish;
 mod fitted;
@@ -11,12 +12,13 @@ mod text;
 mod time;
 mod warnings;
 
+pub use compared::FitComparison;
 pub(crate) use describe::{Description, SelectionReport, summarize};
 pub(crate) use finish::{LearnedModel, finish};
 pub use fitted::{Fit, FitParts};
 pub(crate) use given::given_model;
 pub(crate) use pipeline::copies_reason;
-pub use pipeline::fit;
+pub use pipeline::{fit, fit_compared};
 pub use summary::{HeldOut, LatentSummary, MemberSummary, OutputSummary, Summary};
 pub use sums::{ComponentSummary, SumSummary};
 pub(crate) use time::time_model;

@@ -2,6 +2,7 @@
 
 use catena::data::Dataset;
 
+use super::compared::FitComparison;
 use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
@@ -24,6 +25,29 @@ use crate::stack::{Member, stacked};
 /// # Errors
 /// When the table or the options are invalid, or numbers overflow.
 pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Fit, FitError> {
+    Ok(chosen(table, options, monitor, false)?.0)
+}
+
+/// The same with the held-out cells on which the model was chosen; `None` for given parameters, for time models, and for tables
+/// with too few cells to hold any out.
+///
+/// # Errors
+/// As [`fit`].
+pub fn fit_compared(
+    table: &Dataset,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<(Fit, Option<FitComparison>), FitError> {
+    chosen(table, options, monitor, true)
+}
+
+/// A fit and, if it is wanted, what it was chosen on.
+fn chosen(
+    table: &Dataset,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+    is_compared: bool,
+) -> Result<(Fit, Option<FitComparison>), FitError> {
     let options = &FitOptions {
         method: options.method.with_default_counts(table, options.learning_rows),
         ..options.clone()
@@ -31,10 +55,10 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     options.check_size(FitSize::of(table))?;
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
-        return finish(table, model, options, monitor);
+        return Ok((finish(table, model, options, monitor)?, None));
     }
     if let Some(requested) = &options.time {
-        return time::fit(table, requested, options, monitor);
+        return Ok((time::fit(table, requested, options, monitor)?, None));
     }
     let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
     if options.latents == Some(0) && !options.private.unwrap_or(table.observations().n_outputs() > 1) {
@@ -44,6 +68,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     let mut choice = choose(&distinct, options, units, monitor)?;
     let selected = select_method(&distinct, &mut choice, options, units, monitor)?;
     let is_selected = selected.is_some();
+    let mut comparison = if is_compared { FitComparison::of(&choice, units)? } else { None };
     let stack = match is_selected {
         true => None,
         false => stacked(&distinct, &choice.comparison, options, units, monitor)?,
@@ -61,8 +86,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
             by_sweep = (choice.comparison.settings, choice.comparison.multipliers);
         }
     }
-    let FamilyChoice { family, transforms, tried, mut reasons, mut held_out, mut held_out_scores, .. } =
-        choice;
+    let FamilyChoice { family, transforms, tried, mut reasons, mut held_out, .. } = choice;
     reasons.extend(copies_reason(n_copies));
     announce(monitor, Stage::Structure, 0.0);
     let preparation = Preparation::fitted(&distinct, units, &transforms)?;
@@ -86,9 +110,11 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     if let Some(stack) = stack {
         let mut others = held_out.into_iter();
         let best = others.next().map(|(_, scores)| ("best single model".to_owned(), scores));
-        let first = [("pool".to_owned(), stack.held_out.scores)];
+        let first = [("pool".to_owned(), stack.held_out)];
         held_out = first.into_iter().chain(best).chain(others).collect();
-        held_out_scores = Some(stack.held_out);
+        if let Some(reason) = reasons.iter_mut().find(|reason| reason.contains(": best of ")) {
+            reason.insert_str(0, "best single model ");
+        }
         reasons.extend(stack.reasons);
         let summary = |(member, (widening, scores)): (&Member, (f64, Scores))| MemberSummary {
             weight: member.weight,
@@ -98,10 +124,13 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
         summaries = stack.combination.members.iter().zip(stack.alone).map(summary).collect();
         combination = Some(stack.combination);
     }
-    let report = SelectionReport { tried, decisions: reasons, held_out, held_out_scores, members: summaries };
+    if let Some(comparison) = &mut comparison {
+        comparison.scores.clone_from(&held_out);
+    }
+    let report = SelectionReport { tried, decisions: reasons, held_out, members: summaries };
     let model = learned.model.clone();
     let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination };
-    finish(table, model, options, monitor)
+    Ok((finish(table, model, options, monitor)?, comparison))
 }
 
 /// The decision about copied cells, if there are any.

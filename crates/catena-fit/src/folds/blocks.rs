@@ -4,7 +4,7 @@ use catena::data::Observations;
 use catena::index::{OutputIndex, RowIndex};
 use rand_chacha::ChaCha8Rng;
 
-use super::cell::{FEWEST, HeldOutCell};
+use super::cell::{HeldOutCell, can_be_held_out};
 use super::random::{below, uniform};
 
 /// The fraction of an output's cells that is held out.
@@ -21,10 +21,11 @@ pub(super) fn random_blocks(
     generator: &mut ChaCha8Rng,
 ) -> Vec<HeldOutCell> {
     let (mut held_out, mut n_blocks) = (vec![], 0);
+    let can_be = can_be_held_out(observations);
     for (number, &output) in outputs.iter().enumerate() {
         let places: Vec<usize> =
             (0..rows.len()).filter(|&place| observations.is_observed(rows[place], output)).collect();
-        if places.len() < FEWEST {
+        if !can_be[output.get()] {
             continue;
         }
         let longest = (places.len() as f64 * LONGEST).max(1.0);

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::blocks::random_blocks;
-use super::cell::{FEWEST, HeldOutCell};
+use super::cell::{HeldOutCell, can_be_held_out};
 use super::gaps::{GapPattern, SampleCells};
 use super::neighborhoods::Neighborhoods;
 use super::random::uniform;
@@ -42,11 +42,11 @@ impl Fold {
         let rows = rows_in_order(dataset);
         let outputs = outputs_in_order(observations, &rows);
         let mut times_held_out = vec![0_u8; rows.len() * n_outputs];
-        let gaps = match inputs.dim() {
-            1 => GapPattern::of(&rows_in_order(table), &outputs, table.observations()),
-            _ => GapPattern::of(&rows, &outputs, observations),
-        };
         let sample = SampleCells::of(&rows, &outputs, observations);
+        let gaps = match inputs.dim() {
+            1 => GapPattern::of(&rows_in_order(table), &outputs, table.observations(), &sample),
+            _ => GapPattern::of(&rows, &outputs, observations, &sample),
+        };
         let neighborhoods = (gaps.is_some() && inputs.dim() > 1).then(|| Neighborhoods::new(inputs, &rows));
         let fold = |number: u64| {
             let mut generator = ChaCha8Rng::seed_from_u64(seed);
@@ -127,9 +127,9 @@ fn scattered(
     outputs: &[OutputIndex],
     generator: &mut ChaCha8Rng,
 ) -> Vec<HeldOutCell> {
-    let counts = observations.counts_by_output();
+    let can_be = can_be_held_out(observations);
     let mut cells: Vec<HeldOutCell> = vec![];
-    for (number, output) in outputs.iter().enumerate().filter(|(_, output)| counts[output.get()] >= FEWEST) {
+    for (number, output) in outputs.iter().enumerate().filter(|(_, output)| can_be[output.get()]) {
         for (at, &row) in rows.iter().enumerate() {
             if observations.is_observed(row, *output) && uniform(generator) < SCATTERED {
                 cells.push((at, number, cells.len()));
@@ -179,6 +179,24 @@ mod tests {
                 held_out_values(&table(dim, |row| (row * 7) % 400, true)),
                 "columns, {dim} inputs"
             );
+        }
+    }
+
+    #[test]
+    fn no_cells_of_a_constant_output_are_held_out() {
+        for (dim, has_gap) in [(1, true), (1, false), (2, true), (2, false)] {
+            let plain = table(dim, |row| row, false);
+            let values: Vec<f64> = (0..400)
+                .flat_map(|row| {
+                    [7.0, if has_gap && (100..160).contains(&row) { f64::NAN } else { row as f64 }]
+                })
+                .collect();
+            let observations = Observations::from_dense(400, 2, &values).unwrap();
+            let constant = Dataset::new(plain.inputs().clone(), observations).unwrap();
+            for fold in Fold::several(&constant, &constant, 5, 2) {
+                assert!(!fold.held_out.is_empty());
+                assert!(fold.held_out.iter().all(|(at, _)| at % 2 == 1), "{dim} inputs, gap: {has_gap}");
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use catena::data::Observations;
 use catena::index::{OutputIndex, RowIndex};
 use rand_chacha::ChaCha8Rng;
 
-use super::cell::{FEWEST, HeldOutCell};
+use super::cell::{HeldOutCell, can_be_held_out};
 use super::neighborhoods::Neighborhoods;
 use super::random::below;
 
@@ -27,7 +27,7 @@ pub(super) struct GapPattern {
     n_outputs: usize,
     /// By place and output, row-major.
     is_there: Vec<bool>,
-    /// Missing cells, as indices of `is_there`.
+    /// Missing cells of outputs that have cells held out, as indices of `is_there`.
     missing: Vec<usize>,
 }
 
@@ -35,6 +35,8 @@ pub(super) struct GapPattern {
 pub(super) struct SampleCells {
     is_there: Vec<bool>,
     n_rows: usize,
+    /// Whether cells of each output are held out, in the order of the fold.
+    can_be_held_out: Vec<bool>,
 }
 
 /// The progress of one fold.
@@ -65,22 +67,26 @@ fn observed(rows: &[RowIndex], outputs: &[OutputIndex], observations: &Observati
 
 impl SampleCells {
     pub(super) fn of(rows: &[RowIndex], outputs: &[OutputIndex], observations: &Observations) -> Self {
-        Self { is_there: observed(rows, outputs, observations), n_rows: rows.len() }
+        let can_be = can_be_held_out(observations);
+        Self {
+            is_there: observed(rows, outputs, observations),
+            n_rows: rows.len(),
+            can_be_held_out: outputs.iter().map(|output| can_be[output.get()]).collect(),
+        }
     }
 }
 
 impl GapPattern {
-    /// The pattern of a table; `None` if too few cells are missing.
+    /// The pattern of the table of a sample; `None` if too few cells are missing.
     pub(super) fn of(
         rows: &[RowIndex],
         outputs: &[OutputIndex],
         observations: &Observations,
+        sample: &SampleCells,
     ) -> Option<Self> {
         let (n_outputs, is_there) = (outputs.len(), observed(rows, outputs, observations));
-        let is_empty = |output: usize| is_there.iter().skip(output).step_by(n_outputs).all(|there| !there);
-        let is_empty: Vec<bool> = (0..n_outputs).map(is_empty).collect();
-        let missing: Vec<usize> =
-            (0..is_there.len()).filter(|&cell| !is_there[cell] && !is_empty[cell % n_outputs]).collect();
+        let is_missing = |&cell: &usize| !is_there[cell] && sample.can_be_held_out[cell % n_outputs];
+        let missing: Vec<usize> = (0..is_there.len()).filter(is_missing).collect();
         let is_telling = missing.len() as f64 >= TELLING * is_there.len() as f64;
         is_telling.then_some(Self { n_outputs, is_there, missing })
     }
@@ -108,7 +114,7 @@ impl GapPattern {
             let there = sample.is_there.iter().skip(output).step_by(n_outputs);
             let count = there.filter(|there| **there).count();
             let share = |share: f64| ((count as f64 * share) as usize).max(1);
-            if count < FEWEST || n_missing[output] == 0 {
+            if !sample.can_be_held_out[output] || n_missing[output] == 0 {
                 0
             } else {
                 ((n_missing[output] as f64 * rows) as usize).clamp(share(LEAST), share(MOST))
@@ -252,8 +258,8 @@ mod tests {
         let rows: Vec<RowIndex> = (0..n_rows).map(RowIndex::new).collect();
         let outputs = [OutputIndex::new(0), OutputIndex::new(1)];
         let observations = Observations::from_dense(n_rows, 2, &values).unwrap();
-        let pattern = GapPattern::of(&rows, &outputs, &observations)?;
-        Some((pattern, SampleCells::of(&rows, &outputs, &observations)))
+        let sample = SampleCells::of(&rows, &outputs, &observations);
+        Some((GapPattern::of(&rows, &outputs, &observations, &sample)?, sample))
     }
 
     fn held_out((pattern, sample): &(GapPattern, SampleCells), n_folds: u64) -> Vec<Vec<HeldOutCell>> {

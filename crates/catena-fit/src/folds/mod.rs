@@ -4,12 +4,15 @@ mod blocks;
 mod cell;
 mod fold;
 mod gaps;
+mod held_out;
 mod neighborhoods;
 mod random;
 mod sample;
 mod simple_rules;
 
 pub(crate) use fold::Fold;
+pub use held_out::HeldOutFolds;
+pub(crate) use held_out::{gaps, scales_of};
 pub(crate) use random::below;
 pub(crate) use sample::{random_rows, representative_rows, topped_up};
-pub(crate) use simple_rules::{pooled_simple_rule_scores, simple_rule_scores};
+pub use simple_rules::SimpleRule;

@@ -1,52 +1,61 @@
-//! Held-out scores of simple rules: training mean, interpolation, ridge regression on the other outputs.
+//! Simple rules, beside which models are scored: training mean, interpolation, ridge regression on the other outputs.
 
 use catena::data::Dataset;
 use catena::prediction::Prediction;
 use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 
-use super::fold::Fold;
 use crate::error::FitError;
 use crate::prepare::Predictive;
-use crate::scores::{Scores, pooled, score};
 
-/// The held-out scores of each simple rule that applies, by name. Errors of each output are in units of its scale.
-pub(crate) fn simple_rule_scores(
-    dataset: &Dataset,
-    fold: &Fold,
-    scales: &[f64],
-) -> Result<Vec<(&'static str, Scores)>, FitError> {
-    let training = &fold.training;
-    let mut found = vec![("training mean", TrainingMean::fit(training)?.predict(training.n_rows())?)];
-    if training.n_outputs() > 1 {
-        let ridge = RidgeRegression::fit(training, 1.0)?.predict(training)?;
-        found.push(("ridge on the other outputs", ridge));
-    }
-    if dataset.inputs().dim() == 1 {
-        let table = Dataset::new(dataset.inputs().clone(), training.clone())?;
-        found.push(("interpolation", LinearInterpolation::fit(&table)?.predict(dataset.inputs())?));
-    }
-    let scored = |(name, prediction): (&'static str, Prediction)| {
-        (name, score(&predictive(&prediction), fold.held_out.iter().copied(), scales))
-    };
-    Ok(found.into_iter().map(scored).collect())
+/// A simple rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SimpleRule {
+    /// The mean of the observed cells of each output.
+    TrainingMean,
+    /// Ridge regression on the other outputs of the same row.
+    Ridge,
+    /// Linear interpolation of each output along a single input.
+    Interpolation,
 }
 
-/// The held-out scores of each simple rule over all folds together.
-pub(crate) fn pooled_simple_rule_scores(
-    dataset: &Dataset,
-    folds: &[Fold],
-    scales: &[f64],
-) -> Result<Vec<(String, Scores)>, FitError> {
-    let mut by_name: Vec<(String, Vec<Scores>)> = vec![];
-    for fold in folds {
-        for (at, (name, scores)) in simple_rule_scores(dataset, fold, scales)?.into_iter().enumerate() {
-            match by_name.get_mut(at) {
-                Some((_, all)) => all.push(scores),
-                None => by_name.push((name.to_owned(), vec![scores])),
-            }
+impl SimpleRule {
+    /// All rules.
+    pub const ALL: [Self; 3] = [Self::TrainingMean, Self::Ridge, Self::Interpolation];
+
+    /// The rules that apply to tables of this many inputs and outputs.
+    pub fn applicable(n_inputs: usize, n_outputs: usize) -> Vec<Self> {
+        let mut rules = vec![Self::TrainingMean];
+        if n_outputs > 1 {
+            rules.push(Self::Ridge);
+        }
+        if n_inputs == 1 {
+            rules.push(Self::Interpolation);
+        }
+        rules
+    }
+
+    /// The name in summaries.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TrainingMean => "training mean",
+            Self::Ridge => "ridge on the other outputs",
+            Self::Interpolation => "interpolation",
         }
     }
-    Ok(by_name.into_iter().map(|(name, all)| (name, pooled(&all))).collect())
+
+    /// Predictive distributions of observations at all rows of a table.
+    ///
+    /// # Errors
+    /// When the rule does not apply to the table.
+    pub fn predict(self, table: &Dataset) -> Result<Predictive, FitError> {
+        let observations = table.observations();
+        let prediction = match self {
+            Self::TrainingMean => TrainingMean::fit(observations)?.predict(table.n_rows())?,
+            Self::Ridge => RidgeRegression::fit(observations, 1.0)?.predict(observations)?,
+            Self::Interpolation => LinearInterpolation::fit(table)?.predict(table.inputs())?,
+        };
+        Ok(predictive(&prediction))
+    }
 }
 
 /// Variances of a rule are those of an observation. A variance of zero is widened to the rounding of the mean, so that a

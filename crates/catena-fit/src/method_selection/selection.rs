@@ -16,7 +16,7 @@ use crate::cost::{
 };
 use crate::error::FitError;
 use crate::families::{FamilyChoice, family_name};
-use crate::folds::{Fold, representative_rows, simple_rule_scores};
+use crate::folds::{Fold, HeldOutFolds, representative_rows, scales_of};
 use crate::learn::LearningTask;
 use crate::methods::{
     EnsembleMethod, ExactMethod, FullScaleMethod, MessagePassing, Method, Quantity, States,
@@ -24,7 +24,7 @@ use crate::methods::{
 use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, MethodChoice, StructureOption, Ties, TransformChoice};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, rows_by_contents, rows_with_a_cell};
-use crate::scores::{HeldOutScores, Scores};
+use crate::scores::HeldOutScores;
 
 /// Chains of the ensemble.
 const N_CHAINS: usize = 8;
@@ -108,8 +108,7 @@ impl<'a> MethodSelection<'a> {
         let mut folds = Fold::several(&sample, &sample, options.seed.wrapping_add(FOLD), 1);
         let Some(fold) = folds.pop().filter(|fold| !fold.held_out.is_empty()) else { return Ok(None) };
         let training = Dataset::new(sample.inputs().clone(), fold.training.clone())?;
-        let plain = Preparation::fitted(&training, units, &TransformChoice::default())?;
-        let scales: Vec<f64> = plain.outputs.iter().map(|output| output.scale).collect();
+        let scales = scales_of(&training)?;
         let row = |(at, _): &(usize, f64)| RowIndex::new(at / scales.len());
         let mut held_out_rows: Vec<RowIndex> = fold.held_out.iter().map(row).collect();
         held_out_rows.sort_unstable();
@@ -330,7 +329,7 @@ impl<'a> MethodSelection<'a> {
         choice: &mut FamilyChoice,
     ) -> Result<FitOptions, FitError> {
         let MethodCandidate { method, structure, family, transforms, model, held_out, .. } = chosen;
-        let simple_rules = simple_rule_scores(&self.training, &self.fold, &self.scales)?;
+        let folds = HeldOutFolds::new(self.training.inputs().clone(), vec![self.fold], self.scales);
         let changes_family = Family { state: choice.family.state, ..family } != choice.family
             || transforms != choice.transforms;
         if changes_family {
@@ -342,10 +341,9 @@ impl<'a> MethodSelection<'a> {
         }
         choice.reasons.extend(reasons.into_iter().chain(self.excluded));
         // All scores are of this fold; scores on other cells are not comparable.
-        let simple_rules = simple_rules.into_iter().map(|(name, scores)| (name.to_owned(), scores));
-        let own = (method.to_string(), held_out.scores);
-        choice.held_out = std::iter::once(own).chain(simple_rules).collect::<Vec<(String, Scores)>>();
-        choice.held_out_scores = Some(held_out);
+        choice.held_out = vec![(method.to_string(), held_out)];
+        choice.held_out.extend(folds.simple_rules()?);
+        choice.method_folds = Some((folds, vec![model.clone()]));
         (choice.family, choice.transforms, choice.earlier) = (family, transforms, model);
         Ok(FitOptions { method, structure, ..self.options.clone() })
     }

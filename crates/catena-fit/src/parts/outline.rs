@@ -154,7 +154,7 @@ impl Outline {
                 (model, None, SelectionReport::of_decisions(vec!["parameters as given".to_owned()]))
             }
             Source::Chosen(choice) => {
-                let FamilyChoice { family, tried, reasons, held_out, held_out_scores, .. } = *choice;
+                let FamilyChoice { family, tried, reasons, held_out, .. } = *choice;
                 let (earlier, from) = &choice.earlier;
                 let task = LearningTask::new(family, choice.settings, &statistics, &options)
                     .with_starts(vec![rescaled(earlier, from, &preparation)?], choice.multipliers);
@@ -164,7 +164,7 @@ impl Outline {
                 let watch = |progress| reporter.learning(progress, limit);
                 let learned = task.learn_by(&statistics, || &moments, &|| FromParts(evidence), &watch)?;
                 let decisions = reasons.into_iter().chain(copies_reason(census.n_copies)).collect();
-                let report = SelectionReport { tried, decisions, held_out, held_out_scores, members: vec![] };
+                let report = SelectionReport { tried, decisions, held_out, members: vec![] };
                 (learned.model.clone(), Some(learned), report)
             }
         };

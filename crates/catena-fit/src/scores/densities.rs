@@ -77,7 +77,12 @@ impl MixtureDensities<'_> {
         };
         let n_outputs = scales.len();
         let by_output = (0..n_outputs).map(|output| over(&|at| at % n_outputs == output)).collect();
-        HeldOutScores { scores: over(&|_| true), by_output, probabilities }
+        HeldOutScores {
+            scores: over(&|_| true),
+            by_output,
+            probabilities,
+            log_densities: self.log_densities(),
+        }
     }
 }
 

@@ -5,13 +5,15 @@ use crate::prepare::Predictive;
 
 /// Scores of predictions on held-out cells.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct HeldOutScores {
+pub struct HeldOutScores {
     /// Over all cells.
-    pub(crate) scores: Scores,
+    pub scores: Scores,
     /// Over the cells of each output.
-    pub(crate) by_output: Vec<Scores>,
+    pub by_output: Vec<Scores>,
     /// The predictive probability below each value.
     pub(crate) probabilities: Vec<f64>,
+    /// The log density of each value, in the user's units.
+    pub(crate) log_densities: Vec<f64>,
 }
 
 impl HeldOutScores {
@@ -26,6 +28,7 @@ impl HeldOutScores {
             scores: score(predictive, cells.iter().copied(), scales),
             by_output: (0..n_outputs).map(of_output).collect(),
             probabilities: cells.iter().map(|&(at, value)| predictive.probability_below(at, value)).collect(),
+            log_densities: cells.iter().map(|&(at, value)| predictive.log_density(at, value)).collect(),
         }
     }
 
@@ -38,7 +41,8 @@ impl HeldOutScores {
         Some(Self {
             scores: pooled(&all.iter().map(|one| one.scores).collect::<Vec<_>>()),
             by_output: (0..n_outputs).map(of_output).collect(),
-            probabilities: all.into_iter().flat_map(|one| one.probabilities).collect(),
+            probabilities: all.iter().flat_map(|one| one.probabilities.iter().copied()).collect(),
+            log_densities: all.into_iter().flat_map(|one| one.log_densities).collect(),
         })
     }
 }
@@ -62,6 +66,7 @@ mod tests {
         let sets = [&cells[..2], &cells[2..]].map(|cells| HeldOutScores::new(&predictive, cells, &scales));
         let together = HeldOutScores::pooled(sets.to_vec()).unwrap();
         assert_eq!(together.probabilities, whole.probabilities);
+        assert_eq!(together.log_densities, whole.log_densities);
         let pairs = [(together.scores, whole.scores)].into_iter();
         for (left, right) in pairs.chain(together.by_output.into_iter().zip(whole.by_output)) {
             assert_eq!(left.n_cells, right.n_cells);

@@ -5,6 +5,6 @@ mod held_out;
 mod score;
 
 pub(crate) use densities::{Densities, MixtureDensities, mean_with_error};
-pub(crate) use held_out::HeldOutScores;
+pub use held_out::HeldOutScores;
+pub(crate) use score::is_better;
 pub use score::{Scores, normal_crps, score};
-pub(crate) use score::{is_better, pooled};

@@ -147,7 +147,10 @@ pub(crate) fn stacked<'a>(
             "a pool of {n_members} member{plural}: its log score is {gain:.3} ± {error:.3} nats per held-out cell above that of the best \
              single model; for a single model use --combine none"
         ),
-        format!("for edits, streams and partitions the single model is {}", best.name),
+        format!(
+            "latents and outputs are shown for {}, the heaviest model of the pool; edits, streams and partitions use it alone",
+            best.name
+        ),
     ];
     let combination = Combination { members, components };
     Ok(Some(Stacked { combination, held_out, alone, reasons, best: best.clone() }))
