@@ -46,20 +46,23 @@ fn pool() -> Fit {
     };
     let gaussian = RowRule::Gaussian { shrinkage: 0.1, n_factors: None };
     let nearest = RowRule::Nearest { n_neighbors: 3, exclusion: 1.5 };
+    let season =
+        RowRule::Seasonal { period: 7.0, second: Some(21.0), exclusion: Some(2.0), shrinkage: Some(0.01) };
     let kinds = [
-        (0.4, MemberKind::Best),
+        (0.35, MemberKind::Best),
         (0.25, MemberKind::Model { preparation: preparation.clone(), model }),
         (0.15, regression(gaussian)),
         (0.1, regression(nearest)),
         (0.05, regression(RowRule::Mean)),
         (0.05, regression(RowRule::Lagged { reach: 2 })),
+        (0.05, regression(season)),
     ];
     let member = |(weight, kind)| Member { name: format!("member of {weight}"), weight, kind };
     let members = kinds.into_iter().map(member).collect();
     let component = |weight: f64, factor: f64| PoolComponent {
         weight,
-        at_rows: [0.5, 0.4, 0.2, 0.1, 0.1, 0.3].map(|exponent| exponent * factor).to_vec(),
-        elsewhere: [0.6, 0.5, 0.0, 0.0, 0.0, 0.0].map(|exponent| exponent * factor).to_vec(),
+        at_rows: [0.5, 0.4, 0.2, 0.1, 0.1, 0.3, 0.2].map(|exponent| exponent * factor).to_vec(),
+        elsewhere: [0.6, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0].map(|exponent| exponent * factor).to_vec(),
     };
     let components = vec![component(0.7, 1.0), component(0.3, 0.2)];
     let combination = Some(Combination { members, components });
