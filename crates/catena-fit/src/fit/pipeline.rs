@@ -8,7 +8,7 @@ use super::fitted::Fit;
 use super::summary::{HeldOut, MemberSummary};
 use super::{given, time};
 use crate::error::FitError;
-use crate::families::{FamilyChoice, choose};
+use crate::families::{FamilyChoice, check_requested, choose};
 use crate::method_selection::select_method;
 use crate::methods::{learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
@@ -29,6 +29,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
         ..options.clone()
     };
     options.check_size(FitSize::of(table))?;
+    check_requested(table, options)?;
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
         return finish(table, model, options, monitor);
