@@ -178,7 +178,7 @@ def local_segment(X, values):
     preparation = json.dumps(
         {
             "inputs": [[0.0, 1.0]],
-            "outputs": [{"log": False, "intercept": 0.0, "slopes": [], "scale": 1.0}] * N_OUTPUTS,
+            "outputs": [{"transform": "none", "intercept": 0.0, "slopes": [], "scale": 1.0}] * N_OUTPUTS,
         }
     )
     segment = _catena.Segment(X, values, np.argsort(X[:, 0], kind="stable"), None, preparation)

@@ -26,7 +26,13 @@ class GaussianProcess(Learned, Estimator):
     # Asking
 
     def forecast(
-        self, horizon: Any, step: Any = None, return_std: bool = False, *, include_noise: bool = True
+        self,
+        horizon: Any,
+        step: Any = None,
+        return_std: bool = False,
+        *,
+        include_noise: bool = True,
+        point: str = "mean",
     ) -> Any:
         """Predictions at regular steps after the last row, for a single input.
 
@@ -38,11 +44,13 @@ class GaussianProcess(Learned, Estimator):
             The spacing of the rows; by default the median spacing of the table.
         return_std : bool
             Also return standard deviations.
+        include_noise, point :
+            As for :meth:`predict`.
         """
         self._model_or_raise()
         points = self._ahead(horizon, step)
         points.integer = self._points.integer
-        return self._answers(*self._moments(points, include_noise), points, return_std)
+        return self._answers(*self._moments(points, include_noise, point), points, return_std)
 
     def score(self, X: Any, y: Any = None) -> float:
         """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored."""

@@ -162,6 +162,12 @@ def laid_out(array):
     return np.require(array, requirements=("C", "A"))
 
 
+def point(word):
+    """Refuses an unknown word for the value that stands for a predictive distribution."""
+    if word not in ("mean", "median"):
+        raise InputError(f'point="{word}" is unknown; write mean or median.')
+
+
 class _NoNumberError(InputError, TypeError):
     """An object that is not a number; numpy raises TypeError for it."""
 

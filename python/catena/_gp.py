@@ -83,8 +83,11 @@ class MultiOutputGP(Streaming, GaussianProcess):
         Noise variances of the outputs.
     standardize : bool
         Whether outputs are standardized and inputs scaled internally. Results are always in the caller's units.
-    transforms : bool
-        Whether a log transformation of skewed positive outputs, and linear trends over several inputs, may be selected.
+    transforms : str, list, dict or bool
+        Transform of each output: ``"none"``, ``"log"``, ``"box-cox"`` (for positive outputs) or ``"yeo-johnson"``, the last two
+        with a learned exponent. ``"auto"`` selects by held-out cells, also a linear trend over several inputs. One word for all
+        outputs, one per output in a list, or a dict by name, in which other outputs are ``"auto"``. True and False are
+        ``"auto"`` and ``"none"``.
     random_state : int, numpy Generator or RandomState, or None
         Random seed.
     max_memory : int, str or None
@@ -152,7 +155,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         length_scales: ArrayLike | None = None,
         noise: ArrayLike | None = None,
         standardize: bool = True,
-        transforms: bool = True,
+        transforms: Any = "auto",
         random_state: Any = 0,
         max_memory: int | str | None = None,
         progress: bool | str = "auto",
@@ -207,7 +210,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
             raise InputError(
                 "n_samples = 1: learning needs at least two rows; add rows, or give parameters with learn=False."
             )
-        wanted = fit_options(self, values.shape[1], points.clocks[0] if len(points.clocks) == 1 else None)
+        wanted = fit_options(self, names, points.clocks[0] if len(points.clocks) == 1 else None)
         if candidates is not None:
             together = points.names if notes["together"] else None
             others = _frames.read_points(candidates, together, points.clocks, notes, "candidates")
@@ -227,7 +230,13 @@ class MultiOutputGP(Streaming, GaussianProcess):
     # Asking
 
     def predict(
-        self, X: Any = None, return_std: bool = False, return_cov: bool = False, *, include_noise: bool = True
+        self,
+        X: Any = None,
+        return_std: bool = False,
+        return_cov: bool = False,
+        *,
+        include_noise: bool = True,
+        point: str = "mean",
     ) -> Any:
         """Posterior means, and on request standard deviations or covariances.
 
@@ -241,6 +250,8 @@ class MultiOutputGP(Streaming, GaussianProcess):
             Also return the covariances of the outputs at each point: an array of shape (n, D, D); (n,) for a vector ``y``.
         include_noise : bool
             Whether to predict a new observation (the default) or the latent function.
+        point : str
+            ``"mean"``, or ``"median"``, which has the smaller absolute errors; they differ for outputs with a transform.
 
         Returns
         -------
@@ -252,7 +263,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         points = rows if X is None else self._read(X)
         # Means and covariances at the same points come from one posterior.
         at = None if X is None and not return_cov else points.values
-        mean, std = model.predict(at, include_noise)
+        mean, std = model.predict(at, include_noise, point)
         if return_cov:
             covariances = model.covariances(points.values, include_noise)
             return self._answer(mean, points), (
@@ -269,7 +280,9 @@ class MultiOutputGP(Streaming, GaussianProcess):
         _, *ends = model.interval(None if X is None else points.values, level, include_noise)
         return tuple(self._answer(end, points) for end in ends)
 
-    def impute(self, return_std: bool = False, *, max_gap: Any = None, max_std: Any = None) -> Any:
+    def impute(
+        self, return_std: bool = False, *, max_gap: Any = None, max_std: Any = None, point: str = "mean"
+    ) -> Any:
         """The table of the fit with its missing values filled; observed values are unchanged.
 
         Parameters
@@ -281,11 +294,13 @@ class MultiOutputGP(Streaming, GaussianProcess):
             timedelta if the input is a time, else a number.
         max_std : number, one per output, or dict by output name, optional
             Values with a larger standard deviation stay missing.
+        point : str
+            ``"mean"``, or ``"median"``, which has the smaller absolute errors; they differ for outputs with a transform.
         """
         with self._guard():
             (model, rows), original = self._whole(), self._original
         values = model.values()
-        mean, std = model.predict(None, True)
+        mean, std = model.predict(None, True, point)
         missing = np.isnan(values)
         filled = missing & ~left_empty(missing, std, rows, self.output_names_, max_gap, max_std)
         whole = _frames.filled(
@@ -405,9 +420,9 @@ class MultiOutputGP(Streaming, GaussianProcess):
         with self._guard():
             return self._model_or_raise(), self._points
 
-    def _moments(self, points, include_noise):
-        """Means and standard deviations at points, as arrays."""
-        return self._model_or_raise().predict(points.values, include_noise)
+    def _moments(self, points, include_noise, point="mean"):
+        """Means or medians, and standard deviations at points, as arrays."""
+        return self._model_or_raise().predict(points.values, include_noise, point)
 
     def _ahead(self, horizon, step):
         """The points of a forecast."""

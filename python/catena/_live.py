@@ -89,13 +89,15 @@ class LiveGP:
         """
         return self._live.remove(read_places(self._gp, x).values, self._output(output))
 
-    def posterior_at(self, x: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
+    def posterior_at(
+        self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"
+    ) -> Any:
         """Means, and with ``return_std`` standard deviations, of all outputs at one or more points.
 
         Arguments and results are those of :meth:`MultiOutputGP.posterior_at`; a single point gives a table of one row.
         """
         points = read_places(self._gp, x)
-        mean, std = self._live.posterior(points.values, include_noise)
+        mean, std = self._live.posterior(points.values, include_noise, point)
         return self._gp._answers(mean, std, points, return_std)
 
     def log_marginal_likelihood(self) -> float:

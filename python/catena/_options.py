@@ -13,8 +13,8 @@ from ._sweep import mixing_of
 from .errors import InputError
 
 
-def fit_options(gp, n_outputs, clock=None):
-    """Options of a fit; None is decided from the data. `clock` is that of a single time input."""
+def fit_options(gp, names, clock=None):
+    """Options of a fit; None is decided from the data. `names` are those of the outputs, `clock` that of a time input."""
     words = {
         "structure": gp.structure,
         "method": _method(gp),
@@ -35,9 +35,8 @@ def fit_options(gp, n_outputs, clock=None):
     for name, value in {"private": private, "ard": ard}.items():
         if value not in (None, True, False):
             raise InputError(f"{name}={value!r} is unknown; write 'auto', True or False.")
-    for name in ("standardize", "transforms"):
-        if not isinstance(getattr(gp, name), (bool, np.bool_)):
-            raise InputError(f"{name}={getattr(gp, name)!r} is unknown; write True or False.")
+    if not isinstance(gp.standardize, (bool, np.bool_)):
+        raise InputError(f"standardize={gp.standardize!r} is unknown; write True or False.")
     periods = gp.periods if isinstance(gp.periods, (list, tuple)) else [gp.periods]
     return {
         **words,
@@ -49,12 +48,41 @@ def fit_options(gp, n_outputs, clock=None):
         "ard": None if ard is None else bool(ard),
         "seed": seed_of(gp.random_state),
         "standardize": bool(gp.standardize),
-        "transforms": bool(gp.transforms),
-        "parameters": _given(gp, n_outputs, private) if gp.parameters is None else None,
+        "transforms": _transforms(gp.transforms, names),
+        "parameters": _given(gp, len(names), private) if gp.parameters is None else None,
         "written": None if gp.parameters is None else _written(gp),
         "candidates": None,
         "max_memory": memory_text(gp.max_memory),
     }
+
+
+def _transforms(given, names):
+    """Pairs of an output, or None for all others, and its transform."""
+    if isinstance(given, (bool, np.bool_)):
+        return [(None, "auto" if given else "none")]
+    if isinstance(given, str):
+        return [(None, given)]
+    if isinstance(given, dict):
+        pairs = list(given.items())
+    elif isinstance(given, (list, tuple)) and len(given) == len(names):
+        pairs = list(zip(names, given, strict=True))
+    elif isinstance(given, (list, tuple)):
+        raise InputError(
+            f"transforms has {len(given)} entries, but there are {len(names)} outputs; give one each."
+        )
+    else:
+        pairs = [(None, given)]
+    for name, word in pairs:
+        if not isinstance(word, str):
+            raise InputError(
+                f"transforms={given!r} is unknown; write 'auto', 'none', 'log', 'box-cox' or 'yeo-johnson', or one per output "
+                "in a list or dict."
+            )
+        if name is not None and name not in names:
+            raise InputError(
+                f"transforms names the output {name!r}, but the outputs are {', '.join(map(str, names))}."
+            )
+    return pairs
 
 
 def _method(gp):

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 use crate::arrays::{self, Table, table};
 use crate::failure::Failure;
-use crate::model::{Model, quantity};
+use crate::model::{Model, point_of, quantity};
 use crate::threads::on_pool;
 
 /// From this many edited rows on, stale messages are recomputed on all threads. Every row makes at most three blocks stale, so fewer
@@ -156,28 +156,29 @@ impl Live {
         Ok(removed.map_err(|error| self.refused(error))?)
     }
 
-    /// Means and standard deviations, n×D each.
+    /// Means or medians, and standard deviations, n×D each.
     fn posterior<'py>(
         &self,
         py: Python<'py>,
         at: PyReadonlyArray2<'_, f64>,
         include_noise: bool,
+        point: &str,
     ) -> PyResult<(Table<'py>, Table<'py>)> {
-        let places = arrays::points(&at)?;
-        let (means, deviations) = py.detach(|| -> Result<_, Failure> {
+        let (places, point) = (arrays::points(&at)?, point_of(point)?);
+        let (points, deviations) = py.detach(|| -> Result<_, Failure> {
             let mut state = self.lock();
             state.settle()?;
-            let (mut means, mut deviations) = (vec![], vec![]);
+            let (mut points, mut deviations) = (vec![], vec![]);
             for row in places.rows() {
                 let found = state.fit.marginals_at(places.point(row), quantity(include_noise))?;
                 state.count();
-                let (mean, deviation) = found.into_means_and_deviations();
-                means.extend(mean);
+                let (own, deviation) = found.into_points_and_deviations(point);
+                points.extend(own);
                 deviations.extend(deviation);
             }
-            Ok((means, deviations))
+            Ok((points, deviations))
         })?;
-        Ok((table(py, means, self.outputs.len())?, table(py, deviations, self.outputs.len())?))
+        Ok((table(py, points, self.outputs.len())?, table(py, deviations, self.outputs.len())?))
     }
 
     /// The log density of the observed cells under the model.

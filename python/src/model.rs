@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena_fit::parts::PlainModel;
-use catena_fit::{Fit, LiveFit, Predictive, Quantity, StructureOption, Summary};
+use catena_fit::{Fit, LiveFit, Point, Predictive, Quantity, StructureOption, Summary, UnknownWord};
 use catena_store::{About, Parameters, length_text};
 use numpy::{PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -60,18 +60,25 @@ pub(crate) fn quantity(include_noise: bool) -> Quantity {
     if include_noise { Quantity::Observation } else { Quantity::Function }
 }
 
+/// The value that stands for a predictive distribution.
+pub(crate) fn point_of(text: &str) -> Result<Point, Failure> {
+    text.parse().map_err(|error: UnknownWord| Failure::Input(format!("point={text:?} is unknown; {error}")))
+}
+
 #[pymethods]
 impl Model {
-    /// Means and standard deviations, n×D each.
+    /// Means or medians, and standard deviations, n×D each.
     fn predict<'py>(
         &self,
         py: Python<'py>,
         at: Option<PyReadonlyArray2<'_, f64>>,
         include_noise: bool,
+        point: &str,
     ) -> PyResult<(Table<'py>, Table<'py>)> {
+        let point = point_of(point)?;
         let predictive = self.predictive(py, at, include_noise)?;
-        let (means, deviations) = py.detach(|| predictive.into_means_and_deviations());
-        Ok((table(py, means, self.n_outputs())?, table(py, deviations, self.n_outputs())?))
+        let (points, deviations) = py.detach(|| predictive.into_points_and_deviations(point));
+        Ok((table(py, points, self.n_outputs())?, table(py, deviations, self.n_outputs())?))
     }
 
     /// Means, and lower and upper ends of the central interval of probability `level`, n×D each.

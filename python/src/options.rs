@@ -3,7 +3,7 @@
 use catena::data::InputPoints;
 use catena_fit::{
     Budget, CombineChoice, FitOptions, GivenParameters, KernelPair, MeanChoice, MemoryLimit, MethodChoice,
-    StructureOption, TimeOptions, TimeSpec, UnknownWord,
+    StructureOption, TimeOptions, TimeSpec, TransformKind, TransformOptions, UnknownWord,
 };
 use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
@@ -57,7 +57,7 @@ pub(crate) struct RequestedOptions<'py> {
     #[pyo3(item)]
     standardize: bool,
     #[pyo3(item)]
-    transforms: bool,
+    transforms: Vec<(Option<String>, String)>,
     /// Given mixing, length-scales and noise.
     #[pyo3(item)]
     parameters: Option<Given>,
@@ -99,6 +99,16 @@ impl RequestedOptions<'_> {
         let budget: Budget = self.budget.parse().map_err(|error| word("budget", &self.budget, error))?;
         let combine: CombineChoice =
             self.combine.parse().map_err(|error| word("combine", &self.combine, error))?;
+        let mut transforms = TransformOptions::default();
+        for (name, text) in &self.transforms {
+            let option =
+                name.as_ref().map_or_else(|| "transforms".to_owned(), |name| format!("transforms[{name:?}]"));
+            let kind: TransformKind = text.parse().map_err(|error| word(&option, text, error))?;
+            match name {
+                Some(name) => transforms.by_name.push((name.clone(), kind)),
+                None => transforms.others = kind,
+            }
+        }
         let time = self.time()?;
         let kernel: Option<KernelPair> = match (&self.kernel, &time) {
             (Some(kernel), None) => Some(kernel.parse().map_err(Failure::input)?),
@@ -124,7 +134,7 @@ impl RequestedOptions<'_> {
             mean,
             parameters,
             standardize: self.standardize,
-            transforms: self.transforms,
+            transforms,
             candidates,
             combine,
             budget,

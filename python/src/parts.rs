@@ -9,7 +9,7 @@ use catena::index::RowIndex;
 use catena::inference::{Future, Gradient, Past, Summary, surroundings as around};
 use catena::model::Lmc;
 use catena_fit::parts::{Census, Counted, EvidenceFailure, Gathered, Outline as Draft, Part, PlainModel};
-use catena_fit::{Event, FitMonitor, Preparation, Quantity, parts};
+use catena_fit::{Event, FitMonitor, PowerTransform, Preparation, Quantity, parts};
 use catena_store::About;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ use crate::about::TableNotes;
 use crate::arrays::{self, Table, table, vector};
 use crate::failure::Failure;
 use crate::fitting::{concluded, watched};
-use crate::model::Model;
+use crate::model::{Model, point_of};
 use crate::options::RequestedOptions;
 
 /// A value as JSON.
@@ -46,15 +46,17 @@ fn read_rows(rows: &PyReadonlyArray1<'_, i64>) -> Result<Vec<RowIndex>, Failure>
     rows.map_err(|_| Failure::Input("a row index is negative".to_owned()))
 }
 
-/// Counts, ranges and moments of some rows, as JSON.
+/// Counts, ranges and moments of some rows, as JSON; `powers` are the transforms of [`Outline::powers`], or `[]`.
 #[pyfunction]
 pub(crate) fn census(
     py: Python<'_>,
     inputs: PyReadonlyArray2<'_, f64>,
     values: PyReadonlyArray2<'_, f64>,
+    powers: &str,
 ) -> PyResult<String> {
     let rows = arrays::dataset(&inputs, &values)?;
-    Ok(written(&py.detach(|| Census::of(&rows)).map_err(Failure::from)?)?)
+    let powers: Vec<PowerTransform> = read(powers, "the transforms")?;
+    Ok(written(&py.detach(|| Census::of_transformed(&rows, &powers)).map_err(Failure::from)?)?)
 }
 
 /// The census of all partitions together.
@@ -187,24 +189,26 @@ impl Segment {
         Ok(vector(py, [vec![log_evidence], mixing, length_scales, shapes, noise].concat()))
     }
 
-    /// Means and standard deviations at the rows, n×D each, in the caller's units.
+    /// Means or medians, and standard deviations at the rows, n×D each, in the caller's units.
     fn posterior<'py>(
         &self,
         py: Python<'py>,
         model: &str,
         around: Around,
         include_noise: bool,
+        point: &str,
     ) -> PyResult<(Table<'py>, Table<'py>)> {
+        let point = point_of(point)?;
         let (model, (past, future)) = (read_model(model)?, read_around(&around)?);
         let quantity = if include_noise { Quantity::Observation } else { Quantity::Function };
-        let (means, deviations) = py
+        let (points, deviations) = py
             .detach(|| {
                 let found = self.part.posterior(&model, past.as_ref(), future.as_ref(), quantity)?;
-                Ok(found.into_means_and_deviations())
+                Ok(found.into_points_and_deviations(point))
             })
             .map_err(|error: catena_fit::FitError| Failure::from(error))?;
         let n_outputs = self.part.n_outputs();
-        Ok((table(py, means, n_outputs)?, table(py, deviations, n_outputs)?))
+        Ok((table(py, points, n_outputs)?, table(py, deviations, n_outputs)?))
     }
 
     fn __len__(&self) -> usize {
@@ -250,6 +254,11 @@ impl Outline {
         let job = |monitor: &FitMonitor<'_>| Draft::new(&sample, &census, &options, monitor);
         let (draft, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
         Ok((Self { draft, about }, interrupted))
+    }
+
+    /// The transforms with learned exponents as JSON, for a second census; `[]` if the first is enough.
+    fn powers(&self) -> PyResult<String> {
+        Ok(written(&self.draft.powers())?)
     }
 
     /// The units of the whole table as JSON; `gap` is the median spacing of a single input.

@@ -80,7 +80,20 @@ def test_sparse_tables():
         ({"method": "nngp:99"}, "99 neighbors"),
         ({"budget": "endless"}, "quick, default or thorough"),
         ({"private": "maybe"}, "private='maybe'"),
-        ({"transforms": "none"}, "transforms='none' is unknown; write True or False"),
+        (
+            {"transforms": "cube"},
+            'transforms="cube" is unknown; write auto, none, log, box-cox or yeo-johnson',
+        ),
+        (
+            {"transforms": {"y0": "cube"}},
+            r'transforms\["y0"\]="cube" is unknown; write auto, none, log, box-cox',
+        ),
+        (
+            {"transforms": 3},
+            "transforms=3 is unknown; write 'auto', 'none', 'log', 'box-cox' or 'yeo-johnson'",
+        ),
+        ({"transforms": {"rain": "log"}}, "transforms names the output 'rain', but the outputs are"),
+        ({"transforms": ["log"] * 9}, "transforms has 9 entries, but there are"),
         ({"standardize": "no"}, "standardize='no'"),
         ({"random_state": -1}, "random_state=-1"),
         ({"random_state": "dice"}, "random_state='dice'"),

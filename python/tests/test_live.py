@@ -336,8 +336,8 @@ def skewed():
     X = np.arange(300.0)[:, None]
     logs = np.cumsum(generator.normal(0, 0.2, 300))
     Y = np.column_stack([logs + generator.normal(0, 0.1, 300), np.exp(logs)])
-    gp = catena.MultiOutputGP(latents=1).fit(X, Y)
-    assert [output["log"] for output in gp.summary_["outputs"]] == [False, True]
+    gp = catena.MultiOutputGP(latents=1, transforms=["none", "log"]).fit(X, Y)
+    assert [output["transform"] for output in gp.summary_["outputs"]] == ["none", "log"]
     return gp, Y
 
 

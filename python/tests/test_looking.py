@@ -105,8 +105,8 @@ def test_a_logarithm_is_undone_in_every_answer():
     X = np.arange(300.0)[:, np.newaxis]
     logs = np.cumsum(generator.normal(0, 0.2, 300))
     Y = np.column_stack([np.exp(logs), logs + generator.normal(0, 0.1, 300)])
-    gp = catena.MultiOutputGP(latents=1).fit(X, Y)
-    assert gp.summary_["outputs"][0]["log"] and not gp.summary_["outputs"][1]["log"]
+    gp = catena.MultiOutputGP(latents=1, transforms={"y0": "log", "y1": "none"}).fit(X, Y)
+    assert [output["transform"] for output in gp.summary_["outputs"]] == ["log", "none"]
     asked = np.array([[10.5], [310.0]])
     mean, std = gp.predict(asked, return_std=True)
     _, cov = gp.predict(asked, return_cov=True)

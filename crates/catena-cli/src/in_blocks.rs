@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use catena_fit::{Block, FitError, FitParts, InBlocks, Predictive, Quantity};
+use catena_fit::{Block, FitError, FitParts, InBlocks, Point, Predictive, Quantity};
 use catena_io::FileName;
 use catena_io::read::csv::{BlockStart, CsvBlocks};
 use catena_io::read::{Format, ReadError};
@@ -31,6 +31,7 @@ pub(crate) struct BlockFilling<'a> {
     pub(crate) format: Option<Format>,
     pub(crate) limit: Bytes,
     pub(crate) quantity: Quantity,
+    pub(crate) point: Point,
     /// Columns added for every output.
     pub(crate) added: &'a [Added],
     /// Which cells stay empty.
@@ -258,7 +259,7 @@ impl BlockFilling<'_> {
             for at in places.clone() {
                 let reason = reason(at);
                 reason.into_iter().for_each(|reason| left.count(reason));
-                numbers.push(if reason.is_some() { f64::NAN } else { predictive.mean(at) });
+                numbers.push(if reason.is_some() { f64::NAN } else { predictive.point(at, self.point) });
             }
             for added in self.added {
                 numbers.extend(places.clone().zip(cells).map(|(at, cell)| {

@@ -60,6 +60,7 @@ impl<'a> FitRequest<'a> {
                 Some(KernelOption::Sum(_) | KernelOption::Time) | None => None,
             },
             combine: given.combine,
+            transforms: given.transforms.clone(),
             budget: given.budget,
             seed: given.seed,
             ..FitOptions::default()

@@ -63,7 +63,8 @@ pub(crate) fn predicted_outputs(
     };
     let predicted = |(output, name): (usize, &String)| PredictedOutput {
         name: name.clone(),
-        mean: column(output, &|at| predictive.mean(at)),
+        point: column(output, &|at| predictive.point(at, options.point)),
+        point_name: options.point.name(),
         std: column(output, &|at| predictive.deviation(at)),
         interval: options.interval.map(|share| Interval {
             low: column(output, &|at| Added::Low(share).number(predictive, at)),

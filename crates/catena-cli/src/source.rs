@@ -122,8 +122,15 @@ impl Source {
                 file,
                 place: row_of(row),
                 column: self.frame.outputs[output.get()].clone(),
-                what: "this value is not positive, but the model uses the logarithm of this output; leave the cell empty \
+                what: "this value is not positive, but the model has a logarithm or power of this output; leave the cell empty \
                        if the value is missing, or fit a new model to all rows",
+            },
+            FitError::NotTransformable { row, output, .. } => CliError::Cell {
+                file,
+                place: row_of(row),
+                column: self.frame.outputs[output.get()].clone(),
+                what: "this value is not positive, which log and box-cox need; leave the cell empty if the value is missing, or \
+                       choose yeo-johnson in --transforms",
             },
             FitError::TooLarge { row, output } => CliError::Cell {
                 file,

@@ -13,7 +13,7 @@ use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
 use catena::kernel::Kernel;
 use catena_fit::scores::score;
-use catena_fit::{FitOptions, KernelPair, MethodChoice, Quantity, StructureOption, fit};
+use catena_fit::{FitOptions, KernelPair, MethodChoice, Quantity, StructureOption, TransformOptions, fit};
 use catena_studies::sensor_study::sensor_study;
 use catena_studies::study::Study;
 use rand_chacha::ChaCha8Rng;
@@ -51,7 +51,7 @@ fn options((_, method, structure, learning_rows): Contender) -> Result<FitOption
         private: Some(false),
         kernel: Some(kernel),
         ard: Some(false),
-        transforms: false,
+        transforms: TransformOptions::NONE,
         learning_rows,
         ..FitOptions::default()
     })

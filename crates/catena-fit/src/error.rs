@@ -162,10 +162,39 @@ pub enum FitError {
         /// The limitation.
         what: &'static str,
     },
-    /// A value that has no logarithm.
+    /// A transform of an output that the table does not have.
+    #[error("transforms names the output {name}, but the table has the outputs {outputs}")]
+    NoOutputToTransform {
+        /// The name.
+        name: String,
+        /// The outputs of the table.
+        outputs: String,
+    },
+    /// A requested transform that needs positive values.
     #[error(
-        "output {output} is {value} at row {row}, but its logarithm is modelled; leave the cell empty if it is missing, or fit a \
-         new model to all rows"
+        "output {output} is {value} at row {row}, but the transform {kind} needs positive values; leave the cell empty if it is \
+         missing, or choose yeo-johnson"
+    )]
+    NotTransformable {
+        /// The row of the given table.
+        row: RowIndex,
+        /// The output.
+        output: OutputIndex,
+        /// The value.
+        value: f64,
+        /// The transform.
+        kind: &'static str,
+    },
+    /// A requested transform together with something that is in units of the output itself.
+    #[error("{what} is in units of the outputs as they are; leave it out, or choose transforms none")]
+    TransformsWith {
+        /// The other option.
+        what: &'static str,
+    },
+    /// A value that has no logarithm and no power.
+    #[error(
+        "output {output} is {value} at row {row}, but the model has a logarithm or power of it; leave the cell empty if it is \
+         missing, or fit a new model to all rows"
     )]
     NotPositive {
         /// The row of the given table.

@@ -28,6 +28,7 @@ mod monitor;
 pub mod normal;
 mod options;
 pub mod parts;
+mod power;
 mod prepare;
 mod relearn;
 pub mod scores;
@@ -49,11 +50,14 @@ pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{
-    Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters, KernelPair,
-    MOST_CHAINS, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason,
-    SpecError, StructureOption, Term, Ties, TimeOptions, TimeParameters, TimeSpec, TransformChoice,
-    UnknownKernel, UnknownWord,
+    Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters,
+    InvalidTransforms, KernelPair, MOST_CHAINS, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice,
+    MethodChoice, SharedHarmonic, SharedSeason, SpecError, StructureOption, Term, Ties, TimeOptions,
+    TimeParameters, TimeSpec, TransformChoice, TransformKind, TransformOptions, UnknownKernel, UnknownWord,
 };
-pub use prepare::{InputUnits, OutputTransform, Predictive, Preparation, median_gap, rows_with_a_cell};
+pub use power::{LARGEST_EXPONENT, PowerTransform};
+pub use prepare::{
+    InputUnits, OutputTransform, Point, Predictive, Preparation, median_gap, rows_with_a_cell,
+};
 pub use size::{FitSize, QuerySize};
 pub use stack::{Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule};

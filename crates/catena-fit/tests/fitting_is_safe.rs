@@ -9,7 +9,7 @@ use catena::kernel::{Kernel, StateKind};
 use catena_fit::scores::score;
 use catena_fit::{
     Budget, Event, Fit, FitError, FitOptions, FitParts, FullScaleSize, GivenParameters, KernelPair,
-    MeanChoice, MethodChoice, Quantity, StructureOption, Summary, fit,
+    MeanChoice, MethodChoice, PowerTransform, Quantity, StructureOption, Summary, TransformOptions, fit,
 };
 use catena_methods::MemoryLimit;
 use catena_testkit::learning_tables::{RECIPES, recipe};
@@ -213,7 +213,7 @@ fn a_chain_of_values_is_not_called_exact() {
 #[test]
 fn learned_parameters_can_be_given_back() {
     let data = recipe("short-few").draw().table.dataset().unwrap();
-    let learned = fit(&data, &FitOptions { transforms: false, ..quick() }, &go_on).unwrap();
+    let learned = fit(&data, &FitOptions { transforms: TransformOptions::NONE, ..quick() }, &go_on).unwrap();
     let options = FitOptions { parameters: learned.parameters(), ..quick() };
     let given = fit(&data, &options, &go_on).unwrap();
     let (a, b) = (
@@ -234,9 +234,9 @@ fn parameters_that_would_make_another_model_are_not_given_out() {
     let skewed: Vec<f64> = x.iter().map(|x| (2.0 * (x / 20.0).sin() + 0.3 * draws.normal()).exp()).collect();
     let data = table(x, 1, &skewed);
     let logged = fit(&data, &FitOptions::default(), &go_on).unwrap();
-    assert!(logged.summary().outputs[0].log, "{:?}", logged.summary().tried);
+    assert!(logged.summary().outputs[0].power == PowerTransform::Log, "{:?}", logged.summary().tried);
     assert_eq!(logged.parameters(), None);
-    let linear = FitOptions { mean: MeanChoice::Linear, transforms: false, ..quick() };
+    let linear = FitOptions { mean: MeanChoice::Linear, transforms: TransformOptions::NONE, ..quick() };
     assert_eq!(fit(&data, &linear, &go_on).unwrap().parameters(), None);
     // Two inputs of different scales; as they are, both count in the same unit.
     let places: Vec<f64> = (0..60).flat_map(|_| [draws.normal(), 9.0 * draws.normal()]).collect();
@@ -244,7 +244,12 @@ fn parameters_that_would_make_another_model_are_not_given_out() {
         places.chunks_exact(2).map(|at| at[0].sin() + 0.1 * at[1] + 0.1 * draws.normal()).collect();
     let inputs = InputPoints::new(60, 2, places).unwrap();
     let data = Dataset::new(inputs, Observations::from_dense(60, 1, &values).unwrap()).unwrap();
-    let options = FitOptions { method: MethodChoice::Catena, ard: Some(false), transforms: false, ..quick() };
+    let options = FitOptions {
+        method: MethodChoice::Catena,
+        ard: Some(false),
+        transforms: TransformOptions::NONE,
+        ..quick()
+    };
     assert_eq!(fit(&data, &options, &go_on).unwrap().parameters(), None);
     let learned = fit(&data, &FitOptions { standardize: false, ..options.clone() }, &go_on).unwrap();
     let given = fit(&data, &FitOptions { parameters: learned.parameters(), ..options }, &go_on).unwrap();
@@ -330,7 +335,7 @@ fn a_logarithm_is_not_chosen_for_a_table_with_a_zero_elsewhere() {
     let options = FitOptions { budget: Budget::Default, ..quick() };
     let logged = |values: &[f64]| {
         let fitted = fit(&table(x.clone(), 1, values), &options, &go_on).unwrap();
-        fitted.summary().tried.iter().any(|tried| tried.name.contains("logarithm"))
+        fitted.summary().tried.iter().any(|tried| tried.name.contains("log output"))
     };
     assert!(logged(&values), "a skewed positive output is a candidate");
     for row in [0, n_rows - 1] {
@@ -387,7 +392,7 @@ fn a_new_value_without_a_logarithm_is_refused_by_its_row() {
     let x: Vec<f64> = (0..200).map(f64::from).collect();
     let values: Vec<f64> = x.iter().map(|x| (2.0 * (x / 20.0).sin() + 0.3 * draws.normal()).exp()).collect();
     let fitted = fit(&table(x, 1, &values), &FitOptions::default(), &go_on).unwrap();
-    assert!(fitted.summary().outputs[0].log);
+    assert!(fitted.summary().outputs[0].power == PowerTransform::Log);
     let more = table(vec![200.0, 201.0, 202.0], 1, &[1.5, 0.0, 2.0]);
     for refused in
         [fitted.with_more_rows(&more).unwrap_err(), fitted.relearned(&more, &quick(), &go_on).unwrap_err()]

@@ -9,7 +9,8 @@ use catena::index::RowIndex;
 use catena::learning::Priors;
 use catena_fit::forecast::{Horizon, Rolling, rolling};
 use catena_fit::{
-    Budget, Event, Fit, FitError, FitOptions, MethodChoice, Quantity, Stage, Term, TimeOptions, TimeSpec, fit,
+    Budget, Event, Fit, FitError, FitOptions, MethodChoice, PowerTransform, Quantity, Stage, Term,
+    TimeOptions, TimeSpec, fit,
 };
 use catena_testkit::random::SeededDraws;
 use catena_testkit::weather_table::weather_table;
@@ -239,7 +240,7 @@ fn forecasts_of_a_logarithm_are_scored_as_log_normal() {
     let plain = learned(&first_rows(&table, 400), daily()).unwrap();
     let mut parts = plain.parts().clone();
     parts.table = exponential(&parts.table);
-    parts.preparation.outputs.iter_mut().for_each(|output| output.log = true);
+    parts.preparation.outputs.iter_mut().for_each(|output| output.power = PowerTransform::Log);
     let logged = Fit::from_parts(parts).unwrap();
     let horizons = vec![3600.0, 86_400.0];
     let asked = Rolling { first: 400, every: 3, origins: 100, horizons, season: None, interval: 0.8 };

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// Lowest layer first. A module imports from lower layers only, never sideways.
 const LAYERS: &[&[&str]] = &[
-    &["error", "monitor", "normal", "options"],
+    &["error", "monitor", "normal"],
+    &["power"],
+    &["options"],
     &["cost"],
     &["prepare", "size"],
     &["learn", "scores"],

@@ -10,7 +10,7 @@ use catena::kernel::{Kernel, StateKind};
 use catena::model::{Latent, Lmc};
 use catena_fit::{
     Event, Fit, FitOptions, FitParts, GivenParameters, KernelPair, LiveFit, LiveFitError, MethodChoice,
-    Predictive, Quantity, StructureOption, fit,
+    PowerTransform, Predictive, Quantity, StructureOption, fit,
 };
 use catena_testkit::random::SeededDraws;
 
@@ -205,7 +205,7 @@ fn with_logarithms_and_sloping_means() {
     let ledger = Ledger::draw(50, 1, &mut SeededDraws::new(9));
     let mut parts = parts(&ledger, StructureOption::Auto, MethodChoice::Catena);
     for transform in &mut parts.preparation.outputs[..2] {
-        (transform.log, transform.intercept, transform.scale) = (true, 0.3, 1.4);
+        (transform.power, transform.intercept, transform.scale) = (PowerTransform::Log, 0.3, 1.4);
     }
     parts.preparation.outputs[1].slopes = vec![0.01];
     parts.preparation.outputs[2].slopes = vec![-0.02];
@@ -234,7 +234,7 @@ fn beside_candidates() {
 fn what_cannot_be_observed_changes_nothing() {
     let mut ledger = Ledger::draw(30, 1, &mut SeededDraws::new(41));
     let mut parts = parts(&ledger, StructureOption::Auto, MethodChoice::Catena);
-    parts.preparation.outputs[1].log = true;
+    parts.preparation.outputs[1].power = PowerTransform::Log;
     let fit = Fit::from_parts(parts).unwrap();
     let mut live = LiveFit::new(&fit).unwrap();
     let (first, second) = (OutputIndex::new(0), OutputIndex::new(1));

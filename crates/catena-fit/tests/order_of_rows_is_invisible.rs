@@ -9,7 +9,7 @@ use catena::index::RowIndex;
 use catena::kernel::Kernel;
 use catena_fit::{
     Budget, Event, Fit, FitOptions, FitParts, FullScaleSize, GivenParameters, KernelPair, MethodChoice,
-    Quantity, StructureOption, Ties, fit,
+    Point, Quantity, StructureOption, Ties, fit,
 };
 use catena_testkit::random::SeededDraws;
 
@@ -45,7 +45,8 @@ fn shuffled(n_rows: usize) -> Vec<RowIndex> {
 
 /// The largest difference of predictions at the rows, in standard deviations.
 fn difference(first: &Fit, second: &Fit, order: &[RowIndex]) -> f64 {
-    let of = |fit: &Fit| fit.predict_rows(Quantity::Observation).unwrap().into_means_and_deviations();
+    let of =
+        |fit: &Fit| fit.predict_rows(Quantity::Observation).unwrap().into_points_and_deviations(Point::Mean);
     let ((means, deviations), (other_means, other_deviations)) = (of(first), of(second));
     let cells =
         order.iter().enumerate().flat_map(|(at, row)| (0..2).map(move |k| (2 * at + k, 2 * row.get() + k)));

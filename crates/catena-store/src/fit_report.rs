@@ -1,7 +1,8 @@
 //! Fills a [`Report`] with the numbers, predictions and warnings of a fit.
 
 use catena_fit::{
-    ComponentSummary, Fit, HeldOut, LatentSummary, Predictive, Quantity, StructureOption, SumSummary, Summary,
+    ComponentSummary, Fit, HeldOut, LatentSummary, PowerTransform, Predictive, Quantity, StructureOption,
+    SumSummary, Summary,
 };
 use catena_io::FileName;
 use catena_io::select::Input;
@@ -96,7 +97,8 @@ fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) ->
     let places = |output: usize| (0..n_rows).map(move |row| row * n_outputs + output);
     let output = |(output, name): (usize, &String)| {
         let quantile = |share: f64| places(output).map(|at| predictive.quantile(at, share)).collect();
-        let is_normal = fit.parts().combination.is_none() && !fit.parts().preparation.outputs[output].log;
+        let is_normal = fit.parts().combination.is_none()
+            && fit.parts().preparation.outputs[output].power == PowerTransform::None;
         let bands = if !is_normal {
             let (lo50, hi50, lo95, hi95) = (quantile(0.25), quantile(0.75), quantile(0.025), quantile(0.975));
             Bands::Quantiles { lo50, hi50, lo95, hi95 }

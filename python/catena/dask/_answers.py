@@ -12,15 +12,15 @@ from ..errors import InputError
 from . import _parts, _tables
 
 
-def predict(gp, X, include_noise):
+def predict(gp, X, asked):
     """Means and standard deviations."""
     if X is None:
-        return _at_rows(gp, include_noise)
+        return _at_rows(gp, asked)
     if _tables.is_dask(X):
         _check_line(gp)
-        return _at_collection(gp, X, include_noise)
+        return _at_collection(gp, X, asked)
     points = gp._read(X)
-    mean, std = at_points(gp, points.values, include_noise)
+    mean, std = at_points(gp, points.values, asked)
     return gp._answer(mean, points), gp._answer(std, points)
 
 
@@ -46,14 +46,14 @@ def _schema_for_answers(gp):
     return gp._chain.table.schema, list(gp.output_names_)
 
 
-def _at_rows(gp, include_noise):
+def _at_rows(gp, asked):
     chain = gp._chain
     if chain.table.is_array:
-        return tuple(_as_array(gp, _values_at, which, include_noise) for which in (0, 1))
+        return tuple(_as_array(gp, _values_at, which, asked) for which in (0, 1))
     meta = _answer_frame(chain.table.frame._meta, np.empty((0, gp.n_outputs_)), *_schema_for_answers(gp))
     answers = []
     for which in (0, 1):
-        parts = _delayed(gp, _frame_at, which, include_noise, *_schema_for_answers(gp))
+        parts = _delayed(gp, _frame_at, which, asked, *_schema_for_answers(gp))
         answers.append(_as_frame(parts, meta))
     return tuple(answers)
 
@@ -74,23 +74,23 @@ def _answer_frame(frame, values, schema, names):
     return answer
 
 
-def _frame_at(frame, part, around, model, which, include_noise, schema, names):
-    found = _parts.answer_of(part, around, model, include_noise)
+def _frame_at(frame, part, around, model, which, asked, schema, names):
+    found = _parts.answer_of(part, around, model, asked)
     return _answer_frame(frame, found[which], schema, names)
 
 
-def _values_at(frame, part, around, model, which, include_noise):
-    return _parts.answer_of(part, around, model, include_noise)[which]
+def _values_at(frame, part, around, model, which, asked):
+    return _parts.answer_of(part, around, model, asked)[which]
 
 
-def _filled_values(frame, part, around, model, which):
-    mean, std = _parts.answer_of(part, around, model, True)
+def _filled_values(frame, part, around, model, which, point):
+    mean, std = _parts.answer_of(part, around, model, (True, point))
     missing = np.isnan(part.values)
     return np.where(missing, mean, part.values) if which == 0 else np.where(missing, std, np.nan)
 
 
-def _filled_frame(frame, part, around, model, outputs):
-    values = _filled_values(frame, part, around, model, 0)
+def _filled_frame(frame, part, around, model, outputs, point):
+    values = _filled_values(frame, part, around, model, 0, point)
     whole = _fillable_frame(frame, outputs)
     for at, name in enumerate(outputs):
         whole[name] = _pandas._filled(whole[name], values[:, at])
@@ -106,18 +106,18 @@ def _fillable_frame(frame, outputs):
 
 
 def _std_frame(frame, part, around, model, schema, names):
-    return _answer_frame(frame, _filled_values(frame, part, around, model, 1), schema, names)
+    return _answer_frame(frame, _filled_values(frame, part, around, model, 1, "mean"), schema, names)
 
 
-def impute(gp, return_std):
+def impute(gp, return_std, point):
     """The filled table, and on request the standard deviations of filled values."""
     chain = gp._chain
     if chain.table.is_array:
-        found = tuple(_as_array(gp, _filled_values, which) for which in (0, 1))
+        found = tuple(_as_array(gp, _filled_values, which, point) for which in (0, 1))
         return found if return_std else found[0]
     frame = chain.table.frame
     outputs = chain.table.schema.outputs
-    whole = _as_frame(_delayed(gp, _filled_frame, outputs), _fillable_frame(frame._meta, outputs))
+    whole = _as_frame(_delayed(gp, _filled_frame, outputs, point), _fillable_frame(frame._meta, outputs))
     if not return_std:
         return whole
     described = _schema_for_answers(gp)
@@ -125,14 +125,14 @@ def impute(gp, return_std):
     return whole, _as_frame(_delayed(gp, _std_frame, *described), meta)
 
 
-def write(gp, to):
+def write(gp, to, point):
     """Writes the filled table to a directory of Parquet files; returns the number of rows."""
     folder = os.fspath(to)
     os.makedirs(folder, exist_ok=True)
     if os.listdir(folder):
         raise InputError(f"{folder} is not empty; give a new directory.")
     chain = gp._chain
-    parts = _delayed(gp, _filled_frame, chain.table.schema.outputs)
+    parts = _delayed(gp, _filled_frame, chain.table.schema.outputs, point)
     digits = max(5, len(str(len(parts))))
     from dask import delayed
 
@@ -209,7 +209,7 @@ def _owners(lasts, points):
     return np.minimum(np.searchsorted(lasts, points[:, 0], side="left"), len(lasts) - 1)
 
 
-def at_points(gp, points, include_noise):
+def at_points(gp, points, asked):
     """Means and standard deviations at new points, computed in the partition of each point."""
     _check_line(gp)
     chain = gp._chain
@@ -221,7 +221,7 @@ def at_points(gp, points, include_noise):
         [chain.parts[at] for at in touched],
         [gp._around[at] for at in touched],
         [gp._plain] * len(touched),
-        [include_noise] * len(touched),
+        [asked] * len(touched),
         [points[owners == at] for at in touched],
     )
     for at, (means, stds) in zip(touched, found, strict=True):
@@ -229,7 +229,7 @@ def at_points(gp, points, include_noise):
     return mean, std
 
 
-def _at_collection(gp, X, include_noise):
+def _at_collection(gp, X, asked):
     """Predictions at a dask frame of new points, moved to the partitions of the chain first."""
     import dask
     import dask.dataframe as dd
@@ -256,7 +256,7 @@ def _at_collection(gp, X, include_noise):
     empty = _answer_frame(X._meta, np.empty((0, gp.n_outputs_)), *described)
     for which in (0, 1):
         parts = [
-            answered(frame, part, around, gp._plain, which, include_noise, chain.origins, *described)
+            answered(frame, part, around, gp._plain, which, asked, chain.origins, *described)
             for frame, part, around in zip(moved.partitions(), chain.parts, gp._around, strict=True)
         ]
         answers.append(dd.from_delayed(parts, meta=empty, verify_meta=False))
@@ -278,10 +278,10 @@ class _NewPlaces:
         return _owners(self.lasts, self.points(frame))
 
 
-def _frame_at_points(frame, part, around, model, which, include_noise, origins, schema, names):
+def _frame_at_points(frame, part, around, model, which, asked, origins, schema, names):
     if not len(frame):
         return _answer_frame(frame, np.empty((0, len(names))), schema, names)
     points = _NewPlaces(_parts.Schema(schema.inputs, [], frame.index.name), origins, None).points(frame)
-    found = _parts.answer_at(part, around, model, include_noise, points)
+    found = _parts.answer_at(part, around, model, asked, points)
     answer = _answer_frame(frame, found[which], schema, names)
     return answer.sort_index() if schema.inputs == [None] else answer.sort_values(schema.input_names[0])

@@ -94,9 +94,13 @@ class Chain:
                 raise InputError(
                     "partitions overlap along the input after sorting; please report this as a bug."
                 )
-        chain.census = workers.ask(_parts.census_of, chain.rows, origins=chain.origins)
-        chain.census = _catena.merged_census(chain.census)
+        chain.take_census()
         return chain
+
+    def take_census(self, powers="[]"):
+        """Counts, ranges and moments of all partitions, also of outputs transformed by learned exponents."""
+        parts = self.workers.ask(_parts.census_of, self.rows, origins=self.origins, powers=powers)
+        self.census = _catena.merged_census(parts)
 
     @property
     def counted(self):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _catena
+from .. import _catena, _check
 from .._base import GaussianProcess
 from .._frames import Clock, Points
 from .._gp import MultiOutputGP as LocalGP
@@ -105,7 +105,7 @@ class MultiOutputGP(GaussianProcess):
         length_scales: Any = None,
         noise: Any = None,
         standardize: bool = True,
-        transforms: bool = True,
+        transforms: Any = "auto",
         random_state: Any = 0,
         progress: bool | str = "auto",
         model: LocalGP | str | PathLike[str] | None = None,
@@ -166,7 +166,7 @@ class MultiOutputGP(GaussianProcess):
                 raise InputError(f"output {name!r} was never observed; leave it out.")
         clocks = [None if clock is None else Clock(*clock) for clock in chain.clocks]
         kept = None if given is None else _fitting(given, names, clocks)
-        wanted = fit_options(self, len(names), clocks[0] if len(clocks) == 1 else None)
+        wanted = fit_options(self, names, clocks[0] if len(clocks) == 1 else None)
         if self.learn and kept is None and chain.n_rows < 2:
             raise InputError(
                 "n_samples = 1: learning needs at least two rows; add rows, or give parameters with learn=False."
@@ -206,6 +206,8 @@ class MultiOutputGP(GaussianProcess):
             outline, interrupted = _catena.Outline.chosen(
                 sample.values, values, chain.census, wanted, notes, progress
             )
+            if (powers := outline.powers()) != "[]":
+                chain.take_census(powers)
             preparation = outline.preparation(chain.census, chain.gap())
             chain.lay(preparation, self.n_parts)
             gathered = {
@@ -228,7 +230,13 @@ class MultiOutputGP(GaussianProcess):
     # Asking
 
     def predict(
-        self, X: Any = None, return_std: bool = False, return_cov: bool = False, *, include_noise: bool = True
+        self,
+        X: Any = None,
+        return_std: bool = False,
+        return_cov: bool = False,
+        *,
+        include_noise: bool = True,
+        point: str = "mean",
     ) -> Any:
         """Posterior means, and on request standard deviations.
 
@@ -241,18 +249,23 @@ class MultiOutputGP(GaussianProcess):
             Also return standard deviations.
         include_noise : bool
             Whether to predict a new observation (the default) or the latent function.
+        point : str
+            ``"mean"`` or ``"median"``.
         """
+        _check.point(point)
         self._model_or_raise()
         if return_cov:
             raise InputError("return_cov is for tables in memory; use return_std.")
-        found = _answers.predict(self, X, include_noise)
+        found = _answers.predict(self, X, (include_noise, point))
         return found if return_std else found[0]
 
-    def posterior_at(self, x: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
+    def posterior_at(
+        self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"
+    ) -> Any:
         """Predictions of :meth:`predict` at one or more points."""
         self._model_or_raise()
         points = read_places(self, x)
-        return self._answers(*self._moments(points, include_noise), points, return_std)
+        return self._answers(*self._moments(points, include_noise, point), points, return_std)
 
     def score(self, X: Any, y: Any = None) -> float:
         """R² on rows in memory, averaged over the outputs; missing values of ``y`` are ignored."""
@@ -262,18 +275,22 @@ class MultiOutputGP(GaussianProcess):
             )
         return super().score(X, y)
 
-    def impute(self, return_std: bool = False, *, to: str | PathLike[str] | None = None) -> Any:
+    def impute(
+        self, return_std: bool = False, *, to: str | PathLike[str] | None = None, point: str = "mean"
+    ) -> Any:
         """The table of the fit with its missing values filled, in chain order; observed values are unchanged.
 
         With ``return_std`` also the standard deviation of each filled value, NaN where a value was observed. With ``to``, the
         filled table is written to a directory of Parquet files, one per partition, and the number of rows is returned.
+        ``point`` is as for :meth:`predict`.
         """
+        _check.point(point)
         self._model_or_raise()
         if to is not None:
             if return_std:
                 raise InputError("impute(to=...) writes the filled table only; use return_std without it.")
-            return _answers.write(self, to)
-        return _answers.impute(self, return_std)
+            return _answers.write(self, to, point)
+        return _answers.impute(self, return_std, point)
 
     def log_marginal_likelihood(self) -> float:
         """The log evidence: the log density of the observed values under the model, in the caller's units."""
@@ -343,8 +360,8 @@ class MultiOutputGP(GaussianProcess):
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _moments(self, points, include_noise):
-        return _answers.at_points(self, points.values, include_noise)
+    def _moments(self, points, include_noise, point="mean"):
+        return _answers.at_points(self, points.values, (include_noise, point))
 
     def _ahead(self, horizon, step):
         names, chain = self._points.names, self._chain

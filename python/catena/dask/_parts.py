@@ -98,9 +98,9 @@ def extent_of(rows):
     return len(rows), ends
 
 
-def census_of(rows, origins):
+def census_of(rows, origins, powers="[]"):
     """Counts, ranges and moments of the columns, as JSON."""
-    return _catena.census(rows.points(origins), rows.values)
+    return _catena.census(rows.points(origins), rows.values, powers)
 
 
 def gaps_of(rows, origins, before):
@@ -197,17 +197,17 @@ def share_of(part, around, model, distinct):
     return part.segment.gradient(model, around, distinct)
 
 
-def answer_of(part, around, model, include_noise):
+def answer_of(part, around, model, asked):
     """Means and standard deviations at the rows of a partition."""
-    return part.segment.posterior(model, around, include_noise)
+    return part.segment.posterior(model, around, *asked)
 
 
-def answer_at(part, around, model, include_noise, points):
+def answer_at(part, around, model, asked, points):
     """Means and standard deviations at new points of a partition, added as rows without cells."""
     n_rows = len(part.points)
     everywhere = np.concatenate([part.points, points])
     values = np.concatenate([part.values, np.full((len(points), part.values.shape[1]), np.nan)])
     order = np.argsort(everywhere[:, 0], kind="stable")
     segment = _catena.Segment(everywhere, values, order, part.before, part.preparation)
-    mean, std = segment.posterior(model, around, include_noise)
+    mean, std = segment.posterior(model, around, *asked)
     return mean[n_rows:], std[n_rows:]

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use catena::kernel::StateKind;
-use catena_fit::{Budget, CombineChoice, MeanChoice, MethodChoice, StructureOption};
+use catena_fit::{Budget, CombineChoice, MeanChoice, MethodChoice, StructureOption, TransformOptions};
 use catena_io::memory::default_limit;
 use clap::Args;
 
@@ -44,6 +44,10 @@ pub(crate) struct ModelOptions {
     /// Combine several models and regressions by their scores on held-out cells: auto, or none for the best single model.
     #[arg(long, default_value = "auto", value_name = "auto|none")]
     pub(crate) combine: CombineChoice,
+    /// Transforms of the outputs: auto, none, log, box-cox or yeo-johnson (the last two with learned exponents), or one per output
+    /// such as rain=log,flow=box-cox; outputs without one are auto.
+    #[arg(long, default_value = "auto", value_name = "SPEC")]
+    pub(crate) transforms: TransformOptions,
     /// Random seed.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -58,7 +62,7 @@ pub(crate) struct ModelOptions {
     #[arg(long, default_value = "default")]
     pub(crate) budget: Budget,
     /// Do not learn; use the kernels, latents and parameters of --parameters.
-    #[arg(long, conflicts_with_all = ["latents", "kernel", "periods", "private", "ard", "combine", "budget"])]
+    #[arg(long, conflicts_with_all = ["latents", "kernel", "periods", "private", "ard", "combine", "transforms", "budget"])]
     pub(crate) no_learn: bool,
     /// JSON file of parameters as written by `fit --parameters-out`: mixing, length_scales, noise and kernel, or the sums of a time
     /// model; `-` is standard input.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catena_fit::{Fit, Quantity};
+use catena_fit::{Fit, Point, Quantity};
 use catena_io::FileName;
 use catena_io::journal::Journal;
 use catena_io::model_file::ModelLock;
@@ -131,6 +131,9 @@ pub(crate) struct PredictionOptions {
     /// Add a column per quantile, such as NAME_q0.1 for 0.1.
     #[arg(long, value_name = "Q,Q", value_delimiter = ',', value_parser = values::probability)]
     quantiles: Vec<f64>,
+    /// Value that stands for a predictive distribution: mean or median. They differ for outputs with a transform.
+    #[arg(long, default_value = "mean", value_name = "mean|median")]
+    pub(crate) point: Point,
     /// Predict the latent function, without observation noise.
     #[arg(long)]
     pub(crate) without_noise: bool,
@@ -148,7 +151,7 @@ impl PredictionOptions {
         distinct
     }
 
-    /// Columns per output: mean, standard deviation, the ends of the interval, the quantiles.
+    /// Columns per output: mean or median, standard deviation, the ends of the interval, the quantiles.
     pub(crate) fn n_columns(&self) -> usize {
         2 + 2 * usize::from(self.interval.is_some()) + self.quantiles().len()
     }

@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "MODEL",
         conflicts_with_all = [
-            "latents", "kernel", "periods", "private", "ard", "combine", "structure", "method", "state", "budget", "no_learn",
+            "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "no_learn",
             "parameters", "inputs", "outputs", "long", "noise_columns",
         ]
     )]
@@ -130,6 +130,7 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
             format: columns.format,
             limit,
             quantity: arguments.prediction.quantity(),
+            point: arguments.prediction.point,
             added: &added,
             limits: &arguments.limits,
             digits: arguments.digits,
@@ -263,8 +264,8 @@ fn completion(
     let is_observed =
         |at: usize| observations.is_observed(RowIndex::new(at / n_outputs), OutputIndex::new(at % n_outputs));
     let is_empty = |at: usize| !is_observed(at) && limits.reason(&predictive, at).is_some();
-    let mean = |at| if is_empty(at) { f64::NAN } else { predictive.mean(at) };
-    let filled = frame.to_table_columns(mean).into_iter();
+    let point = |at| if is_empty(at) { f64::NAN } else { predictive.point(at, arguments.prediction.point) };
+    let filled = frame.to_table_columns(point).into_iter();
     let filled = filled.map(|(position, values)| FilledColumn {
         position,
         values,

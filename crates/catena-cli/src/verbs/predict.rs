@@ -20,7 +20,7 @@ Examples:
   catena predict sensors.catena --at points.csv --interval 0.95 -o out.csv
   catena predict sensors.catena --at points.csv --without-noise     the latent function
 
-The table has the inputs, NAME_mean and NAME_std for every output, and NAME_lo and NAME_hi with --interval.";
+The table has the inputs, NAME_mean (NAME_median with --point median) and NAME_std for every output, and NAME_lo and NAME_hi with --interval.";
 
 /// Options of `predict`.
 #[derive(Debug, Args)]

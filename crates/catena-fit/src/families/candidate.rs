@@ -5,6 +5,7 @@ use catena::model::Lmc;
 use serde::{Deserialize, Serialize};
 
 use crate::options::{FitOptions, TransformChoice};
+use crate::power::PowerTransform;
 use crate::scores::{Densities, HeldOutScores, Scores, is_better, mean_with_error};
 
 /// Candidates that are worse by more than this many nats per cell are worse, however uncertain the difference is.
@@ -56,10 +57,11 @@ pub(crate) fn family_name(family: &Family, transforms: &TransformChoice, options
     if let Some(kernel) = private_kernel {
         name += &format!(" + private ({})", kernel.name());
     }
-    if !transforms.log.is_empty() {
-        let logs: Vec<String> =
-            transforms.log.iter().map(|output| options.output_name(output.get())).collect();
-        name += &format!(", logarithm of {}", logs.join(", "));
+    let powers = transforms.powers.iter().enumerate().filter(|(_, power)| **power != PowerTransform::None);
+    let labels: Vec<String> =
+        powers.map(|(output, power)| power.label(&options.output_name(output))).collect();
+    if !labels.is_empty() {
+        name += &format!(", {}", labels.join(", "));
     }
     if transforms.trend {
         name += ", linear trend";

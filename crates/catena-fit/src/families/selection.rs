@@ -11,14 +11,15 @@ use rayon::prelude::*;
 
 use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising};
 use super::plan::plan_for;
-use super::skew::{positive_outputs, skewed_outputs};
+use super::requested::requested_on;
+use super::skew::positive_outputs;
 use super::trials::{Comparison, FamilyTrial};
 use crate::cost::{SelectionPlan, TableSize, final_settings};
 use crate::error::FitError;
 use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
-use crate::options::{FitOptions, MeanChoice, TransformChoice};
+use crate::options::{FitOptions, MeanChoice, TransformChoice, TransformKind};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
 use crate::scores::{Densities, HeldOutScores};
 
@@ -50,9 +51,13 @@ pub(super) struct FamilySelection<'a> {
     /// Rows of the table, in the user's units.
     pub(super) sample: Dataset,
     /// Which outputs are positive in the whole table.
-    positive: Vec<bool>,
+    pub(super) positive: Vec<bool>,
+    /// The requested transform of each output.
+    pub(super) kinds: Vec<TransformKind>,
+    /// The requested transforms, with learned exponents.
+    requested: TransformChoice,
     pub(super) options: &'a FitOptions,
-    units: InputUnits,
+    pub(super) units: InputUnits,
     pub(super) plan: SelectionPlan,
     pub(super) folds: Vec<Fold>,
     /// The standard deviation of each output, in which errors are scored.
@@ -115,7 +120,10 @@ pub(crate) fn choose_on(
     }
     let scales = scales_of(&sample)?;
     let reporter = Reporter::new(monitor, Stage::Smoothness, 0.0);
-    let selection = FamilySelection { sample, positive, options, units, plan, folds, scales, reporter };
+    let kinds = options.transform_kinds(sample.observations().n_outputs())?;
+    let requested = requested_on(&sample, options, units, plan.smoothness, &reporter)?;
+    let selection =
+        FamilySelection { sample, positive, kinds, requested, options, units, plan, folds, scales, reporter };
     selection.run(&ladder, private, n_rows, reasons)
 }
 
@@ -127,7 +135,7 @@ impl FamilySelection<'_> {
         n_rows: usize,
         mut reasons: Vec<String>,
     ) -> Result<FamilyChoice, FitError> {
-        let requested = self.options.transform_choice();
+        let requested = self.requested.clone();
         let (_, plain) = self.prepared(&requested)?;
         let state = self.options.state.unwrap_or_else(|| plain.default_state());
         let n_outputs = self.sample.observations().n_outputs();
@@ -151,7 +159,8 @@ impl FamilySelection<'_> {
         }
         let mut trials: Vec<(FamilyCandidate, TrialResult)> = vec![];
         self.try_all(candidates, &mut trials)?;
-        let best = best(&trials, &self.gaps()).0.clone();
+        let found = best(&trials, &self.gaps());
+        let best = found.0.clone();
         let with_family = |family: Family| FamilyCandidate { family, ..best.clone() };
         let with_transforms = |transforms| FamilyCandidate { transforms, ..best.clone() };
         let mut variants = vec![];
@@ -164,14 +173,10 @@ impl FamilySelection<'_> {
             variants.push(with_family(Family { n_shared, private_kernel: None, ..best.family }));
         }
         // A parsimony score cannot compare densities before and after a transform of the data; held-out cells can.
-        if self.plan.n_folds > 0 && self.options.transforms {
-            let mut log = skewed_outputs(self.sample.observations());
-            log.retain(|output| self.positive[output.get()]);
-            if !log.is_empty() {
-                variants.push(with_transforms(TransformChoice { log, ..requested.clone() }));
-            }
+        if self.plan.n_folds > 0 && !self.options.transforms.is_none() {
+            variants.extend(self.other_transforms(found)?.into_iter().map(with_transforms));
             if self.sample.inputs().dim() > 1 && self.options.mean == MeanChoice::Auto {
-                variants.push(with_transforms(TransformChoice { trend: true, ..TransformChoice::default() }));
+                variants.push(with_transforms(TransformChoice { trend: true, ..requested.clone() }));
             }
         }
         self.try_all(variants, &mut trials)?;

@@ -172,7 +172,7 @@ fn outputs(
         OutputSummary {
             name: options.output_name(output),
             n_observed: counts[output],
-            log: transform.log,
+            power: transform.power,
             mean: transform.intercept,
             slopes: slopes.map(|(slope, (_, unit))| slope / unit).collect(),
             noise_deviation: noise.sqrt() * transform.scale,
@@ -232,8 +232,7 @@ pub(super) fn linear_means(
     let span = last - first;
     let change = |(output, transform): (usize, &OutputTransform)| {
         let change = transform.slopes.first()? * span / unit;
-        let of = if transform.log { "log " } else { "" };
-        Some(format!("{of}{} {change:+.3}", options.output_name(output)))
+        Some(format!("{} {change:+.3}", transform.power.label(&options.output_name(output))))
     };
     let changes: Vec<String> = preparation.outputs.iter().enumerate().filter_map(change).collect();
     let text = format!("means are linear; over the {} of the table: ", (options.length_text)(span));

@@ -11,6 +11,7 @@ use super::summary::Summary;
 use crate::error::FitError;
 use crate::methods::{ConditionedModel, Evidence, Fitted, Place, Quantity, condition_at};
 use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, Ties};
+use crate::power::PowerTransform;
 use crate::prepare::{OutputTransform, Predictive, Preparation, log_volume};
 use crate::size::{FitSize, QuerySize};
 use crate::stack::{Combination, FittedMembers};
@@ -196,8 +197,8 @@ impl Fit {
         }
     }
 
-    /// The covariance of all outputs at each input, D×D blocks one after the other. For outputs whose logarithm is modelled it
-    /// is that of the log-normal outputs.
+    /// The covariance of all outputs at each input, D×D blocks one after the other. It is that of the outputs, not of
+    /// their transforms.
     ///
     /// # Errors
     /// When the points have another number of columns, the method has variances only, numbers overflow, and
@@ -244,12 +245,13 @@ impl Fit {
 
     /// The parameters in the user's units, from which another fit of the table makes the same model.
     ///
-    /// Of a pool they are those of its single model. `None` where parameters alone do not determine the model: when the logarithm of an output is modelled, when means are
+    /// Of a pool they are those of its single model. `None` where parameters alone do not determine the model: when an output has a transform, when means are
     /// linear, when several inputs have different scales, and for time models (see [`Fit::time_parameters`]).
     pub fn parameters(&self) -> Option<GivenParameters> {
         let kernel = self.kernels()?;
         let FitParts { model, preparation, .. } = &self.parts;
-        let is_plain = |output: &OutputTransform| !output.log && output.slopes.is_empty();
+        let is_plain =
+            |output: &OutputTransform| output.power == PowerTransform::None && output.slopes.is_empty();
         let (_, unit) = *preparation.inputs.first()?;
         let is_one_unit = preparation.inputs.iter().all(|(_, scale)| *scale == unit);
         if !is_one_unit || !preparation.outputs.iter().all(is_plain) {

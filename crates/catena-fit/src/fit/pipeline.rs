@@ -9,7 +9,7 @@ use super::fitted::Fit;
 use super::summary::{HeldOut, MemberSummary};
 use super::{given, time};
 use crate::error::FitError;
-use crate::families::{FamilyChoice, choose};
+use crate::families::{FamilyChoice, check_requested, choose};
 use crate::method_selection::select_method;
 use crate::methods::{learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
@@ -53,6 +53,7 @@ fn chosen(
         ..options.clone()
     };
     options.check_size(FitSize::of(table))?;
+    check_requested(table, options)?;
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
         return Ok((finish(table, model, options, monitor)?, None));

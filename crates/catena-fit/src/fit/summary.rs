@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::families::CandidateSummary;
+use crate::power::PowerTransform;
 use crate::scores::Scores;
 
 /// The name of the second state of a cycle.
@@ -37,9 +38,10 @@ pub struct OutputSummary {
     pub name: String,
     /// The number of observed cells.
     pub n_observed: usize,
-    /// Whether its logarithm is modelled.
-    pub log: bool,
-    /// The mean, in units of the output or of its logarithm.
+    /// Its transform: `transform` and, if it is learned, `exponent`.
+    #[serde(flatten)]
+    pub power: PowerTransform,
+    /// The mean, in units of the transformed output.
     pub mean: f64,
     /// The slopes of a linear mean, in units of output per input; `mean` is then the value at the shift of the inputs.
     #[serde(default)]

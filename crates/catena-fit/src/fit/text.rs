@@ -99,7 +99,7 @@ impl Summary {
             "output", "observed", "shared", "private", "noise"
         )];
         for output in &self.outputs {
-            let name = if output.log { format!("log {}", output.name) } else { output.name.clone() };
+            let name = output.power.label(&output.name);
             lines.push(format!(
                 "{name:<28} {:>9} {:>7.1}% {:>7.1}% {:>7.1}%  {:.4}",
                 output.n_observed,

@@ -7,12 +7,14 @@ use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
 use super::fitted::{Fit, FitParts};
 use crate::error::FitError;
+use crate::families::requested_transforms;
 use crate::families::time::{TimeModel, given, learn};
 use crate::monitor::{FitMonitor, Stage, announce};
 use crate::options::{
     FitOptions, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, StructureOption, TimeOptions,
     TimeParameters, TimeSpec,
 };
+use crate::power::PowerTransform;
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
 
 /// Fits a time model along a single input.
@@ -59,7 +61,10 @@ pub(super) fn fit(
     // Starts and periods are in median gaps.
     let preparation = match &requested.parameters {
         Some(_) => Preparation::fitted_to_given(&distinct, InputUnits::Scaled, &options.transform_choice())?,
-        None => Preparation::fitted(&distinct, InputUnits::Scaled, &options.transform_choice())?,
+        None => {
+            let transforms = requested_transforms(&distinct, options, InputUnits::Scaled, monitor)?;
+            Preparation::fitted(&distinct, InputUnits::Scaled, &transforms)?
+        }
     };
     let prepared = preparation.dataset(&distinct)?;
     let model = match &requested.parameters {
@@ -70,10 +75,12 @@ pub(super) fn fit(
 }
 
 impl Fit {
-    /// The parameters of a time model in the user's units, for another fit; `None` for other models.
+    /// The parameters of a time model in the user's units, for another fit; `None` for other models and when an output has a
+    /// transform.
     pub fn time_parameters(&self) -> Option<TimeParameters> {
         let FitParts { model, preparation, summary, table, .. } = &self.parts;
-        if summary.latents.iter().any(|latent| latent.sum.is_none()) {
+        let has_power = preparation.outputs.iter().any(|output| output.power != PowerTransform::None);
+        if has_power || summary.latents.iter().any(|latent| latent.sum.is_none()) {
             return None;
         }
         let units = Preparation::identity(table.inputs(), model.n_outputs(), InputUnits::AsGiven);

@@ -376,8 +376,8 @@ impl LiveFit {
             return refused("not finite; leave the cell empty if it is missing");
         }
         let transform = &self.preparation.outputs[output.get()];
-        if transform.log && value <= 0.0 {
-            return refused("not positive, but the logarithm of this output is modelled");
+        if transform.power.needs_positive() && value <= 0.0 {
+            return refused("not positive, but a logarithm or power of this output is modelled");
         }
         let prepared = transform.apply(value, point);
         let is_in_range = prepared.is_finite() && is_in_range(self.live.model(), output, prepared);
@@ -387,7 +387,6 @@ impl LiveFit {
     /// The log Jacobian of the change of units of a cell whose value is in the model's units.
     fn volume(&self, point: &[f64], output: OutputIndex, prepared: f64) -> f64 {
         let transform = &self.preparation.outputs[output.get()];
-        let log_value = transform.unscaled(prepared, point);
-        -transform.scale.ln() - if transform.log { log_value } else { 0.0 }
+        transform.log_volume(transform.power.inverse(transform.unscaled(prepared, point)))
     }
 }

@@ -11,7 +11,8 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::method::{Fitted, Quantity};
 use crate::error::FitError;
-use crate::prepare::{Predictive, Preparation};
+use crate::power::{PowerTransform, covariance};
+use crate::prepare::{OutputTransform, Predictive, Preparation};
 
 /// The random stream of the noise; draws of the function use stream 0.
 const NOISE_STREAM: u64 = 1;
@@ -56,8 +57,8 @@ impl ConditionedModel {
         Ok(self.preparation.predictive(prediction, &scaled)?)
     }
 
-    /// The covariance of all outputs at each input, D×D blocks one after the other. For outputs whose logarithm is modelled it
-    /// is that of the log-normal outputs.
+    /// The covariance of all outputs at each input, D×D blocks one after the other. It is that of the outputs, not of
+    /// their transforms.
     ///
     /// # Errors
     /// When the points have another number of columns, the method has variances only, or numbers overflow.
@@ -66,10 +67,10 @@ impl ConditionedModel {
         let mut covariances = self.posterior.covariances(&scaled)?;
         let transforms = &self.preparation.outputs;
         let n_outputs = transforms.len();
-        let means = if transforms.iter().any(|transform| transform.log) {
-            self.predict(at, quantity)?.means()
-        } else {
-            vec![]
+        let is_plain = |transform: &OutputTransform| transform.power == PowerTransform::None;
+        let predictive = match transforms.iter().all(is_plain) {
+            true => None,
+            false => Some(self.predict(at, quantity)?),
         };
         for (block, entries) in covariances.chunks_exact_mut(n_outputs * n_outputs).enumerate() {
             for (place, entry) in entries.iter_mut().enumerate() {
@@ -78,14 +79,19 @@ impl ConditionedModel {
                     *entry += self.noise[i];
                 }
                 *entry *= transforms[i].scale * transforms[j].scale;
-                // Cov(eᵃ, eᵇ) = E eᵃ · E eᵇ · (e^Cov(a,b) − 1), and Cov(eᵃ, b) = E eᵃ · Cov(a, b).
-                if transforms[i].log && transforms[j].log {
-                    *entry = entry.exp_m1();
-                }
-                for output in [i, j] {
-                    if transforms[output].log {
-                        *entry *= means[block * n_outputs + output];
-                    }
+                if let Some(predictive) = &predictive {
+                    let cell = |output: usize| {
+                        let (center, deviation, power) = predictive.center(block * n_outputs + output);
+                        (power, (center, deviation))
+                    };
+                    *entry = match (cell(i), cell(j)) {
+                        ((power, (center, deviation)), _) if i == j => {
+                            power.moments(center, deviation).1.powi(2)
+                        }
+                        ((first, of_first), (second, of_second)) => {
+                            covariance((&first, of_first), (&second, of_second), *entry)
+                        }
+                    };
                 }
             }
         }
@@ -110,6 +116,19 @@ impl ConditionedModel {
         n_draws: usize,
         seed: u64,
     ) -> Result<Vec<f64>, FitError> {
+        let mut draws = self.transformed_draws(at, quantity, n_draws, seed)?;
+        self.preparation.invert(&mut draws)?;
+        Ok(draws)
+    }
+
+    /// The same before the inverse of the transforms.
+    pub(crate) fn transformed_draws(
+        &self,
+        at: &InputPoints,
+        quantity: Quantity,
+        n_draws: usize,
+        seed: u64,
+    ) -> Result<Vec<f64>, FitError> {
         let scaled = self.preparation.inputs(at)?;
         let mut draws = self.posterior.draws(&scaled, n_draws, seed)?;
         if quantity == Quantity::Observation {
@@ -121,7 +140,7 @@ impl ConditionedModel {
                 *value += noise[place % noise.len()] * fresh;
             }
         }
-        self.preparation.undo(&mut draws, &scaled)?;
+        self.preparation.unscale(&mut draws, &scaled);
         Ok(draws)
     }
 }

@@ -1,10 +1,11 @@
-//! Choices of a fit: mean, transforms, budget, kernels and given parameters.
+//! Choices of a fit: mean, applied transforms, budget, kernels and given parameters.
 
 use std::str::FromStr;
 
-use catena::index::OutputIndex;
 use catena::kernel::Kernel;
 use thiserror::Error;
+
+use crate::power::PowerTransform;
 
 /// The prior mean of the outputs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -21,12 +22,28 @@ pub enum MeanChoice {
 /// Which transforms are applied to a table.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct TransformChoice {
-    /// Outputs whose logarithm is modelled.
-    pub log: Vec<OutputIndex>,
+    /// The transform of each output; empty if all outputs are modelled as they are.
+    pub powers: Vec<PowerTransform>,
     /// Whether means are linear in the inputs.
     pub trend: bool,
     /// Factors on the scaled inputs; empty if all are 1.
     pub factors: Vec<f64>,
+}
+
+impl TransformChoice {
+    /// The same choice with these transforms of the outputs.
+    #[must_use]
+    pub fn with_powers(self, mut powers: Vec<PowerTransform>) -> Self {
+        if powers.iter().all(|power| *power == PowerTransform::None) {
+            powers.clear();
+        }
+        Self { powers, ..self }
+    }
+
+    /// The transform of an output.
+    pub fn power(&self, output: usize) -> PowerTransform {
+        self.powers.get(output).copied().unwrap_or_default()
+    }
 }
 
 /// Whether the answer of a fit is a pool of several members.

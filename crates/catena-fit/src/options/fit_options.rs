@@ -10,6 +10,8 @@ use super::choices::{Budget, CombineChoice, GivenParameters, KernelPair, MeanCho
 use super::methods::MethodChoice;
 use super::structures::StructureOption;
 use super::time::TimeOptions;
+use super::transforms::{TransformKind, TransformOptions};
+use crate::error::FitError;
 
 /// Options of a fit.
 #[derive(Clone, Debug)]
@@ -39,8 +41,8 @@ pub struct FitOptions {
     /// Whether inputs are scaled. If false and parameters are given, outputs are not scaled either; learning always scales
     /// outputs to mean 0 and variance 1. Time models always use median gaps as the unit of time.
     pub standardize: bool,
-    /// Whether logarithms of positive skewed outputs, and linear trends for several inputs, may be chosen.
-    pub transforms: bool,
+    /// The transforms of the outputs. If all are `none`, a linear trend for several inputs is not chosen either.
+    pub transforms: TransformOptions,
     /// Whether the answer is a pool of several members.
     pub combine: CombineChoice,
     /// Whether inputs have factors (automatic relevance): `Some(true)` always, `Some(false)` never, `None` to choose by
@@ -80,7 +82,7 @@ impl Default for FitOptions {
             priors: None,
             noise_floor: 1e-6,
             standardize: true,
-            transforms: true,
+            transforms: TransformOptions::AUTO,
             combine: CombineChoice::Auto,
             ard: None,
             candidates: None,
@@ -101,9 +103,18 @@ impl FitOptions {
         self.parameters.is_some() || self.time.as_ref().is_some_and(|time| time.parameters.is_some())
     }
 
-    /// The transforms that need no comparison.
+    /// The transforms that need neither comparison nor learning: outputs are as they are.
     pub(crate) fn transform_choice(&self) -> TransformChoice {
         TransformChoice { trend: self.mean == MeanChoice::Linear, ..TransformChoice::default() }
+    }
+
+    /// The requested transform of each of `n_outputs` outputs.
+    ///
+    /// # Errors
+    /// When there is no output of a name.
+    pub(crate) fn transform_kinds(&self, n_outputs: usize) -> Result<Vec<TransformKind>, FitError> {
+        let names: Vec<String> = (0..n_outputs).map(|output| self.output_name(output)).collect();
+        self.transforms.kinds(&names)
     }
 
     /// The name of an output.

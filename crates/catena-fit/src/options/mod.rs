@@ -6,6 +6,7 @@ mod methods;
 mod structures;
 mod time;
 mod time_spec;
+mod transforms;
 mod words;
 
 pub use choices::{
@@ -21,6 +22,7 @@ pub use time::{
     TimeOptions, TimeParameters,
 };
 pub use time_spec::{SpecError, Term, TimeSpec};
+pub use transforms::{InvalidTransforms, TransformKind, TransformOptions};
 pub use words::UnknownWord;
 pub(crate) use words::positive_count;
 

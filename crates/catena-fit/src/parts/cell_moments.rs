@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::power::PowerTransform;
 use crate::prepare::{OutputTransform, solve_with_ridge};
 
 /// Moments of cells and of their inputs.
@@ -77,7 +78,12 @@ impl CellMoments {
     }
 
     /// The transform of these cells to mean 0 and variance 1; see [`Preparation::fitted`].
-    pub(super) fn transform(&self, log: bool, trend: bool, inputs: &[(f64, f64)]) -> OutputTransform {
+    pub(super) fn transform(
+        &self,
+        power: PowerTransform,
+        trend: bool,
+        inputs: &[(f64, f64)],
+    ) -> OutputTransform {
         let dim = inputs.len();
         let scaled = |at: usize| ((self.place[at] - inputs[at].0) + self.point[at]) / inputs[at].1;
         let unit = |at: usize| inputs[at].1;
@@ -107,7 +113,7 @@ impl CellMoments {
             false if largest > 0.0 => largest,
             false => 1.0,
         };
-        OutputTransform { log, intercept, slopes, scale }
+        OutputTransform { power, intercept, slopes, scale }
     }
 }
 

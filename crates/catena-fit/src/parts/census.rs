@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::cell_moments::{CellMoments, merged, push};
 use crate::error::FitError;
 use crate::options::TransformChoice;
+use crate::power::PowerTransform;
 use crate::prepare::{InputUnits, OutputTransform, Preparation, without_copies};
 
 /// Counts, ranges and moments of some rows in the user's units.
@@ -20,6 +21,9 @@ pub struct Census {
     pub n_observed: Vec<usize>,
     inputs: Vec<Column>,
     outputs: Vec<Output>,
+    /// The transforms of the outputs of a second census; empty in the first.
+    #[serde(default)]
+    powers: Vec<PowerTransform>,
 }
 
 /// The values of an input.
@@ -35,11 +39,13 @@ struct Column {
     squares: f64,
 }
 
-/// Moments of an output, and of its logarithm if all values are positive.
+/// Moments of an output, of its logarithm if all values are positive, and of its transform if it has one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Output {
     values: Option<CellMoments>,
     logarithms: Option<CellMoments>,
+    #[serde(default)]
+    transformed: Option<CellMoments>,
 }
 
 impl Census {
@@ -48,6 +54,16 @@ impl Census {
     /// # Errors
     /// Never for a valid table.
     pub fn of(table: &Dataset) -> Result<Self, FitError> {
+        Self::of_transformed(table, &[])
+    }
+
+    /// The census of some rows, with moments of outputs transformed by learned exponents: see [`Outline::powers`].
+    ///
+    /// [`Outline::powers`]: super::Outline::powers
+    ///
+    /// # Errors
+    /// Never for a valid table.
+    pub fn of_transformed(table: &Dataset, powers: &[PowerTransform]) -> Result<Self, FitError> {
         let (learned_from, n_copies) = without_copies(table)?;
         let (inputs, dim) = (table.inputs(), table.inputs().dim());
         let column = |at: usize| {
@@ -64,11 +80,14 @@ impl Census {
             found
         };
         let n_outputs = table.observations().n_outputs();
-        let mut outputs = vec![Output { values: None, logarithms: None }; n_outputs];
+        let mut outputs = vec![Output { values: None, logarithms: None, transformed: None }; n_outputs];
         let mut has_logarithms = vec![true; n_outputs];
         for (row, cell) in learned_from.observations().cells() {
             let (at, point) = (cell.output.get(), inputs.point(row));
             push(&mut outputs[at].values, cell.value, point);
+            if let Some(power) = powers.get(at).filter(|power| power.exponent().is_some()) {
+                push(&mut outputs[at].transformed, power.forward(cell.value), point);
+            }
             has_logarithms[at] &= cell.value > 0.0;
             if has_logarithms[at] {
                 push(&mut outputs[at].logarithms, cell.value.ln(), point);
@@ -83,6 +102,7 @@ impl Census {
             n_observed: table.observations().counts_by_output(),
             inputs: (0..dim).map(column).collect(),
             outputs,
+            powers: powers.to_vec(),
         })
     }
 
@@ -92,7 +112,8 @@ impl Census {
     /// When the columns differ.
     pub fn merge(&self, other: &Self) -> Result<Self, FitError> {
         let shape = |census: &Self| census.inputs.len() + census.outputs.len();
-        if self.inputs.len() != other.inputs.len() || self.outputs.len() != other.outputs.len() {
+        let is_other = self.powers != other.powers;
+        if is_other || self.inputs.len() != other.inputs.len() || self.outputs.len() != other.outputs.len() {
             let (expected, found) = (shape(self), shape(other));
             return Err(FitError::ParameterShape { what: "a part of the table", expected, found });
         }
@@ -114,6 +135,7 @@ impl Census {
             Output {
                 values: merged(a.values.clone(), b.values.as_ref()),
                 logarithms: logarithms.filter(|_| !lacks(a) && !lacks(b)),
+                transformed: merged(a.transformed.clone(), b.transformed.as_ref()),
             }
         };
         Ok(Self {
@@ -122,6 +144,7 @@ impl Census {
             n_observed: self.n_observed.iter().zip(&other.n_observed).map(|(a, b)| a + b).collect(),
             inputs: self.inputs.iter().zip(&other.inputs).map(column).collect(),
             outputs: self.outputs.iter().zip(&other.outputs).map(output).collect(),
+            powers: self.powers.clone(),
         })
     }
 
@@ -166,15 +189,19 @@ impl Census {
         let mut outputs = Vec::with_capacity(self.outputs.len());
         for (at, output) in self.outputs.iter().enumerate() {
             let index = OutputIndex::new(at);
-            let log = transforms.log.contains(&index);
-            let cells = match (&output.values, &output.logarithms) {
-                (None, _) => return Err(DataError::OutputNeverObserved { output: index }),
-                (Some(_), None) if log => {
-                    return Err(DataError::ScalingOverflow { row: RowIndex::new(0), column: at });
-                }
-                (Some(values), logarithms) => logarithms.as_ref().filter(|_| log).unwrap_or(values),
+            let power = transforms.power(at);
+            if output.values.is_none() {
+                return Err(DataError::OutputNeverObserved { output: index });
+            }
+            let cells = match power {
+                PowerTransform::None => &output.values,
+                PowerTransform::Log => &output.logarithms,
+                _ => &output.transformed,
             };
-            let transform = cells.transform(log, transforms.trend, &inputs);
+            let Some(cells) = cells else {
+                return Err(DataError::ScalingOverflow { row: RowIndex::new(0), column: at });
+            };
+            let transform = cells.transform(power, transforms.trend, &inputs);
             if !(transform.scale.is_finite() && transform.intercept.is_finite()) {
                 let (shift, scale) = (transform.intercept, transform.scale);
                 return Err(DataError::InvalidScaling { column: at, shift, scale });
@@ -182,6 +209,14 @@ impl Census {
             outputs.push(transform);
         }
         Ok(Preparation { inputs, outputs })
+    }
+
+    /// Whether this census has the moments that these transforms need.
+    pub(super) fn has_moments_of(&self, transforms: &TransformChoice) -> bool {
+        let has = |at: usize| {
+            transforms.power(at).exponent().is_none() || self.powers.get(at) == Some(&transforms.power(at))
+        };
+        (0..self.outputs.len()).all(has)
     }
 
     fn input_scales(&self, gap: Option<f64>, units: InputUnits) -> Vec<(f64, f64)> {
@@ -234,7 +269,7 @@ mod tests {
     fn numbers(preparation: &Preparation) -> Vec<f64> {
         let inputs = preparation.inputs.iter().flat_map(|(shift, scale)| [*shift, *scale]);
         let output = |output: &OutputTransform| {
-            [vec![output.intercept, output.scale, f64::from(output.log)], output.slopes.clone()].concat()
+            [vec![output.intercept, output.scale, output.power.forward(2.5)], output.slopes.clone()].concat()
         };
         inputs.chain(preparation.outputs.iter().flat_map(output)).collect()
     }
@@ -272,16 +307,37 @@ mod tests {
                 Census::of(&whole.select_rows(&rows[range]).unwrap()).unwrap()
             };
             let parts = [part(0..1), part(1..60), part(60..61), part(61..200)];
-            let census = parts.iter().skip(1).fold(parts[0].clone(), |all, part| all.merge(part).unwrap());
+            let whole_of = |parts: &[Census]| {
+                parts.iter().skip(1).fold(parts[0].clone(), |all, part| all.merge(part).unwrap())
+            };
+            let census = whole_of(&parts);
+            let learned = [
+                PowerTransform::YeoJohnson { exponent: 0.4, center: 1e4, unit: 100.0 },
+                PowerTransform::BoxCox { exponent: 0.3 },
+                PowerTransform::None,
+            ];
+            let part = |range: std::ops::Range<usize>| {
+                Census::of_transformed(&whole.select_rows(&rows[range]).unwrap(), &learned).unwrap()
+            };
+            let second = whole_of(&[part(0..1), part(1..60), part(60..61), part(61..200)]);
             assert_eq!(census.n_observed, whole.observations().counts_by_output());
             assert_eq!(census.is_positive(), [true, true, true]);
             let gap = (dim == 1).then(|| crate::prepare::median_gap(whole.inputs().values()).unwrap());
-            for transforms in [
-                TransformChoice::default(),
-                TransformChoice { trend: true, ..TransformChoice::default() },
-                TransformChoice { log: vec![OutputIndex::new(1)], factors: vec![2.0; dim], trend: false },
-            ] {
+            for transforms in
+                [
+                    TransformChoice::default(),
+                    TransformChoice { trend: true, ..TransformChoice::default() },
+                    TransformChoice { factors: vec![2.0; dim], ..TransformChoice::default() }
+                        .with_powers(vec![PowerTransform::None, PowerTransform::Log, PowerTransform::None]),
+                    TransformChoice { trend: true, ..TransformChoice::default() }
+                        .with_powers(learned.to_vec()),
+                ]
+            {
                 let expected = Preparation::fitted(&whole, InputUnits::Scaled, &transforms).unwrap();
+                let has_moments = census.has_moments_of(&transforms);
+                assert_eq!(has_moments, transforms.powers != learned);
+                let census = if has_moments { &census } else { &second };
+                assert!(census.has_moments_of(&transforms));
                 let found = census.preparation(gap, InputUnits::Scaled, &transforms).unwrap();
                 let named = format!("{dim} inputs, {transforms:?}");
                 assert_close(&named, 1, &numbers(&found), &numbers(&expected), Tolerance::relative(1e-11));

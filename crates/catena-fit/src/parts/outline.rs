@@ -15,6 +15,7 @@ use crate::fit::{Description, Fit, FitParts, SelectionReport, copies_reason, giv
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, GivenParameters, MethodChoice, StructureOption, Ties};
+use crate::power::PowerTransform;
 use crate::prepare::{InputUnits, Preparation, TableStatistics, constant_outputs, rescaled, without_copies};
 
 /// The kind of model for a table in partitions.
@@ -86,6 +87,14 @@ impl Outline {
                 "does not support learning a time model; fit it to a sample on one machine and apply it",
             );
         }
+        let kinds = options.transform_kinds(census.n_outputs())?;
+        let is_requested = kinds.iter().any(|kind| kind.is_requested());
+        if is_requested && options.parameters.is_some() {
+            return Err(FitError::TransformsWith { what: "a given parameter" });
+        }
+        if kinds.iter().zip(census.is_positive()).any(|(kind, positive)| kind.needs_positive() && !positive) {
+            return refuse("needs positive values for the transforms log and box-cox; choose yeo-johnson");
+        }
         let mut options = options.clone();
         options.method = MethodChoice::Catena;
         options.structure = if is_line { StructureOption::Auto } else { StructureOption::Chain };
@@ -101,6 +110,19 @@ impl Outline {
         Ok(Self { options, source: Source::Chosen(Box::new(choice)) })
     }
 
+    /// The transforms of the outputs with learned exponents, for which every partition makes a second census by
+    /// [`Census::of_transformed`]; empty if the first is enough.
+    pub fn powers(&self) -> Vec<PowerTransform> {
+        match &self.source {
+            Source::Chosen(choice)
+                if choice.transforms.powers.iter().any(|power| power.exponent().is_some()) =>
+            {
+                choice.transforms.powers.clone()
+            }
+            _ => vec![],
+        }
+    }
+
     /// The units of the whole table; `gap` is its median gap along a single input.
     ///
     /// # Errors
@@ -114,6 +136,11 @@ impl Outline {
         };
         let units = if scales { InputUnits::Scaled } else { InputUnits::AsGiven };
         match &self.source {
+            Source::Chosen(choice) if !census.has_moments_of(&choice.transforms) => {
+                Err(FitError::NotInParts {
+                    what: "with learned exponents needs a second census of every partition, with the transforms of the outline",
+                })
+            }
             Source::Chosen(choice) => Ok(census.preparation(gap, units, &choice.transforms)?),
             Source::Given(_) if self.options.standardize => {
                 Ok(census.preparation(gap, units, &self.options.transform_choice())?)

@@ -2,6 +2,7 @@
 
 mod copies;
 mod least_squares;
+mod point;
 mod predictive;
 mod rescale;
 mod rows;
@@ -10,6 +11,7 @@ mod units;
 
 pub(crate) use copies::without_copies;
 pub(crate) use least_squares::solve_with_ridge;
+pub use point::Point;
 pub(crate) use predictive::PooledMember;
 pub use predictive::Predictive;
 pub(crate) use rescale::rescaled;

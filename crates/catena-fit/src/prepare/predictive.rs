@@ -1,12 +1,14 @@
 //! Predictive distributions in the user's units.
 
 use crate::normal::{cumulative, log_density, quantile};
+use crate::power::PowerTransform;
 
 /// Steps of the bisection for a quantile of a mixture.
 const BISECTIONS: usize = 80;
 
-/// Predictive distributions of cells in the user's units: normal, log-normal where the logarithm was modelled, or mixtures of
-/// these.
+/// Predictive distributions of cells in the user's units: normal after the transform of their output, or mixtures of these.
+///
+/// Below the range of a Box–Cox transform a normal distribution has a probability, which is that of the value 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictive {
     n_outputs: usize,
@@ -24,61 +26,59 @@ pub(crate) struct PooledMember {
 #[derive(Clone, Debug, PartialEq)]
 struct Component {
     weight: f64,
-    /// Mean and standard deviation of the value or its logarithm, row-major.
+    /// Mean and standard deviation of the transformed value, row-major.
     centers: Vec<f64>,
     deviations: Vec<f64>,
-    /// By output, whether its logarithm is modelled.
-    log: Vec<bool>,
+    /// The transform of each output.
+    powers: Vec<PowerTransform>,
 }
 
 impl Component {
-    fn is_log(&self, at: usize) -> bool {
-        self.log[at % self.log.len()]
+    fn power(&self, at: usize) -> &PowerTransform {
+        &self.powers[at % self.powers.len()]
     }
 
     fn mean(&self, at: usize) -> f64 {
-        let (center, deviation) = (self.centers[at], self.deviations[at]);
-        if self.is_log(at) { (center + 0.5 * deviation * deviation).exp() } else { center }
+        self.power(at).mean(self.centers[at], self.deviations[at])
     }
 
-    fn deviation(&self, at: usize) -> f64 {
-        let deviation = self.deviations[at];
-        if self.is_log(at) { self.mean(at) * (deviation * deviation).exp_m1().sqrt() } else { deviation }
+    /// Mean and standard deviation.
+    fn moments(&self, at: usize) -> (f64, f64) {
+        self.power(at).moments(self.centers[at], self.deviations[at])
     }
 
     fn quantile(&self, at: usize, probability: f64) -> f64 {
         let value = self.centers[at] + quantile(probability) * self.deviations[at];
-        if self.is_log(at) { value.exp() } else { value }
+        self.power(at).inverse(value)
     }
 
     fn log_density(&self, at: usize, value: f64) -> f64 {
-        let (center, deviation) = (self.centers[at], self.deviations[at]);
-        match self.is_log(at) {
-            true if value <= 0.0 => f64::NEG_INFINITY,
-            true => log_density(value.ln(), center, deviation) - value.ln(),
-            false => log_density(value, center, deviation),
+        let (center, deviation, power) = (self.centers[at], self.deviations[at], self.power(at));
+        if power.needs_positive() && value <= 0.0 {
+            return f64::NEG_INFINITY;
         }
+        log_density(power.forward(value), center, deviation) + power.log_derivative(value)
     }
 
     fn probability_below(&self, at: usize, value: f64) -> f64 {
-        let value = match self.is_log(at) {
-            true if value <= 0.0 => return 0.0,
-            true => value.ln(),
-            false => value,
-        };
-        cumulative((value - self.centers[at]) / self.deviations[at])
+        let power = self.power(at);
+        if power.needs_positive() && value <= 0.0 {
+            return 0.0;
+        }
+        cumulative((power.forward(value) - self.centers[at]) / self.deviations[at])
     }
 }
 
 impl Predictive {
     /// Normal distributions with these means and standard deviations, row-major.
     pub fn normal(n_outputs: usize, means: Vec<f64>, deviations: Vec<f64>) -> Self {
-        Self::new(means, deviations, vec![false; n_outputs])
+        Self::new(means, deviations, vec![PowerTransform::None; n_outputs])
     }
 
-    /// Normal or, by output, log-normal distributions. `centers` and `deviations` are those of the value or its logarithm.
-    pub(crate) fn new(centers: Vec<f64>, deviations: Vec<f64>, log: Vec<bool>) -> Self {
-        Self { n_outputs: log.len(), components: vec![Component { weight: 1.0, centers, deviations, log }] }
+    /// Normal distributions of transformed values with these means and standard deviations.
+    pub(crate) fn new(centers: Vec<f64>, deviations: Vec<f64>, powers: Vec<PowerTransform>) -> Self {
+        let n_outputs = powers.len();
+        Self { n_outputs, components: vec![Component { weight: 1.0, centers, deviations, powers }] }
     }
 
     /// The mixture of predictive distributions of the same cells. Weights are positive and sum to 1; there is at least one.
@@ -91,15 +91,15 @@ impl Predictive {
         Some(Self { n_outputs, components: components.collect() })
     }
 
-    /// The product of the members' densities, each to the power of its exponent, normalized. In the units of the value or of its
-    /// logarithm the precision of a cell is the sum of the members' precisions times their exponents, and its center is the mean
+    /// The product of the members' densities, each to the power of its exponent, normalized. In the units of the
+    /// transformed value the precision of a cell is the sum of the members' precisions times their exponents, and its center is the mean
     /// of their centers, weighted alike.
     ///
-    /// Members have one component and the same logarithms. `exponent` depends on the row and the member; in every row one is
+    /// Members have one component and the same transforms. `exponent` depends on the row and the member; in every row one is
     /// positive.
     pub(crate) fn pooled(members: &[PooledMember], exponent: impl Fn(usize, usize) -> f64) -> Option<Self> {
         let first = members.first()?.observation.components.first()?;
-        let n_outputs = first.log.len();
+        let n_outputs = first.powers.len();
         let mut pooled = first.clone();
         for at in 0..pooled.centers.len() {
             let (mut precision, mut center, mut function) = (0.0, 0.0, 0.0);
@@ -129,10 +129,10 @@ impl Predictive {
         Some(Self { n_outputs, components: vec![pooled] })
     }
 
-    /// Center and standard deviation of a cell by the first component, and whether they are those of its logarithm.
-    pub(crate) fn center(&self, at: usize) -> (f64, f64, bool) {
+    /// Center and standard deviation of a transformed cell by the first component, and the transform.
+    pub(crate) fn center(&self, at: usize) -> (f64, f64, PowerTransform) {
         let component = &self.components[0];
-        (component.centers[at], component.deviations[at], component.is_log(at))
+        (component.centers[at], component.deviations[at], *component.power(at))
     }
 
     /// The rows of this prediction at each point; points without a row have centers 0 and standard deviations 1.
@@ -149,7 +149,7 @@ impl Predictive {
             weight: own.weight,
             centers: picked(&own.centers, 0.0),
             deviations: picked(&own.deviations, 1.0),
-            log: own.log.clone(),
+            powers: own.powers.clone(),
         };
         Self { n_outputs, components: self.components.iter().map(component).collect() }
     }
@@ -176,10 +176,12 @@ impl Predictive {
     /// Means and standard deviations of every cell, row-major.
     pub fn into_means_and_deviations(mut self) -> (Vec<f64>, Vec<f64>) {
         match (self.components.len(), self.components.pop()) {
-            (1, Some(only)) if !only.log.contains(&true) => (only.centers, only.deviations),
+            (1, Some(only)) if only.powers.iter().all(|power| *power == PowerTransform::None) => {
+                (only.centers, only.deviations)
+            }
             (_, Some(last)) => {
                 self.components.push(last);
-                (self.means(), self.deviations())
+                (0..self.n_cells()).map(|at| self.moments(at)).unzip()
             }
             (_, None) => (vec![], vec![]),
         }
@@ -201,15 +203,25 @@ impl Predictive {
     /// # Panics
     /// When there is no such cell.
     pub fn deviation(&self, at: usize) -> f64 {
+        self.moments(at).1
+    }
+
+    /// Mean and standard deviation of one cell.
+    ///
+    /// # Panics
+    /// When there is no such cell.
+    pub fn moments(&self, at: usize) -> (f64, f64) {
         let several = match self.components.as_slice() {
-            [only] => return only.deviation(at),
+            [only] => return only.moments(at),
             several => several,
         };
-        let mean = self.mean(at);
-        let square = |component: &Component| {
-            component.weight * (component.deviation(at).powi(2) + (component.mean(at) - mean).powi(2))
+        let own: Vec<(f64, (f64, f64))> =
+            several.iter().map(|component| (component.weight, component.moments(at))).collect();
+        let mean = own.iter().map(|(weight, (mean, _))| weight * mean).sum::<f64>();
+        let square = |(weight, (own, deviation)): &(f64, (f64, f64))| {
+            weight * (deviation.powi(2) + (own - mean).powi(2))
         };
-        several.iter().map(square).sum::<f64>().sqrt()
+        (mean, own.iter().map(square).sum::<f64>().sqrt())
     }
 
     /// The standard deviation of every cell, row-major.
@@ -279,12 +291,8 @@ impl Predictive {
     /// The error of one cell in standard deviations, and minus the log of the standard deviation in the user's units, by the
     /// first component.
     pub(crate) fn standardized(&self, at: usize, value: f64) -> (f64, f64) {
-        let (center, deviation, is_log) = self.center(at);
-        if is_log {
-            ((value.ln() - center) / deviation, -deviation.ln() - value.ln())
-        } else {
-            ((value - center) / deviation, -deviation.ln())
-        }
+        let (center, deviation, power) = self.center(at);
+        ((power.forward(value) - center) / deviation, power.log_derivative(value) - deviation.ln())
     }
 }
 
@@ -297,7 +305,7 @@ mod tests {
     /// A normal and a log-normal component of one cell.
     fn mixture() -> Predictive {
         let normal = Predictive::normal(1, vec![1.0], vec![0.5]);
-        let log = Predictive::new(vec![0.3], vec![0.4], vec![true]);
+        let log = Predictive::new(vec![0.3], vec![0.4], vec![PowerTransform::Log]);
         Predictive::mixture(vec![(0.3, normal), (0.7, log)]).unwrap()
     }
 
@@ -320,7 +328,11 @@ mod tests {
     #[test]
     fn a_pool_is_the_normalized_product_of_densities() {
         let member = |center: f64, deviation: f64| PooledMember {
-            observation: Predictive::new(vec![center, center], vec![deviation; 2], vec![false, true]),
+            observation: Predictive::new(
+                vec![center, center],
+                vec![deviation; 2],
+                vec![PowerTransform::None, PowerTransform::Log],
+            ),
             function: None,
         };
         let members = [member(0.3, 0.5), member(1.1, 0.8), member(9.0, 0.1)];
@@ -345,7 +357,11 @@ mod tests {
         }
         // Without noise in one member the function has the smaller variance, and the same center.
         let with_function = members.map(|member| PooledMember {
-            function: Some(Predictive::new(vec![0.0; 2], vec![0.3; 2], vec![false, true])),
+            function: Some(Predictive::new(
+                vec![0.0; 2],
+                vec![0.3; 2],
+                vec![PowerTransform::None, PowerTransform::Log],
+            )),
             ..member
         });
         let function = Predictive::pooled(&with_function, |_, member| exponents[member]).unwrap();

@@ -10,12 +10,14 @@ use super::least_squares::least_squares;
 use super::predictive::Predictive;
 use crate::error::FitError;
 use crate::options::TransformChoice;
+use crate::power::PowerTransform;
 
-/// The transform of one output: `(f(y) − intercept − slopes·x)/scale`, where f is the logarithm or the identity.
+/// The change of units of one output: `(f(y) − intercept − slopes·x)/scale`, where f is its [`PowerTransform`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputTransform {
-    /// Whether the logarithm is modelled.
-    pub log: bool,
+    /// The modelled function of the output.
+    #[serde(flatten)]
+    pub power: PowerTransform,
     /// The constant part of the mean.
     pub intercept: f64,
     /// The slope of the mean in each scaled input; empty for a constant mean.
@@ -27,24 +29,23 @@ pub struct OutputTransform {
 impl OutputTransform {
     /// The identity.
     pub fn identity() -> Self {
-        Self { log: false, intercept: 0.0, slopes: vec![], scale: 1.0 }
+        Self { power: PowerTransform::None, intercept: 0.0, slopes: vec![], scale: 1.0 }
     }
 
     /// The value of a cell at a scaled input in the model's units.
     pub(crate) fn apply(&self, value: f64, point: &[f64]) -> f64 {
-        let value = if self.log { value.ln() } else { value };
         // The intercept first: the difference of close numbers is exact.
-        ((value - self.intercept) - self.along(point)) / self.scale
+        ((self.power.forward(value) - self.intercept) - self.along(point)) / self.scale
     }
 
-    /// The inverse of [`OutputTransform::apply`], except for the logarithm.
+    /// The inverse of [`OutputTransform::apply`], except for the power transform.
     pub(crate) fn unscaled(&self, value: f64, point: &[f64]) -> f64 {
         self.intercept + (self.along(point) + value * self.scale)
     }
 
     /// The log Jacobian of the transform at a value in the user's units.
     pub(crate) fn log_volume(&self, value: f64) -> f64 {
-        -self.scale.ln() - if self.log { value.ln() } else { 0.0 }
+        self.power.log_derivative(value) - self.scale.ln()
     }
 
     /// The mean at a scaled input, without the intercept.
@@ -90,7 +91,7 @@ impl Preparation {
     /// The scale of a constant output is its absolute value.
     ///
     /// # Errors
-    /// When an output was never observed, or a value has no logarithm.
+    /// When an output was never observed, or a value has no transform.
     pub fn fitted(
         dataset: &Dataset,
         units: InputUnits,
@@ -132,14 +133,14 @@ impl Preparation {
                 outputs.push(never(index)?);
                 continue;
             }
-            let log = transforms.log.contains(&index);
-            if log {
-                cells.iter_mut().for_each(|(_, value)| *value = value.ln());
+            let power = transforms.power(output);
+            if power != PowerTransform::None {
+                cells.iter_mut().for_each(|(_, value)| *value = power.forward(*value));
                 if let Some(&(row, _)) = cells.iter().find(|(_, value)| !value.is_finite()) {
                     return Err(DataError::ScalingOverflow { row, column: output });
                 }
             }
-            outputs.push(fitted_output(&scaled, &cells, log, transforms.trend));
+            outputs.push(fitted_output(&scaled, &cells, power, transforms.trend));
         }
         Ok(Self { inputs, outputs })
     }
@@ -149,12 +150,9 @@ impl Preparation {
     /// # Errors
     /// As [`Preparation::fitted`].
     pub fn refitted(&self, dataset: &Dataset) -> Result<Self, DataError> {
-        let outputs = || self.outputs.iter().enumerate();
-        let transforms = TransformChoice {
-            log: outputs().filter(|(_, found)| found.log).map(|(at, _)| OutputIndex::new(at)).collect(),
-            trend: outputs().any(|(_, found)| !found.slopes.is_empty()),
-            factors: vec![],
-        };
+        let trend = self.outputs.iter().any(|found| !found.slopes.is_empty());
+        let powers = self.outputs.iter().map(|found| found.power).collect();
+        let transforms = TransformChoice { trend, ..TransformChoice::default() }.with_powers(powers);
         let refused = |output| Err(DataError::OutputNeverObserved { output });
         Self::with_inputs(self.inputs.clone(), dataset, &transforms, &refused)
     }
@@ -173,11 +171,13 @@ impl Preparation {
         scaled_inputs(&self.inputs, inputs)
     }
 
-    /// Checks that all values whose logarithm is modelled are positive.
+    /// Checks that all values that must be positive for their transform are.
     pub(crate) fn check_positive(&self, dataset: &Dataset) -> Result<(), FitError> {
-        let is_log = |output: OutputIndex| self.outputs.get(output.get()).is_some_and(|output| output.log);
+        let needs_positive = |output: OutputIndex| {
+            self.outputs.get(output.get()).is_some_and(|output| output.power.needs_positive())
+        };
         let mut cells = dataset.observations().cells();
-        match cells.find(|(_, cell)| cell.value <= 0.0 && is_log(cell.output)) {
+        match cells.find(|(_, cell)| cell.value <= 0.0 && needs_positive(cell.output)) {
             None => Ok(()),
             Some((row, cell)) => Err(FitError::NotPositive { row, output: cell.output, value: cell.value }),
         }
@@ -232,17 +232,25 @@ impl Preparation {
             && self.outputs.iter().all(|transform| *transform == identity)
     }
 
-    /// Converts values to the user's units, in place. They are row-major tables over the scaled inputs, one after the other.
-    ///
-    /// # Errors
-    /// When a value overflows.
-    pub fn undo(&self, values: &mut [f64], scaled_inputs: &InputPoints) -> Result<(), DataError> {
+    /// Converts values to those of the transformed outputs, in place. They are row-major tables over the scaled inputs, one after
+    /// the other.
+    pub(crate) fn unscale(&self, values: &mut [f64], scaled_inputs: &InputPoints) {
         let n_outputs = self.outputs.len();
         for (at, value) in values.iter_mut().enumerate() {
             let transform = &self.outputs[at % n_outputs];
             let row = RowIndex::new(at / n_outputs % scaled_inputs.n_rows());
-            let center = transform.unscaled(*value, scaled_inputs.point(row));
-            *value = if transform.log { center.exp() } else { center };
+            *value = transform.unscaled(*value, scaled_inputs.point(row));
+        }
+    }
+
+    /// Inverts the transforms of unscaled values, in place.
+    ///
+    /// # Errors
+    /// When a value overflows.
+    pub(crate) fn invert(&self, values: &mut [f64]) -> Result<(), DataError> {
+        let n_outputs = self.outputs.len();
+        for (at, value) in values.iter_mut().enumerate() {
+            *value = self.outputs[at % n_outputs].power.inverse(*value);
         }
         self.whole(values.len(), |at| values[*at].is_finite())
     }
@@ -257,8 +265,10 @@ impl Preparation {
         scaled_inputs: &InputPoints,
     ) -> Result<Predictive, DataError> {
         let predictive = self.predictive_unchecked(prediction, scaled_inputs);
-        let is_number =
-            |at: &usize| predictive.mean(*at).is_finite() && predictive.deviation(*at).is_finite();
+        let is_number = |at: &usize| {
+            let (mean, deviation) = predictive.moments(*at);
+            mean.is_finite() && deviation.is_finite()
+        };
         self.whole(predictive.n_cells(), is_number)?;
         Ok(predictive)
     }
@@ -283,8 +293,8 @@ impl Preparation {
                 }
             }
         }
-        let log = self.outputs.iter().map(|transform| transform.log).collect();
-        Predictive::new(centers, deviations, log)
+        let powers = self.outputs.iter().map(|transform| transform.power).collect();
+        Predictive::new(centers, deviations, powers)
     }
 
     /// An error for the first cell that is not finite.
@@ -346,7 +356,12 @@ fn scaled_inputs(scales: &[(f64, f64)], inputs: &InputPoints) -> Result<InputPoi
     InputScaling::with_shifts_and_scales(scales)?.apply(inputs)
 }
 
-fn fitted_output(scaled: &InputPoints, cells: &[(RowIndex, f64)], log: bool, trend: bool) -> OutputTransform {
+fn fitted_output(
+    scaled: &InputPoints,
+    cells: &[(RowIndex, f64)],
+    power: PowerTransform,
+    trend: bool,
+) -> OutputTransform {
     let values = cells.iter().map(|(_, value)| *value);
     let plain = ColumnMoments::of(values.clone());
     let slopes = match plain.deviation {
@@ -368,7 +383,7 @@ fn fitted_output(scaled: &InputPoints, cells: &[(RowIndex, f64)], log: bool, tre
     let largest = values.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let varies = deviation.filter(|deviation| deviation.is_finite());
     let scale = varies.unwrap_or(if largest > 0.0 { largest } else { 1.0 });
-    OutputTransform { log, intercept: mean, slopes, scale }
+    OutputTransform { power, intercept: mean, slopes, scale }
 }
 
 /// The log Jacobian of the change of units, summed over all cells: added to the log evidence it gives the log density of the

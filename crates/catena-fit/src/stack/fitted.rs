@@ -191,7 +191,10 @@ impl FittedMembers {
         let components: Result<Vec<(f64, Predictive)>, FitError> =
             self.components.iter().map(weighted).collect();
         let mixture = Predictive::mixture(components?).ok_or(FitError::NoStart)?;
-        let is_number = |at: usize| mixture.mean(at).is_finite() && mixture.deviation(at).is_finite();
+        let is_number = |at: usize| {
+            let (mean, deviation) = mixture.moments(at);
+            mean.is_finite() && deviation.is_finite()
+        };
         match (0..mixture.n_cells()).find(|&at| !is_number(at)) {
             None => Ok(mixture),
             Some(at) => {
@@ -295,19 +298,17 @@ impl FittedMembers {
                 let (draw, cell) = (place / size, place % size);
                 let exponent = points.exponents(&self.components[drawn[draw]], cell / self.n_outputs)[number];
                 if exponent > 0.0 {
-                    let (center, deviation, is_log) = predicted.center(cell);
+                    let (center, deviation, _) = predicted.center(cell);
                     let share = exponent / member.observation.center(cell).1.powi(2);
-                    let value = if is_log { value.ln() } else { value };
                     draws[place] += share * (value - center);
                     variances[place] += (share * deviation).powi(2);
                 }
             }
         }
         for (place, draw) in draws.iter_mut().enumerate() {
-            let (center, deviation, is_log) = components[drawn[place / size]].center(place % size);
+            let (center, deviation, power) = components[drawn[place / size]].center(place % size);
             let spread = if variances[place] > 0.0 { *draw / variances[place].sqrt() } else { 0.0 };
-            let value = center + deviation * spread;
-            *draw = if is_log { value.exp() } else { value };
+            *draw = power.inverse(center + deviation * spread);
         }
         Ok(draws)
     }
@@ -324,7 +325,7 @@ impl FittedMembers {
         self.components.len() - 1
     }
 
-    /// Joint draws of one member; those of a regression at points without a row are not used.
+    /// Joint draws of the transformed outputs by one member; those of a regression at points without a row are not used.
     fn member_draws(
         &self,
         number: usize,
@@ -335,8 +336,8 @@ impl FittedMembers {
     ) -> Result<Vec<f64>, FitError> {
         let Points::Inputs(at, rows) = points else { return Ok(vec![]) };
         match &self.members[number] {
-            FittedMember::Best => best.draws(at, quantity, n_draws, seed),
-            FittedMember::Model(model) => model.draws(at, quantity, n_draws, seed),
+            FittedMember::Best => best.transformed_draws(at, quantity, n_draws, seed),
+            FittedMember::Model(model) => model.transformed_draws(at, quantity, n_draws, seed),
             FittedMember::Rows(regression) => {
                 let known: Vec<RowIndex> = rows.iter().copied().flatten().map(RowIndex::new).collect();
                 let at_rows = regression.draws(&known, quantity, n_draws, seed)?;

@@ -340,7 +340,7 @@ impl FittedRows {
         Ok(self.preparation.predictive_unchecked(rows, self.prepared.inputs()))
     }
 
-    /// Joint draws at the rows, one after the other, each row-major, in the user's units.
+    /// Joint draws of the transformed outputs at the rows, one after the other, each row-major.
     pub(super) fn draws(
         &self,
         rows: &[RowIndex],
@@ -370,7 +370,7 @@ impl FittedRows {
             }
         }
         let points = self.prepared.inputs().select_rows(rows)?;
-        self.preparation.undo(&mut draws, &points)?;
+        self.preparation.unscale(&mut draws, &points);
         Ok(draws)
     }
 }

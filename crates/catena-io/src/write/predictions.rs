@@ -16,8 +16,10 @@ pub struct Interval {
 pub struct PredictedOutput {
     /// The name of the output.
     pub name: String,
-    /// Means.
-    pub mean: Vec<f64>,
+    /// Means or medians.
+    pub point: Vec<f64>,
+    /// Which of them: the suffix of their column.
+    pub point_name: &'static str,
     /// Standard deviations.
     pub std: Vec<f64>,
     /// Bounds of the interval, if any.
@@ -26,12 +28,12 @@ pub struct PredictedOutput {
     pub quantiles: Vec<(f64, Vec<f64>)>,
 }
 
-/// A row per input: the input columns, then `NAME_mean`, `NAME_std`, with an interval `NAME_lo`, `NAME_hi`, and `NAME_q0.1` for
+/// A row per input: the input columns, then `NAME_mean` or `NAME_median`, `NAME_std`, with an interval `NAME_lo`, `NAME_hi`, and `NAME_q0.1` for
 /// the quantile of probability 0.1.
 pub fn prediction_table(inputs: Vec<Column>, outputs: Vec<PredictedOutput>) -> Table {
     let mut columns = inputs;
-    for PredictedOutput { name, mean, std, interval, quantiles } in outputs {
-        columns.push(Column::numbers(format!("{name}_mean"), mean));
+    for PredictedOutput { name, point, point_name, std, interval, quantiles } in outputs {
+        columns.push(Column::numbers(format!("{name}_{point_name}"), point));
         columns.push(Column::numbers(format!("{name}_std"), std));
         if let Some(Interval { low, high }) = interval {
             columns.push(Column::numbers(format!("{name}_lo"), low));
@@ -60,7 +62,8 @@ pub fn long_prediction_table(
         columns.push(Column::numbers(format!("{value}_{suffix}"), cells.collect()));
     };
     let cell = |values: &[f64], row: usize| values.get(row).copied().unwrap_or(f64::NAN);
-    push("mean", &|output, row| cell(&output.mean, row));
+    let point_name = outputs.first().map_or("mean", |output| output.point_name);
+    push(point_name, &|output, row| cell(&output.point, row));
     push("std", &|output, row| cell(&output.std, row));
     if outputs.iter().any(|output| output.interval.is_some()) {
         let bound = |output: &PredictedOutput, row, side: fn(&Interval) -> &[f64]| {

@@ -102,7 +102,8 @@ fn predictions_are_laid_out_wide_and_long() {
     let frame = frame_of("time,a,b\n2013-01-01,1,2\n2013-01-02,3,4\n", &Selection::default());
     let output = |name: &str, shift: f64| PredictedOutput {
         name: name.into(),
-        mean: vec![shift, shift + 1.0],
+        point: vec![shift, shift + 1.0],
+        point_name: "mean",
         std: vec![0.5, 0.25],
         interval: Some(Interval { low: vec![shift - 1.0; 2], high: vec![shift + 2.0; 2] }),
         quantiles: vec![(0.25, vec![shift - 0.5; 2])],
