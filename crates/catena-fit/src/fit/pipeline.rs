@@ -12,7 +12,7 @@ use crate::families::{FamilyChoice, choose};
 use crate::method_selection::select_method;
 use crate::methods::{learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
-use crate::options::FitOptions;
+use crate::options::{FitOptions, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
 use crate::scores::Scores;
 use crate::size::FitSize;
@@ -29,6 +29,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
         ..options.clone()
     };
     options.check_size(FitSize::of(table))?;
+    check_groups(table, options)?;
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
         return finish(table, model, options, monitor);
@@ -63,6 +64,7 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     }
     let FamilyChoice { family, transforms, tried, mut reasons, mut held_out, mut held_out_scores, .. } =
         choice;
+    reasons.extend(groups_reason(table));
     reasons.extend(copies_reason(n_copies));
     announce(monitor, Stage::Structure, 0.0);
     let preparation = Preparation::fitted(&distinct, units, &transforms)?;
@@ -102,6 +104,32 @@ pub fn fit(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> R
     let model = learned.model.clone();
     let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination };
     finish(table, model, options, monitor)
+}
+
+/// Refuses what does not know groups.
+fn check_groups(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
+    if table.inputs().groups().is_none() {
+        return Ok(());
+    }
+    let is_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
+    let refused = [
+        (table.inputs().dim() > 1, "needs a single input; choose one with --inputs"),
+        (!options.method.is_message_passing(), "needs message passing; leave the method out"),
+        (!is_chain, "needs the sorted chain; leave the structure out"),
+        (options.candidates.is_some(), "has no candidate points; leave them out"),
+    ];
+    match refused.into_iter().find(|(is_requested, _)| *is_requested) {
+        Some((_, what)) => Err(FitError::Groups { what }),
+        None => Ok(()),
+    }
+}
+
+/// The decision about groups, if there are any.
+fn groups_reason(table: &Dataset) -> Option<String> {
+    table.inputs().groups().map(|_| {
+        let n_groups = table.inputs().n_groups();
+        format!("{n_groups} groups share means, scales and parameters; each has states of its own")
+    })
 }
 
 /// The decision about copied cells, if there are any.

@@ -4,7 +4,7 @@ use catena::data::Observations;
 use catena::index::{OutputIndex, RowIndex};
 use rand_chacha::ChaCha8Rng;
 
-use super::cell::{FEWEST, HeldOutCell};
+use super::cell::{FEWEST, GroupEnds, HeldOutCell};
 use super::neighborhoods::Neighborhoods;
 use super::random::below;
 
@@ -29,12 +29,14 @@ pub(super) struct GapPattern {
     is_there: Vec<bool>,
     /// Missing cells, as indices of `is_there`.
     missing: Vec<usize>,
+    groups: GroupEnds,
 }
 
 /// The cells of a sample of the table from which cells are held out.
 pub(super) struct SampleCells {
     is_there: Vec<bool>,
     n_rows: usize,
+    groups: GroupEnds,
 }
 
 /// The progress of one fold.
@@ -65,7 +67,13 @@ fn observed(rows: &[RowIndex], outputs: &[OutputIndex], observations: &Observati
 
 impl SampleCells {
     pub(super) fn of(rows: &[RowIndex], outputs: &[OutputIndex], observations: &Observations) -> Self {
-        Self { is_there: observed(rows, outputs, observations), n_rows: rows.len() }
+        let (is_there, n_rows) = (observed(rows, outputs, observations), rows.len());
+        Self { is_there, n_rows, groups: GroupEnds::one(n_rows) }
+    }
+
+    /// The same cells with groups of rows: no gap goes on in the next group.
+    pub(super) fn within(self, groups: GroupEnds) -> Self {
+        Self { groups, ..self }
     }
 }
 
@@ -82,7 +90,13 @@ impl GapPattern {
         let missing: Vec<usize> =
             (0..is_there.len()).filter(|&cell| !is_there[cell] && !is_empty[cell % n_outputs]).collect();
         let is_telling = missing.len() as f64 >= TELLING * is_there.len() as f64;
-        is_telling.then_some(Self { n_outputs, is_there, missing })
+        let groups = GroupEnds::one(rows.len());
+        is_telling.then_some(Self { n_outputs, is_there, missing, groups })
+    }
+
+    /// The same pattern with groups of rows: no gap goes on in the next group.
+    pub(super) fn within(self, groups: GroupEnds) -> Self {
+        Self { groups, ..self }
     }
 
     fn n_rows(&self) -> usize {
@@ -93,8 +107,9 @@ impl GapPattern {
     fn around(&self, cell: usize) -> std::ops::Range<usize> {
         let (place, output) = (cell / self.n_outputs, cell % self.n_outputs);
         let is_there = |place: &usize| self.is_there[place * self.n_outputs + output];
-        let begin = (0..place).rev().find(is_there).map_or(0, |before| before + 1);
-        let end = (place..self.n_rows()).find(is_there).unwrap_or(self.n_rows());
+        let group = self.groups.around(place);
+        let begin = (group.start..place).rev().find(is_there).map_or(group.start, |before| before + 1);
+        let end = (place..group.end).find(is_there).unwrap_or(group.end);
         begin..end
     }
 
@@ -127,13 +142,15 @@ impl GapPattern {
         times_held_out: &mut [u8],
         generator: &mut ChaCha8Rng,
     ) -> Vec<HeldOutCell> {
-        let longest = ((sample.n_rows as f64 * LONGEST) as usize).max(1);
+        let longest = ((sample.groups.largest() as f64 * LONGEST) as usize).max(1);
         self.search(sample, times_held_out).run(generator, |search, cell, generator| {
             let gap = self.around(cell);
             let length = gap.len().min(longest);
             let from = gap.start + below(generator, gap.len() - length + 1);
             let copies = (0..PLACES).map(|_| {
                 let to = below(generator, sample.n_rows - length + 1);
+                // A gap ends with its group.
+                let length = length.min(sample.groups.around(to).end - to);
                 (0..length).map(|step| (from + step, to + step)).collect()
             });
             search.best(cell % self.n_outputs, copies.collect())
