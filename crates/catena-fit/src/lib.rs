@@ -53,6 +53,9 @@ pub use options::{
     SpecError, StructureOption, Term, Ties, TimeOptions, TimeParameters, TimeSpec, TransformChoice,
     UnknownKernel, UnknownWord,
 };
-pub use prepare::{InputUnits, OutputTransform, Predictive, Preparation, median_gap, rows_with_a_cell};
+pub use prepare::{
+    InputUnits, OutputTransform, Predictive, Preparation, median_gap, median_gap_within_groups,
+    rows_with_a_cell,
+};
 pub use size::{FitSize, QuerySize};
 pub use stack::{Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule};

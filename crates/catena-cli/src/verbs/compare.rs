@@ -70,6 +70,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = printing.console();
     let request = FitRequest::new(&arguments.model)?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
+    if source.frame.groups.is_some() {
+        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "compare" });
+    }
     let Some(options) = request.for_table(&source.frame, "compare", *printing)? else { return Ok(()) };
     let held_out = held_out_cells(arguments, &source)?;
     let failed = |error: FitError| source.in_user_terms(error);

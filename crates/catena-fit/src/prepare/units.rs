@@ -308,7 +308,7 @@ pub fn median_gap(places: &[f64]) -> Option<f64> {
 }
 
 /// The median of the positive gaps between sorted values of the first input within each group; `None` if all are equal.
-pub(crate) fn median_gap_within_groups(inputs: &InputPoints) -> Option<f64> {
+pub fn median_gap_within_groups(inputs: &InputPoints) -> Option<f64> {
     let mut places: Vec<_> = inputs.rows().map(|row| (inputs.group(row), inputs.point(row)[0])).collect();
     places.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
     let pairs = places.windows(2).filter(|pair| pair[0].0 == pair[1].0);
