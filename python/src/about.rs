@@ -43,6 +43,7 @@ impl TableNotes {
             inputs: self.inputs.into_iter().zip(self.clocks).map(input).collect(),
             outputs: self.outputs,
             long: None,
+            groups: None,
             noise_columns: vec![],
             cells: CellOptions::default(),
             caller: Some(caller),

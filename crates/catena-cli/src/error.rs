@@ -76,6 +76,8 @@ pub(crate) enum CliError {
         "{file}: forecasts, blocks and time models need one input, but {found} were selected; select one with --inputs"
     )]
     SeveralInputs { file: FileName, found: usize },
+    #[error("{file}: {what} does not know groups; leave --group out, or make a file of each group")]
+    NoGroups { file: FileName, what: &'static str },
     #[error("--max-gap {0}")]
     MaxGap(DurationError),
     #[error(

@@ -11,17 +11,33 @@ use catena_store::{About, length_text};
 
 use crate::console::Console;
 use crate::error::CliError;
-use crate::source::{Source, Text, read_table, warn_of_codes};
+use crate::source::{Source, Text, input_points, read_table, warn_of_codes};
 
 /// How a table for a model is read.
 pub(crate) fn read_options(path: &Path, about: &About, format: Option<Format>, text: Text) -> ReadOptions {
     ReadOptions {
         format: Format::of_path(path).or(format),
-        text_columns: about.long.iter().map(|long| long.series.clone()).collect(),
+        text_columns: text_columns(about),
         keep_piped_text: text == Text::Kept,
         cells: about.cell_options(),
         ..ReadOptions::default()
     }
+}
+
+/// Columns of names, which are read as text.
+fn text_columns(about: &About) -> Vec<String> {
+    let series = about.long.iter().map(|long| &long.series);
+    let groups = about.groups.iter().flat_map(|groups| &groups.columns);
+    series.chain(groups).cloned().collect()
+}
+
+/// The frame with groups numbered as in the model; new groups come after them.
+fn in_groups_of(frame: Frame, about: &About) -> Frame {
+    let groups = match (&frame.groups, &about.groups) {
+        (Some(found), Some(known)) => Some(found.numbered_as(&known.names)),
+        _ => None,
+    };
+    Frame { groups, ..frame }
 }
 
 fn selection(about: &About) -> Selection {
@@ -29,6 +45,7 @@ fn selection(about: &About) -> Selection {
     Selection {
         inputs: Some(about.inputs.iter().map(|input| input.name.clone()).collect()),
         time_axes: about.inputs.iter().filter_map(axis).collect(),
+        groups: about.groups.as_ref().map(|groups| groups.columns.clone()).unwrap_or_default(),
         needs_columns: true,
         ..Selection::default()
     }
@@ -56,7 +73,7 @@ pub(crate) fn read_points(
     let selection = Selection { inputs_only: true, ..selection(about) };
     let frame = select(&table, &selection)?;
     check_kinds(&frame, about)?;
-    Ok(frame)
+    Ok(in_groups_of(frame, about))
 }
 
 /// Reads rows with the model's outputs, in the order of the model. An output may have no value.
@@ -101,7 +118,7 @@ pub(crate) fn rows_of(
         return Err(CliError::NoValues { file: table.file().clone() });
     }
     check_kinds(&found, about)?;
-    let frame = in_order_of(found, about)?;
+    let frame = in_groups_of(in_order_of(found, about)?, about);
     Ok(Source { table, frame })
 }
 
@@ -170,7 +187,7 @@ fn in_order_of(frame: Frame, about: &About) -> Result<Frame, CliError> {
 
 /// The inputs of a frame.
 pub(crate) fn points(frame: &Frame) -> Result<InputPoints, CliError> {
-    let points = InputPoints::new(frame.n_rows(), frame.inputs.len(), frame.to_input_rows());
+    let points = input_points(frame);
     points.map_err(|cause| CliError::Fit { file: frame.file.clone(), cause: FitError::Data(cause) })
 }
 

@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use catena::data::{DataError, Dataset, InputPoints, Observations};
-use catena::index::RowIndex;
+use catena::index::{GroupIndex, RowIndex};
 use catena_fit::{FitError, MethodError};
 use catena_io::Place;
 use catena_io::read::{ReadOptions, read_with_progress};
-use catena_io::select::{Frame, Layout, Selection, select, suspicious_codes};
+use catena_io::select::{Frame, Layout, Selection, repeated_places, select, suspicious_codes};
 use catena_io::table::Table;
 use catena_io::write::Target;
 
 use crate::arguments::{Columns, ModelOptions};
-use crate::console::Console;
+use crate::console::{Console, counted};
 use crate::error::CliError;
 
 /// A table and the columns selected from it.
@@ -63,6 +63,12 @@ pub(crate) fn choose(table: Table, selection: &Selection, console: Console) -> R
     let frame = select(&table, selection)?;
     for sentence in frame.decision.sentences() {
         console.say(sentence);
+    }
+    if let Some(groups) = &frame.groups {
+        console.say(format!("{} share one model", counted(groups.len(), "group")));
+    }
+    if let Some(sentence) = repeated_places(&table, &frame) {
+        console.say(format!("note: {sentence}"));
     }
     warn_of_codes(&frame, console);
     Ok(Source { table, frame })
@@ -155,9 +161,23 @@ impl Source {
     }
 }
 
+/// The inputs of a frame, with the groups of its rows.
+pub(crate) fn input_points(frame: &Frame) -> Result<InputPoints, DataError> {
+    let points = InputPoints::new(frame.n_rows(), frame.inputs.len(), frame.to_input_rows())?;
+    match &frame.groups {
+        None => Ok(points),
+        Some(groups) => points.with_groups(group_indices(&groups.of_row)),
+    }
+}
+
+/// Numbers of groups as indices.
+pub(crate) fn group_indices(numbers: &[u32]) -> Vec<GroupIndex> {
+    numbers.iter().map(|number| GroupIndex::new(*number as usize)).collect()
+}
+
 /// The inputs and outputs of a frame as a dataset.
 pub(crate) fn dataset(frame: &Frame) -> Result<Dataset, DataError> {
-    let inputs = InputPoints::new(frame.n_rows(), frame.inputs.len(), frame.to_input_rows())?;
+    let inputs = input_points(frame)?;
     let mut observations = Observations::from_dense(frame.n_rows(), frame.n_outputs(), &frame.values)?;
     if let Some(noise) = &frame.noise {
         let variances: Vec<f64> = noise.iter().map(|deviation| deviation * deviation).collect();

@@ -46,6 +46,9 @@ impl InBlocks {
     /// # Errors
     /// When the model is not message passing on a chain along one input.
     pub fn new(parts: &FitParts) -> Result<Self, FitError> {
+        if parts.table.inputs().groups().is_some() {
+            return Err(FitError::Groups { what: "is not processed in blocks; leave the blocks out" });
+        }
         if !parts.is_line() || parts.candidates.is_some() {
             return Err(FitError::NotInBlocks);
         }

@@ -105,6 +105,12 @@ pub enum FitError {
         /// Entries it has.
         found: usize,
     },
+    /// An option that tables with groups do not have.
+    #[error("a table with groups {what}")]
+    Groups {
+        /// The limitation, and what to do.
+        what: &'static str,
+    },
     /// A time model of a table with several inputs.
     #[error("a time model needs a single input, but the table has {found}; choose one with --inputs")]
     TimeNeedsOneInput {

@@ -168,8 +168,12 @@ fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
 /// Scores of forecasts from many origins of a table, by horizon: the model first, then the rules.
 ///
 /// # Errors
-/// When the table has more than one input or other outputs than the fit, or numbers overflow.
+/// When the table has groups, more than one input or other outputs than the fit, or numbers overflow.
 pub fn rolling(fit: &Fit, table: &Dataset, options: &Rolling) -> Result<Vec<Horizon>, FitError> {
+    if table.inputs().groups().is_some() || fit.table().inputs().groups().is_some() {
+        let what = "has no forecasts from many origins yet; score each group as a table of its own";
+        return Err(FitError::Groups { what });
+    }
     let calendar = Calendar::new(table);
     let n_outputs = calendar.n_outputs;
     let last = calendar.times.len();

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use catena::data::{Dataset, Observations};
-use catena::index::{OutputIndex, RowIndex};
+use catena::data::{Dataset, InputPoints, Observations};
+use catena::index::{GroupIndex, OutputIndex, RowIndex};
 
 use crate::error::FitError;
 use crate::fit::Fit;
@@ -19,9 +19,9 @@ pub struct NewRows {
     pub conflict: Option<(RowIndex, OutputIndex, f64)>,
 }
 
-/// The inputs of a row, to the bit; the two zeros are equal.
-fn key(point: &[f64]) -> Vec<u64> {
-    point.iter().map(|value| (value + 0.0).to_bits()).collect()
+/// The group and the inputs of a row, to the bit; the two zeros are equal.
+fn key(inputs: &InputPoints, row: RowIndex) -> (Option<GroupIndex>, Vec<u64>) {
+    (inputs.group(row), inputs.point(row).iter().map(|value| (value + 0.0).to_bits()).collect())
 }
 
 impl Fit {
@@ -32,11 +32,11 @@ impl Fit {
     /// If rows cannot be selected, which is an error of this library.
     pub fn new_rows(&self, more: &Dataset) -> Result<NewRows, FitError> {
         let own = self.table();
-        let mut known: HashMap<Vec<u64>, Vec<RowIndex>> = HashMap::new();
+        let mut known: HashMap<_, Vec<RowIndex>> = HashMap::new();
         for row in own.inputs().rows() {
-            known.entry(key(own.inputs().point(row))).or_default().push(row);
+            known.entry(key(own.inputs(), row)).or_default().push(row);
         }
-        let rows_at = |row: RowIndex| known.get(&key(more.inputs().point(row)));
+        let rows_at = |row: RowIndex| known.get(&key(more.inputs(), row));
         let values_at = |row: RowIndex, output: OutputIndex| {
             let rows = rows_at(row).map_or(&[][..], Vec::as_slice);
             let cells = rows.iter().flat_map(|row| own.observations().row(*row));

@@ -57,7 +57,8 @@ pub use options::{
 };
 pub use power::{LARGEST_EXPONENT, PowerTransform};
 pub use prepare::{
-    InputUnits, OutputTransform, Point, Predictive, Preparation, median_gap, rows_with_a_cell,
+    InputUnits, OutputTransform, Point, Predictive, Preparation, median_gap, median_gap_within_groups,
+    rows_with_a_cell,
 };
 pub use size::{FitSize, QuerySize};
 pub use stack::{Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule};

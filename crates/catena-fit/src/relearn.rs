@@ -42,7 +42,8 @@ impl Fit {
         let values = |table: &Dataset| table.inputs().values().to_vec();
         let last = values(&self.parts.table).into_iter().fold(f64::NEG_INFINITY, f64::max);
         let first = values(more).into_iter().fold(f64::INFINITY, f64::min);
-        if !self.parts.is_line() || first <= last {
+        // In groups, new rows need not follow those of their own group.
+        if !self.parts.is_line() || first <= last || table.inputs().groups().is_some() {
             return Ok(vec![]);
         }
         let prepared = preparation.dataset(table)?;

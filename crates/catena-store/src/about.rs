@@ -2,6 +2,7 @@
 
 use catena_io::read::CellOptions;
 use catena_io::select::{Frame, Input, LongColumns};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The table of a fit, without its numbers.
@@ -15,12 +16,31 @@ pub struct About {
     pub outputs: Vec<String>,
     /// The columns of a long table; `None` for a wide one.
     pub long: Option<LongColumns>,
+    /// The columns that name groups, and the names of each group; `None` for one table.
+    pub groups: Option<GroupNames>,
     /// Columns with the known noise of each output; empty if there are none.
     pub noise_columns: Vec<String>,
     /// How the cells of the table were said to be written; new tables are read in the same way.
     pub cells: CellOptions,
     /// Data of the program that saved the model; other programs keep it unchanged.
     pub caller: Option<Value>,
+}
+
+/// The groups of a table, without their rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupNames {
+    /// The columns that name the group of a row.
+    pub columns: Vec<String>,
+    /// The names of each group, one per column, in the order of [`GroupIndex`](catena::index::GroupIndex).
+    pub names: Vec<Vec<String>>,
+}
+
+impl GroupNames {
+    /// The groups of a frame; `None` for one table.
+    pub fn of(frame: &Frame) -> Option<Self> {
+        let groups = frame.groups.as_ref()?;
+        Some(Self { columns: groups.columns.clone(), names: groups.names.clone() })
+    }
 }
 
 impl About {
@@ -32,6 +52,7 @@ impl About {
             inputs: frame.inputs.iter().map(input).collect(),
             outputs: frame.outputs.clone(),
             long: long.cloned(),
+            groups: GroupNames::of(frame),
             noise_columns: noise_columns.to_vec(),
             cells: CellOptions::default(),
             caller: None,

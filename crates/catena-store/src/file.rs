@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use catena::data::{Cell, Dataset, InputPoints, Observations};
+use catena::index::GroupIndex;
 use catena::model::Lmc;
 use catena_fit::parts::{LatentKind, PlainModel};
 use catena_fit::{
@@ -20,7 +21,7 @@ use serde_json::Value;
 
 use crate::members::{self, ComponentHeader, MemberHeader};
 use crate::validation::Numbers;
-use crate::{About, StoreError};
+use crate::{About, GroupNames, StoreError};
 
 /// A fit and the description of its table.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ struct Header {
     inputs: Vec<InputHeader>,
     outputs: Vec<String>,
     long: Option<[String; 3]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    groups: Option<GroupNames>,
     noise_columns: Vec<String>,
     #[serde(default, skip_serializing_if = "CellOptions::is_default")]
     cells: CellOptions,
@@ -125,7 +128,19 @@ pub fn to_bytes(fit: &Fit, about: &About) -> Result<Vec<u8>, StoreError> {
 /// Never, for a valid table.
 pub fn data_digest(table: &Dataset) -> Result<Digest, StoreError> {
     let (inputs, values) = data_arrays(table)?;
-    Ok(Digest::of_arrays([("inputs", &inputs), ("values", &values)]))
+    Ok(digest(&inputs, &values, group_array(table).as_ref()))
+}
+
+/// The digest of the arrays of a table; a table without groups has none of theirs.
+fn digest(inputs: &Array, values: &Array, groups: Option<&Array>) -> Digest {
+    let arrays = [("inputs", inputs), ("values", values)];
+    Digest::of_arrays(arrays.into_iter().chain(groups.map(|groups| ("groups", groups))))
+}
+
+/// The group of each row, if rows have groups.
+fn group_array(table: &Dataset) -> Option<Array> {
+    let groups = table.inputs().groups()?;
+    Some(Array::from_f64(groups.iter().map(|group| group.get() as f64).collect()))
 }
 
 fn data_arrays(table: &Dataset) -> Result<(Array, Array), ModelFileError> {
@@ -161,6 +176,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         inputs: about.inputs.iter().map(input).collect(),
         outputs: about.outputs.clone(),
         long: about.long.as_ref().map(|long| [long.time.clone(), long.series.clone(), long.value.clone()]),
+        groups: about.groups.clone(),
         noise_columns: about.noise_columns.clone(),
         cells: about.cells.clone(),
         caller: about.caller.clone(),
@@ -179,12 +195,16 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
     Header::deserialize(&header).map_err(|_| StoreError::NotFinite)?;
     let mut container = Container::new(header);
     let (inputs, values) = data_arrays(table)?;
-    container.data_digest = Some(Digest::of_arrays([("inputs", &inputs), ("values", &values)]));
+    let groups = group_array(table);
+    container.data_digest = Some(digest(&inputs, &values, groups.as_ref()));
     let mut add = |name: &str, array: Array| container.arrays.insert(name.to_owned(), array);
     let shape = [model.n_outputs(), model.mixing().n_shared()];
     let PlainModel { length_scales, shapes, shared, private, noise, .. } = plain;
     add("inputs", inputs);
     add("values", values);
+    if let Some(groups) = groups {
+        add("groups", groups);
+    }
     if shapes.iter().any(Option::is_some) {
         add("shapes", Array::from_f64(shapes.iter().map(|shape| shape.unwrap_or(f64::NAN)).collect()));
     }
@@ -277,8 +297,21 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         return Err(broken("the header has scales or a summary for another number of outputs"));
     }
     let n_rows = inputs.len() / n_inputs;
-    let inputs =
+    let mut inputs =
         InputPoints::new(n_rows, n_inputs, inputs).map_err(|_| broken("the inputs are not a table"))?;
+    if let Some(known) = &header.groups {
+        let n_groups = known.names.len();
+        let is_named = known.names.iter().all(|names| names.len() == known.columns.len());
+        let groups = numbers("groups")?;
+        let is_group = |number: &f64| *number >= 0.0 && number.fract() == 0.0 && *number < n_groups as f64;
+        if !is_named || !groups.iter().all(is_group) {
+            return Err(broken("a row is of a group without a name"));
+        }
+        let groups = groups.into_iter().map(|number| GroupIndex::new(number as usize)).collect();
+        inputs = inputs.with_groups(groups).map_err(|_| broken("the groups are not those of the rows"))?;
+    } else if container.arrays.contains_key("groups") {
+        return Err(broken("the header does not name the groups"));
+    }
     let values = numbers("values")?;
     let mut observations = Observations::from_dense(n_rows, n_outputs, &values)
         .map_err(|_| broken("the values are not a table"))?;
@@ -366,6 +399,7 @@ fn about_of(header: &Header) -> About {
         inputs: header.inputs.iter().map(input).collect(),
         outputs: header.outputs.clone(),
         long: header.long.clone().map(|[time, series, value]| LongColumns { time, series, value }),
+        groups: header.groups.clone(),
         noise_columns: header.noise_columns.clone(),
         cells: header.cells.clone(),
         caller: header.caller.clone(),

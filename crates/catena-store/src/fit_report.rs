@@ -1,8 +1,8 @@
 //! Fills a [`Report`] with the numbers, predictions and warnings of a fit.
 
 use catena_fit::{
-    ComponentSummary, Fit, HeldOut, LatentSummary, PowerTransform, Predictive, Quantity, StructureOption,
-    SumSummary, Summary,
+    ComponentSummary, Fit, FitError, HeldOut, LatentSummary, PowerTransform, Predictive, Quantity,
+    StructureOption, SumSummary, Summary,
 };
 use catena_io::FileName;
 use catena_io::select::Input;
@@ -24,6 +24,10 @@ const MOST_EDGES: usize = 50_000;
 /// If a prediction overflows or the report is inconsistent.
 pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<String, StoreError> {
     let file = FileName::from(std::path::Path::new(&about.data));
+    if about.groups.is_some() {
+        let what = "has no page yet; save predictions instead";
+        return Err(StoreError::Fit { file, cause: Box::new(FitError::Groups { what }) });
+    }
     let failed = |cause| StoreError::Fit { file: file.clone(), cause: Box::new(cause) };
     let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
     let summary = fit.summary();

@@ -16,7 +16,7 @@ mod parameters;
 pub mod report;
 mod validation;
 
-pub use about::About;
+pub use about::{About, GroupNames};
 pub use error::StoreError;
 pub use file::{Model, data_digest, from_bytes, load, load_parts, save, save_under, to_bytes};
 pub use fit_report::page;

@@ -1,4 +1,4 @@
-//! Distinct types for rows, positions, outputs and latents.
+//! Distinct types for rows, groups, positions, outputs and latents.
 
 use std::fmt;
 
@@ -33,7 +33,11 @@ index_type! {
     RowIndex
 }
 index_type! {
-    /// A position in the structure's visiting order; position 0 is the root, and a parent precedes its children.
+    /// A group of rows that is independent of all other groups.
+    GroupIndex
+}
+index_type! {
+    /// A position in the structure's visiting order; position 0 is a root, and a parent precedes its children.
     Position
 }
 index_type! {

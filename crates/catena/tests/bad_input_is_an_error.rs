@@ -141,7 +141,7 @@ fn structures_that_are_none() {
     assert_eq!(error, StructureError::UnknownRow { row: RowIndex::new(7), n_rows: 3 });
     let parents = |list: [Option<usize>; 3]| list.map(|row| row.map(RowIndex::new));
     let error = Tree::from_parents(&inputs, &parents([None, None, Some(0)])).unwrap_err();
-    assert_eq!(error, StructureError::NotOneRoot { found: 2 });
+    assert_eq!(error, StructureError::NotOneRoot { found: 2, n_groups: 1 });
     let error = Tree::from_parents(&inputs, &parents([None, Some(2), Some(1)])).unwrap_err();
     assert_eq!(error, StructureError::NotConnected { row: RowIndex::new(1) });
     let error = Tree::from_parents(&inputs, &parents([None, Some(9), Some(1)])).unwrap_err();

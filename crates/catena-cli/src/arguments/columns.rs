@@ -23,6 +23,9 @@ pub(crate) struct Columns {
     /// The table is in long format, one row per value: names of the time, series and value columns.
     #[arg(long, value_name = "TIME,SERIES,VALUE", value_parser = values::long_columns, conflicts_with = "inputs")]
     pub(crate) long: Option<LongColumns>,
+    /// Columns that name the group of each row, such as a station or a patient: groups are independent tables with one model.
+    #[arg(long, value_name = "COLUMN,COLUMN", value_delimiter = ',', value_parser = values::column)]
+    pub(crate) group: Vec<String>,
     /// Columns with the known noise standard deviation of every cell: one per output, or OUTPUT=COLUMN.
     #[arg(long, value_name = "E,F", value_delimiter = ',', value_parser = values::column)]
     pub(crate) noise_columns: Vec<String>,
@@ -48,7 +51,13 @@ impl Columns {
     pub(crate) fn read_options(&self, path: &Path) -> ReadOptions {
         ReadOptions {
             format: Format::of_path(path).or(self.format),
-            text_columns: self.long.iter().map(|columns| columns.series.clone()).collect(),
+            text_columns: self
+                .long
+                .iter()
+                .map(|columns| &columns.series)
+                .chain(&self.group)
+                .cloned()
+                .collect(),
             cells: self.cells(),
             sheet: self.sheet.clone(),
             ..ReadOptions::default()
@@ -66,6 +75,7 @@ impl Columns {
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             long: self.long.clone(),
+            groups: self.group.clone(),
             noise_columns: self.noise_columns.clone(),
             ..Selection::default()
         }

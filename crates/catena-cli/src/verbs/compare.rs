@@ -86,6 +86,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = printing.console();
     let request = FitRequest::new(&arguments.model)?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
+    if source.frame.groups.is_some() {
+        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "compare" });
+    }
     let Some(options) = request.for_table(&source.frame, "compare", *printing)? else { return Ok(()) };
     let too_few = || CliError::TooFewCells { file: source.frame.file.clone() };
     let block = block_cells(arguments, &source)?;

@@ -1,10 +1,12 @@
 //! `forecast`: predicts the rows after the last row of a table.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use catena::data::InputPoints;
 use catena_fit::{
-    FitError, FitOptions, MOST_OUTPUTS, MemoryLimit, QuerySize, StructureOption, TimeOptions, median_gap,
+    FitError, FitOptions, MOST_OUTPUTS, MemoryLimit, QuerySize, StructureOption, TimeOptions,
+    median_gap_within_groups,
 };
 use catena_io::select::{Frame, Input, LongColumns};
 use catena_io::table::{Column, ColumnData, Table, TextColumn};
@@ -21,7 +23,7 @@ use crate::error::CliError;
 use crate::learning::{FitRequest, warn};
 use crate::model_table::warn_outside;
 use crate::predictions::{predicted_outputs, write_predictions};
-use crate::source::{Text, open};
+use crate::source::{Text, group_indices, input_points, open};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -81,13 +83,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     )?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
     let steps = steps_ahead(arguments, &source.frame)?;
+    if arguments.paths.is_some() && source.frame.groups.is_some() {
+        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "--paths" });
+    }
     if arguments.paths.is_some() && names_of(&source.frame, columns.long.as_ref()).contains(&PATH) {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });
     }
     choose_time(&mut request.options, &source.frame, console);
     let n_outputs = source.frame.n_outputs();
     let query = QuerySize {
-        n_points: steps.count,
+        n_points: steps.lasts.len().saturating_mul(steps.count),
         n_per_point: if arguments.paths.is_some() { n_outputs } else { n_outputs * prediction.n_columns() },
         n_draws: arguments.paths,
     };
@@ -101,7 +106,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let times = steps.times();
     let Some(fit) = request.learn(&source, "forecast", *printing)? else { return Ok(()) };
     warn(&fit, console);
-    let points = InputPoints::from_column(times.clone());
+    let mut points = InputPoints::from_column(times.clone());
+    if source.frame.groups.is_some() {
+        points = points.and_then(|points| points.with_groups(group_indices(&steps.groups())));
+    }
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;
     let about = About::new(&source.frame, columns.long.as_ref(), &[]);
     warn_outside(&fit, &about, &points, console);
@@ -114,7 +122,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         let predictive =
             fit.predict(&points, prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
         let outputs = predicted_outputs(&source.frame.outputs, &predictive, prediction);
-        write_predictions(vec![input.column_of(&times)], outputs, columns.long.as_ref(), &target)?;
+        let names = source.frame.groups.iter().flat_map(|groups| groups.columns_of(&steps.groups()));
+        let inputs = names.chain([input.column_of(&times)]).collect();
+        write_predictions(inputs, outputs, columns.long.as_ref(), &target)?;
     }
     printing.summary(&fit)
 }
@@ -169,7 +179,9 @@ fn choose_time(options: &mut FitOptions, frame: &Frame, console: Console) {
     if options.time.is_some() || !leaves_open(options) {
         return;
     }
-    if frame.n_outputs() <= MOST_OUTPUTS {
+    if frame.groups.is_some() {
+        console.say("groups: using Mat\u{e9}rn kernels, whose forecasts return to the mean");
+    } else if frame.n_outputs() <= MOST_OUTPUTS {
         options.time = Some(TimeOptions::default());
     } else {
         console.say(format!(
@@ -186,9 +198,10 @@ fn leaves_open(options: &FitOptions) -> bool {
     by_messages && on_chain && nothing_given && options.latents.is_none() && options.private.is_none()
 }
 
-/// The rows of a forecast: equal steps after the last row.
+/// The rows of a forecast: equal steps after the last row of each group, or of the table.
 struct Steps {
-    last: f64,
+    /// The groups and their last inputs.
+    lasts: Vec<(u32, f64)>,
     step: f64,
     count: usize,
 }
@@ -196,7 +209,13 @@ struct Steps {
 impl Steps {
     /// The inputs of the rows.
     fn times(&self) -> Vec<f64> {
-        (1..=self.count).map(|ahead| self.last + ahead as f64 * self.step).collect()
+        let ahead = |last: f64| (1..=self.count).map(move |ahead| last + ahead as f64 * self.step);
+        self.lasts.iter().flat_map(|(_, last)| ahead(*last)).collect()
+    }
+
+    /// The groups of the rows.
+    fn groups(&self) -> Vec<u32> {
+        self.lasts.iter().flat_map(|(group, _)| std::iter::repeat_n(*group, self.count)).collect()
     }
 }
 
@@ -215,14 +234,19 @@ fn steps_ahead(arguments: &Arguments, frame: &Frame) -> Result<Steps, CliError> 
     if n_steps > MOST_STEPS as f64 {
         return Err(CliError::LongHorizon { horizon, step: step_text, n_steps, limit: MOST_STEPS });
     }
-    let last = input.values.iter().fold(f64::NEG_INFINITY, |last, x| last.max(*x));
-    Ok(Steps { last, step, count: n_steps as usize })
+    let mut lasts = BTreeMap::new();
+    for (row, x) in input.values.iter().enumerate() {
+        let group = frame.groups.as_ref().map_or(0, |groups| groups.of_row[row]);
+        let last = lasts.entry(group).or_insert(f64::NEG_INFINITY);
+        *last = x.max(*last);
+    }
+    Ok(Steps { lasts: lasts.into_iter().collect(), step, count: n_steps as usize })
 }
 
 fn step_of(arguments: &Arguments, frame: &Frame, input: &Input) -> Result<f64, CliError> {
     let Some(text) = &arguments.step else {
-        return median_gap(&input.values)
-            .ok_or_else(|| CliError::NoStep { file: frame.file.clone(), column: input.name.clone() });
+        let gap = input_points(frame).ok().and_then(|points| median_gap_within_groups(&points));
+        return gap.ok_or_else(|| CliError::NoStep { file: frame.file.clone(), column: input.name.clone() });
     };
     if input.time.is_some() {
         return Ok(text.parse::<Duration>()?.seconds());

@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use catena::index::GroupIndex;
 use catena_fit::FitError;
 use catena_io::FileName;
 use catena_io::read::Format;
-use catena_io::select::Input;
-use catena_store::{Model, load};
+use catena_io::select::{Frame, Groups, Input};
+use catena_io::table::Column;
+use catena_store::{About, Model, load};
 use clap::Args;
 
 use crate::arguments::{PredictionOptions, Printing, TableTarget, format};
+use crate::console::{Console, counted};
 use crate::error::CliError;
 use crate::model_table::{points, read_points, warn_outside};
 use crate::predictions::{predicted_outputs, write_predictions};
@@ -58,17 +61,45 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
                 let along: Vec<f64> = values.iter().skip(at).step_by(dim).copied().collect();
                 input.column_of(&along)
             };
-            let columns = about.inputs.iter().enumerate().map(column).collect();
+            let own = fit.table().inputs().groups().map(numbers);
+            let mut columns = group_columns(&about, own.as_deref());
+            columns.extend(about.inputs.iter().enumerate().map(column));
             (columns, fit.predict_rows(prediction.quantity()).map_err(failed)?)
         }
         Some(path) => {
             let frame = read_points(path, &about, *format, console)?;
             let points = points(&frame)?;
             warn_outside(&fit, &about, &points, console);
-            (frame.to_input_columns(), fit.predict(&points, prediction.quantity()).map_err(failed)?)
+            warn_of_new_groups(&frame, &about, console);
+            let columns = frame.groups.iter().flat_map(|groups| groups.columns_of(&groups.of_row));
+            let columns = columns.chain(frame.to_input_columns()).collect();
+            (columns, fit.predict(&points, prediction.quantity()).map_err(failed)?)
         }
     };
     let outputs = predicted_outputs(&about.outputs, &predictive, prediction);
     write_predictions(columns, outputs, about.long.as_ref(), &target)?;
     printing.summary(&fit)
+}
+
+/// The numbers of groups.
+fn numbers(groups: &[GroupIndex]) -> Vec<u32> {
+    groups.iter().map(|group| group.get() as u32).collect()
+}
+
+/// The columns that name the groups of the model's rows; none for one table.
+fn group_columns(about: &About, of_row: Option<&[u32]>) -> Vec<Column> {
+    let (Some(known), Some(of_row)) = (&about.groups, of_row) else { return vec![] };
+    let groups = Groups { columns: known.columns.clone(), names: known.names.clone(), of_row: vec![] };
+    groups.columns_of(of_row)
+}
+
+/// Warns of groups that the model does not have.
+fn warn_of_new_groups(frame: &Frame, about: &About, console: Console) {
+    let (Some(found), Some(known)) = (&frame.groups, &about.groups) else { return };
+    let Some(first) = found.names.get(known.names.len()) else { return };
+    let new = counted(found.names.len() - known.names.len(), "group");
+    console.say(format!(
+        "warning: {new} without rows in the model, such as {}; predictions there come from the prior",
+        first.join(", ")
+    ));
 }

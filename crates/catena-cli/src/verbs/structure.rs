@@ -64,6 +64,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let table = read_table(data, &columns.read_options(data), console)?;
     // A structure needs no outputs.
     let source = choose(table, &Selection { inputs_only: true, ..columns.selection() }, console)?;
+    if source.frame.groups.is_some() {
+        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "structure" });
+    }
     let failed = |error: StructureError| source.in_user_terms(FitError::Structure(error));
     let scaled =
         scaled(&points(&source.frame)?).map_err(|error| source.in_user_terms(FitError::Data(error)))?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use catena::data::Dataset;
 use catena_fit::{Budget, Fit, FitOptions, NewRows};
 use catena_io::read::Format;
-use catena_store::{Model, length_text, load, save_under};
+use catena_store::{About, GroupNames, Model, length_text, load, save_under};
 use clap::Args;
 
 use crate::arguments::{Printing, check_apart, format, lock_model_target};
@@ -68,6 +68,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let lock = lock_model_target(output)?;
     let Model { fit, about } = load(model)?;
     let source = read_rows(new, &about, *format, console)?;
+    // Groups that are new are part of the model from now on.
+    let about = About { groups: GroupNames::of(&source.frame), ..about };
     let given = source.dataset()?;
     let new_rows = if *append { None } else { Some(unknown_rows(&fit, &given, &source)?) };
     let n_known = new_rows.as_ref().map_or(0, |new| given.n_rows() - new.rows.len());

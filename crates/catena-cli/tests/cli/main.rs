@@ -7,6 +7,7 @@ mod everyday;
 mod files;
 mod filling;
 mod forecasting;
+mod groups;
 mod harness;
 mod in_blocks;
 mod interrupts;

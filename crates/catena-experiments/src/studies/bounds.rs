@@ -6,7 +6,7 @@ use catena::diagnostics::{Distortion, PairSampling, covariance_gap_bound};
 use catena::kernel::{Kernel, StateKind};
 use catena::structure::{Start, greedy_chain};
 use catena::units::Variance;
-use catena_fit::{Budget, FitOptions, KernelPair, StructureOption, fit};
+use catena_fit::{Budget, FitOptions, KernelPair, StructureOption, TransformOptions, fit};
 use catena_methods::bounds::{Sides, covariance_gap, latent_gap, posterior_gap};
 use catena_studies::sensor_study::sensor_study_of;
 use catena_studies::study::Study;
@@ -129,7 +129,7 @@ fn learned(study: &Study) -> Result<Record, ExperimentError> {
         latents: Some(study.model.n_latents()),
         private: Some(false),
         kernel: Some(KernelPair { shared: Kernel::Matern32, private: Kernel::Matern32 }),
-        transforms: false,
+        transforms: TransformOptions::NONE,
         budget: Budget::Quick,
         ..FitOptions::default()
     };

@@ -13,7 +13,7 @@ use crate::families::{FamilyChoice, check_requested, choose};
 use crate::method_selection::select_method;
 use crate::methods::{learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
-use crate::options::FitOptions;
+use crate::options::{FitOptions, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
 use crate::scores::Scores;
 use crate::size::FitSize;
@@ -54,6 +54,7 @@ fn chosen(
     };
     options.check_size(FitSize::of(table))?;
     check_requested(table, options)?;
+    check_groups(table, options)?;
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
         return Ok((finish(table, model, options, monitor)?, None));
@@ -88,6 +89,7 @@ fn chosen(
         }
     }
     let FamilyChoice { family, transforms, tried, mut reasons, mut held_out, .. } = choice;
+    reasons.extend(groups_reason(table));
     reasons.extend(copies_reason(n_copies));
     announce(monitor, Stage::Structure, 0.0);
     let preparation = Preparation::fitted(&distinct, units, &transforms)?;
@@ -132,6 +134,32 @@ fn chosen(
     let model = learned.model.clone();
     let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination };
     Ok((finish(table, model, options, monitor)?, comparison))
+}
+
+/// Refuses what does not know groups.
+fn check_groups(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
+    if table.inputs().groups().is_none() {
+        return Ok(());
+    }
+    let is_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
+    let refused = [
+        (table.inputs().dim() > 1, "needs a single input; choose one with --inputs"),
+        (!options.method.is_message_passing(), "needs message passing; leave the method out"),
+        (!is_chain, "needs the sorted chain; leave the structure out"),
+        (options.candidates.is_some(), "has no candidate points; leave them out"),
+    ];
+    match refused.into_iter().find(|(is_requested, _)| *is_requested) {
+        Some((_, what)) => Err(FitError::Groups { what }),
+        None => Ok(()),
+    }
+}
+
+/// The decision about groups, if there are any.
+fn groups_reason(table: &Dataset) -> Option<String> {
+    table.inputs().groups().map(|_| {
+        let n_groups = table.inputs().n_groups();
+        format!("{n_groups} groups share means, scales and parameters; each has states of its own")
+    })
 }
 
 /// The decision about copied cells, if there are any.

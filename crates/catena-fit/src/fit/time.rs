@@ -36,6 +36,7 @@ pub(super) fn fit(
                 && requested.spec.as_ref().is_some_and(TimeSpec::has_own_season),
             "with more than 16 outputs must share its seasons; write shared(24h) instead of qp(24h)",
         ),
+        (table.inputs().groups().is_some(), "does not know groups yet"),
         (!options.method.is_message_passing(), "supports message passing only"),
         (
             !matches!(options.structure, StructureOption::Auto | StructureOption::Chain),

@@ -4,7 +4,7 @@ use catena::data::Observations;
 use catena::index::{OutputIndex, RowIndex};
 use rand_chacha::ChaCha8Rng;
 
-use super::cell::{HeldOutCell, can_be_held_out};
+use super::cell::{GroupEnds, HeldOutCell, can_be_held_out};
 use super::random::{below, uniform};
 
 /// The fraction of an output's cells that is held out.
@@ -16,7 +16,7 @@ const LONGEST: f64 = 0.2;
 /// of the rows: short gaps alone do not reveal overconfidence, and long ones alone say little about single cells.
 pub(super) fn random_blocks(
     observations: &Observations,
-    rows: &[RowIndex],
+    (rows, groups): (&[RowIndex], &GroupEnds),
     outputs: &[OutputIndex],
     generator: &mut ChaCha8Rng,
 ) -> Vec<HeldOutCell> {
@@ -28,13 +28,17 @@ pub(super) fn random_blocks(
         if !can_be[output.get()] {
             continue;
         }
-        let longest = (places.len() as f64 * LONGEST).max(1.0);
+        // The longest is a fraction of the cells of the group that has most.
+        let by_group = places.chunk_by(|a, b| groups.around(*a) == groups.around(*b));
+        let longest = (by_group.map(<[usize]>::len).max().unwrap_or(0) as f64 * LONGEST).max(1.0);
         let mut left = ((places.len() as f64 * SHARE) as usize).max(1);
         let mut is_left = vec![true; places.len()];
         while left > 0 {
             let length = (longest.powf(uniform(generator)) as usize).clamp(1, left);
             let begin = below(generator, places.len() - length + 1);
-            for at in begin..begin + length {
+            // A block ends with its group.
+            let end_of_group = groups.around(places[begin]).end;
+            for at in (begin..begin + length).take_while(|&at| places[at] < end_of_group) {
                 if std::mem::replace(&mut is_left[at], false) {
                     held_out.push((places[at], number, n_blocks));
                     left -= 1;
@@ -59,7 +63,12 @@ mod tests {
         let outputs = [OutputIndex::new(0), OutputIndex::new(1)];
         let mut lengths = vec![];
         for seed in 0..10 {
-            let cells = random_blocks(&observations, &rows, &outputs, &mut ChaCha8Rng::seed_from_u64(seed));
+            let cells = random_blocks(
+                &observations,
+                (&rows, &GroupEnds::one(rows.len())),
+                &outputs,
+                &mut ChaCha8Rng::seed_from_u64(seed),
+            );
             assert_eq!(cells.len(), 2 * 150);
             lengths.extend(cells.chunk_by(|a, b| a.2 == b.2).map(<[_]>::len));
         }

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::blocks::random_blocks;
-use super::cell::{HeldOutCell, can_be_held_out};
+use super::cell::{GroupEnds, HeldOutCell, can_be_held_out};
 use super::gaps::{GapPattern, SampleCells};
 use super::neighborhoods::Neighborhoods;
 use super::random::uniform;
@@ -42,9 +42,14 @@ impl Fold {
         let rows = rows_in_order(dataset);
         let outputs = outputs_in_order(observations, &rows);
         let mut times_held_out = vec![0_u8; rows.len() * n_outputs];
-        let sample = SampleCells::of(&rows, &outputs, observations);
+        let ends = GroupEnds::of(inputs, &rows);
+        let sample = SampleCells::of(&rows, &outputs, observations).within(ends.clone());
         let gaps = match inputs.dim() {
-            1 => GapPattern::of(&rows_in_order(table), &outputs, table.observations(), &sample),
+            1 => {
+                let rows = rows_in_order(table);
+                let ends = GroupEnds::of(table.inputs(), &rows);
+                GapPattern::of(&rows, &outputs, table.observations(), &sample).map(|gaps| gaps.within(ends))
+            }
             _ => GapPattern::of(&rows, &outputs, observations, &sample),
         };
         let neighborhoods = (gaps.is_some() && inputs.dim() > 1).then(|| Neighborhoods::new(inputs, &rows));
@@ -57,7 +62,7 @@ impl Fold {
                     gaps.among_neighbors(&sample, neighborhoods, &mut times_held_out, &mut generator)
                 }
                 (None, _) if inputs.dim() == 1 => {
-                    random_blocks(observations, &rows, &outputs, &mut generator)
+                    random_blocks(observations, (&rows, &ends), &outputs, &mut generator)
                 }
                 (None, _) => scattered(observations, &rows, &outputs, &mut generator),
             };
@@ -88,7 +93,7 @@ impl Fold {
     }
 }
 
-/// Rows sorted by their inputs, then by their cells.
+/// Rows sorted by their groups and inputs, then by their cells.
 fn rows_in_order(dataset: &Dataset) -> Vec<RowIndex> {
     let (inputs, observations) = (dataset.inputs(), dataset.observations());
     let mut rows: Vec<RowIndex> = inputs.rows().collect();
@@ -96,7 +101,8 @@ fn rows_in_order(dataset: &Dataset) -> Vec<RowIndex> {
     rows.sort_by(|&a, &b| {
         let coordinates = inputs.point(a).iter().zip(inputs.point(b));
         let by_inputs = coordinates.map(|(x, y)| x.total_cmp(y)).find(|order| order.is_ne());
-        by_inputs.unwrap_or_else(|| sum(a).total_cmp(&sum(b)))
+        let by_group = Some(inputs.group(a).cmp(&inputs.group(b))).filter(|order| order.is_ne());
+        by_group.or(by_inputs).unwrap_or_else(|| sum(a).total_cmp(&sum(b)))
     });
     rows
 }

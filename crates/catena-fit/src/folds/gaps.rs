@@ -4,7 +4,7 @@ use catena::data::Observations;
 use catena::index::{OutputIndex, RowIndex};
 use rand_chacha::ChaCha8Rng;
 
-use super::cell::{HeldOutCell, can_be_held_out};
+use super::cell::{GroupEnds, HeldOutCell, can_be_held_out};
 use super::neighborhoods::Neighborhoods;
 use super::random::below;
 
@@ -29,6 +29,7 @@ pub(super) struct GapPattern {
     is_there: Vec<bool>,
     /// Missing cells of outputs that have cells held out, as indices of `is_there`.
     missing: Vec<usize>,
+    groups: GroupEnds,
 }
 
 /// The cells of a sample of the table from which cells are held out.
@@ -37,6 +38,7 @@ pub(super) struct SampleCells {
     n_rows: usize,
     /// Whether cells of each output are held out, in the order of the fold.
     can_be_held_out: Vec<bool>,
+    groups: GroupEnds,
 }
 
 /// The progress of one fold.
@@ -72,7 +74,13 @@ impl SampleCells {
             is_there: observed(rows, outputs, observations),
             n_rows: rows.len(),
             can_be_held_out: outputs.iter().map(|output| can_be[output.get()]).collect(),
+            groups: GroupEnds::one(rows.len()),
         }
+    }
+
+    /// The same cells with groups of rows: no gap goes on in the next group.
+    pub(super) fn within(self, groups: GroupEnds) -> Self {
+        Self { groups, ..self }
     }
 }
 
@@ -88,7 +96,13 @@ impl GapPattern {
         let is_missing = |&cell: &usize| !is_there[cell] && sample.can_be_held_out[cell % n_outputs];
         let missing: Vec<usize> = (0..is_there.len()).filter(is_missing).collect();
         let is_telling = missing.len() as f64 >= TELLING * is_there.len() as f64;
-        is_telling.then_some(Self { n_outputs, is_there, missing })
+        let groups = GroupEnds::one(rows.len());
+        is_telling.then_some(Self { n_outputs, is_there, missing, groups })
+    }
+
+    /// The same pattern with groups of rows: no gap goes on in the next group.
+    pub(super) fn within(self, groups: GroupEnds) -> Self {
+        Self { groups, ..self }
     }
 
     fn n_rows(&self) -> usize {
@@ -99,8 +113,9 @@ impl GapPattern {
     fn around(&self, cell: usize) -> std::ops::Range<usize> {
         let (place, output) = (cell / self.n_outputs, cell % self.n_outputs);
         let is_there = |place: &usize| self.is_there[place * self.n_outputs + output];
-        let begin = (0..place).rev().find(is_there).map_or(0, |before| before + 1);
-        let end = (place..self.n_rows()).find(is_there).unwrap_or(self.n_rows());
+        let group = self.groups.around(place);
+        let begin = (group.start..place).rev().find(is_there).map_or(group.start, |before| before + 1);
+        let end = (place..group.end).find(is_there).unwrap_or(group.end);
         begin..end
     }
 
@@ -133,13 +148,15 @@ impl GapPattern {
         times_held_out: &mut [u8],
         generator: &mut ChaCha8Rng,
     ) -> Vec<HeldOutCell> {
-        let longest = ((sample.n_rows as f64 * LONGEST) as usize).max(1);
+        let longest = ((sample.groups.largest() as f64 * LONGEST) as usize).max(1);
         self.search(sample, times_held_out).run(generator, |search, cell, generator| {
             let gap = self.around(cell);
             let length = gap.len().min(longest);
             let from = gap.start + below(generator, gap.len() - length + 1);
             let copies = (0..PLACES).map(|_| {
                 let to = below(generator, sample.n_rows - length + 1);
+                // A gap ends with its group.
+                let length = length.min(sample.groups.around(to).end - to);
                 (0..length).map(|step| (from + step, to + step)).collect()
             });
             search.best(cell % self.n_outputs, copies.collect())

@@ -25,7 +25,9 @@ pub(crate) fn representative_rows(dataset: &Dataset, n_rows: usize, seed: u64) -
     }
     let place = |row: RowIndex| dataset.inputs().point(row)[0];
     let mut sorted = all;
-    sorted.sort_by(|&a, &b| place(a).total_cmp(&place(b)));
+    // Groups stay together, so that a window has whole groups.
+    let group = |row: RowIndex| dataset.inputs().group(row);
+    sorted.sort_by(|&a, &b| group(a).cmp(&group(b)).then(place(a).total_cmp(&place(b))));
     let room = sorted.len() - n_rows;
     let begins = (0..WINDOWS).map(|window| window * room / (WINDOWS - 1));
     // The first of the best.

@@ -3,25 +3,25 @@
 use std::collections::HashMap;
 
 use catena::data::{DataError, InputPoints};
-use catena::index::{Position, RowIndex};
-use catena::structure::{AttachedTo, Attachment, StructureError, Tree};
+use catena::index::{GroupIndex, Position, RowIndex};
+use catena::structure::{AttachedTo, Attachment, StructureError, Tree, sorted_chain};
 
 /// The distinct points, and the place of each given point among them.
 pub(crate) fn distinct_points(points: &InputPoints) -> Result<(InputPoints, Vec<usize>), DataError> {
-    let mut place_by_point: HashMap<Vec<u64>, usize> = HashMap::new();
-    let (mut values, mut place_of) = (vec![], Vec::with_capacity(points.n_rows()));
+    let mut place_by_point: HashMap<(Option<GroupIndex>, Vec<u64>), usize> = HashMap::new();
+    let (mut first, mut place_of) = (vec![], Vec::with_capacity(points.n_rows()));
     for row in points.rows() {
         let point = points.point(row);
         // Adding zero makes the two zeros one.
-        let key = point.iter().map(|x| (x + 0.0).to_bits()).collect();
+        let key = (points.group(row), point.iter().map(|x| (x + 0.0).to_bits()).collect());
         let next = place_by_point.len();
         let place = *place_by_point.entry(key).or_insert(next);
         if place == next {
-            values.extend_from_slice(point);
+            first.push(row);
         }
         place_of.push(place);
     }
-    Ok((InputPoints::new(place_by_point.len(), points.dim(), values)?, place_of))
+    Ok((points.select_rows(&first)?, place_of))
 }
 
 /// The structure over all of `inputs`: its own points first, then new ones. On a line new points lie between their neighbors;
@@ -31,6 +31,10 @@ pub(crate) fn with_points(
     tree: &Tree,
     attachment: &Attachment,
 ) -> Result<Tree, StructureError> {
+    if inputs.groups().is_some() {
+        // Rows in groups are on sorted chains, on which a new point follows the points at and before its place.
+        return sorted_chain(inputs)?.with_distance_scale(tree.distance_scale());
+    }
     let new: Vec<(RowIndex, AttachedTo)> =
         inputs.rows().skip(tree.len()).map(|row| (row, attachment.attach(inputs.point(row)))).collect();
     let is_line = !new.iter().any(|(_, place)| matches!(place, AttachedTo::Leaf(_)));

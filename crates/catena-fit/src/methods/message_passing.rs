@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use catena::data::{Dataset, InputPoints};
 use catena::graph::FactorGraph;
+use catena::index::Position;
 use catena::inference::{self, Workspace};
 use catena::kernel::{Kernel, StateKind};
 use catena::live::LivePosterior;
@@ -165,14 +166,19 @@ impl MessagePassingPosterior {
     /// Whether the structure is no approximation: a chain along a single input whose latents are Markov in their states.
     fn is_exact(&self) -> bool {
         let tree = self.graph.tree();
-        let along = || tree.positions().map(|position| self.dataset.inputs().point(tree.row_at(position)));
+        let inputs = self.dataset.inputs();
+        let place = |position: Position| inputs.point(tree.row_at(position))[0];
+        let is_sorted = |sign: f64| {
+            tree.positions()
+                .all(|here| tree.parent(here).is_none_or(|above| sign * place(above) <= sign * place(here)))
+        };
         let is_markov = |latent: &Latent| {
             latent.state() == StateKind::Derivative || latent.kernel() == Some(Kernel::Matern12)
         };
         self.dataset.inputs().dim() == 1
             && tree.is_chain()
             && self.graph.model().latents().iter().all(is_markov)
-            && (along().is_sorted() || along().is_sorted_by(|a, b| a >= b))
+            && (is_sorted(1.0) || is_sorted(-1.0))
     }
 
     fn rows(&self) -> Result<&(Prediction, f64), MethodError> {
@@ -206,7 +212,8 @@ impl MessagePassingPosterior {
     fn paths(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Option<Vec<f64>>, MethodError> {
         let (inputs, tree) = (self.dataset.inputs(), self.graph.tree());
         let last = inputs.values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let is_ahead = inputs.dim() == 1 && at.values().iter().all(|&place| place >= last);
+        let is_ahead =
+            inputs.dim() == 1 && inputs.groups().is_none() && at.values().iter().all(|&place| place >= last);
         let ends_last = tree.positions().last().is_some_and(|end| inputs.point(tree.row_at(end))[0] == last);
         if !(self.has_large_states() && is_ahead && ends_last) {
             return Ok(None);

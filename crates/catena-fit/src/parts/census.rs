@@ -52,7 +52,7 @@ impl Census {
     /// The census of some rows.
     ///
     /// # Errors
-    /// Never for a valid table.
+    /// When rows have groups.
     pub fn of(table: &Dataset) -> Result<Self, FitError> {
         Self::of_transformed(table, &[])
     }
@@ -62,8 +62,11 @@ impl Census {
     /// [`Outline::powers`]: super::Outline::powers
     ///
     /// # Errors
-    /// Never for a valid table.
+    /// When rows have groups.
     pub fn of_transformed(table: &Dataset, powers: &[PowerTransform]) -> Result<Self, FitError> {
+        if table.inputs().groups().is_some() {
+            return Err(FitError::Groups { what: "is not fitted in partitions; fit it on one machine" });
+        }
         let (learned_from, n_copies) = without_copies(table)?;
         let (inputs, dim) = (table.inputs(), table.inputs().dim());
         let column = |at: usize| {

@@ -24,10 +24,15 @@ type Bits = (OutputIndex, u64);
 /// The table without copied cells, and their number.
 pub(crate) fn without_copies(table: &Dataset) -> Result<(Cow<'_, Dataset>, usize), FitError> {
     let (inputs, observations) = (table.inputs(), table.observations());
-    let place = |row: RowIndex| -> Vec<u64> { inputs.point(row).iter().map(|&value| bits(value)).collect() };
+    let place = |row: RowIndex| {
+        (inputs.group(row), inputs.point(row).iter().map(|&value| bits(value)).collect::<Vec<u64>>())
+    };
     let mut rows: Vec<RowIndex> = inputs.rows().collect();
     rows.sort_by_cached_key(|&row| (place(row), row));
-    let groups: Vec<&[RowIndex]> = rows.chunk_by(|&a, &b| inputs.point(a) == inputs.point(b)).collect();
+    let is_same = |&a: &RowIndex, &b: &RowIndex| {
+        inputs.group(a) == inputs.group(b) && inputs.point(a) == inputs.point(b)
+    };
+    let groups: Vec<&[RowIndex]> = rows.chunk_by(is_same).collect();
     let n_outputs = observations.n_outputs();
     let needed = if n_outputs > 1 { 2 } else { 1 };
     let mut copies = vec![];

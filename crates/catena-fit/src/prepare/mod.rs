@@ -18,5 +18,5 @@ pub(crate) use rescale::rescaled;
 pub use rows::rows_with_a_cell;
 pub(crate) use rows::{appended, joined_inputs, rows_by_contents, with_empty_rows};
 pub(crate) use table::{PreparedTable, TableStatistics, constant_outputs};
-pub use units::{InputUnits, OutputTransform, Preparation, median_gap};
+pub use units::{InputUnits, OutputTransform, Preparation, median_gap, median_gap_within_groups};
 pub(crate) use units::{is_in_range, log_volume};

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use catena::data::{Cell, DataError, Dataset, InputPoints, Observations};
 use catena::index::RowIndex;
+use catena::inference::InferenceError;
 
 use crate::error::{FitError, MethodError};
 use crate::options::rows_by_inputs;
@@ -23,7 +24,8 @@ pub(crate) fn rows_by_contents(table: &Dataset) -> Vec<RowIndex> {
     let numbers = |row: RowIndex| cells(row).flat_map(|cell| [cell.output.get() as f64, cell.value]);
     let mut rows = rows_by_inputs(table.inputs());
     // Rows with equal inputs.
-    let is_same = |a: &RowIndex, b: &RowIndex| table.inputs().point(*a) == table.inputs().point(*b);
+    let place = |row: &RowIndex| (table.inputs().group(*row), table.inputs().point(*row));
+    let is_same = |a: &RowIndex, b: &RowIndex| place(a) == place(b);
     for equal in rows.chunk_by_mut(is_same) {
         equal.sort_by(|&a, &b| {
             let mut compared = numbers(a).zip(numbers(b)).map(|(a, b)| a.total_cmp(&b));
@@ -50,9 +52,7 @@ pub(crate) fn appended(table: &Dataset, more: &Dataset) -> Result<Dataset, FitEr
         dataset.inputs().rows().map(|row| dataset.observations().row(row).map(cell).collect()).collect()
     };
     let observations = Observations::from_rows(expected, cells(table).into_iter().chain(cells(more)))?;
-    let inputs = [table.inputs().values(), more.inputs().values()].concat();
-    let n_rows = table.n_rows() + more.n_rows();
-    Ok(Dataset::new(InputPoints::new(n_rows, table.inputs().dim(), inputs)?, observations)?)
+    Ok(Dataset::new(joined_inputs(table.inputs(), more.inputs())?, observations)?)
 }
 
 /// The points of both sets, one after the other.
@@ -62,7 +62,13 @@ pub(crate) fn joined_inputs(rows: &InputPoints, more: &InputPoints) -> Result<In
         return Err(MethodError::InputDim { expected, found });
     }
     let values = [rows.values(), more.values()].concat();
-    Ok(InputPoints::new(rows.n_rows() + more.n_rows(), expected, values)?)
+    let joined = InputPoints::new(rows.n_rows() + more.n_rows(), expected, values)?;
+    match (rows.groups(), more.groups()) {
+        (None, None) => Ok(joined),
+        (Some(groups), Some(others)) => Ok(joined.with_groups([groups, others].concat())?),
+        (Some(_), None) => Err(InferenceError::NoGroups.into()),
+        (None, Some(_)) => Err(InferenceError::UnknownGroups.into()),
+    }
 }
 
 /// The same cells in a table of `n_rows` rows, the new rows empty.

@@ -314,8 +314,18 @@ impl Preparation {
 pub fn median_gap(places: &[f64]) -> Option<f64> {
     let mut sorted = places.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let mut gaps: Vec<f64> =
-        sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
+    median(sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect())
+}
+
+/// The median of the positive gaps between sorted values of the first input within each group; `None` if all are equal.
+pub fn median_gap_within_groups(inputs: &InputPoints) -> Option<f64> {
+    let mut places: Vec<_> = inputs.rows().map(|row| (inputs.group(row), inputs.point(row)[0])).collect();
+    places.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let pairs = places.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+    median(pairs.map(|pair| pair[1].1 - pair[0].1).filter(|gap| *gap > 0.0).collect())
+}
+
+fn median(mut gaps: Vec<f64>) -> Option<f64> {
     let middle = gaps.len() / 2;
     if gaps.is_empty() { None } else { Some(*gaps.select_nth_unstable_by(middle, f64::total_cmp).1) }
 }
@@ -328,7 +338,7 @@ fn input_scales(inputs: &InputPoints, units: InputUnits) -> Vec<(f64, f64)> {
                 .values()
                 .iter()
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(*x), high.max(*x)));
-            let gap = median_gap(inputs.values()).unwrap_or(1.0);
+            let gap = median_gap_within_groups(inputs).unwrap_or(1.0);
             let usable = ((last - first) / gap).is_finite();
             vec![(first, if usable { gap } else { 1.0 })]
         }
@@ -349,7 +359,7 @@ fn with_sorted_columns(inputs: &InputPoints) -> InputPoints {
         sorted.sort_unstable_by(f64::total_cmp);
         values.iter_mut().skip(column).step_by(dim).zip(sorted).for_each(|(value, one)| *value = one);
     }
-    InputPoints::new(inputs.n_rows(), dim, values).unwrap_or_else(|_| inputs.clone())
+    inputs.with_values(dim, values).unwrap_or_else(|_| inputs.clone())
 }
 
 fn scaled_inputs(scales: &[(f64, f64)], inputs: &InputPoints) -> Result<InputPoints, DataError> {

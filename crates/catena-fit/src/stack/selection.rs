@@ -69,6 +69,7 @@ pub(crate) fn stacked<'a>(
         && options.private.is_none()
         && options.kernel.is_none()
         && table.inputs().dim() == 1
+        && table.inputs().groups().is_none()
         && !table.observations().has_cell_noise();
     let Some(best) = comparison.trials.iter().find(|trial| trial.is_chosen) else { return Ok(None) };
     let (cells, gaps) = (comparison.held_out(), comparison.gaps());

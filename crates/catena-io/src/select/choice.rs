@@ -89,15 +89,22 @@ pub struct Decision {
     pub inputs: Vec<Choice>,
     /// Outputs.
     pub outputs: Vec<Choice>,
+    /// Columns that name groups.
+    pub groups: Vec<Choice>,
     /// Ignored columns.
     pub ignored: Vec<Choice>,
 }
 
 impl Decision {
-    /// The decision as up to three short lines.
+    /// The decision as up to four short lines.
     pub fn sentences(&self) -> Vec<String> {
-        let groups = [("inputs", &self.inputs), ("outputs", &self.outputs), ("ignored", &self.ignored)];
-        let groups = groups.iter().filter(|(_, choices)| !choices.is_empty());
+        let roles = [
+            ("groups", &self.groups),
+            ("inputs", &self.inputs),
+            ("outputs", &self.outputs),
+            ("ignored", &self.ignored),
+        ];
+        let groups = roles.iter().filter(|(_, choices)| !choices.is_empty());
         groups.map(|(role, choices)| format!("{role}: {}", listed(choices))).collect()
     }
 }
@@ -193,6 +200,7 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
         }
         Ok(positions)
     };
+    let groups = take(&selection.groups)?;
     let named_outputs = selection.outputs.as_deref().map(&mut take).transpose()?;
     let parts = DateParts::find(table);
     let named_inputs = match selection.inputs.as_deref().filter(|names| !names.is_empty()) {
@@ -220,6 +228,9 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
     for (position, column) in table.columns().iter().enumerate() {
         let is_input = inputs.contains(&InputSource::Column(position));
         let ignored = if is_input || outputs.contains(&position) {
+            continue;
+        } else if groups.contains(&position) {
+            decision.groups.push(Choice { name: column.name().to_owned(), reason: Reason::Named });
             continue;
         } else if named_outputs.is_none()
             && (is_part(position) || inputs.iter().any(|input| input.uses(position)))

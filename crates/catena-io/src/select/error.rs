@@ -62,6 +62,10 @@ pub enum SelectError {
     )]
     MissingSeries { file: FileName, place: Place, column: String },
     #[error(
+        "{file}: {place}, column {column}: the name of the group is missing; fill it in or remove the row"
+    )]
+    MissingGroup { file: FileName, place: Place, column: String },
+    #[error(
         "{file}: column {column} names {n_series} series at {n_times} different times, too many for a table; check --long"
     )]
     TooManySeries { file: FileName, column: String, n_series: usize, n_times: usize },

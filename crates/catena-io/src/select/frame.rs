@@ -1,6 +1,6 @@
 //! Inputs and outputs as numbers, and their positions in the table.
 
-use super::Decision;
+use super::{Decision, Groups};
 use crate::place::FileName;
 use crate::table::{Column, ColumnData, NumberColumn, NumberStyle, TimeColumn};
 use crate::time::TimeAxis;
@@ -66,6 +66,8 @@ pub struct Frame {
     pub values: Vec<f64>,
     /// Known standard deviations of the noise, laid out as `values`; NaN where unknown.
     pub noise: Option<Vec<f64>>,
+    /// The groups of the rows; `None` if all rows are one table.
+    pub groups: Option<Groups>,
     /// Positions in the table.
     pub layout: Layout,
     /// The chosen columns and the reasons.

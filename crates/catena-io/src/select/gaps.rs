@@ -4,7 +4,7 @@ use super::Frame;
 
 /// Whether each cell of a frame (rows × outputs, row by row) is missing in a gap longer than `longest`. The length of a gap is the
 /// distance between the observed values before and after it; at an end of the table, from the only neighbor to the last missing
-/// cell. An output without values is one gap.
+/// cell. An output without values is one gap. A gap ends with its group.
 ///
 /// Several inputs have no gaps: then all are `false`.
 pub fn cells_in_long_gaps(frame: &Frame, longest: f64) -> Vec<bool> {
@@ -12,8 +12,13 @@ pub fn cells_in_long_gaps(frame: &Frame, longest: f64) -> Vec<bool> {
     let mut is_long = vec![false; n_rows * n_outputs];
     let [input] = frame.inputs.as_slice() else { return is_long };
     let mut order: Vec<usize> = (0..n_rows).collect();
-    order.sort_by(|left, right| input.values[*left].total_cmp(&input.values[*right]));
-    for output in 0..n_outputs {
+    let group = |row: usize| frame.groups.as_ref().map_or(0, |groups| groups.of_row[row]);
+    order.sort_by(|left, right| {
+        group(*left).cmp(&group(*right)).then(input.values[*left].total_cmp(&input.values[*right]))
+    });
+    // A gap ends with its group.
+    let groups = order.chunk_by(|left, right| group(*left) == group(*right));
+    for (order, output) in groups.flat_map(|order| (0..n_outputs).map(move |output| (order, output))) {
         let cell = |row: usize| row * n_outputs + output;
         let mut mark = |rows: &[usize], from: Option<f64>, to: Option<f64>| {
             let ends = rows.first().zip(rows.last()).map(|(first, last)| {

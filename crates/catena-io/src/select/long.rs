@@ -8,7 +8,7 @@ use super::choice::{find, numbers};
 use super::noise::{find_noise, noise_numbers, noise_of};
 use super::wide::input_of;
 use super::{
-    Choice, Decision, Frame, Input, Layout, LongColumns, Reason, SelectError, Selection, nearest_name,
+    Choice, Decision, Frame, Groups, Input, Layout, LongColumns, Reason, SelectError, Selection, nearest_name,
 };
 use crate::table::{ColumnData, Table, TextColumn};
 use crate::write::cell_text;
@@ -39,7 +39,16 @@ pub(crate) fn select_long(
     let wrong_kind = |file, column, kind| SelectError::OutputKind { file, column, kind };
     let values = numbers(table, value, wrong_kind)?;
     let (outputs, output_of) = series_of(table, series, selection)?;
-    let places = place_rows(&input.values, &output_of);
+    let groups = match selection.groups.is_empty() {
+        true => None,
+        false => Some(Groups::of(table, &selection.groups)?),
+    };
+    let used = [&columns.time, &columns.series, &columns.value];
+    if let Some(name) = selection.groups.iter().find(|name| used.contains(name)) {
+        return Err(SelectError::TwoRoles { file: file(), name: name.clone() });
+    }
+    let places = place_rows(&input.values, groups.as_ref().map(|groups| &groups.of_row[..]), &output_of);
+    let groups = groups.map(|groups| Groups { of_row: places.groups.clone(), ..groups });
 
     let (n_outputs, n_rows) = (outputs.len(), places.times.len());
     if n_rows.checked_mul(n_outputs).is_none_or(|n_cells| n_cells > MOST_CELLS) {
@@ -64,7 +73,17 @@ pub(crate) fn select_long(
     let decision = decision_of(table, columns, selection, &outputs);
     let input = Input { values: places.times, ..input };
     let layout = Layout::Long { value_column: value, row_of: places.row_of, output_of };
-    Ok(Frame { file: file(), n_rows, inputs: vec![input], outputs, values: cells, noise, layout, decision })
+    Ok(Frame {
+        file: file(),
+        n_rows,
+        inputs: vec![input],
+        outputs,
+        values: cells,
+        noise,
+        groups,
+        layout,
+        decision,
+    })
 }
 
 /// Names of the outputs, and the output of each row of the table.
@@ -123,17 +142,20 @@ fn wanted_series(
 /// The row of the frame for each row of the table.
 struct Places {
     times: Vec<f64>,
+    /// The group of each row of the frame.
+    groups: Vec<u32>,
     row_of: Vec<u32>,
 }
 
-fn place_rows(times: &[f64], output_of: &[Option<u32>]) -> Places {
-    let mut places = Places { times: vec![], row_of: Vec::with_capacity(times.len()) };
-    // Rows of the frame by time, and how many of them each series has used.
-    let mut rows_at: HashMap<u64, Vec<u32>> = HashMap::new();
-    let mut n_used: HashMap<(u64, u32), usize> = HashMap::new();
-    for (time, output) in times.iter().zip(output_of) {
+fn place_rows(times: &[f64], groups: Option<&[u32]>, output_of: &[Option<u32>]) -> Places {
+    let mut places = Places { times: vec![], groups: vec![], row_of: Vec::with_capacity(times.len()) };
+    // Rows of the frame by group and time, and how many of them each series has used.
+    let mut rows_at: HashMap<(u32, u64), Vec<u32>> = HashMap::new();
+    let mut n_used: HashMap<((u32, u64), u32), usize> = HashMap::new();
+    for (row, (time, output)) in times.iter().zip(output_of).enumerate() {
+        let group = groups.map_or(0, |groups| groups[row]);
         // Minus zero and zero are the same time.
-        let key = (time + 0.0).to_bits();
+        let key = (group, (time + 0.0).to_bits());
         let Some(output) = *output else {
             places.row_of.push(0);
             continue;
@@ -143,6 +165,7 @@ fn place_rows(times: &[f64], output_of: &[Option<u32>]) -> Places {
         if *used == rows.len() {
             rows.push(places.times.len() as u32);
             places.times.push(*time);
+            places.groups.push(group);
         }
         places.row_of.push(rows[*used]);
         *used += 1;
@@ -198,13 +221,15 @@ fn decision_of(table: &Table, columns: &LongColumns, selection: &Selection, outp
     let reason = if is_named { Reason::Named } else { Reason::Series };
     let used = [&columns.time, &columns.series, &columns.value];
     let unused = table.columns().iter().map(|column| column.name().to_owned());
-    let unused = unused.filter(|name| !used.contains(&name));
+    let unused = unused.filter(|name| !used.contains(&name) && !selection.groups.contains(name));
+    let group = |name: &String| Choice { name: name.clone(), reason: Reason::Named };
     let reason_of_unused = |name: &String| {
         if selection.noise_columns.contains(name) { Reason::Noise } else { Reason::NotNamed }
     };
     Decision {
         inputs: vec![Choice { name: columns.time.clone(), reason: Reason::Named }],
         outputs: outputs.iter().map(|name| Choice { name: name.clone(), reason }).collect(),
+        groups: selection.groups.iter().map(group).collect(),
         ignored: unused.map(|name| Choice { reason: reason_of_unused(&name), name }).collect(),
     }
 }

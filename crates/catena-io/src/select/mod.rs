@@ -2,7 +2,7 @@
 //!
 //! By default the only column of times, else columns of a date, else latitude and longitude, else the first column, is the input; the
 //! other columns of numbers are outputs. Text is ignored, unless it is almost numbers or times. `choice` chooses; `date_parts`,
-//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `wide` and `long` lay out, `noise` pairs outputs
+//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `groups` independent tables, `wide` and `long` lay out, `noise` pairs outputs
 //! with columns of known noise, `frame` is the result.
 
 mod choice;
@@ -12,6 +12,7 @@ mod date_parts;
 mod error;
 mod frame;
 mod gaps;
+mod groups;
 mod input;
 mod long;
 mod nearest;
@@ -23,6 +24,7 @@ pub use codes::{SuspiciousCode, suspicious_codes};
 pub use error::SelectError;
 pub use frame::{Frame, Input, Layout};
 pub use gaps::cells_in_long_gaps;
+pub use groups::{Groups, repeated_places};
 pub use nearest::nearest_name;
 
 use crate::table::Table;
@@ -48,6 +50,8 @@ pub struct Selection {
     pub outputs: Option<Vec<String>>,
     /// The columns of a long table; then `inputs` must be empty.
     pub long: Option<LongColumns>,
+    /// Columns that name the group of each row: an independent table with the same model. Read them as text. Empty for one table.
+    pub groups: Vec<String>,
     /// Columns with the known noise of each cell, as a standard deviation: one per output in their order, or
     /// `output=column`. For a long table: one column.
     pub noise_columns: Vec<String>,

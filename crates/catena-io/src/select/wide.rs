@@ -3,7 +3,7 @@
 use super::choice::{Chosen, check_cells, choose, kind_of};
 use super::input::{InputSource, ROW};
 use super::noise::{NoiseColumn, find_noise, noise_numbers, noise_of, pair_noise};
-use super::{Frame, Input, Layout, Reason, SelectError, Selection};
+use super::{Frame, Groups, Input, Layout, Reason, SelectError, Selection};
 use crate::table::{ColumnData, NumberStyle, Table, TimeColumn};
 use crate::time::{DateForm, Instant, TimeAxis, compact_date};
 
@@ -35,6 +35,10 @@ pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame,
         }
     }
     let noise = noise_cells(table, &noise, &names, &values)?;
+    let groups = match selection.groups.is_empty() {
+        true => None,
+        false => Some(Groups::of(table, &selection.groups)?),
+    };
     Ok(Frame {
         file: table.file().clone(),
         n_rows: table.n_rows(),
@@ -42,6 +46,7 @@ pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame,
         outputs: names,
         values,
         noise,
+        groups,
         layout: Layout::Wide { output_columns: outputs },
         decision,
     })

@@ -1,6 +1,9 @@
 //! Linear interpolation along one input.
 
+use std::collections::BTreeMap;
+
 use catena::data::{Dataset, InputPoints};
+use catena::index::GroupIndex;
 use catena::prediction::Prediction;
 
 use super::TrainingMean;
@@ -9,11 +12,13 @@ use crate::problem::check_dim;
 
 /// For each output, straight lines between its observed cells along the input; beyond the ends, the end value.
 /// Cells at the same input are averaged. The variance is the mean squared error of interpolating each inner knot from its
-/// two neighbors, the same everywhere; an output with fewer than three knots takes its training variance.
+/// two neighbors, the same everywhere; an output without such a knot takes its training variance. Over rows in groups there are
+/// lines for each group; an output without a knot in a group has its training mean there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinearInterpolation {
-    /// Knots (input, value) of each output, by ascending input.
-    knots: Vec<Vec<(f64, f64)>>,
+    /// By group, knots (input, value) of each output, by ascending input.
+    knots: BTreeMap<Option<GroupIndex>, Vec<Vec<(f64, f64)>>>,
+    means: Vec<f64>,
     variances: Vec<f64>,
 }
 
@@ -28,15 +33,21 @@ impl LinearInterpolation {
             return Err(DenseMethodError::NotOneDimensional { dim });
         }
         let mean = TrainingMean::fit(dataset.observations())?;
-        let mut cells = vec![vec![]; dataset.observations().n_outputs()];
+        let n_outputs = dataset.observations().n_outputs();
+        let mut knots: BTreeMap<Option<GroupIndex>, Vec<Vec<(f64, f64)>>> = BTreeMap::new();
         for (row, cell) in dataset.observations().cells() {
-            cells[cell.output.get()].push((dataset.inputs().point(row)[0], cell.value));
+            let group = knots.entry(dataset.inputs().group(row)).or_insert_with(|| vec![vec![]; n_outputs]);
+            group[cell.output.get()].push((dataset.inputs().point(row)[0], cell.value));
         }
-        let knots: Vec<Vec<(f64, f64)>> = cells.into_iter().map(merge_equal).collect();
-        let variances = knots.iter().zip(mean.variances());
-        let variances =
-            variances.map(|(knots, &variance)| left_out_error(knots).unwrap_or(variance)).collect();
-        Ok(Self { knots, variances })
+        for cells in knots.values_mut().flatten() {
+            *cells = merge_equal(std::mem::take(cells));
+        }
+        let variance = |(output, &variance): (usize, &f64)| {
+            let errors: Vec<f64> = knots.values().flat_map(|knots| left_out_errors(&knots[output])).collect();
+            if errors.is_empty() { variance } else { errors.iter().sum::<f64>() / errors.len() as f64 }
+        };
+        let variances = mean.variances().iter().enumerate().map(variance).collect();
+        Ok(Self { knots, means: mean.means().to_vec(), variances })
     }
 
     /// The prediction at any inputs.
@@ -45,9 +56,17 @@ impl LinearInterpolation {
     /// If the points have more than one input column.
     pub fn predict(&self, at: &InputPoints) -> Result<Prediction, DenseMethodError> {
         check_dim(1, at)?;
-        let means = at.values().iter().flat_map(|&x| self.knots.iter().map(move |knots| value_at(knots, x)));
+        let mut means = Vec::with_capacity(at.n_rows() * self.means.len());
+        for row in at.rows() {
+            let (x, knots) = (at.point(row)[0], self.knots.get(&at.group(row)));
+            means.extend(
+                self.means.iter().enumerate().map(|(output, &mean)| {
+                    knots.and_then(|knots| value_at(&knots[output], x)).unwrap_or(mean)
+                }),
+            );
+        }
         let variances = self.variances.repeat(at.n_rows());
-        Ok(Prediction::new(at.n_rows(), self.knots.len(), means.collect(), variances)?)
+        Ok(Prediction::new(at.n_rows(), self.means.len(), means, variances)?)
     }
 }
 
@@ -60,18 +79,18 @@ fn merge_equal(mut cells: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     cells.chunk_by(|a, b| a.0 == b.0).map(mean).collect()
 }
 
-/// The mean squared error of each inner knot interpolated from its neighbors.
-fn left_out_error(knots: &[(f64, f64)]) -> Option<f64> {
-    let errors = knots.windows(3).map(|three| (between(three[0], three[2], three[1].0) - three[1].1).powi(2));
-    (knots.len() > 2).then(|| errors.sum::<f64>() / (knots.len() - 2) as f64)
+/// The squared error of each inner knot interpolated from its neighbors.
+fn left_out_errors(knots: &[(f64, f64)]) -> impl Iterator<Item = f64> + '_ {
+    knots.windows(3).map(|three| (between(three[0], three[2], three[1].0) - three[1].1).powi(2))
 }
 
-fn value_at(knots: &[(f64, f64)], x: f64) -> f64 {
+/// The line at an input; `None` without knots.
+fn value_at(knots: &[(f64, f64)], x: f64) -> Option<f64> {
     let after = knots.partition_point(|knot| knot.0 <= x);
     match (after.checked_sub(1).map(|before| knots[before]), knots.get(after)) {
-        (Some(before), Some(&after)) => between(before, after, x),
-        (Some(end), None) => end.1,
-        (None, first) => first.map_or(0.0, |first| first.1),
+        (Some(before), Some(&after)) => Some(between(before, after, x)),
+        (Some(end), None) => Some(end.1),
+        (None, first) => first.map(|first| first.1),
     }
 }
 

@@ -1,14 +1,19 @@
-//! The inputs X of the rows: a C×M table of finite numbers.
+//! The inputs X of the rows: a C×M table of finite numbers, and the group of each row.
 
 use super::error::{DataError, check_shape};
-use crate::index::RowIndex;
+use crate::index::{GroupIndex, RowIndex};
+use std::sync::Arc;
 
 /// Points in R^M, one per row of the table; row-major.
+///
+/// Rows can belong to groups: independent tables with one model. Points of different groups are infinitely far apart, and a
+/// structure has a root of its own for each group. Without groups, all rows are one table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputPoints {
     values: Vec<f64>,
     n_rows: usize,
     dim: usize,
+    groups: Option<Arc<[GroupIndex]>>,
 }
 
 impl InputPoints {
@@ -28,7 +33,24 @@ impl InputPoints {
             let row = RowIndex::new(at / dim);
             return Err(DataError::InputNotFinite { row, column: at % dim, value: values[at] });
         }
-        Ok(Self { values, n_rows, dim })
+        Ok(Self { values, n_rows, dim, groups: None })
+    }
+
+    /// The same points, with the group of each row.
+    ///
+    /// # Errors
+    /// When there is not one group per row.
+    pub fn with_groups(self, groups: Vec<GroupIndex>) -> Result<Self, DataError> {
+        check_shape("the list of groups", self.n_rows, 1, groups.len())?;
+        Ok(Self { groups: Some(groups.into()), ..self })
+    }
+
+    /// The same rows and groups at other points, row-major with any number of columns.
+    ///
+    /// # Errors
+    /// As [`InputPoints::new`].
+    pub fn with_values(&self, dim: usize, values: Vec<f64>) -> Result<Self, DataError> {
+        Ok(Self { groups: self.groups.clone(), ..Self::new(self.n_rows, dim, values)? })
     }
 
     /// Points on a line, such as times.
@@ -57,6 +79,28 @@ impl InputPoints {
         &self.values[row.get() * self.dim..][..self.dim]
     }
 
+    /// The group of each row; `None` if all rows are one table.
+    pub fn groups(&self) -> Option<&[GroupIndex]> {
+        self.groups.as_deref()
+    }
+
+    /// The group of one row; `None` if all rows are one table.
+    ///
+    /// # Panics
+    /// When `row` is of another table and out of range.
+    pub fn group(&self, row: RowIndex) -> Option<GroupIndex> {
+        self.groups.as_ref().map(|groups| groups[row.get()])
+    }
+
+    /// The number of groups that have rows; 1 if all rows are one table.
+    pub fn n_groups(&self) -> usize {
+        let Some(groups) = &self.groups else { return 1 };
+        let mut groups = groups.to_vec();
+        groups.sort_unstable();
+        groups.dedup();
+        groups.len()
+    }
+
     /// All coordinates, row-major.
     pub fn values(&self) -> &[f64] {
         &self.values
@@ -76,7 +120,8 @@ impl InputPoints {
     /// When a row is of another table and out of range.
     pub fn select_rows(&self, rows: &[RowIndex]) -> Result<Self, DataError> {
         let values = rows.iter().flat_map(|&row| self.point(row)).copied().collect();
-        Self::new(rows.len(), self.dim, values)
+        let groups = self.groups.as_ref().map(|groups| rows.iter().map(|row| groups[row.get()]).collect());
+        Ok(Self { groups, ..Self::new(rows.len(), self.dim, values)? })
     }
 
     /// Squared Euclidean distance between two rows, summed column by column.

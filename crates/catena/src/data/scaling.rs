@@ -119,7 +119,7 @@ impl InputScaling {
         let scaled: Vec<f64> = scaled.map(|(value, column)| (value - column.shift) / column.scale).collect();
         match scaled.iter().position(|value| !value.is_finite()) {
             Some(at) => Err(DataError::ScalingOverflow { row: RowIndex::new(at / dim), column: at % dim }),
-            None => InputPoints::new(inputs.n_rows(), dim, scaled),
+            None => inputs.with_values(dim, scaled),
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct GapStatistics {
 impl GapStatistics {
     /// Of all edges of a structure. O(C).
     pub fn new(tree: &Tree) -> Self {
-        let mut edges = tree.steps()[1..].to_vec();
+        let mut edges: Vec<f64> = tree.edge_lengths().collect();
         if edges.is_empty() {
             return Self { total: 0.0, mean: 0.0, median: 0.0, largest: 0.0, n_zero: 0 };
         }
@@ -39,7 +39,7 @@ impl GapStatistics {
             mean: total / n_edges as f64,
             median: 0.5 * (lower + upper),
             largest,
-            n_zero: tree.steps()[1..].iter().filter(|&&edge| edge == 0.0).count(),
+            n_zero: tree.edge_lengths().filter(|&edge| edge == 0.0).count(),
         }
     }
 }
@@ -146,16 +146,21 @@ fn distortions_from(
     let scale = tree.distance_scale().get();
     let from_source = |source: usize| {
         let paths = path_lengths(tree, coordinates, source);
-        let here = inputs.point(tree.row_at(Position::new(source)));
-        let (mut largest, mut sum) = (0.0_f64, 0.0);
+        let here = tree.row_at(Position::new(source));
+        let (mut largest, mut sum, mut n_pairs) = (0.0_f64, 0.0, 0_usize);
         for (at, path) in paths.into_iter().enumerate() {
-            let there = inputs.point(tree.row_at(Position::new(at)));
-            let direct = crate::data::distance(here, there) / scale;
+            let there = tree.row_at(Position::new(at));
+            // No path joins different groups.
+            if inputs.group(here) != inputs.group(there) {
+                continue;
+            }
+            let direct = crate::data::distance(inputs.point(here), inputs.point(there)) / scale;
             let difference = (path - direct).abs();
             largest = largest.max(difference);
             sum += difference;
+            n_pairs += 1;
         }
-        (largest, sum / (tree.len() as f64 - 1.0).max(1.0))
+        (largest, sum / (n_pairs as f64 - 1.0).max(1.0))
     };
     sources.into_par_iter().map(from_source).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::structure::Tree;
 
-/// The step into each position; on a regular grid one step serves the whole chain. Step 0 belongs to the root and has length 0.
+/// The step into each position; on a regular grid one step serves the whole chain. Step 0 belongs to all roots and has length 0.
 #[derive(Debug)]
 pub(crate) struct StepLengths {
     step_of: Vec<u32>,
@@ -15,6 +15,14 @@ impl StepLengths {
         let mut edges = Self { step_of: Vec::with_capacity(tree.len()), lengths: vec![] };
         for position in tree.positions() {
             let length = tree.step_into(position);
+            if tree.parent(position).is_none() {
+                // Every root takes the same step: its state has its prior.
+                if edges.lengths.is_empty() {
+                    edges.lengths.push(length);
+                }
+                edges.step_of.push(0);
+                continue;
+            }
             if edges.lengths.len() < 2 || edges.lengths.last() != Some(&length) {
                 edges.lengths.push(length);
             }

@@ -41,6 +41,12 @@ pub enum InferenceError {
         /// Columns of the new inputs.
         found: usize,
     },
+    /// New inputs without groups for a table with groups.
+    #[error("the table has groups but the new inputs have none; pass the group of each new input")]
+    NoGroups,
+    /// New inputs with groups for a table without.
+    #[error("the new inputs have groups but the table has none; leave the groups out, or fit with groups")]
+    UnknownGroups,
     /// Inputs of another table than the structure's.
     #[error(
         "the structure has {structure} points but there are {inputs} rows of inputs; pass the inputs it was built from"

@@ -193,10 +193,10 @@ fn signal_variances(graph: &FactorGraph<'_>) -> Vec<f64> {
 /// the first row observes the variance at the root.
 fn sizes(graph: &FactorGraph<'_>) -> Vec<f64> {
     let tree = graph.tree();
-    let n_edges = tree.len().saturating_sub(1).max(1) as f64;
+    let n_edges = tree.len().saturating_sub(tree.n_roots()).max(1) as f64;
     let step = tree.total_length() / n_edges;
     let size = |latent: &Latent| {
-        let wanders = !latent.is_stationary() && tree.len() > 1;
+        let wanders = !latent.is_stationary() && tree.len() > tree.n_roots();
         if wanders { latent.gained_variance(step).min(1.0) } else { 1.0 }
     };
     graph.model().latents().iter().map(size).collect()

@@ -9,7 +9,7 @@ use super::error::InferenceError;
 use super::gaussian::PackedGaussian;
 use super::kalman::{Chain, FilterObserver, SmootherObserver, posterior_of_output, retreat};
 use super::kalman_memory::{AdjointMemory, AdjointScratch};
-use super::square_root::{SquareRootChain, n_before};
+use super::square_root::{Meets, SquareRootChain};
 use super::steps::{StepTable, StepView};
 use super::workspace::Workspace;
 use crate::data::InputPoints;
@@ -47,10 +47,10 @@ impl Workspace {
         let (model, kalman, smallest) = self.chain(graph)?;
         let place = |outlook: &Outlook| {
             let point = graph.tree().position_of(outlook.origin);
-            AttachedTo::AfterLast(Tie { point, distance: outlook.distance })
+            Some(AttachedTo::AfterLast(Tie { point, distance: outlook.distance }))
         };
         let mut requests: Vec<_> = outlooks.iter().map(place).enumerate().collect();
-        requests.sort_by_key(|&(_, place)| n_before(place));
+        requests.sort_by_key(|&(_, place)| Meets::of(place));
         let mut new_inputs = NewInputs::new(graph.model(), model.layout, requests, false);
         kalman.filter_once(model, &mut new_inputs);
         if let Some(smallest) = smallest {
@@ -80,11 +80,11 @@ impl Workspace {
         let mut requests = Vec::with_capacity(inputs.n_rows());
         for (row, place) in places(&attachment, inputs)? {
             match place {
-                AttachedTo::Leaf(_) => return Err(InferenceError::NotAChain),
+                Some(AttachedTo::Leaf(_)) => return Err(InferenceError::NotAChain),
                 place => requests.push((row.get(), place)),
             }
         }
-        requests.sort_by_key(|&(_, place)| std::cmp::Reverse(n_before(place)));
+        requests.sort_by_key(|&(_, place)| std::cmp::Reverse(Meets::of(place)));
         let mut new_inputs = NewInputs::new(graph.model(), model.layout, requests, with_covariances);
         kalman.smooth_once(model, &mut new_inputs);
         if let Some(smallest) = smallest {
@@ -106,16 +106,20 @@ pub(crate) fn attachment(
     Ok(Attachment::new(inputs, graph.tree()))
 }
 
-/// Where each of these new inputs joins.
+/// Where each of these new inputs joins; `None` in a group without rows, where the state has its prior.
 pub(crate) fn places<'a>(
     attachment: &'a Attachment,
     inputs: &'a InputPoints,
-) -> Result<impl Iterator<Item = (RowIndex, AttachedTo)> + 'a, InferenceError> {
+) -> Result<impl Iterator<Item = (RowIndex, Option<AttachedTo>)> + 'a, InferenceError> {
     let (expected, found) = (attachment.dim(), inputs.dim());
     if expected != found {
         return Err(InferenceError::InputDimension { expected, found });
     }
-    Ok(inputs.rows().map(move |row| (row, attachment.attach(inputs.point(row)))))
+    let in_table = attachment.has_groups();
+    if in_table != inputs.groups().is_some() {
+        return Err(if in_table { InferenceError::NoGroups } else { InferenceError::UnknownGroups });
+    }
+    Ok(inputs.rows().map(move |row| (row, attachment.attach_in(inputs.group(row), inputs.point(row)))))
 }
 
 /// Refuses negative distances.
@@ -131,7 +135,7 @@ struct NewInputs<'a> {
     model: &'a Lmc,
     layout: &'a Layout,
     /// Each with its index among the results, in the order in which the pass meets them.
-    requests: Vec<(usize, AttachedTo)>,
+    requests: Vec<(usize, Option<AttachedTo>)>,
     done: usize,
     /// The steps of all distances ahead, ascending.
     distances: Vec<f64>,
@@ -151,12 +155,12 @@ impl<'a> NewInputs<'a> {
     fn new(
         model: &'a Lmc,
         layout: &'a Layout,
-        requests: Vec<(usize, AttachedTo)>,
+        requests: Vec<(usize, Option<AttachedTo>)>,
         with_covariances: bool,
     ) -> Self {
         let (shape, n_outputs, n) = (layout.dynamic(), model.n_outputs(), requests.len());
-        let ahead = |&(_, place): &(usize, AttachedTo)| match place {
-            AttachedTo::AfterLast(tie) => Some(tie.distance),
+        let ahead = |&(_, place): &(usize, Option<AttachedTo>)| match place {
+            Some(AttachedTo::AfterLast(tie)) => Some(tie.distance),
             _ => None,
         };
         let mut distances: Vec<f64> = requests.iter().filter_map(ahead).collect();
@@ -189,7 +193,7 @@ impl<'a> NewInputs<'a> {
             variances.all(|(variance, smallest)| variance >= smallest)
                 && self.means[range].iter().all(|mean| mean.is_finite())
         };
-        let (inaccurate, places): (Vec<usize>, Vec<AttachedTo>) =
+        let (inaccurate, places): (Vec<usize>, Vec<Option<AttachedTo>>) =
             self.requests.iter().copied().filter(|&(at, _)| !is_accurate(at)).unzip();
         if places.is_empty() {
             return;
@@ -217,22 +221,29 @@ impl<'a> NewInputs<'a> {
         Ok((prediction, self.covariances.unwrap_or_default()))
     }
 
-    /// Computes the requests after `n` positions: `gaussian` is the filtered one before them, `next` the adjoint of the next position
-    /// with its own cells.
+    /// Computes the requests that the pass meets now: `gaussian` is the filtered one before them, `next` the adjoint of the next
+    /// position with its own cells.
     #[inline(always)]
     fn compute<A: Arithmetic, S: StateAlgebra>(
         &mut self,
         shape: S,
         chain: &Chain<'_>,
-        n: usize,
+        now: Meets,
         gaussian: PackedGaussian<'_>,
         next: Option<&AdjointScratch<'_>>,
     ) {
-        while let Some(&(at, place)) = self.requests.get(self.done).filter(|(_, place)| n_before(*place) == n)
+        while let Some(&(at, place)) =
+            self.requests.get(self.done).filter(|(_, place)| Meets::of(*place) == now)
         {
             self.done += 1;
             match place {
-                AttachedTo::Between { left, right } => {
+                None => {
+                    // The step into a root forgets the state before it.
+                    let steps = std::mem::take(&mut self.steps_ahead);
+                    self.advance::<A, S>(shape, steps.step(0), gaussian);
+                    self.steps_ahead = steps;
+                }
+                Some(AttachedTo::Between { left, right }) => {
                     let steps =
                         StepTable::for_lengths(&[left.distance, right.distance], self.model, self.layout);
                     self.advance::<A, S>(shape, steps.step(1), gaussian);
@@ -243,13 +254,13 @@ impl<'a> NewInputs<'a> {
                         shape.retreat::<A>(steps.step(2).transition, (vector, matrix), scratch);
                     }
                 }
-                AttachedTo::BeforeFirst(tie) => {
+                Some(AttachedTo::BeforeFirst(tie)) => {
                     let steps = StepTable::for_lengths(&[tie.distance], self.model, self.layout);
                     let (transition, noise) = steps.step(1).backward_in_time(shape);
                     let step = StepView { transition: &transition, noise: &noise };
                     self.advance::<A, S>(shape, step, gaussian);
                 }
-                AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie) => {
+                Some(AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie)) => {
                     let is_shorter = |other: &f64| other.total_cmp(&tie.distance).is_lt();
                     let step = 1 + self.distances.partition_point(is_shorter);
                     let steps = std::mem::take(&mut self.steps_ahead);
@@ -314,7 +325,7 @@ impl FilterObserver for &mut NewInputs<'_> {
         position: usize,
         gaussian: PackedGaussian<'_>,
     ) {
-        self.compute::<A, S>(shape, chain, position + 1, gaussian, None);
+        self.compute::<A, S>(shape, chain, Meets::before(position + 1), gaussian, None);
     }
 }
 
@@ -331,12 +342,16 @@ impl SmootherObserver for &mut NewInputs<'_> {
         adjoint: &mut AdjointScratch<'_>,
     ) {
         if position + 1 == chain.cells.n_positions() {
-            self.compute::<A, S>(shape, chain, position + 1, gaussian, None);
+            self.compute::<A, S>(shape, chain, Meets::before(position + 1), gaussian, None);
         }
-        if position == 0 && self.done < self.requests.len() {
+        let next = self.requests.get(self.done).map(|&(_, place)| Meets::of(place));
+        if next == Some(Meets::at_root(position)) {
             let (mean, covariance) = smoothed::<A>(shape.size(), gaussian, adjoint);
             let root = PackedGaussian { mean: &mean, covariance: &covariance };
-            self.compute::<A, S>(shape, chain, 0, root, None);
+            self.compute::<A, S>(shape, chain, Meets::at_root(position), root, None);
+        }
+        if position == 0 {
+            self.compute::<A, S>(shape, chain, Meets::Never, gaussian, None);
         }
     }
 
@@ -349,7 +364,7 @@ impl SmootherObserver for &mut NewInputs<'_> {
         before: PackedGaussian<'_>,
         adjoint: &mut AdjointScratch<'_>,
     ) {
-        self.compute::<A, S>(shape, chain, position, before, Some(adjoint));
+        self.compute::<A, S>(shape, chain, Meets::before(position), before, Some(adjoint));
         retreat::<A, S>(shape, chain, position, adjoint);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::gaussian::{Gaussian, GaussianView, Message, PackedGaussian};
 use super::information::{Conditioned, InformationSweep, Scratch, condition, descend};
-use super::square_root::{Conditional, SquareRootModel, SquareRootSweep};
+use super::square_root::{Conditional, InformationRows, SquareRootModel, SquareRootSweep, StepAt};
 use super::state_space::{Prepared, StateSpace};
 use super::steps::{StepTable, StepView};
 use crate::graph::FactorGraph;
@@ -77,8 +77,12 @@ impl States {
         }
     }
 
-    /// The marginal at a new input; `None` if numbers overflow.
-    pub(crate) fn at_new_input(&self, graph: &FactorGraph<'_>, place: AttachedTo) -> Option<Gaussian> {
+    /// The marginal at a new input, or the prior if it has no place; `None` if numbers overflow.
+    pub(crate) fn at_new_input(
+        &self,
+        graph: &FactorGraph<'_>,
+        place: Option<AttachedTo>,
+    ) -> Option<Gaussian> {
         match &self.form {
             StatesForm::Information(sweep) => self.by_information(sweep, graph, place),
             StatesForm::SquareRoot(sweep) => Some(by_square_root(sweep, graph, place)),
@@ -89,10 +93,14 @@ impl States {
         &self,
         sweep: &InformationSweep,
         graph: &FactorGraph<'_>,
-        place: AttachedTo,
+        place: Option<AttachedTo>,
     ) -> Option<Gaussian> {
         let shape = self.layout().dynamic();
         let steps = |lengths: &[f64]| StepTable::for_lengths(lengths, graph.model(), self.layout());
+        let Some(place) = place else {
+            // The step into a root forgets the state before it.
+            return new_state(sweep, shape, steps(&[]).step(0), self.at(Position::new(0)), None);
+        };
         match place {
             AttachedTo::BeforeFirst(tie) => {
                 let steps = steps(&[tie.distance]);
@@ -132,15 +140,21 @@ impl States {
     }
 }
 
-fn by_square_root(sweep: &SquareRootSweep, graph: &FactorGraph<'_>, place: AttachedTo) -> Gaussian {
+fn by_square_root(sweep: &SquareRootSweep, graph: &FactorGraph<'_>, place: Option<AttachedTo>) -> Gaussian {
     let mut model = SquareRootModel::new(graph.model());
     let state = match place {
-        AttachedTo::BeforeFirst(tie) => {
+        None => {
+            let mut state = Conditional::zero(model.size());
+            model.set_steps(&[]);
+            model.extend(&mut state, StepAt::Root, InformationRows::default().view());
+            state
+        }
+        Some(AttachedTo::BeforeFirst(tie)) => {
             let mut state = sweep.state(tie.point).clone();
             model.insert_before(&mut state, tie.distance);
             state
         }
-        AttachedTo::Between { left, right } => {
+        Some(AttachedTo::Between { left, right }) => {
             // The marginal on the left knows the cells on the right already: only the conditional absorbs them.
             let mut given_left = Conditional::identity(model.size());
             let rows = sweep.message(right.point).view();
@@ -149,7 +163,7 @@ fn by_square_root(sweep: &SquareRootSweep, graph: &FactorGraph<'_>, place: Attac
             model.algebra().advance(&mut state, &given_left);
             state
         }
-        AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie) => {
+        Some(AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie)) => {
             let mut state = sweep.state(tie.point).clone();
             model.insert(&mut state, tie.distance, None);
             state

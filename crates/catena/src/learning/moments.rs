@@ -1,8 +1,10 @@
 //! Statistics of a table that starting points and priors use: covariance of the outputs, spacing and span of the points.
 
 use crate::data::{InputPoints, Observations};
+use crate::index::GroupIndex;
 use crate::linalg::symmetric_eigen;
 use crate::structure::Tree;
+use std::collections::BTreeMap;
 
 /// The covariance of outputs that were brought to mean 0, each entry over the rows in which both were observed.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,7 +101,7 @@ impl OutputMoments {
 pub struct Extent {
     /// The median length of the structure's edges that are not zero.
     pub spacing: f64,
-    /// The diagonal of the box that holds all points.
+    /// The diagonal of the box that holds all points; over rows in groups, the longest of any group.
     pub span: f64,
 }
 
@@ -112,14 +114,19 @@ impl Extent {
         }
         let middle = steps.len() / 2;
         let spacing = *steps.select_nth_unstable_by(middle, f64::total_cmp).1;
-        let side = |column: usize| {
-            let entries = inputs.values().iter().skip(column).step_by(inputs.dim());
-            let (low, high) = entries.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &entry| {
-                (low.min(entry), high.max(entry))
-            });
-            high - low
+        // Lowest and highest coordinate of each column, by group.
+        let mut sides: BTreeMap<Option<GroupIndex>, Vec<(f64, f64)>> = BTreeMap::new();
+        for row in inputs.rows() {
+            let none = || vec![(f64::INFINITY, f64::NEG_INFINITY); inputs.dim()];
+            let own = sides.entry(inputs.group(row)).or_insert_with(none);
+            for ((low, high), &entry) in own.iter_mut().zip(inputs.point(row)) {
+                (*low, *high) = (low.min(entry), high.max(entry));
+            }
+        }
+        let diagonal = |sides: &Vec<(f64, f64)>| -> f64 {
+            sides.iter().map(|(low, high)| (high - low).powi(2)).sum::<f64>().sqrt()
         };
-        let diagonal = (0..inputs.dim()).map(|column| side(column).powi(2)).sum::<f64>().sqrt();
+        let diagonal = sides.values().map(diagonal).fold(0.0, f64::max);
         Self { spacing, span: (diagonal / tree.distance_scale().get()).max(spacing) }
     }
 }

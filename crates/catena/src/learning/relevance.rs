@@ -171,7 +171,7 @@ fn multiplied(inputs: &InputPoints, factors: &[f64]) -> Result<InputPoints, Lear
     let values = (0..inputs.n_rows())
         .flat_map(|row| inputs.point(RowIndex::new(row)).iter().zip(factors).map(|(x, factor)| x * factor))
         .collect();
-    Ok(InputPoints::new(inputs.n_rows(), inputs.dim(), values)?)
+    Ok(inputs.with_values(inputs.dim(), values)?)
 }
 
 #[cfg(test)]

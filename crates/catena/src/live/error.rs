@@ -70,6 +70,9 @@ pub enum LiveError {
         /// Rows of inputs.
         inputs: usize,
     },
+    /// Rows in groups.
+    #[error("edits are not possible for a table with groups; edit each group as a table of its own")]
+    Groups,
     /// A new point at a distance that is not finite.
     #[error(
         "the distance of a new point at {point:?} to row {row} is not a finite number; rescale the inputs and fit again"

@@ -66,7 +66,7 @@ impl LivePosterior {
     /// The posterior of these observations, on the structure and under the model of a graph.
     ///
     /// # Errors
-    /// When the inputs or the observations have another number of rows than the structure, or the observations another number of
+    /// When rows have groups, the inputs or the observations have another number of rows than the structure, or the observations another number of
     /// outputs than the model.
     pub fn new(
         graph: &FactorGraph<'_>,
@@ -76,6 +76,9 @@ impl LivePosterior {
         let tree = graph.tree();
         if inputs.n_rows() != tree.len() {
             return Err(LiveError::RowCountMismatch { structure: tree.len(), inputs: inputs.n_rows() });
+        }
+        if tree.n_roots() > 1 || inputs.groups().is_some() {
+            return Err(LiveError::Groups);
         }
         graph.check_table(observations)?;
         let mut paths = Paths::new(tree);

@@ -76,7 +76,7 @@ impl Posterior<'_> {
     }
 
     /// The state at a new input, and mean and variance of every output; `None` if numbers overflow.
-    fn state_at(&self, place: AttachedTo) -> Option<(Gaussian, Vec<(f64, f64)>)> {
+    fn state_at(&self, place: Option<AttachedTo>) -> Option<(Gaussian, Vec<(f64, f64)>)> {
         let state = self.states.at_new_input(&self.graph, place)?;
         let marginals = self.states.output_marginals(state.view());
         let is_finite = marginals.iter().all(|(mean, variance)| mean.is_finite() && variance.is_finite());

@@ -21,8 +21,11 @@ const SLACK_SQUARED: f64 = 2.25;
 /// stream k of `seed`, the same on every machine.
 ///
 /// # Errors
-/// When a distance overflows.
+/// When rows have groups, or a distance overflows.
 pub fn chain_ensemble(inputs: &InputPoints, n_chains: usize, seed: u64) -> Result<Vec<Tree>, StructureError> {
+    if inputs.groups().is_some() {
+        return Err(StructureError::NoGroups { structure: "chain ensemble" });
+    }
     let tree = KdTree::new(inputs);
     let chain = |stream: usize| walk(inputs, tree.clone(), seed, stream as u64);
     (0..n_chains).into_par_iter().map(chain).collect()

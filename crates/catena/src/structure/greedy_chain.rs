@@ -29,8 +29,11 @@ const STEPS_BETWEEN_CHECKS: usize = 64;
 /// pairs are compared.
 ///
 /// # Errors
-/// When the start is not a row of the inputs, or a distance overflows.
+/// When rows have groups, the start is not a row of the inputs, or a distance overflows.
 pub fn greedy_chain(inputs: &InputPoints, start: Start) -> Result<Tree, StructureError> {
+    if inputs.groups().is_some() {
+        return Err(StructureError::NoGroups { structure: "greedy chain" });
+    }
     let n_rows = inputs.n_rows();
     let row = match start {
         Start::FirstRow => RowIndex::new(0),

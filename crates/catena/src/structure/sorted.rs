@@ -4,7 +4,7 @@ use super::{StructureError, Tree};
 use crate::data::InputPoints;
 use crate::index::RowIndex;
 
-/// The rows in ascending order of their only input; equal inputs in row order.
+/// The rows in ascending order of their only input, group by group; equal inputs in row order.
 ///
 /// # Errors
 /// When there is more than one input column, or two inputs are infinitely far apart.
@@ -15,8 +15,10 @@ pub fn sorted_chain(inputs: &InputPoints) -> Result<Tree, StructureError> {
     let mut order: Vec<RowIndex> = inputs.rows().collect();
     // `total_cmp` alone would order −0 before 0.
     let key = |row: &RowIndex| inputs.point(*row)[0] + 0.0;
-    if !order.is_sorted_by(|a, b| key(a) <= key(b)) {
-        order.sort_by(|a, b| key(a).total_cmp(&key(b)));
+    let compare =
+        |a: &RowIndex, b: &RowIndex| inputs.group(*a).cmp(&inputs.group(*b)).then(key(a).total_cmp(&key(b)));
+    if !order.is_sorted_by(|a, b| compare(a, b).is_le()) {
+        order.sort_by(compare);
     }
     Tree::chain(inputs, order)
 }

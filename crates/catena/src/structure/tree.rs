@@ -1,8 +1,9 @@
-//! A rooted tree over the rows: parents, edge lengths and visiting order.
+//! A rooted tree over the rows, or one per group: parents, edge lengths and visiting order.
 
 use crate::data::{InputPoints, distance};
 use crate::index::{Position, RowIndex};
 use crate::units::{DistanceScale, UnitError};
+use std::collections::HashSet;
 use thiserror::Error;
 
 /// A structure that cannot be built.
@@ -37,11 +38,33 @@ pub enum StructureError {
         /// The row.
         row: RowIndex,
     },
-    /// A tree has one root.
-    #[error("a tree needs exactly one row without a parent; {found} were given")]
+    /// A tree has one root, a table of groups one root per group.
+    #[error(
+        "a structure needs one row without a parent in each group; {found} were given for {n_groups} group(s)"
+    )]
     NotOneRoot {
         /// Rows without a parent.
         found: usize,
+        /// The number of groups; 1 if the rows have none.
+        n_groups: usize,
+    },
+    /// An edge joins rows of one group.
+    #[error("row {row} and its parent are of different groups")]
+    ParentInOtherGroup {
+        /// The row.
+        row: RowIndex,
+    },
+    /// A chain visits the rows of a group one after another.
+    #[error("row {row} is visited after its group was left; visit the rows of a group one after another")]
+    GroupVisitedTwice {
+        /// The row.
+        row: RowIndex,
+    },
+    /// This structure does not know groups.
+    #[error("a {structure} does not know groups of rows; use a sorted chain of one input column")]
+    NoGroups {
+        /// The name of the structure.
+        structure: &'static str,
     },
     /// Following parents from this row never reaches the root.
     #[error("row {row} is not connected to the root")]
@@ -65,46 +88,53 @@ pub enum StructureError {
 /// A rooted tree over the rows, in visiting order: every parent comes before its children.
 ///
 /// The order is a pre-order, so a child mostly follows its parent in memory. In a chain the parent of every position is the
-/// position before it.
+/// position before it. Over rows in groups the structure is a forest, with one root per group; at a root the state starts from
+/// its prior.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
     row_at: Vec<RowIndex>,
     position_of: Vec<Position>,
-    /// The parent's position; the root's entry is its own.
+    /// The parent's position; a root's entry is its own.
     parent: Vec<Position>,
-    /// The distance to the parent, in units of `distance_scale`; 0 at the root.
+    /// The distance to the parent, in units of `distance_scale`; 0 at a root.
     step: Vec<f64>,
     distance_scale: DistanceScale,
     is_chain: bool,
+    n_roots: usize,
 }
 
 impl Tree {
-    /// The chain that visits the rows in this order (the paper's π).
+    /// The chain that visits the rows in this order (the paper's π); over rows in groups, one chain per group.
     ///
     /// # Errors
-    /// When `order` is not a permutation of the rows, or a distance overflows.
+    /// When `order` is not a permutation of the rows, it leaves a group and returns to it, or a distance overflows.
     pub fn chain(inputs: &InputPoints, order: Vec<RowIndex>) -> Result<Self, StructureError> {
         if order.len() != inputs.n_rows() {
             return Err(StructureError::RowCountMismatch { n_rows: inputs.n_rows(), found: order.len() });
         }
-        let parent = (0..order.len()).map(|at| Position::new(at.saturating_sub(1))).collect();
+        check_groups_are_contiguous(inputs, &order)?;
+        let group =
+            |at: usize| order.get(at).filter(|row| row.get() < inputs.n_rows()).map(|row| inputs.group(*row));
+        let above = |at: usize| if at > 0 && group(at - 1) == group(at) { at - 1 } else { at };
+        let parent = (0..order.len()).map(|at| Position::new(above(at))).collect();
         Self::from_order(inputs, order, parent)
     }
 
-    /// The tree in which `parent[row]` is each row's parent, `None` for the root.
+    /// The tree in which `parent[row]` is each row's parent, `None` for the root, or for the root of each group.
     ///
     /// Children are visited in ascending row order, deepest first along each branch.
     ///
     /// # Errors
-    /// When there is not exactly one root, a parent is unknown, rows are not connected, or a distance overflows.
+    /// When there is not exactly one root per group, a parent is of another group, a parent is unknown, rows are not connected, or a distance overflows.
     pub fn from_parents(inputs: &InputPoints, parent: &[Option<RowIndex>]) -> Result<Self, StructureError> {
         let n_rows = inputs.n_rows();
         if parent.len() != n_rows {
             return Err(StructureError::RowCountMismatch { n_rows, found: parent.len() });
         }
         let n_roots = parent.iter().filter(|above| above.is_none()).count();
-        if n_roots != 1 {
-            return Err(StructureError::NotOneRoot { found: n_roots });
+        let n_groups = inputs.n_groups();
+        if n_roots != n_groups {
+            return Err(StructureError::NotOneRoot { found: n_roots, n_groups });
         }
         // Children of each row as linked lists. Rows are inserted at the head in ascending order, and the stack below
         // reverses them again.
@@ -116,22 +146,27 @@ impl Tree {
                 Some(above) if above.get() >= n_rows => {
                     return Err(StructureError::UnknownRow { row: *above, n_rows });
                 }
+                Some(above) if inputs.group(*above) != inputs.group(RowIndex::new(row)) => {
+                    return Err(StructureError::ParentInOtherGroup { row: RowIndex::new(row) });
+                }
                 Some(above) => {
                     next_sibling[row] = first_child[above.get()];
                     first_child[above.get()] = row;
                 }
-                None => stack.push((row, 0)),
+                None => stack.push((row, None)),
             }
         }
+        // The root of the lowest row comes first.
+        stack.reverse();
         let mut order = Vec::with_capacity(n_rows);
         let mut parent_position = Vec::with_capacity(n_rows);
         while let Some((row, above)) = stack.pop() {
             let position = order.len();
             order.push(RowIndex::new(row));
-            parent_position.push(Position::new(above));
+            parent_position.push(Position::new(above.unwrap_or(position)));
             let mut child = first_child[row];
             while child != usize::MAX {
-                stack.push((child, position));
+                stack.push((child, Some(position)));
                 child = next_sibling[child];
             }
         }
@@ -184,7 +219,10 @@ impl Tree {
             }
             step.push(distance);
         }
-        let is_chain = parent.iter().enumerate().all(|(at, above)| above.get() == at.saturating_sub(1));
+        let is_root = |(at, above): (usize, &Position)| above.get() == at;
+        let n_roots = parent.iter().enumerate().filter(|&entry| is_root(entry)).count();
+        let is_chain =
+            parent.iter().enumerate().all(|(at, above)| is_root((at, above)) || above.get() + 1 == at);
         Ok(Self {
             row_at,
             position_of: position_of.into_iter().flatten().collect(),
@@ -192,6 +230,7 @@ impl Tree {
             step,
             distance_scale: DistanceScale::ONE,
             is_chain,
+            n_roots,
         })
     }
 
@@ -210,10 +249,17 @@ impl Tree {
         Ok(self)
     }
 
-    /// The median of the C − 1 edge lengths: the paper's distance scale. `None` for a single point, or when half of
+    /// The lengths of all edges, by position; roots have none.
+    pub fn edge_lengths(&self) -> impl Iterator<Item = f64> + '_ {
+        self.positions()
+            .filter(|&position| self.parent(position).is_some())
+            .map(|position| self.step_into(position))
+    }
+
+    /// The median of the edge lengths: the paper's distance scale. `None` for a single point, or when half of
     /// the edges have length zero.
     pub fn median_step(&self) -> Option<DistanceScale> {
-        let mut steps = self.step[1..].to_vec();
+        let mut steps: Vec<f64> = self.edge_lengths().collect();
         steps.sort_by(f64::total_cmp);
         let middle = steps.len() / 2;
         let median = match steps.len() {
@@ -239,12 +285,17 @@ impl Tree {
         self.row_at.is_empty()
     }
 
-    /// Whether every position's parent is the position before it.
+    /// The number of roots: 1, or the number of groups.
+    pub fn n_roots(&self) -> usize {
+        self.n_roots
+    }
+
+    /// Whether every position's parent is the position before it, except at roots.
     pub fn is_chain(&self) -> bool {
         self.is_chain
     }
 
-    /// All positions, the root first.
+    /// All positions, a root first.
     pub fn positions(&self) -> impl DoubleEndedIterator<Item = Position> + ExactSizeIterator + use<> {
         (0..self.len()).map(Position::new)
     }
@@ -265,15 +316,16 @@ impl Tree {
         self.position_of[row.get()]
     }
 
-    /// The parent's position, `None` for the root.
+    /// The parent's position, `None` for a root.
     ///
     /// # Panics
     /// When `position` is of another structure and out of range.
     pub fn parent(&self, position: Position) -> Option<Position> {
-        (position.get() > 0).then(|| self.parent[position.get()])
+        let above = self.parent[position.get()];
+        (above != position).then_some(above)
     }
 
-    /// The distance to the parent, Δ_i, in units of the distance scale; 0 at the root.
+    /// The distance to the parent, Δ_i, in units of the distance scale; 0 at a root.
     ///
     /// # Panics
     /// When `position` is of another structure and out of range.
@@ -291,7 +343,7 @@ impl Tree {
         self.step.iter().sum()
     }
 
-    /// The distance from the root along the edges; for a chain the paper's coordinate s_π.
+    /// The distance from its root along the edges; for a chain the paper's coordinate s_π.
     pub fn coordinates(&self) -> Vec<f64> {
         let mut coordinate = vec![0.0; self.len()];
         for position in 1..self.len() {
@@ -299,4 +351,22 @@ impl Tree {
         }
         coordinate
     }
+}
+
+/// Checks that an order visits the rows of each group one after another; rows out of range are reported elsewhere.
+fn check_groups_are_contiguous(inputs: &InputPoints, order: &[RowIndex]) -> Result<(), StructureError> {
+    let Some(groups) = inputs.groups() else { return Ok(()) };
+    let mut left = HashSet::new();
+    let mut current = None;
+    for &row in order {
+        let group = groups.get(row.get()).copied();
+        if group != current {
+            left.extend(current);
+            current = group;
+            if group.is_some_and(|group| left.contains(&group)) {
+                return Err(StructureError::GroupVisitedTwice { row });
+            }
+        }
+    }
+    Ok(())
 }

@@ -29,8 +29,7 @@ impl Ties {
         if rows.is_sorted() {
             return build(inputs);
         }
-        let ordered: Vec<f64> = rows.iter().flat_map(|row| inputs.point(*row).iter().copied()).collect();
-        let ordered = InputPoints::new(inputs.n_rows(), inputs.dim(), ordered).map(|ordered| build(&ordered));
+        let ordered = inputs.select_rows(&rows).map(|ordered| build(&ordered));
         // An error names rows of the table.
         let Ok(Ok(trees)) = ordered else { return build(inputs) };
         trees.iter().map(|tree| with_rows(tree, inputs, &rows)).collect()
@@ -50,7 +49,7 @@ fn with_rows(tree: &Tree, inputs: &InputPoints, rows: &[RowIndex]) -> Result<Tre
     Tree::from_parents(inputs, &parents)
 }
 
-/// The rows in the order of their inputs: by the smallest coordinate, then by the next, and so on, whichever column has it; points
+/// The rows in the order of their groups and inputs: by the smallest coordinate, then by the next, and so on, whichever column has it; points
 /// whose coordinates are exchanged by the first column. Equal points stay in the order of the rows.
 pub(crate) fn rows_by_inputs(inputs: &InputPoints) -> Vec<RowIndex> {
     let dim = inputs.dim();
@@ -66,7 +65,8 @@ pub(crate) fn rows_by_inputs(inputs: &InputPoints) -> Vec<RowIndex> {
     let mut rows: Vec<RowIndex> = inputs.rows().collect();
     rows.sort_by(|&a, &b| {
         let mut compared = key(a).iter().zip(key(b)).map(|(a, b)| a.total_cmp(b));
-        compared.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+        let by_inputs = compared.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal);
+        inputs.group(a).cmp(&inputs.group(b)).then(by_inputs)
     });
     rows
 }

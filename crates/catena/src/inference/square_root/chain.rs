@@ -8,12 +8,34 @@ use super::rows::InformationRows;
 use crate::graph::FactorGraph;
 use crate::structure::AttachedTo;
 
-/// How many positions of a chain lie before a new input.
-pub(in super::super) fn n_before(place: AttachedTo) -> usize {
-    match place {
-        AttachedTo::BeforeFirst(_) => 0,
-        AttachedTo::Between { left: tie, .. } | AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie) => {
-            tie.point.get() + 1
+/// When a pass meets a new input: numbers descend as the smoother goes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) enum Meets {
+    /// Never: no row is of its group.
+    Never,
+    /// After this many positions.
+    After(usize),
+}
+
+impl Meets {
+    /// At the root at this position, after its own cells.
+    pub(in super::super) fn at_root(position: usize) -> Self {
+        Self::After(2 * position + 1)
+    }
+
+    /// Between this position and the one before it, or after the last one.
+    pub(in super::super) fn before(position: usize) -> Self {
+        Self::After(2 * position)
+    }
+
+    /// When a pass meets this place; `None` is a place in a group without rows.
+    pub(in super::super) fn of(place: Option<AttachedTo>) -> Self {
+        match place {
+            None => Self::Never,
+            Some(AttachedTo::BeforeFirst(tie)) => Self::at_root(tie.point.get()),
+            Some(
+                AttachedTo::Between { left: tie, .. } | AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie),
+            ) => Self::before(tie.point.get() + 1),
         }
     }
 }
@@ -46,11 +68,16 @@ impl<'a> SquareRootChain<'a> {
         last.unwrap_or_else(|| Conditional::zero(self.edges.size()))
     }
 
-    /// The states at new inputs, each as if it were the only one; places are ordered by descending [`n_before`]. After a position
+    /// The states at new inputs, each as if it were the only one; places are ordered by descending [`Meets`]. After a position
     /// ([`AttachedTo::AfterLast`]) later cells do not count.
-    pub(in super::super) fn states_at(&mut self, places: &[AttachedTo]) -> Vec<Conditional> {
-        let mut wanted: Vec<usize> =
-            places.iter().rev().filter_map(|&place| n_before(place).checked_sub(1)).collect();
+    pub(in super::super) fn states_at(&mut self, places: &[Option<AttachedTo>]) -> Vec<Conditional> {
+        let left_of = |place: &Option<AttachedTo>| match *place {
+            None | Some(AttachedTo::BeforeFirst(_)) => None,
+            Some(
+                AttachedTo::Between { left: tie, .. } | AttachedTo::AfterLast(tie) | AttachedTo::Leaf(tie),
+            ) => Some(tie.point.get()),
+        };
+        let mut wanted: Vec<usize> = places.iter().rev().filter_map(left_of).collect();
         wanted.dedup();
         let mut filtered = self.filtered(&wanted);
         let mut states = Vec::with_capacity(places.len());
@@ -59,16 +86,17 @@ impl<'a> SquareRootChain<'a> {
         let mut rows = InformationRows::default();
         let is_filtered =
             |place: &AttachedTo| matches!(place, AttachedTo::AfterLast(_) | AttachedTo::Leaf(_));
-        let needs_rows = !places.iter().all(is_filtered);
+        let needs_rows = !places.iter().flatten().all(is_filtered);
         for position in (0..n_positions).rev() {
             if wanted.last() == Some(&position) {
                 wanted.pop();
                 let state = filtered.pop().unwrap_or_else(|| Conditional::zero(self.edges.size()));
-                let here =
-                    places[states.len()..].iter().take_while(|&&place| n_before(place) == position + 1);
-                for &place in here {
+                let here = places[states.len()..]
+                    .iter()
+                    .take_while(|&&place| Meets::of(place) == Meets::before(position + 1));
+                for place in here.flatten() {
                     let mut state = state.clone();
-                    match place {
+                    match *place {
                         AttachedTo::Between { left, right } => {
                             self.new_steps.insert(
                                 &mut state,
@@ -85,21 +113,29 @@ impl<'a> SquareRootChain<'a> {
             }
             if needs_rows {
                 if position + 1 < n_positions {
-                    let step = self.step_into(position + 1);
-                    rows = self.edges.pull(step, rows.view());
+                    rows = match self.step_into(position + 1) {
+                        StepAt::Root => InformationRows::default(),
+                        step => self.edges.pull(step, rows.view()),
+                    };
                 }
                 self.add_cells(position, &mut rows);
+                let first = states.len();
+                for &place in &places[first..] {
+                    let Some(AttachedTo::BeforeFirst(tie)) = place else { break };
+                    if tie.point.get() != position {
+                        break;
+                    }
+                    let mut state = Conditional::zero(self.edges.size());
+                    self.edges.extend(&mut state, StepAt::Root, rows.view());
+                    self.new_steps.insert_before(&mut state, tie.distance);
+                    states.push(state);
+                }
             }
         }
-        let mut root = Conditional::zero(self.edges.size());
-        self.edges.extend(&mut root, StepAt::Root, rows.view());
-        for place in &places[states.len()..] {
-            let mut state = root.clone();
-            if let AttachedTo::BeforeFirst(tie) = *place {
-                self.new_steps.insert_before(&mut state, tie.distance);
-            }
-            states.push(state);
-        }
+        // Places in groups without rows have their prior.
+        let mut prior = Conditional::zero(self.edges.size());
+        self.edges.extend(&mut prior, StepAt::Root, InformationRows::default().view());
+        states.resize(places.len(), prior);
         states
     }
 
@@ -121,7 +157,7 @@ impl<'a> SquareRootChain<'a> {
     }
 
     fn step_into(&self, position: usize) -> StepAt {
-        if position == 0 { StepAt::Root } else { StepAt::Length(self.graph.step_lengths().step_of(position)) }
+        StepAt::into_position(self.graph.step_lengths(), position)
     }
 
     fn add_cells(&self, position: usize, rows: &mut InformationRows) {

@@ -9,7 +9,7 @@ mod rows;
 mod sweep;
 
 pub(crate) use algebra::Algebra;
-pub(super) use chain::{SquareRootChain, n_before};
+pub(super) use chain::{Meets, SquareRootChain};
 pub(crate) use conditional::{Conditional, Parts};
 pub(crate) use model::{SquareRootModel, StepAt};
 pub(crate) use rows::InformationRows;

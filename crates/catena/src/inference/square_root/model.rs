@@ -6,6 +6,7 @@ use super::super::steps::{StepTable, StepView};
 use super::algebra::Algebra;
 use super::conditional::Conditional;
 use super::rows::{InformationRows, RowsView};
+use crate::graph::StepLengths;
 use crate::linalg::{Layout, Separate, Shape, dot, eliminate, vector_times_matrix};
 use crate::model::Lmc;
 use std::f64::consts::TAU;
@@ -22,10 +23,20 @@ pub(crate) struct SquareRootModel {
 /// A step of the table that was set last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepAt {
-    /// The step into the root.
+    /// The step into a root.
     Root,
     /// The step of this length in the list.
     Length(usize),
+}
+
+impl StepAt {
+    /// The step into a position, for a table of all steps of a structure.
+    pub(crate) fn into_position(edges: &StepLengths, position: usize) -> Self {
+        match edges.step_of(position) {
+            0 => Self::Root,
+            at => Self::Length(at),
+        }
+    }
 }
 
 /// The largest share of an output's variance at one state that another state explains.

@@ -80,10 +80,7 @@ impl Summary {
             {
                 share += root_model.push_cell(output, value, own_noise.map(|own| own[at]), &mut rows);
             }
-            let step = match position {
-                0 => StepAt::Root,
-                _ => StepAt::Length(graph.step_lengths().step_of(position)),
-            };
+            let step = StepAt::into_position(graph.step_lengths(), position);
             root_model.extend(&mut conditional, step, rows.view());
             conditional.add_log_normalizer(share);
             if !conditional.log_normalizer().is_finite() {

@@ -36,8 +36,11 @@ impl Edge {
 /// parents directly.
 ///
 /// # Errors
-/// When a distance overflows.
+/// When rows have groups, or a distance overflows.
 pub fn spanning_tree(inputs: &InputPoints) -> Result<Tree, StructureError> {
+    if inputs.groups().is_some() {
+        return Err(StructureError::NoGroups { structure: "spanning tree" });
+    }
     let by_kd_tree = || with_width!(inputs.dim(), width => boruvka::edges(width, inputs, true));
     let edges = (inputs.n_rows() > FEW_POINTS).then(by_kd_tree).flatten();
     from_edges(inputs, &edges.unwrap_or_else(|| prim::edges(inputs)))

@@ -1,0 +1,104 @@
+//! Groups: independent tables with one model, from one file.
+
+use crate::harness::{Folder, columns};
+
+/// Three stations at irregular times in a mixed order, with missing values.
+fn stations() -> String {
+    let mut text = "hour,station,temp,wind\n".to_owned();
+    for at in 0..90_u32 {
+        let (station, hour) = (["north", "south", "007"][(at % 3) as usize], f64::from(at * at % 61));
+        let curve = (0.2 * hour + f64::from(at % 3)).sin();
+        let temp =
+            if at % 7 == 2 { String::new() } else { format!("{:.3}", 10.0 * f64::from(at % 3) + curve) };
+        text += &format!("{hour},{station},{temp},{:.3}\n", 3.0 - curve);
+    }
+    text
+}
+
+#[test]
+fn a_filled_file_keeps_its_rows_and_a_model_file_its_groups() {
+    let folder = Folder::new("groups");
+    folder.write("stations.csv", stations());
+    let said =
+        folder.run("impute stations.csv --group station --budget quick -o filled.csv").succeeded().stderr;
+    assert!(said.contains("groups: station (named)") && said.contains("3 groups share one model"), "{said}");
+    let names = |text: &str| -> Vec<String> {
+        text.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&folder.read("filled.csv")), names(&stations()));
+    assert!(!folder.read("filled.csv").contains(",,"));
+    folder.run("fit stations.csv --group station --budget quick -o m.catena").succeeded();
+    folder.run("impute stations.csv --model m.catena -o again.csv").succeeded();
+    assert_eq!(folder.read("again.csv"), folder.read("filled.csv"));
+    let rows = folder.run("predict m.catena").succeeded();
+    assert!(rows.text().starts_with("station,hour,temp_mean"), "{}", rows.text());
+}
+
+#[test]
+fn new_groups_have_the_prior_until_they_have_rows() {
+    let folder = Folder::new("new_groups");
+    folder.write("stations.csv", stations());
+    folder.run("fit stations.csv --group station --budget quick -o m.catena").succeeded();
+    folder.write("points.csv", "station,hour\neast,5\neast,50\nsouth,5\n");
+    let before = folder.run("predict m.catena --at points.csv").succeeded();
+    assert!(before.stderr.contains("1 group without rows in the model, such as east"), "{}", before.stderr);
+    let found = columns(before.text());
+    assert_eq!(found["temp_mean"][0], found["temp_mean"][1]);
+    folder.write("more.csv", "hour,station,temp,wind\n5,east,21.5,\n");
+    folder.run("update m.catena more.csv -o m.catena").succeeded();
+    let after = columns(folder.run("predict m.catena --at points.csv").succeeded().text());
+    let deviation = |table: &std::collections::BTreeMap<String, Vec<String>>| -> f64 {
+        table["temp_std"][0].parse().unwrap()
+    };
+    assert!(deviation(&after) < 0.9 * deviation(&found));
+    assert_eq!(after["temp_mean"][2], found["temp_mean"][2]);
+    let same = folder.run("update m.catena more.csv -o m.catena").succeeded().stderr;
+    assert!(same.contains("nothing was added"), "{same}");
+}
+
+#[test]
+fn a_forecast_follows_the_last_row_of_each_group() {
+    let folder = Folder::new("forecast_groups");
+    let first = "t,id,y\n0,a,1\n1,a,1.4\n2,a,1.1\n3,a,1.3\n0,b,5\n1,b,5.2\n2,b,4.9\n3,b,5.3\n4,b,5.1\n";
+    folder.write("two.csv", first);
+    let found = folder.run("forecast two.csv --group id --budget quick --horizon 2").succeeded();
+    let places: Vec<&str> = found.text().lines().skip(1).map(|line| &line[..3]).collect();
+    assert_eq!(places, ["a,4", "a,5", "b,5", "b,6"]);
+    let refused = folder.run("forecast two.csv --group id --budget quick --horizon 2 --paths 3");
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+}
+
+#[test]
+fn a_column_that_looks_like_a_group_is_proposed() {
+    let folder = Folder::new("proposed_groups");
+    let rows = (0..40).map(|at| format!("{},{},{}\n", at / 4, ["a", "b", "c", "d"][at % 4], at % 7));
+    folder.write("stocks.csv", format!("day,symbol,close\n{}9,a,\n", rows.collect::<String>()));
+    let said = folder.run("impute stocks.csv --budget quick -o filled.csv").succeeded().stderr;
+    assert!(!said.contains("--group"), "the last row repeats a day of its symbol: {said}");
+    let rows = (0..40).map(|at| format!("{},{},{}\n", at / 4, ["a", "b", "c", "d"][at % 4], at % 7));
+    folder.write("stocks.csv", format!("day,symbol,close\n{}10,a,\n", rows.collect::<String>()));
+    let said = folder.run("impute stocks.csv --budget quick -o filled.csv").succeeded().stderr;
+    assert!(said.contains("column symbol repeats each day about 4 times; pass --group symbol"), "{said}");
+}
+
+#[test]
+fn what_does_not_know_groups_says_so() {
+    let folder = Folder::new("refused_groups");
+    folder.write("stations.csv", stations());
+    folder.run("fit stations.csv --group station --budget quick -o m.catena").succeeded();
+    for words in [
+        "compare stations.csv --group station",
+        "structure stations.csv --group station",
+        "report m.catena -o page.html",
+        "watch m.catena",
+        "fit stations.csv --group station --kernel rw -o n.catena",
+        "fit stations.csv --group station --method exact -o n.catena",
+        "impute stations.csv --model m.catena --max-memory 1GB -o n.csv",
+    ] {
+        let refused = folder.run(words);
+        assert!(refused.code == 2 && refused.stderr.contains("groups"), "{words}: {}", refused.stderr);
+    }
+    folder.write("holes.csv", stations().replace(",south,", ",,"));
+    let refused = folder.run("fit holes.csv --group station --budget quick -o n.catena").stderr;
+    assert!(refused.contains("the name of the group is missing"), "{refused}");
+}
