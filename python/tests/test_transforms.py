@@ -82,3 +82,30 @@ def test_saved_models_keep_their_exponents(tmp_path):
     again = catena.load(tmp_path / "m.catena")
     assert again.summary_["outputs"] == gp.summary_["outputs"]
     np.testing.assert_array_equal(again.predict(), gp.predict())
+
+
+def test_partitions_learn_the_same_exponents_and_have_medians():
+    pytest.importorskip("distributed")
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    import catena.dask
+
+    table = skewed(400).reset_index()
+    options = {"transforms": {"flow": "box-cox", "change": "yeo-johnson"}, "latents": 1, "budget": "quick"}
+    whole = catena.MultiOutputGP(**options).fit(table)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        parts = catena.dask.MultiOutputGP(**options).fit(dd.from_pandas(table, npartitions=3))
+        found = [output["exponent"] for output in parts.summary_["outputs"]]
+        expected = [output["exponent"] for output in whole.summary_["outputs"]]
+        # The sample is the whole table.
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+        median, mean = parts.predict(point="median").compute(), parts.predict().compute()
+        assert (median["flow"] < mean["flow"]).all()
+        # Learning ends within its tolerance at the same place.
+        np.testing.assert_allclose(median["flow"], whole.predict(point="median")["flow"], rtol=1e-2)
+        with pytest.raises(catena.errors.InputError, match="write mean or median"):
+            parts.impute(point="mode")

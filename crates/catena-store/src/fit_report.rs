@@ -1,8 +1,8 @@
 //! Fills a [`Report`] with the numbers, predictions and warnings of a fit.
 
 use catena_fit::{
-    ComponentSummary, Fit, FitError, HeldOut, LatentSummary, PowerTransform, Predictive, Quantity,
-    StructureOption, SumSummary, Summary,
+    ComponentSummary, Fit, FitError, HeldOut, LatentSummary, OutputSummary, PowerTransform, Predictive,
+    Quantity, StructureOption, SumSummary, Summary,
 };
 use catena_io::FileName;
 use catena_io::select::Input;
@@ -58,7 +58,7 @@ pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<S
 }
 
 fn run(fit: &Fit, about: &About) -> Result<Run, StoreError> {
-    let (observations, summary) = (fit.table().observations(), fit.summary());
+    let observations = fit.table().observations();
     let n_cells = observations.n_rows() * observations.n_outputs();
     Ok(Run {
         command: None,
@@ -67,12 +67,25 @@ fn run(fit: &Fit, about: &About) -> Result<Run, StoreError> {
         n_rows: observations.n_rows(),
         n_outputs: observations.n_outputs(),
         n_missing: n_cells - observations.n_observed(),
-        facts: vec![
-            Fact::new("log evidence", summary.evidence_text()),
-            Fact::new("learning", summary.ending.clone()),
-            Fact::new("seed", fit.parts().seed.to_string()),
-        ],
+        facts: facts(fit),
     })
+}
+
+/// Log evidence, how learning ended, the transforms of the outputs if there are any, and the seed.
+fn facts(fit: &Fit) -> Vec<Fact> {
+    let summary = fit.summary();
+    let is_transformed = |output: &&OutputSummary| output.power != PowerTransform::None;
+    let transforms: Vec<String> = summary
+        .outputs
+        .iter()
+        .filter(is_transformed)
+        .map(|output| output.power.label(&output.name))
+        .collect();
+    let transforms = (!transforms.is_empty()).then(|| Fact::new("transforms", transforms.join(", ")));
+    let learned =
+        [Fact::new("log evidence", summary.evidence_text()), Fact::new("learning", summary.ending.clone())];
+    let seed = Fact::new("seed", fit.parts().seed.to_string());
+    learned.into_iter().chain(transforms).chain([seed]).collect()
 }
 
 fn axis(input: &Input) -> (Axis, f64) {

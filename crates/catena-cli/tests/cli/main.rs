@@ -15,4 +15,5 @@ mod kept_models;
 mod known_rows;
 mod models;
 mod showing;
+mod transforms;
 mod watching;
