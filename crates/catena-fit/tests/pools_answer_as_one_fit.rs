@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena_fit::{
-    CombineChoice, Event, Fit, FitOptions, LiveFit, Member, MemberKind, Predictive, Quantity, fit,
+    CombineChoice, Event, Fit, FitOptions, FitParts, LiveFit, Member, MemberKind, Predictive, Quantity, fit,
 };
 
 fn go_on(_: Event) -> ControlFlow<()> {
@@ -61,6 +61,62 @@ fn members(fit: &Fit) -> &[Member] {
 fn bits(predictive: &Predictive) -> Vec<u64> {
     let cells = 0..predictive.n_rows() * predictive.n_outputs();
     cells.flat_map(|at| [predictive.mean(at).to_bits(), predictive.quantile(at, 0.975).to_bits()]).collect()
+}
+
+/// Four waves with a gap of 40 rows each.
+fn waves() -> Dataset {
+    let value = |row: usize, output: usize| {
+        let is_missing = (60 + 70 * output..100 + 70 * output).contains(&row);
+        let wave = (row as f64 / (14 + 3 * output) as f64 + output as f64).sin();
+        if is_missing { f64::NAN } else { wave }
+    };
+    let values: Vec<f64> = (0..1600).map(|at| value(at / 4, at % 4)).collect();
+    let inputs = InputPoints::from_column((0..400).map(f64::from).collect()).unwrap();
+    Dataset::new(inputs, Observations::from_dense(400, 4, &values).unwrap()).unwrap()
+}
+
+#[test]
+fn a_single_model_with_narrow_intervals_has_a_factor_on_its_deviations() {
+    // A Matérn-1/2 process follows each wave from row to row and underestimates how far it moves within a gap.
+    let options = FitOptions {
+        combine: CombineChoice::None,
+        kernel: Some("matern12".parse().unwrap()),
+        latents: Some(0),
+        private: Some(true),
+        ..FitOptions::default()
+    };
+    let wide = fit(&waves(), &options, &go_on).unwrap();
+    let combination = wide.parts().combination.as_ref().unwrap();
+    let factor = combination.components[0].at_rows[0].sqrt().recip();
+    assert!(combination.members.len() == 1 && factor > 1.5, "{factor}");
+    assert!(wide.summary().members.is_empty());
+    let said = format!("standard deviations are multiplied by {factor:.2}");
+    assert!(wide.summary().decisions.iter().any(|decision| decision.contains(&said)));
+    // The means are those of the model, the standard deviations its own times the factor, to rounding.
+    let narrow = Fit::from_parts(FitParts { combination: None, ..wide.parts().clone() }).unwrap();
+    let quantity = Quantity::Observation;
+    let between = InputPoints::from_column(vec![70.5, 399.0, 410.0]).unwrap();
+    for (wide, narrow) in [
+        (wide.predict_rows(quantity).unwrap(), narrow.predict_rows(quantity).unwrap()),
+        (wide.predict(&between, quantity).unwrap(), narrow.predict(&between, quantity).unwrap()),
+    ] {
+        for at in 0..wide.n_rows() * wide.n_outputs() {
+            assert!((wide.mean(at) - narrow.mean(at)).abs() < 1e-12);
+            assert!((wide.deviation(at) / narrow.deviation(at) / factor - 1.0).abs() < 1e-12);
+        }
+    }
+    // The truth of the gaps is known: intervals cover more of it than without the factor, and at least 95 %.
+    let covered = |fit: &Fit| {
+        let rows = fit.predict_rows(quantity).unwrap();
+        let inside = |(row, output): (usize, usize)| {
+            let truth = (row as f64 / (14 + 3 * output) as f64 + output as f64).sin();
+            (0.025..=0.975).contains(&rows.probability_below(row * 4 + output, truth))
+        };
+        let gaps =
+            (0..4).flat_map(|output| (60 + 70 * output..100 + 70 * output).map(move |row| (row, output)));
+        gaps.filter(|&cell| inside(cell)).count() as f64 / 160.0
+    };
+    assert!(covered(&narrow) < 0.9 && covered(&wide) >= 0.95, "{} {}", covered(&narrow), covered(&wide));
 }
 
 #[test]

@@ -232,8 +232,12 @@ impl<'a> Comparison<'a> {
         let Some(first) = fits.first() else { return Ok(None) };
         warn(first, console);
         let (is_pool, method) =
-            (fits.iter().any(|fit| fit.parts().combination.is_some()), first.parts().method);
-        let alone = |fit: &Fit| FitParts { combination: None, ..fit.parts().clone() };
+            (fits.iter().any(|fit| !fit.summary().members.is_empty()), first.parts().method);
+        // The combination of a single model is the factor on its standard deviations.
+        let alone = |fit: &Fit| match fit.summary().members.is_empty() {
+            true => fit.parts().clone(),
+            false => FitParts { combination: None, ..fit.parts().clone() },
+        };
         let singles: Vec<FitParts> = fits.iter().map(alone).collect();
         let mut found = Self { folds, training, singles, options, console, rows: vec![] };
         let single = if method.is_message_passing() { "catena".to_owned() } else { method.to_string() };

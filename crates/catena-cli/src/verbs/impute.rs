@@ -136,8 +136,14 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
             digits: arguments.digits,
             printing: *printing,
         };
-        if parts.combination.is_some() {
-            console.say("the model is a pool of several members; a table filled in blocks uses its best single model only");
+        match &parts.combination {
+            Some(_) if parts.summary.members.is_empty() => {
+                console.say("the standard deviations of the model have a factor; those of a table filled in blocks do not");
+            }
+            Some(_) => {
+                console.say("the model is a pool of several members; a table filled in blocks uses its best single model only");
+            }
+            None => {}
         }
         if arguments.options.dry_run {
             return filling.plan(&parts, &about);

@@ -4,9 +4,12 @@ use catena::learning::{Family, Learned};
 use catena::model::Lmc;
 use serde::{Deserialize, Serialize};
 
+use crate::folds::HeldOutFolds;
 use crate::options::{FitOptions, TransformChoice};
 use crate::power::PowerTransform;
-use crate::scores::{Densities, HeldOutScores, Scores, is_better, mean_with_error};
+use crate::scores::{
+    Densities, HeldOutScores, MixtureDensities, Scores, Widening, is_better, mean_with_error,
+};
 
 /// Candidates that are worse by more than this many nats per cell are worse, however uncertain the difference is.
 const MOST_ERROR: f64 = 0.1;
@@ -81,16 +84,19 @@ pub(super) struct TrialResult {
     pub(super) fold_models: Vec<Lmc>,
     /// Log evidence minus half the logarithm of the number of cells for every parameter, a mean over the folds.
     pub(super) parsimony: f64,
+    /// With the factors of `widening`.
     pub(super) held_out: Option<HeldOutScores>,
-    /// Predictive densities at the held-out cells of all folds.
+    /// Predictive densities at the held-out cells of all folds, without the factors of `widening`.
     pub(super) densities: Densities,
+    /// Factors on the standard deviations, learned on held-out cells.
+    pub(super) widening: Widening,
 }
 
 impl TrialResult {
     /// The results of one candidate on several folds, with the model learned on the first.
     pub(super) fn pooled(first: Self, others: Vec<Self>) -> Self {
         let count = 1.0 + others.len() as f64;
-        let Self { learned, mut fold_models, mut parsimony, held_out, mut densities } = first;
+        let Self { learned, mut fold_models, mut parsimony, held_out, mut densities, .. } = first;
         let mut scores = vec![held_out];
         for other in others {
             parsimony += other.parsimony;
@@ -99,7 +105,23 @@ impl TrialResult {
             densities.extend(other.densities);
         }
         let held_out = HeldOutScores::pooled(scores.into_iter().flatten().collect());
-        Self { learned, fold_models, parsimony: parsimony / count, held_out, densities }
+        let widening = Widening::none(fold_models.len());
+        Self { learned, fold_models, parsimony: parsimony / count, held_out, densities, widening }
+    }
+
+    /// The same with standard deviations multiplied by a factor if held-out cells show that they are too small.
+    pub(super) fn with_widening(mut self, folds: &HeldOutFolds) -> Self {
+        self.widening = Widening::fitted(&self.densities, &folds.sizes(), &folds.gaps());
+        if self.widening.is_used() {
+            let widened = self.widening.widened(&self.densities, &folds.sizes());
+            self.held_out = Some(folds.scores_of(&MixtureDensities(vec![(1.0, 1.0, &widened)])));
+        }
+        self
+    }
+
+    /// The log densities of the held-out cells, with the factors on standard deviations.
+    fn log_densities(&self) -> Vec<f64> {
+        self.held_out.as_ref().map_or(vec![], |held_out| held_out.log_densities.clone())
     }
 
     /// The scores on held-out cells, if there are any.
@@ -127,7 +149,8 @@ pub(super) fn promising(results: &[TrialResult]) -> Vec<usize> {
 
 /// The best candidate of those tried on all folds.
 ///
-/// Without held-out cells it has the best parsimony score. With them, a candidate is equal to the one with the best log score if
+/// Without held-out cells it has the best parsimony score. With them, candidates are compared by the log scores that they would
+/// have as the answer, with a factor on their standard deviations where these are too small. A candidate is equal to the one with the best log score if
 /// the difference is within its standard error and at most `MOST_ERROR`. All cells of a gap count as one observation. Among
 /// equal candidates the parsimony score decides. Parsimony scores under different transforms are not comparable, so a candidate
 /// with other transforms than the first must have the best log score by more than the standard error.
@@ -154,7 +177,7 @@ pub(super) fn best<'a>(
     let log_score = |result: &TrialResult| result.score();
     let top = by(&log_score, &mut trials.iter().filter(is_complete));
     let gain = |one: &(FamilyCandidate, TrialResult), over: &(FamilyCandidate, TrialResult)| {
-        let (one, over) = (one.1.densities.log_densities(1.0), over.1.densities.log_densities(1.0));
+        let (one, over) = (one.1.log_densities(), over.1.log_densities());
         let gains: Vec<f64> = one.iter().zip(over).map(|(one, over)| one - over).collect();
         mean_with_error(&gains, gaps)
     };

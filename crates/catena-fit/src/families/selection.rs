@@ -21,7 +21,7 @@ use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{FitOptions, MeanChoice, TransformChoice, TransformKind};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
-use crate::scores::{Densities, HeldOutScores};
+use crate::scores::{Densities, HeldOutScores, Widening};
 
 /// The family with one shared latent per output is tried up to this many outputs.
 const MOST_OUTPUTS_OF_FULL: usize = 16;
@@ -215,6 +215,12 @@ impl FamilySelection<'_> {
         Ok(Some(PreparedTable::new(dataset.select_rows(&rows)?, self.options.structure)?))
     }
 
+    /// The folds with their held-out cells; without folds if candidates are compared by parsimony.
+    fn held_out_folds(&self) -> HeldOutFolds {
+        let folds = if self.plan.n_folds == 0 { vec![] } else { self.folds.clone() };
+        HeldOutFolds::new(self.sample.inputs().clone(), folds, self.scales.clone())
+    }
+
     /// The gaps of the held-out cells by which candidates are compared.
     pub(super) fn gaps(&self) -> Vec<usize> {
         if self.plan.n_folds == 0 { vec![] } else { gaps(&self.folds) }
@@ -261,8 +267,9 @@ impl FamilySelection<'_> {
                 by_candidate[at].push(result);
             }
         }
+        let folds = self.held_out_folds();
         for ((candidate, first), others) in candidates.into_iter().zip(results).zip(by_candidate) {
-            trials.push((candidate, TrialResult::pooled(first, others)));
+            trials.push((candidate, TrialResult::pooled(first, others).with_widening(&folds)));
         }
         Ok(())
     }
@@ -289,14 +296,23 @@ impl FamilySelection<'_> {
         let parsimony = learned.log_evidence - 0.5 * task.n_free(learning)? as f64 * n_cells.ln();
         let Some(fold) = fold else {
             let densities = Densities::default();
-            return Ok(TrialResult { learned, fold_models: vec![], parsimony, held_out: None, densities });
+            let widening = Widening::none(0);
+            return Ok(TrialResult {
+                learned,
+                fold_models: vec![],
+                parsimony,
+                held_out: None,
+                densities,
+                widening,
+            });
         };
         let prediction = table.predictions(&learned.model)?;
         let predictive = preparation.predictive_unchecked(prediction, table.dataset.inputs());
         let held_out = Some(HeldOutScores::new(&predictive, &fold.held_out, &self.scales));
         let densities = Densities::at(&predictive, &fold.held_out);
         let fold_models = vec![learned.model.clone()];
-        Ok(TrialResult { learned, fold_models, parsimony, held_out, densities })
+        let widening = Widening::none(1);
+        Ok(TrialResult { learned, fold_models, parsimony, held_out, densities, widening })
     }
 
     fn finish(
@@ -317,6 +333,7 @@ impl FamilySelection<'_> {
                 let prepared = self.prepared(&chosen.transforms)?;
                 let trial = self.trial(candidate, &prepared, Some(&self.folds[0]))?;
                 (result.held_out, result.fold_models) = (trial.held_out, trial.fold_models);
+                result.widening = trial.widening;
             }
             held_out =
                 result.held_out.clone().map(|scores| ("catena".to_owned(), scores)).into_iter().collect();
@@ -353,6 +370,7 @@ impl FamilySelection<'_> {
             transforms: candidate.transforms,
             model: result.learned.model,
             fold_models: result.fold_models,
+            widening: result.widening,
             densities: result.densities,
         });
         let comparison = Comparison {

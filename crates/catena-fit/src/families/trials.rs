@@ -6,7 +6,7 @@ use catena::model::Lmc;
 
 use crate::folds::{Fold, HeldOutFolds, gaps};
 use crate::options::TransformChoice;
-use crate::scores::Densities;
+use crate::scores::{Densities, Widening};
 
 /// The candidates of a comparison with the sample and its folds.
 #[derive(Clone, Debug)]
@@ -34,7 +34,9 @@ pub(crate) struct FamilyTrial {
     pub(crate) model: Lmc,
     /// Learned on the training cells of each fold on which it was scored.
     pub(crate) fold_models: Vec<Lmc>,
-    /// Its densities at the held-out cells of all folds; empty without folds.
+    /// Factors on its standard deviations as a single model.
+    pub(crate) widening: Widening,
+    /// Its densities at the held-out cells of all folds, without these factors; empty without folds.
     pub(crate) densities: Densities,
     pub(crate) is_chosen: bool,
 }

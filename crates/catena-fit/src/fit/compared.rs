@@ -9,6 +9,7 @@ use crate::families::FamilyChoice;
 use crate::folds::HeldOutFolds;
 use crate::prepare::{InputUnits, Preparation};
 use crate::scores::HeldOutScores;
+use crate::stack::Combination;
 
 /// The held-out cells on which a fit was chosen.
 #[derive(Clone, Debug)]
@@ -18,8 +19,8 @@ pub struct FitComparison {
     /// Scores under the names of the summary: the chosen model or pool first, then, beside a pool, the best single model, then
     /// simple rules.
     pub scores: Vec<(String, HeldOutScores)>,
-    /// The best single model as it was learned on each fold, with its units.
-    singles: Vec<(Lmc, Preparation)>,
+    /// The best single model as it was learned on each fold, with its units and the factor on its standard deviations.
+    singles: Vec<(Lmc, Preparation, f64)>,
 }
 
 impl FitComparison {
@@ -27,14 +28,18 @@ impl FitComparison {
     pub(super) fn of(choice: &FamilyChoice, units: InputUnits) -> Result<Option<Self>, FitError> {
         let comparison = &choice.comparison;
         let (folds, singles) = match &choice.method_folds {
-            Some((folds, singles)) => (folds.clone(), singles.clone()),
+            Some((folds, singles)) => {
+                let singles = singles.iter().cloned();
+                (folds.clone(), singles.map(|(model, units)| (model, units, 1.0)).collect::<Vec<_>>())
+            }
             None => {
                 let Some(chosen) = comparison.trials.iter().find(|trial| trial.is_chosen) else {
                     return Ok(None);
                 };
                 let units = Preparation::fitted(&comparison.sample, units, &chosen.transforms)?;
-                let models = chosen.fold_models.iter().cloned();
-                (comparison.held_out_folds(), models.map(|model| (model, units.clone())).collect())
+                let models = chosen.fold_models.iter().zip(&chosen.widening.without);
+                let single = |(model, factor): (&Lmc, &f64)| (model.clone(), units.clone(), *factor);
+                (comparison.held_out_folds(), models.map(single).collect())
             }
         };
         let is_scored = folds.n_cells() > 0 && singles.len() == folds.n_folds();
@@ -46,11 +51,11 @@ impl FitComparison {
     /// # Errors
     /// Never for the fit of this comparison.
     pub fn single_models(&self, fit: &Fit) -> Result<Vec<FitParts>, FitError> {
-        let parts = |(table, (model, preparation)): (Dataset, &(Lmc, Preparation))| FitParts {
+        let parts = |(table, (model, preparation, factor)): (Dataset, &(Lmc, Preparation, f64))| FitParts {
             table,
             preparation: preparation.clone(),
             model: model.clone(),
-            combination: None,
+            combination: (*factor > 1.0).then(|| Combination::widened(String::new(), *factor)),
             ..fit.parts().clone()
         };
         Ok(self.folds.training()?.into_iter().zip(&self.singles).map(parts).collect())

@@ -17,7 +17,7 @@ use crate::options::{FitOptions, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
 use crate::scores::Scores;
 use crate::size::FitSize;
-use crate::stack::{Member, stacked};
+use crate::stack::{Combination, Member, stacked};
 
 /// Chooses, learns and conditions a model on a table in the user's units. Everything the options leave open is decided from
 /// the data; [`Fit::summary`] lists the decisions and their reasons.
@@ -76,6 +76,9 @@ fn chosen(
         false => stacked(&distinct, &choice.comparison, options, units, monitor)?,
     };
     let options = selected.as_ref().unwrap_or(options);
+    let chosen = choice.comparison.trials.iter().find(|trial| trial.is_chosen);
+    let widened = chosen.filter(|trial| stack.is_none() && !is_selected && trial.widening.is_used());
+    let widened = widened.map(|trial| (trial.name.clone(), trial.widening.factor));
     let mut by_sweep = (choice.settings, choice.multipliers);
     let is_sampled = choice.comparison.n_learning < distinct.n_rows();
     if let Some(stack) = &stack {
@@ -110,6 +113,13 @@ fn chosen(
     let task = learning_task(&learning_table, family, earlier, by_sweep, (options, is_selected));
     let learned = learn(&learning_table, &task, (options, is_selected), monitor, &mut reasons)?;
     let (mut combination, mut summaries) = (None, vec![]);
+    if let Some((name, factor)) = widened {
+        reasons.push(format!(
+            "standard deviations are multiplied by {factor:.2}: on held-out cells they were too small (edits, streams and \
+             partitions use them as they are)"
+        ));
+        combination = Some(Combination::widened(name, factor));
+    }
     if let Some(stack) = stack {
         let mut others = held_out.into_iter();
         let best = others.next().map(|(_, scores)| ("best single model".to_owned(), scores));

@@ -7,7 +7,7 @@ use super::simple_rules::SimpleRule;
 use crate::error::FitError;
 use crate::options::TransformChoice;
 use crate::prepare::{InputUnits, Predictive, Preparation};
-use crate::scores::{HeldOutScores, mean_with_error};
+use crate::scores::{HeldOutScores, MixtureDensities, mean_with_error};
 
 /// Folds of a table that is not learned from.
 const N_FOLDS: u64 = 4;
@@ -79,8 +79,13 @@ impl HeldOutFolds {
         self.folds.first().map_or(0, |fold| fold.training.n_observed() + fold.held_out.len())
     }
 
+    /// The number of held-out cells of each fold.
+    pub(crate) fn sizes(&self) -> Vec<usize> {
+        self.folds.iter().map(|fold| fold.held_out.len()).collect()
+    }
+
     /// The gap of each held-out cell, numbered over all folds.
-    fn gaps(&self) -> Vec<usize> {
+    pub(crate) fn gaps(&self) -> Vec<usize> {
         gaps(&self.folds)
     }
 
@@ -94,6 +99,13 @@ impl HeldOutFolds {
             HeldOutScores::new(prediction, &fold.held_out, &self.scales)
         };
         HeldOutScores::pooled(folds.map(scores).collect())
+    }
+
+    /// Scores of densities at the held-out cells of all folds.
+    pub(crate) fn scores_of(&self, densities: &MixtureDensities<'_>) -> HeldOutScores {
+        let cells: Vec<(usize, f64)> =
+            self.folds.iter().flat_map(|fold| fold.held_out.iter().copied()).collect();
+        densities.scores(&cells, &self.scales)
     }
 
     /// Scores of every simple rule that applies.

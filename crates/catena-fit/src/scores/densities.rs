@@ -123,6 +123,17 @@ impl Densities {
         power.mean(power.forward(value) - self.errors[cell] * deviation, widening * deviation)
     }
 
+    /// The densities with standard deviations multiplied by a factor for each cell.
+    pub(crate) fn widened(&self, factors: impl Iterator<Item = f64>) -> Self {
+        let mut widened = self.clone();
+        let cells = widened.errors.iter_mut().zip(&mut widened.log_precisions);
+        for ((error, log_precision), factor) in cells.zip(factors) {
+            *error /= factor;
+            *log_precision -= factor.ln();
+        }
+        widened
+    }
+
     /// Appends the cells of another fold.
     pub(crate) fn extend(&mut self, other: Self) {
         self.errors.extend(other.errors);

@@ -14,6 +14,16 @@ pub struct Combination {
     pub components: Vec<PoolComponent>,
 }
 
+impl Combination {
+    /// The model of a fit alone, with its standard deviations multiplied by a factor.
+    pub(crate) fn widened(name: String, factor: f64) -> Self {
+        let exponents = vec![factor.powi(-2)];
+        let component = PoolComponent { weight: 1.0, at_rows: exponents.clone(), elsewhere: exponents };
+        let member = Member { name, weight: 1.0, kind: MemberKind::Best };
+        Self { members: vec![member], components: vec![component] }
+    }
+}
+
 /// One component of the answer: the product of the members' densities, each to the power of its exponent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PoolComponent {

@@ -102,7 +102,7 @@ pub(crate) fn stacked<'a>(
     let gains: Vec<f64> = together
         .log_densities()
         .iter()
-        .zip(best.densities.log_densities(1.0))
+        .zip(best.widening.widened(&best.densities, &split.sizes).log_densities(1.0))
         .map(|(together, alone)| together - alone)
         .collect();
     let (gain, error) = mean_with_error(&gains, &gaps);
