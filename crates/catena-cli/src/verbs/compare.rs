@@ -9,13 +9,14 @@ use catena::index::RowIndex;
 use catena::prediction::Prediction;
 use catena_fit::scores::{Scores, score};
 use catena_fit::{Fit, FitError, FitOptions, FitParts, MethodChoice, Predictive, Quantity, StructureOption};
+use catena_io::time::Horizon;
 use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 use clap::Args;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
-use crate::arguments::{Columns, Horizon, ModelOptions, Printing, horizon};
+use crate::arguments::{Columns, ModelOptions, Printing, horizon};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::learning::{FitRequest, fit_watched, warn};

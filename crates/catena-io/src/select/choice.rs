@@ -8,6 +8,7 @@ use super::input::{InputSource, ROW};
 use super::{SelectError, Selection, nearest_name};
 use crate::place::{Excerpt, FileName};
 use crate::table::{Column, ColumnData, Table, UnsupportedColumn};
+use crate::time::Calendar;
 
 /// Why a column has its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,14 +92,18 @@ pub struct Decision {
     pub outputs: Vec<Choice>,
     /// Ignored columns.
     pub ignored: Vec<Choice>,
+    /// The calendar that was inferred from the times.
+    pub calendar: Option<Calendar>,
 }
 
 impl Decision {
-    /// The decision as up to three short lines.
+    /// The decision as up to four short lines.
     pub fn sentences(&self) -> Vec<String> {
         let groups = [("inputs", &self.inputs), ("outputs", &self.outputs), ("ignored", &self.ignored)];
         let groups = groups.iter().filter(|(_, choices)| !choices.is_empty());
-        groups.map(|(role, choices)| format!("{role}: {}", listed(choices))).collect()
+        let groups = groups.map(|(role, choices)| format!("{role}: {}", listed(choices)));
+        let calendar = self.calendar.map(|calendar| format!("calendar: {calendar}"));
+        groups.chain(calendar).collect()
     }
 }
 
