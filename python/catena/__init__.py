@@ -14,12 +14,14 @@ True
 from . import errors, metrics, structures
 from ._catena import __version__
 from ._gp import MultiOutputGP
+from ._imputer import Imputer
 from ._live import LiveGP
 from ._load import load
 from ._sweep import Gradient, Sweep, sweep
 
 __all__ = [
     "Gradient",
+    "Imputer",
     "LiveGP",
     "MultiOutputGP",
     "Sweep",

@@ -39,9 +39,11 @@ class GaussianProcess(Learned, Estimator):
         Parameters
         ----------
         horizon : int, str or timedelta
-            A number of steps, a duration such as ``"48h"`` if the input is a time, or a length if it is numeric.
-        step : float, str or timedelta, optional
-            The spacing of the rows; by default the median spacing of the table.
+            A number of steps, a duration such as ``"48h"``, ``"10B"`` (business days), ``"6mo"``, ``"2Q"`` or ``"1y"`` if the
+            input is a time, or a length if it is numeric.
+        step : float, str, timedelta or pandas offset, optional
+            The spacing of the rows; by default the step of the table's calendar (months, quarters, years or business days),
+            else the median spacing. Month ends are followed by month ends.
         return_std : bool
             Also return standard deviations.
         include_noise, point :

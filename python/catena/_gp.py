@@ -64,6 +64,10 @@ class MultiOutputGP(Streaming, GaussianProcess):
     mean : str
         Prior mean of the outputs: ``"constant"``, ``"linear"`` (in the inputs) or ``"auto"``: constant with one input, with
         several linear if that predicts held-out cells better.
+    calendar : str
+        How distances between times are counted: ``"elapsed"`` (in seconds), ``"month"`` (every month is equally long),
+        ``"business"`` (days from Monday to Friday; weekends do not exist) or ``"auto"``: months if all times lie on a calendar
+        of months, quarters or years, else elapsed time.
     combine : str
         ``"auto"``: along one input, a pool of several models and regressions on other outputs if it predicts held-out
         cells better than the best single model. ``"none"``: the best single model. A pool needs an open model and the
@@ -147,6 +151,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         ard: bool | str = "auto",
         periods: Any = None,
         mean: str = "auto",
+        calendar: str = "auto",
         combine: str = "auto",
         budget: str = "default",
         learn: bool = True,
@@ -170,6 +175,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         self.ard = ard
         self.periods = periods
         self.mean = mean
+        self.calendar = calendar
         self.combine = combine
         self.budget = budget
         self.learn = learn
@@ -204,6 +210,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         self
         """
         points, values, names, notes = _frames.read_pair(X, Y)
+        points.put_on_calendar(self.calendar)
         if self.learn:
             _check.observed(values, names)
         if self.learn and len(points) < 2:

@@ -16,7 +16,9 @@ def points_ahead(inputs, names, clocks, horizon, step=None):
     """Points at regular steps after the last row, up to `horizon` (a number of steps or a length)."""
     check_line(names)
     places = np.ascontiguousarray(inputs[:, 0])
-    return points_after(places.max(), lambda: _catena.median_gap(places), names, clocks, horizon, step)
+    return points_after(
+        places.max(), lambda: _catena.median_gap(places), names, clocks, horizon, step, places
+    )
 
 
 def check_line(names):
@@ -25,17 +27,23 @@ def check_line(names):
         raise InputError(f"a forecast needs one input, but the model has {len(names)}; use predict.")
 
 
-def points_after(last, median_gap, names, clocks, horizon, step=None):
-    """The same after the input `last`; `median_gap` is called only if no step is given."""
+def points_after(last, median_gap, names, clocks, horizon, step=None, places=None):
+    """The same after the input `last`; `median_gap` is called only if no step is given. `places` show the calendar."""
     clock = clocks[0]
+    if clock is not None:
+        gap = None if step is not None else median_gap()
+        if step is None and gap is None:
+            raise _no_step(names)
+        known = np.empty(0) if places is None else places
+        reach = (span_text(horizon, "horizon"), None if step is None else span_text(step, "step"))
+        ahead = _catena.rows_ahead(float(last), known, gap, clock.parts, reach, MOST_STEPS)
+        return Points(ahead[:, np.newaxis], names, clocks)
     size = length(step, clock, "step") if step is not None else median_gap()
     if size is None:
-        raise InputError(f"all rows have the same {names[0]}, so the step cannot be inferred; give step.")
-    if isinstance(horizon, (int, np.integer)) and not isinstance(horizon, bool):
-        count = int(horizon)
-    else:
-        # Rounding must not lose the last step.
-        count = int(length(horizon, clock, "horizon") / size * (1 + 1e-12))
+        raise _no_step(names)
+    # Rounding must not lose the last step.
+    steps = horizon if _is_whole(horizon) else length(horizon, clock, "horizon") / size * (1 + 1e-12)
+    count = int(steps)
     if count < 1:
         raise InputError(
             f"horizon={horizon!r} is shorter than one step; give a longer horizon or a smaller step."
@@ -46,6 +54,48 @@ def points_after(last, median_gap, names, clocks, horizon, step=None):
         )
     ahead = last + np.arange(1, count + 1) * size
     return Points(ahead[:, np.newaxis], names, clocks)
+
+
+def _no_step(names):
+    return InputError(f"all rows have the same {names[0]}, so the step cannot be inferred; give step.")
+
+
+def _is_whole(given):
+    return isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+
+
+#: Units of pandas' calendar offsets.
+_OFFSETS = {
+    "M": "mo",
+    "ME": "mo",
+    "MS": "mo",
+    "Q": "Q",
+    "QE": "Q",
+    "QS": "Q",
+    "Y": "y",
+    "YE": "y",
+    "YS": "y",
+    "B": "B",
+    "W": "w",
+}
+
+
+def span_text(given, name):
+    """A step or horizon along time as text: a number of steps, or a duration such as ``6mo``."""
+    if name == "horizon" and _is_whole(given):
+        if given < 1:
+            raise InputError(f"horizon={given!r} is shorter than one step; give at least 1.")
+        return str(int(given))
+    if isinstance(given, str):
+        return given
+    if hasattr(given, "freqstr") and hasattr(given, "n") and not hasattr(given, "total_seconds"):
+        # A pandas offset such as MonthEnd(); anchors as in QE-DEC follow from the rows.
+        unit = _OFFSETS.get(getattr(given, "rule_code", "").partition("-")[0])
+        if unit is None:
+            raise InputError(f"{name}={given!r} is not supported; write a duration such as '6mo' or '5B'.")
+        return f"{given.n}{unit}"
+    # Exact to the nanosecond for spans of a hundred days.
+    return f"{length(given, True, name)!r}s"
 
 
 def length(given, clock, name):

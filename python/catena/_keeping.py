@@ -12,11 +12,11 @@ def about(gp, points, output_names, notes):
     import json
 
     units = (
-        ["integer"] if points.integer else [None if clock is None else clock.unit for clock in points.clocks]
+        ["integer"] if points.integer else [None if clock is None else clock.note for clock in points.clocks]
     )
     return {
         "inputs": points.names,
-        "clocks": [None if clock is None else (clock.origin, clock.zone) for clock in points.clocks],
+        "clocks": [None if clock is None else clock.parts for clock in points.clocks],
         "outputs": output_names,
         "caller": json.dumps(
             {"python": {"notes": notes, "units": units, "named": points.has_names, "params": plain(gp)}}
@@ -32,7 +32,7 @@ def kept(model, index=None):
     noted = (json.loads(caller) if caller else {}).get("python") or {}
     units = noted.get("units") or ["us"] * len(names)
     clocks = [
-        None if clock is None else Clock(clock[0], clock[1], unit)
+        None if clock is None else Clock.of_note(clock, unit)
         for clock, unit in zip(clocks, units, strict=True)
     ]
     notes, params = noted.get("notes") or PLAIN, noted.get("params")

@@ -3,12 +3,13 @@
 use catena_io::read::CellOptions;
 use catena_io::select::Input;
 use catena_io::table::NumberStyle;
-use catena_io::time::{OffsetForm, TimeAxis, TimeStyle, ZoneStyle};
+use catena_io::time::{OffsetForm, TimeAxis, ZoneStyle};
 use catena_store::About;
 use pyo3::prelude::*;
 use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::times::{ClockParts, axis, calendar_text};
 
 /// Names, clocks and notes of a table.
 #[derive(FromPyObject)]
@@ -16,9 +17,9 @@ pub(crate) struct TableNotes {
     /// Names of the inputs.
     #[pyo3(item)]
     inputs: Vec<String>,
-    /// Origin in Unix seconds and zone of each time input; `None` for numbers.
+    /// The clock of each time input; `None` for numbers.
     #[pyo3(item)]
-    clocks: Vec<Option<(i64, Option<String>)>>,
+    clocks: Vec<Option<ClockParts>>,
     /// Names of the outputs.
     #[pyo3(item)]
     outputs: Vec<String>,
@@ -30,17 +31,14 @@ pub(crate) struct TableNotes {
 impl TableNotes {
     /// The notes in the form of a model file.
     pub(crate) fn into_about(self) -> Result<About, Failure> {
-        let input = |(name, clock): (String, Option<(i64, Option<String>)>)| {
-            let axis = |(origin_seconds, zone): (i64, Option<String>)| TimeAxis {
-                origin_seconds,
-                style: TimeStyle { zone: zone_of(zone.as_deref()), separator: ' ', ..TimeStyle::default() },
-            };
-            Input { name, values: vec![], time: clock.map(axis), style: NumberStyle::Double }
+        let input = |(name, clock): (String, Option<ClockParts>)| {
+            let time = clock.map(axis).transpose()?;
+            Ok::<_, Failure>(Input { name, values: vec![], time, style: NumberStyle::Double })
         };
         let caller: Value = serde_json::from_str(&self.caller).map_err(Failure::input)?;
         Ok(About {
             data: "a table in memory".to_owned(),
-            inputs: self.inputs.into_iter().zip(self.clocks).map(input).collect(),
+            inputs: self.inputs.into_iter().zip(self.clocks).map(input).collect::<Result<_, _>>()?,
             outputs: self.outputs,
             long: None,
             groups: None,
@@ -51,14 +49,15 @@ impl TableNotes {
     }
 }
 
-/// The origin and zone of each input that is a time.
-pub(crate) fn clocks(about: &About) -> Vec<Option<(i64, Option<String>)>> {
-    let clock =
-        |input: &Input| input.time.as_ref().map(|axis| (axis.origin_seconds, zone_name(&axis.style.zone)));
-    about.inputs.iter().map(clock).collect()
+/// The clock of each input that is a time.
+pub(crate) fn clocks(about: &About) -> Vec<Option<ClockParts>> {
+    let parts = |axis: &TimeAxis| {
+        (axis.origin_seconds, zone_name(&axis.style.zone), axis.calendar.and_then(calendar_text))
+    };
+    about.inputs.iter().map(|input| input.time.as_ref().map(parts)).collect()
 }
 
-fn zone_of(name: Option<&str>) -> ZoneStyle {
+pub(crate) fn zone_of(name: Option<&str>) -> ZoneStyle {
     match name {
         None => ZoneStyle::Naive,
         Some("UTC" | "Etc/UTC" | "Z") => ZoneStyle::Utc,

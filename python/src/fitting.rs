@@ -6,7 +6,6 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use catena_fit::{Budget, Event, FitError, FitMonitor, FitOptions, Stage, UnknownWord};
-use catena_store::length_text;
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
@@ -36,6 +35,7 @@ pub(crate) fn fit(
     let about = notes.into_about()?;
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
     let options = options.into_options(&names, &about.outputs)?;
+    let options = FitOptions { length_text: about.length_writer(), ..options };
     let job = |monitor: &FitMonitor<'_>| catena_fit::fit(&table, &options, monitor);
     let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
     Ok((Model::new(fit, about), interrupted))
@@ -57,8 +57,7 @@ pub(crate) fn relearn(
         .parse()
         .map_err(|error: UnknownWord| Failure::Input(format!("budget={budget:?} is unknown; {error}")))?;
     let (fit, about) = model.parts();
-    let plain = FitOptions::default().length_text;
-    let length_text = if about.is_time() { |length| length_text(true, length) } else { plain };
+    let length_text = about.length_writer();
     let memory = memory_limit(max_memory)?;
     let options = FitOptions { budget, memory, length_text, ..FitOptions::default() };
     let job = |monitor: &FitMonitor<'_>| fit.relearned(&more, &options, monitor);

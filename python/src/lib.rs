@@ -48,7 +48,9 @@ mod _catena {
     #[pymodule_export]
     use super::sweep::sweep;
     #[pymodule_export]
-    use super::times::{duration_seconds, instants_of, median_gap, numbers_of, seconds_text};
+    use super::times::{
+        calendar_of, duration_seconds, instants_of, median_gap, numbers_of, rows_ahead, seconds_text,
+    };
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python looks for")]

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use catena_fit::parts::PlainModel;
-use catena_fit::{Fit, LiveFit, Point, Predictive, Quantity, StructureOption, Summary, UnknownWord};
-use catena_store::{About, Parameters, length_text};
+use catena_fit::{
+    Fit, FitParts, LiveFit, Point, Predictive, Quantity, StructureOption, Summary, UnknownWord,
+};
+use catena_store::{About, Parameters};
 use numpy::{PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -16,6 +18,7 @@ use crate::live::Live;
 use crate::parts::written;
 use crate::structure::Structure;
 use crate::threads::computed;
+use crate::times::ClockParts;
 
 /// A fitted model with the names of its table; the public class is `catena.MultiOutputGP`.
 #[pyclass(frozen, module = "catena._catena")]
@@ -141,6 +144,18 @@ impl Model {
         Ok(Self { fit, about: self.about.clone() })
     }
 
+    /// The same parameters on other rows.
+    fn on_rows(
+        &self,
+        py: Python<'_>,
+        inputs: PyReadonlyArray2<'_, f64>,
+        values: PyReadonlyArray2<'_, f64>,
+    ) -> PyResult<Self> {
+        let parts = FitParts { table: arrays::dataset(&inputs, &values)?, ..self.fit.parts().clone() };
+        let fit = computed(py, || Fit::from_parts(parts))?;
+        Ok(Self { fit, about: self.about.clone() })
+    }
+
     /// A live posterior of this model.
     fn live(&self, py: Python<'_>) -> PyResult<Live> {
         let fit = computed(py, || LiveFit::new(&self.fit))?;
@@ -206,7 +221,7 @@ impl Model {
 
     /// The summary of the fit as text.
     fn summary_text(&self) -> String {
-        self.fit.summary().to_text(&|length| length_text(self.about.is_time(), length))
+        self.fit.summary().to_text(&self.about.length_unit().writer())
     }
 
     /// The structure of the fit; `None` for methods without one.
@@ -226,8 +241,7 @@ impl Model {
     }
 
     /// Names of inputs and outputs, clocks of the inputs, and the notes of the Python package as JSON.
-    #[expect(clippy::type_complexity, reason = "a tuple for Python to unpack")]
-    fn notes(&self) -> (Vec<String>, Vec<Option<(i64, Option<String>)>>, Vec<String>, Option<String>) {
+    fn notes(&self) -> (Vec<String>, Vec<Option<ClockParts>>, Vec<String>, Option<String>) {
         let About { inputs, outputs, caller, .. } = &self.about;
         let names = inputs.iter().map(|input| input.name.clone()).collect();
         (names, clocks(&self.about), outputs.clone(), caller.as_ref().map(ToString::to_string))

@@ -7,7 +7,7 @@ use catena_fit::{
 };
 use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
-use catena_store::{ParameterError, Parameters, length_text};
+use catena_store::{ParameterError, Parameters};
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
@@ -119,11 +119,9 @@ impl RequestedOptions<'_> {
             Some(given) => Some(given.into_parameters(kernel)?),
         };
         let candidates: Option<InputPoints> = self.candidates.as_ref().map(arrays::points).transpose()?;
-        let plain = FitOptions::default().length_text;
         let memory = memory_limit(self.max_memory.as_deref())?;
         let mut options = FitOptions {
             memory,
-            length_text: if self.is_time { |length| length_text(true, length) } else { plain },
             method,
             structure,
             latents: self.latents,

@@ -7,6 +7,7 @@ use catena_fit::{FitError, LiveFitError};
 use catena_io::journal::JournalError;
 use catena_io::read::ReadError;
 use catena_io::select::SelectError;
+use catena_io::time::AheadError;
 use catena_io::units::DurationError;
 use catena_io::write::WriteError;
 use catena_io::{FileName, Place};
@@ -114,9 +115,11 @@ pub(crate) enum CliError {
     )]
     ShortHorizon { horizon: String, step: String },
     #[error(
-        "the horizon {horizon} has {n_steps} steps of {step}, more than {limit}; give a shorter horizon or a larger --step"
+        "the horizon {horizon} has more than {limit} steps of {step}; give a shorter horizon or a larger --step"
     )]
-    LongHorizon { horizon: String, step: String, n_steps: f64, limit: usize },
+    LongHorizon { horizon: String, step: String, limit: usize },
+    #[error(transparent)]
+    Ahead(#[from] AheadError),
     #[error(
         "the forecast needs about {needed} of memory, more than {limit}; give a shorter horizon, a larger --step or fewer --paths, or \
          raise --max-memory"

@@ -10,7 +10,7 @@ use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;
 use catena_methods::MemoryLimit;
-use catena_store::length_text;
+use catena_store::LengthUnit;
 
 use crate::arguments::{KernelOption, ModelOptions, Printing, positive};
 use crate::console::Console;
@@ -102,7 +102,11 @@ impl<'a> FitRequest<'a> {
         let too_large = |cause| CliError::Fit { file: frame.file.clone(), cause };
         options.check_size(size_of(frame)).map_err(too_large)?;
         Ok(FitOptions {
-            length_text: if is_time { |length| length_text(true, length) } else { options.length_text },
+            length_text: if is_time {
+                LengthUnit::of_inputs(&frame.inputs).writer()
+            } else {
+                options.length_text
+            },
             input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             output_names: frame.outputs.clone(),
             ..options

@@ -7,7 +7,7 @@ use catena_fit::{Fit, FitError};
 use catena_io::read::{Format, ReadOptions};
 use catena_io::select::{Frame, Input, Layout, SelectError, Selection, select};
 use catena_io::table::{Column, ColumnData, Table};
-use catena_store::{About, length_text};
+use catena_store::{About, LengthUnit};
 
 use crate::console::Console;
 use crate::error::CliError;
@@ -205,8 +205,8 @@ pub(crate) fn warn_outside(fit: &Fit, about: &About, points: &InputPoints, conso
     if beyond > longest {
         console.say(format!(
             "warning: some points are {} beyond the rows of the model, more than its longest length-scale {}; predictions there are close to the prior",
-            length_text(input.time.is_some(), beyond),
-            length_text(input.time.is_some(), longest)
+            LengthUnit::of(input).text(beyond),
+            LengthUnit::of(input).text(longest)
         ));
     }
 }

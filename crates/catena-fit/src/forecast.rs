@@ -50,8 +50,29 @@ pub struct Horizon {
     pub coverage: f64,
 }
 
+/// The targets of one horizon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Targets {
+    /// The number of origins.
+    pub n_origins: usize,
+    /// Origins whose target is after the last row.
+    pub n_beyond: usize,
+    /// Origins whose target is before the last row, but at a time without a row.
+    pub n_without_row: usize,
+    /// Cells of rows at a target that are missing.
+    pub n_missing: usize,
+}
+
+/// Times before and after others, where steps are not lengths along the input: months or business days.
+pub struct Shifts<'a> {
+    /// The target of an origin, by the number of the horizon; `None` if there is no such time.
+    pub target: &'a dyn Fn(f64, usize) -> Option<f64>,
+    /// The time a number of seasons before another.
+    pub before: &'a dyn Fn(f64, i64) -> Option<f64>,
+}
+
 /// Values by time.
-struct Calendar {
+struct SortedRows {
     times: Vec<f64>,
     /// Row-major values, by time; NaN where missing.
     values: Vec<f64>,
@@ -63,7 +84,7 @@ struct Calendar {
     blur: f64,
 }
 
-impl Calendar {
+impl SortedRows {
     fn new(table: &Dataset) -> Self {
         let n_outputs = table.observations().n_outputs();
         let mut rows: Vec<RowIndex> = table.inputs().rows().collect();
@@ -91,6 +112,27 @@ impl Calendar {
         (place < self.times.len() && self.times[place] <= time + self.blur).then_some(place)
     }
 
+    /// The places of origins and their targets that have a row, and the number of the others.
+    fn pairs(
+        &self,
+        origins: &[usize],
+        target: &dyn Fn(f64) -> Option<f64>,
+    ) -> (Vec<(usize, usize)>, Targets) {
+        let mut counts = Targets { n_origins: origins.len(), ..Targets::default() };
+        let mut pairs = vec![];
+        for &origin in origins {
+            let time = target(self.times[origin]);
+            match time.and_then(|time| self.at(time)) {
+                Some(target) => pairs.push((origin, target)),
+                None if time.zip(self.times.last()).is_some_and(|(time, last)| time < *last) => {
+                    counts.n_without_row += 1;
+                }
+                None => counts.n_beyond += 1,
+            }
+        }
+        (pairs, counts)
+    }
+
     fn value(&self, place: usize, output: usize) -> f64 {
         self.values[place * self.n_outputs + output]
     }
@@ -101,11 +143,19 @@ impl Calendar {
     }
 
     /// The latest value a whole number of seasons before a target and not after the origin.
-    fn seasonal_value(&self, origin: usize, target: f64, season: f64, output: usize) -> Option<f64> {
-        let behind = ((target - self.times[origin] - self.blur) / season).ceil().max(1.0);
-        (0..4).find_map(|more| {
-            let place =
-                self.at(target - (behind + f64::from(more)) * season).filter(|&place| place <= origin)?;
+    fn seasonal_value(
+        &self,
+        origin: usize,
+        target: f64,
+        (season, shifts): (f64, &Shifts<'_>),
+        output: usize,
+    ) -> Option<f64> {
+        let is_known = |time: &f64| *time <= self.times[origin] + self.blur;
+        // Seasons of a calendar differ from their mean by less than one season.
+        let first = (((target - self.times[origin]) / season) as i64 - 1).max(1);
+        let known = (first..).map_while(|seasons| (shifts.before)(target, seasons)).filter(is_known);
+        known.take(4).find_map(|time| {
+            let place = self.at(time).filter(|&place| place <= origin)?;
             Some(self.value(place, output)).filter(|value| value.is_finite())
         })
     }
@@ -170,13 +220,31 @@ fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
 /// # Errors
 /// When the table has groups, more than one input or other outputs than the fit, or numbers overflow.
 pub fn rolling(fit: &Fit, table: &Dataset, options: &Rolling) -> Result<Vec<Horizon>, FitError> {
+    let shifts = Shifts {
+        target: &|origin, horizon| Some(origin + options.horizons[horizon]),
+        before: &|target, seasons| Some(target - seasons as f64 * options.season?),
+    };
+    Ok(rolling_with(fit, table, options, &shifts)?.0)
+}
+
+/// The same with the targets and seasons of a calendar, and the number of targets by horizon. The lengths in `options` only name
+/// the horizons; a season there means that the seasonal rule is scored.
+///
+/// # Errors
+/// As [`rolling`].
+pub fn rolling_with(
+    fit: &Fit,
+    table: &Dataset,
+    options: &Rolling,
+    shifts: &Shifts<'_>,
+) -> Result<(Vec<Horizon>, Vec<Targets>), FitError> {
     if table.inputs().groups().is_some() || fit.table().inputs().groups().is_some() {
         let what = "has no forecasts from many origins yet; score each group as a table of its own";
         return Err(FitError::Groups { what });
     }
-    let calendar = Calendar::new(table);
-    let n_outputs = calendar.n_outputs;
-    let last = calendar.times.len();
+    let rows = SortedRows::new(table);
+    let n_outputs = rows.n_outputs;
+    let last = rows.times.len();
     let origins: Vec<usize> = (options.first..=last)
         .step_by(options.every.max(1))
         .filter(|&at| at > 0)
@@ -185,34 +253,42 @@ pub fn rolling(fit: &Fit, table: &Dataset, options: &Rolling) -> Result<Vec<Hori
         .collect();
     let spreads = spreads(fit.table());
     let reach = crate::normal::quantile(0.5 + 0.5 * options.interval);
-    let trained = Calendar::new(fit.table());
+    let trained = SortedRows::new(fit.table());
     let mut found = vec![];
-    let forecasts = forecasts(fit, table, &calendar, &origins, &options.horizons)?;
+    // Pairs of origin and target, by horizon: one filter predicts all of them.
+    let (pairs, mut targets): (Vec<Vec<(usize, usize)>>, Vec<Targets>) =
+        (0..options.horizons.len()).map(|h| rows.pairs(&origins, &|time| (shifts.target)(time, h))).unzip();
+    let all: Vec<(usize, usize)> = pairs.iter().flatten().copied().collect();
+    if all.is_empty() {
+        return Ok((found, targets));
+    }
+    let forecasts = forecasts(fit, table, &rows, &all)?;
+    let mut begin = 0;
     for (h, &horizon) in options.horizons.iter().enumerate() {
         let mut sums: Vec<Sums> = (0..4).map(|_| Sums::default()).collect();
-        let season = |calendar: &Calendar, origin: usize, output: usize| {
-            calendar.seasonal_value(origin, calendar.times[origin] + horizon, options.season?, output)
+        let target_of = |rows: &SortedRows, origin: usize| (shifts.target)(rows.times[origin], h);
+        let season = |rows: &SortedRows, origin: usize, output: usize| {
+            rows.seasonal_value(origin, target_of(rows, origin)?, (options.season?, shifts), output)
         };
-        let last_value =
-            |calendar: &Calendar, origin: usize, output: usize| calendar.last_value(origin, output);
-        let of_last = rule_deviations(&trained, horizon, &last_value, &spreads);
-        let of_season = rule_deviations(&trained, horizon, &season, &spreads);
-        for (o, &origin) in origins.iter().enumerate() {
-            let Some(target) = calendar.at(calendar.times[origin] + horizon) else { continue };
+        let last_value = |rows: &SortedRows, origin: usize, output: usize| rows.last_value(origin, output);
+        let of_last = rule_deviations(&trained, &target_of, &last_value, &spreads);
+        let of_season = rule_deviations(&trained, &target_of, &season, &spreads);
+        for (at, &(origin, target)) in pairs[h].iter().enumerate() {
             for (output, &(mean, scale)) in spreads.iter().enumerate() {
-                let truth = calendar.value(target, output);
+                let truth = rows.value(target, output);
                 if !truth.is_finite() {
+                    targets[h].n_missing += 1;
                     continue;
                 }
-                let place = (o * options.horizons.len() + h) * n_outputs + output;
+                let place = (begin + at) * n_outputs + output;
                 let below = forecasts.probability_below(place, truth);
                 let is_hit = (below - 0.5).abs() <= 0.5 * options.interval;
                 let log_density = forecasts.log_density(place, truth) + scale.ln();
                 sums[0].add((truth - forecasts.mean(place)) / scale, log_density, is_hit);
-                if let Some(value) = last_value(&calendar, origin, output) {
+                if let Some(value) = last_value(&rows, origin, output) {
                     sums[1].add_normal((truth - value) / scale, of_last[output], reach);
                 }
-                if let Some(value) = season(&calendar, origin, output) {
+                if let Some(value) = season(&rows, origin, output) {
                     sums[2].add_normal((truth - value) / scale, of_season[output], reach);
                 }
                 sums[3].add_normal((truth - mean) / scale, 1.0, reach);
@@ -225,8 +301,9 @@ pub fn rolling(fit: &Fit, table: &Dataset, options: &Rolling) -> Result<Vec<Hori
                 .filter(|(sums, _)| sums.count > 0)
                 .map(|(sums, name)| sums.finish(horizon, name)),
         );
+        begin += pairs[h].len();
     }
-    Ok(found)
+    Ok((found, targets))
 }
 
 /// The rows of the fit and the rows of another table that follow them; `None` if no row follows.
@@ -246,14 +323,14 @@ pub fn later_rows(fit: &Fit, more: &Dataset) -> Result<Option<Dataset>, FitError
 
 /// The root mean squared errors of a rule on the training rows, by output, in standard deviations.
 fn rule_deviations(
-    trained: &Calendar,
-    horizon: f64,
-    rule: &dyn Fn(&Calendar, usize, usize) -> Option<f64>,
+    trained: &SortedRows,
+    target_of: &dyn Fn(&SortedRows, usize) -> Option<f64>,
+    rule: &dyn Fn(&SortedRows, usize, usize) -> Option<f64>,
     spreads: &[(f64, f64)],
 ) -> Vec<f64> {
     let deviation = |(output, &(_, scale)): (usize, &(f64, f64))| {
         let error = |origin: usize| {
-            let target = trained.at(trained.times[origin] + horizon)?;
+            let target = trained.at(target_of(trained, origin)?)?;
             let error = (trained.value(target, output) - rule(trained, origin, output)?) / scale;
             error.is_finite().then_some(error * error)
         };
@@ -264,13 +341,12 @@ fn rule_deviations(
     spreads.iter().enumerate().map(deviation).collect()
 }
 
-/// The model's forecasts with noise, by origin, horizon and output.
+/// The model's forecasts with noise at pairs of origin and target, by output.
 fn forecasts(
     fit: &Fit,
     table: &Dataset,
-    calendar: &Calendar,
-    origins: &[usize],
-    horizons: &[f64],
+    rows: &SortedRows,
+    scored: &[(usize, usize)],
 ) -> Result<crate::prepare::Predictive, FitError> {
     let parts = fit.parts();
     parts.preparation.check_positive(table)?;
@@ -278,12 +354,11 @@ fn forecasts(
     let unit = parts.preparation.inputs.first().map_or(1.0, |(_, unit)| *unit);
     let tree = Arc::new(sorted_chain(prepared.inputs())?);
     let graph = FactorGraph::new(&parts.model, tree, prepared.observations()).map_err(MethodError::from)?;
-    let outlook =
-        |origin: usize, horizon: f64| Outlook { origin: calendar.rows[origin], distance: horizon / unit };
-    let outlooks: Vec<Outlook> = origins
-        .iter()
-        .flat_map(|&origin| horizons.iter().map(move |&horizon| outlook(origin, horizon)))
-        .collect();
+    let outlook = |&(origin, target): &(usize, usize)| Outlook {
+        origin: rows.rows[origin],
+        distance: (rows.times[target] - rows.times[origin]) / unit,
+    };
+    let outlooks: Vec<Outlook> = scored.iter().map(outlook).collect();
     let ahead = Workspace::new().predict_ahead(&graph, &outlooks).map_err(MethodError::from)?;
     let ahead = ahead.with_noise(parts.model.noise());
     let places: Vec<f64> = outlooks

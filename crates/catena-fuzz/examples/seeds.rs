@@ -102,7 +102,7 @@ fn summary(kernels: &[Kernel]) -> Result<Summary, Box<dyn Error>> {
 
 /// A single input is a time, so that its axis is in the file.
 fn about(dim: usize) -> About {
-    let axis = TimeAxis { origin_seconds: 1_700_000_000, style: TimeStyle::default() };
+    let axis = TimeAxis::elapsed(1_700_000_000, TimeStyle::default());
     let input = |at: usize| Input {
         name: format!("x{at}"),
         values: vec![],

@@ -1,9 +1,11 @@
-//! Durations as text: `48h`, `7d`, `15min`.
+//! Durations as text: `48h`, `7d`, `15min`, `6mo`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+
+use crate::time::{BUSINESS_DAY, MONTH};
 
 /// A length of time in seconds: finite and positive.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -18,10 +20,16 @@ pub enum DurationError {
     Empty,
     #[error("{text:?} has no number at letter {position}; write a duration as 48h, 7d or 15min")]
     NoNumber { text: String, position: usize },
-    #[error("{text:?} has no unit after letter {position}; write ms, s, min, h, d or w")]
+    #[error("{text:?} has no unit after letter {position}; write ms, s, min, h, d, w, mo, Q, y or B")]
     NoUnit { text: String, position: usize },
-    #[error("{text:?} has the unknown unit {unit:?} at letter {position}; write ms, s, min, h, d or w")]
+    #[error(
+        "{text:?} has the unknown unit {unit:?} at letter {position}; write ms, s, min, h, d, w, mo, Q, y or B"
+    )]
     UnknownUnit { text: String, unit: String, position: usize },
+    #[error("{text:?} may mean minutes or months; write {number}min or {number}mo")]
+    MinutesOrMonths { text: String, number: String },
+    #[error("{text:?} is not a whole number of {unit}; give a whole number, or a duration such as 48h or 7d")]
+    NotWhole { text: String, unit: &'static str },
     #[error("{text:?} is not a positive, finite duration")]
     NotPositive { text: String },
 }
@@ -37,6 +45,47 @@ const UNITS: &[(&[&str], f64)] = &[
     (&["us", "µs"], 1e-6),
     (&["ns"], 1e-9),
 ];
+
+/// Names of the units of the calendar. As durations they have their mean lengths.
+const CALENDAR_UNITS: &[(&[&str], CalendarUnit)] = &[
+    (&["y", "Y", "yr", "year", "years"], CalendarUnit::Months(12)),
+    (&["Q", "q", "quarter", "quarters"], CalendarUnit::Months(3)),
+    (&["mo", "month", "months"], CalendarUnit::Months(1)),
+    (&["B", "bd"], CalendarUnit::BusinessDay),
+];
+
+/// A unit whose length differs from one time to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CalendarUnit {
+    /// A number of months.
+    Months(u32),
+    BusinessDay,
+}
+
+impl CalendarUnit {
+    /// The number of months or business days.
+    pub(crate) fn count(self) -> u32 {
+        match self {
+            Self::Months(months) => months,
+            Self::BusinessDay => 1,
+        }
+    }
+
+    /// What it counts.
+    pub(crate) fn base_name(self) -> &'static str {
+        match self {
+            Self::Months(_) => "months",
+            Self::BusinessDay => "business days",
+        }
+    }
+
+    fn seconds(self) -> f64 {
+        match self {
+            Self::Months(months) => f64::from(months) * MONTH,
+            Self::BusinessDay => BUSINESS_DAY,
+        }
+    }
+}
 
 impl Duration {
     /// A duration in seconds, or `None` if it is not positive and finite.
@@ -64,36 +113,56 @@ impl Duration {
 impl FromStr for Duration {
     type Err = DurationError;
 
+    /// A month, a quarter or a year has its mean length in the Gregorian calendar; a business day is a fifth of a week.
     fn from_str(given: &str) -> Result<Self, DurationError> {
-        let text = given.to_owned();
-        let blank = given.len() - given.trim_start().len();
-        let trimmed = given.trim();
-        if trimmed.is_empty() {
-            return Err(DurationError::Empty);
+        match parse_duration(given)? {
+            (_, Err(duration)) => Ok(duration),
+            (number, Ok(unit)) => Self::from_seconds(number * unit.seconds())
+                .ok_or_else(|| DurationError::NotPositive { text: given.to_owned() }),
         }
-        let letter = |offset: usize| given[..blank + offset].chars().count() + 1;
-        let is_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '+');
-        let mut length = trimmed.find(|letter| !is_number(letter)).unwrap_or(trimmed.len());
-        // An exponent, unless the letter begins a unit.
-        let rest = &trimmed[length..];
-        if length > 0 && rest.starts_with(['e', 'E']) {
-            let exponent = rest[1..].find(|letter| !is_number(letter)).unwrap_or(rest.len() - 1);
-            length += if exponent > 0 { 1 + exponent } else { 0 };
-        }
-        let Ok(number) = trimmed[..length].parse::<f64>() else {
-            return Err(DurationError::NoNumber { text, position: letter(0) });
-        };
-        let unit = trimmed[length..].trim_start();
-        let begin = trimmed.len() - unit.len();
-        if unit.is_empty() {
-            return Err(DurationError::NoUnit { text, position: letter(length) - 1 });
-        }
-        let known = UNITS.iter().find(|(names, _)| names.contains(&unit));
-        let Some((_, seconds)) = known else {
-            return Err(DurationError::UnknownUnit { text, unit: unit.to_owned(), position: letter(begin) });
-        };
-        Self::from_seconds(number * seconds).ok_or(DurationError::NotPositive { text })
     }
+}
+
+/// The number of a duration with its unit of the calendar, or the duration if its unit has a fixed length.
+pub(crate) fn parse_duration(given: &str) -> Result<(f64, Result<CalendarUnit, Duration>), DurationError> {
+    let text = given.to_owned();
+    let blank = given.len() - given.trim_start().len();
+    let trimmed = given.trim();
+    if trimmed.is_empty() {
+        return Err(DurationError::Empty);
+    }
+    let letter = |offset: usize| given[..blank + offset].chars().count() + 1;
+    let is_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '+');
+    let mut length = trimmed.find(|letter| !is_number(letter)).unwrap_or(trimmed.len());
+    // An exponent, unless the letter begins a unit.
+    let rest = &trimmed[length..];
+    if length > 0 && rest.starts_with(['e', 'E']) {
+        let exponent = rest[1..].find(|letter| !is_number(letter)).unwrap_or(rest.len() - 1);
+        length += if exponent > 0 { 1 + exponent } else { 0 };
+    }
+    let Ok(number) = trimmed[..length].parse::<f64>() else {
+        return Err(DurationError::NoNumber { text, position: letter(0) });
+    };
+    let unit = trimmed[length..].trim_start();
+    let begin = trimmed.len() - unit.len();
+    if unit.is_empty() {
+        return Err(DurationError::NoUnit { text, position: letter(length) - 1 });
+    }
+    if matches!(unit, "m" | "M") {
+        return Err(DurationError::MinutesOrMonths { text, number: trimmed[..length].to_owned() });
+    }
+    if !(number > 0.0 && number.is_finite()) {
+        return Err(DurationError::NotPositive { text });
+    }
+    if let Some((_, unit)) = CALENDAR_UNITS.iter().find(|(names, _)| names.contains(&unit)) {
+        return Ok((number, Ok(*unit)));
+    }
+    let known = UNITS.iter().find(|(names, _)| names.contains(&unit));
+    let Some((_, seconds)) = known else {
+        return Err(DurationError::UnknownUnit { text, unit: unit.to_owned(), position: letter(begin) });
+    };
+    let duration = Duration::from_seconds(number * seconds).ok_or(DurationError::NotPositive { text })?;
+    Ok((number, Err(duration)))
 }
 
 impl fmt::Display for Duration {
@@ -147,6 +216,10 @@ mod tests {
             (" 2 days ", 172_800.0),
             ("1e3s", 1000.0),
             (".5min", 30.0),
+            ("1y", 365.2425 * 86_400.0),
+            ("4Q", 365.2425 * 86_400.0),
+            ("12 months", 365.2425 * 86_400.0),
+            ("5B", 604_800.0),
         ] {
             assert_eq!(text.parse::<Duration>().unwrap().seconds(), seconds, "{text}");
         }
@@ -176,7 +249,7 @@ mod tests {
         assert_eq!(error("  "), DurationError::Empty);
         assert!(matches!(error("48"), DurationError::NoUnit { position: 2, .. }));
         assert!(matches!(error("48 fortnights"), DurationError::UnknownUnit { position: 4, .. }));
-        assert!(matches!(error("3m"), DurationError::UnknownUnit { position: 2, .. }));
+        assert_eq!(error("6m").to_string(), "\"6m\" may mean minutes or months; write 6min or 6mo");
         assert!(matches!(error(" soon"), DurationError::NoNumber { position: 2, .. }));
         assert!(matches!(error("0h"), DurationError::NotPositive { .. }));
         assert!(matches!(error("-1d"), DurationError::NotPositive { .. }));

@@ -1,9 +1,12 @@
 //! Names and time axes of the table of a fit.
 
+use catena_fit::FitOptions;
 use catena_io::read::CellOptions;
 use catena_io::select::{Frame, Input, LongColumns};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::LengthUnit;
 
 /// The table of a fit, without its numbers.
 #[derive(Debug, Clone)]
@@ -70,6 +73,16 @@ impl About {
         let order = |input: &Input| input.time.as_ref()?.style.form.order();
         let dates = self.cells.dates.or_else(|| self.inputs.iter().find_map(order));
         CellOptions { dates, ..self.cells.clone() }
+    }
+
+    /// The unit of lengths along the inputs.
+    pub fn length_unit(&self) -> LengthUnit {
+        LengthUnit::of_inputs(&self.inputs)
+    }
+
+    /// The function that writes lengths in messages of a fit.
+    pub fn length_writer(&self) -> fn(f64) -> String {
+        if self.is_time() { self.length_unit().writer() } else { FitOptions::default().length_text }
     }
 
     /// Whether the only input is a time.

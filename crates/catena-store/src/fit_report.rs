@@ -13,7 +13,7 @@ use crate::report::{
     MethodScore, Model, OutputScore, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone,
     Warning,
 };
-use crate::{About, StoreError, data_digest, length_text};
+use crate::{About, LengthUnit, StoreError, data_digest};
 
 /// The structure is drawn up to this many rows.
 const MOST_EDGES: usize = 50_000;
@@ -88,8 +88,8 @@ fn facts(fit: &Fit) -> Vec<Fact> {
     learned.into_iter().chain(transforms).chain([seed]).collect()
 }
 
-fn axis(input: &Input) -> (Axis, f64) {
-    let Some(time) = &input.time else { return (Axis::number(&input.name, None), 0.0) };
+fn axis(input: &Input) -> Axis {
+    let Some(time) = &input.time else { return Axis::number(&input.name, None) };
     let zone = match &time.style.zone {
         ZoneStyle::Naive => TimeZone::Naive,
         ZoneStyle::Offset { seconds, .. } => {
@@ -97,7 +97,7 @@ fn axis(input: &Input) -> (Axis, f64) {
         }
         ZoneStyle::Utc | ZoneStyle::Named { .. } => TimeZone::MinutesAheadOfUtc(0),
     };
-    (Axis::time(&input.name, zone), time.origin_seconds as f64)
+    Axis::time(&input.name, zone)
 }
 
 fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) -> Table {
@@ -106,10 +106,9 @@ fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) ->
     let observed = data.observations().to_dense();
     let known = |values: &[f64], at: usize| values.get(at).copied().filter(|value| !value.is_nan());
     let input = |(at, input): (usize, &Input)| {
-        let (axis, origin) = axis(input);
-        let values =
-            data.inputs().values().iter().skip(at).step_by(dim).map(|value| origin + value).collect();
-        InputColumn { axis, values }
+        let seconds = |value: &f64| input.time.as_ref().map_or(*value, |axis| axis.unix_seconds(*value));
+        let values = data.inputs().values().iter().skip(at).step_by(dim).map(seconds).collect();
+        InputColumn { axis: axis(input), values }
     };
     let places = |output: usize| (0..n_rows).map(move |row| row * n_outputs + output);
     let output = |(output, name): (usize, &String)| {
@@ -169,16 +168,16 @@ fn model(fit: &Fit, about: &About) -> Model {
     let (summary, parts) = (fit.summary(), fit.parts());
     let (n_latents, n_outputs) = (summary.latents.len(), summary.outputs.len());
     let n_shared = parts.model.mixing().n_shared();
-    let is_time = about.is_time();
+    let unit = about.length_unit();
     let latent = |(at, latent): (usize, &LatentSummary)| {
         let private_to = at.checked_sub(n_shared);
         let lengths = latent.length_scales.iter();
         Latent {
             name: if private_to.is_some() { "private".to_owned() } else { format!("shared {}", at + 1) },
             private_to,
-            kernel: latent.kernel_text(|length| length_text(is_time, length)),
+            kernel: latent.kernel_text(|length| unit.text(length)),
             length_scales: lengths
-                .map(|length| LengthScale { value: *length, text: length_text(is_time, *length) })
+                .map(|length| LengthScale { value: *length, text: unit.text(*length) })
                 .collect(),
         }
     };
@@ -194,7 +193,7 @@ fn model(fit: &Fit, about: &About) -> Model {
     };
     let latents: Vec<Latent> = match sums.is_empty() {
         true => summary.latents.iter().enumerate().map(latent).collect(),
-        false => sums.iter().map(|sum| whole_sum(sum, is_time)).collect(),
+        false => sums.iter().map(|sum| whole_sum(sum, unit)).collect(),
     };
     let privates = if parts.model.mixing().has_private() { ", one private to each output" } else { "" };
     Model {
@@ -221,8 +220,8 @@ fn model(fit: &Fit, about: &About) -> Model {
 }
 
 /// A sum as one latent, with the share and length-scale of each component.
-fn whole_sum(sum: &SumSummary, is_time: bool) -> Latent {
-    let length = |length: f64| length_text(is_time, length);
+fn whole_sum(sum: &SumSummary, unit: LengthUnit) -> Latent {
+    let length = unit.writer();
     let scale = |piece: &ComponentSummary| LengthScale {
         value: piece.length_scale,
         text: format!(

@@ -20,5 +20,5 @@ pub use about::{About, GroupNames};
 pub use error::StoreError;
 pub use file::{Model, data_digest, from_bytes, load, load_parts, save, save_under, to_bytes};
 pub use fit_report::page;
-pub use length::length_text;
+pub use length::LengthUnit;
 pub use parameters::{ParameterError, Parameters};

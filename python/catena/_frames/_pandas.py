@@ -1,5 +1,6 @@
 """pandas: frames, series and indexes."""
 
+import contextlib
 import datetime
 
 import numpy as np
@@ -158,7 +159,12 @@ def _index(points, notes):
         return None
     if len(points.names) > 1:
         return None
-    return pandas.Index(_series(points, 0), name=notes.get("index_name", None))
+    found, clock = pandas.Index(_series(points, 0), name=notes.get("index_name", None)), points.clocks[0]
+    if clock is not None and clock.freq is not None and not clock.is_period:
+        # Rows at another step have no frequency.
+        with contextlib.suppress(ValueError):
+            found.freq = clock.freq
+    return found
 
 
 def _series(points, at):
@@ -168,6 +174,8 @@ def _series(points, at):
     clock = points.clocks[at]
     if clock is not None and clock.zone is not None:
         values = values.dt.tz_localize("UTC").dt.tz_convert(clock.zone)
+    if clock is not None and clock.is_period:
+        values = values.dt.to_period(clock.freq)
     return values
 
 
@@ -210,12 +218,17 @@ def _column(name, values):
     pandas = _pd()
     dtype = values.dtype
     if isinstance(dtype, pandas.PeriodDtype):
-        values, dtype = values.to_timestamp(), np.dtype("datetime64[ns]")
+        values = pandas.PeriodIndex(values)
+        found = _column(name, values.to_timestamp())
+        found.freq, found.is_period = values.freqstr, True
+        return found
     if _is_time(values):
         zone = getattr(dtype, "tz", None)
         aware = pandas.DatetimeIndex(values)
         naive = aware.tz_convert("UTC").tz_localize(None) if zone is not None else aware
-        return Column.of_times(name, naive.to_numpy(), None if zone is None else str(zone), naive.unit)
+        found = Column.of_times(name, naive.to_numpy(), None if zone is None else str(zone), naive.unit)
+        found.freq = getattr(values, "freqstr", None)
+        return found
     is_object = pandas.api.types.is_object_dtype(dtype)
     if is_object or pandas.api.types.is_extension_array_dtype(dtype):
         if not is_object and not pandas.api.types.is_numeric_dtype(dtype):

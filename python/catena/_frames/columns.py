@@ -22,23 +22,51 @@ def check_names(wanted, own, role):
 
 
 class Clock:
-    """Origin (in Unix seconds), time zone and unit of a time input."""
+    """Origin (in Unix seconds), time zone, unit and calendar of a time input; `calendar` is None for elapsed time.
 
-    __slots__ = ("origin", "unit", "zone")
+    `freq` is the frequency of a pandas index, `is_period` whether it held periods.
+    """
 
-    def __init__(self, origin, zone, unit="ns"):
+    __slots__ = ("calendar", "freq", "is_period", "origin", "unit", "zone")
+
+    def __init__(self, origin, zone, unit="ns", calendar=None, freq=None, is_period=False):
         self.origin = origin
         self.zone = zone
         self.unit = unit
+        self.calendar = calendar
+        self.freq = freq
+        self.is_period = is_period
+
+    @property
+    def parts(self):
+        """The clock in the form of the Rust extension."""
+        return (self.origin, self.zone, self.calendar)
+
+    @property
+    def note(self):
+        """Unit and frequency as a text for model files, such as ``ns``, ``ns,freq=MS`` or ``ns,period=M``."""
+        kind = "period" if self.is_period else "freq"
+        return self.unit if self.freq is None else f"{self.unit},{kind}={self.freq}"
+
+    @classmethod
+    def of_note(cls, parts, note):
+        """The clock of a model file."""
+        origin, zone, calendar = parts
+        unit, _, more = note.partition(",")
+        kind, _, freq = more.partition("=")
+        return cls(origin, zone, unit, calendar, freq or None, kind == "period")
 
     def numbers(self, nanoseconds):
-        """Seconds after the origin."""
-        return _catena.numbers_of(_check.laid_out(nanoseconds), self.origin)[0]
+        """Seconds after the origin, along the calendar."""
+        return _catena.numbers_of(_check.laid_out(nanoseconds), self.parts)
+
+    def nanoseconds(self, numbers):
+        """Nanoseconds since 1970."""
+        return _catena.instants_of(np.ascontiguousarray(numbers, dtype=np.float64), self.parts)
 
     def instants(self, numbers):
         """datetime64 in this clock's unit, from seconds after the origin; in UTC if there is a zone."""
-        nanoseconds = _catena.instants_of(np.ascontiguousarray(numbers, dtype=np.float64), self.origin)
-        instants = nanoseconds.view("datetime64[ns]")
+        instants = self.nanoseconds(numbers).view("datetime64[ns]")
         unit = self.unit if self.unit != "D" else "s"
         coarse = instants.astype(f"datetime64[{unit}]")
         # Times between two ticks need a finer unit.
@@ -48,7 +76,7 @@ class Clock:
 class Column:
     """A named column of numbers or times."""
 
-    __slots__ = ("is_integer", "name", "unit", "values", "zone")
+    __slots__ = ("freq", "is_integer", "is_period", "name", "unit", "values", "zone")
 
     def __init__(self, name, values, *, zone=None, unit=None, is_integer=False):
         self.name = str(name)
@@ -57,6 +85,9 @@ class Column:
         self.zone = zone
         self.unit = unit
         self.is_integer = is_integer
+        #: The frequency of a pandas index of times, and whether it holds periods.
+        self.freq = None
+        self.is_period = False
 
     @property
     def is_time(self):

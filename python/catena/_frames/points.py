@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .. import _check
+from .. import _catena, _check
 from ..errors import InputError
 from .columns import Clock
 
@@ -41,7 +41,9 @@ class Points:
                 values.append(column.values)
                 found.append(None)
                 continue
-            clock = known or Clock(None, column.zone, column.unit)
+            clock = known or Clock(
+                None, column.zone, column.unit, freq=column.freq, is_period=column.is_period
+            )
             if clocks is not None and (known.zone is None) != (column.zone is None):
                 raise InputError(
                     f"input {column.name!r} and the model differ: one has a time zone, the other has none."
@@ -66,6 +68,20 @@ class Points:
         names = [f"x{column}" for column in range(table.shape[1])]
         _check.complete(table, name, names)
         return cls(table, names)
+
+    def put_on_calendar(self, choice):
+        """Numbers the times along a calendar: "auto", "elapsed", "month" or "business"."""
+        if not isinstance(choice, str):
+            raise InputError(
+                f"calendar={choice!r} must be a string: 'auto', 'elapsed', 'month' or 'business'."
+            )
+        for at, clock in enumerate(self.clocks):
+            if clock is None:
+                continue
+            nanoseconds = clock.nanoseconds(self.values[:, at])
+            clock.calendar = _catena.calendar_of(nanoseconds, clock.zone, choice)
+            if clock.calendar is not None:
+                self.values[:, at] = clock.numbers(nanoseconds)
 
     def column(self, at):
         """Input `at` in the caller's form: datetime64, integers or floats."""

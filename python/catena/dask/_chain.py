@@ -165,7 +165,7 @@ class Chain:
         """Values of the first input as numbers of the model."""
         if self.clocks[0] is None:
             return np.asarray(values, dtype=np.float64)
-        return _catena.numbers_of(np.asarray(values, dtype=np.int64), self.origins[0])[0]
+        return _catena.numbers_of(np.asarray(values, dtype=np.int64), (self.origins[0], None, None))
 
     def _move(self, places, n_parts=None):
         """Moves rows to partitions that are sorted by their keys."""

@@ -389,6 +389,11 @@ def _fitting(gp, names, clocks):
         raise InputError(f"the model has {len(known)} inputs, but the table has {len(clocks)}.")
     if [clock is None for clock in known] != [clock is None for clock in clocks]:
         raise InputError("the inputs of the model and the table differ: one is a time, the other is numeric.")
+    if any(clock is not None and clock.calendar is not None for clock in known):
+        raise InputError(
+            "the model counts time along a calendar, but a partitioned table has elapsed time; fit the model with "
+            "calendar='elapsed'."
+        )
     return gp._model
 
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use catena_io::read::{CellOptions, Format, ReadOptions};
 use catena_io::select::{LongColumns, Selection};
 use catena_io::table::{DateOrder, Decimal};
+use catena_io::time::CalendarChoice;
 use clap::Args;
 
 use super::values;
@@ -41,6 +42,10 @@ pub(crate) struct Columns {
     /// Order of dates with the year last: day-first or month-first [default: as dates such as 15/03/2013 show it].
     #[arg(long, value_parser = values::date_order, value_name = "ORDER")]
     pub(crate) dates: Option<DateOrder>,
+    /// Distances between times: elapsed (seconds), month (every month is equally long), business (no weekends), or auto: month if all
+    /// times lie on a calendar of months, quarters or years, else elapsed.
+    #[arg(long, value_parser = values::calendar, value_name = "NAME", default_value = "auto")]
+    pub(crate) calendar: CalendarChoice,
     /// Sheet of a spreadsheet [default: the first that is not empty].
     #[arg(long, value_name = "NAME")]
     pub(crate) sheet: Option<String>,
@@ -77,6 +82,7 @@ impl Columns {
             long: self.long.clone(),
             groups: self.group.clone(),
             noise_columns: self.noise_columns.clone(),
+            calendar: self.calendar,
             ..Selection::default()
         }
     }

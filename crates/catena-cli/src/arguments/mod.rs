@@ -11,8 +11,7 @@ pub(crate) use output::{
     PredictionOptions, Printing, TableTarget, check_apart, is_standard_stream, lock_model_target,
 };
 pub(crate) use values::{
-    Bytes, Digits, Horizon, KernelOption, column, count, digits, format, horizon, one_structure, positive,
-    probability,
+    Bytes, Digits, KernelOption, column, count, digits, format, horizon, one_structure, positive, probability,
 };
 
 use clap::{Parser, Subcommand};

@@ -4,14 +4,12 @@ use std::fmt;
 
 use catena::kernel::StateKind;
 use catena_fit::{KernelPair, StructureOption, TimeSpec};
-use catena_io::FileName;
 use catena_io::memory::{bytes_of, bytes_text};
 use catena_io::read::Format;
-use catena_io::select::{Input, LongColumns};
+use catena_io::select::LongColumns;
 use catena_io::table::{DateOrder, Decimal};
+use catena_io::time::{CalendarChoice, Horizon, UnknownCalendar};
 use catena_io::units::Duration;
-
-use crate::error::CliError;
 
 /// A value, or `auto`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,35 +46,6 @@ pub(crate) struct Bytes(pub(crate) f64);
 impl fmt::Display for Bytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&bytes_text(self.0))
-    }
-}
-
-/// How far a forecast goes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Horizon {
-    Steps(usize),
-    Along(Duration),
-}
-
-impl Horizon {
-    /// The horizon in units of the input, whose steps have the length `step`.
-    pub(crate) fn length(self, step: f64, input: &Input, file: &FileName) -> Result<f64, CliError> {
-        match self {
-            Self::Steps(steps) => Ok(steps as f64 * step),
-            Self::Along(duration) if input.time.is_some() => Ok(duration.seconds()),
-            Self::Along(_) => {
-                Err(CliError::HorizonNeedsTime { file: file.clone(), column: input.name.clone() })
-            }
-        }
-    }
-}
-
-impl fmt::Display for Horizon {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Steps(steps) => write!(formatter, "{steps} steps"),
-            Self::Along(duration) => write!(formatter, "{duration}"),
-        }
     }
 }
 
@@ -221,11 +190,12 @@ pub(crate) fn column(text: &str) -> Result<String, String> {
 
 /// A number of steps or a duration.
 pub(crate) fn horizon(text: &str) -> Result<Horizon, String> {
-    if let Ok(steps) = text.trim().parse::<usize>() {
-        return if steps > 0 { Ok(Horizon::Steps(steps)) } else { Err("write at least one step".to_owned()) };
-    }
-    let duration = text.parse::<Duration>();
-    duration.map(Horizon::Along).map_err(|error| format!("{error}, or a whole number of steps"))
+    text.parse()
+}
+
+/// `auto`, `elapsed`, `month` or `business`.
+pub(super) fn calendar(text: &str) -> Result<CalendarChoice, String> {
+    text.parse().map_err(|error: UnknownCalendar| error.to_string())
 }
 
 #[cfg(test)]
@@ -240,6 +210,7 @@ mod tests {
         assert_eq!(bytes("1.5 GB"), Ok(Bytes(1.5e9)));
         assert_eq!(horizon("12"), Ok(Horizon::Steps(12)));
         assert!(matches!(horizon("48h"), Ok(Horizon::Along(along)) if along.seconds() == 172_800.0));
+        assert_eq!(calendar("business"), Ok(CalendarChoice::Business));
         let wrong = [
             latents("-1").is_err(),
             kernel("matern99").is_err(),
@@ -258,6 +229,8 @@ mod tests {
             horizon("0").is_err(),
             count("0").is_err(),
             horizon("48x").is_err(),
+            horizon("6m").is_err(),
+            calendar("lunar").is_err(),
             one_structure("ensemble:8").is_err(),
         ];
         assert!(wrong.iter().all(|is_wrong| *is_wrong), "{wrong:?}");

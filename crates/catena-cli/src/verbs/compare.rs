@@ -11,12 +11,13 @@ use catena_fit::{
     CombineChoice, Fit, FitComparison, FitError, FitOptions, FitParts, HeldOutFolds, MethodChoice,
     Predictive, Quantity, SimpleRule, StructureOption,
 };
+use catena_io::time::Horizon;
 use clap::Args;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use serde_json::{Value, json};
 
-use crate::arguments::{Columns, Horizon, ModelOptions, Printing, horizon};
+use crate::arguments::{Columns, ModelOptions, Printing, horizon};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::learning::{FitRequest, fit_compared_watched, fit_watched, warn};

@@ -148,7 +148,7 @@ impl HeldOut {
         let output = frame.outputs.iter().position(|name| name == gap.output).unwrap_or(0);
         let instant = Instant::from_nanoseconds(i128::from(gap.begin) * 1_000_000_000);
         let input = &frame.inputs[0];
-        let number = input.time.as_ref().map_or(0.0, |axis| axis.number_of(instant));
+        let number = input.time.as_ref().and_then(|axis| axis.number_of(instant)).unwrap_or(0.0);
         // The embedded table has every hour once, in ascending order.
         let begin = input.values.partition_point(|value| *value < number);
         let rows = begin..(begin + GAP_HOURS).min(n_rows);

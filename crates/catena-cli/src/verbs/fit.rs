@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use catena_io::model_file::ModelLock;
 use catena_io::write::TargetFile;
-use catena_store::{About, length_text, save_under};
+use catena_store::{About, save_under};
 use clap::Args;
 
 use crate::arguments::{Columns, ModelOptions, Printing, check_apart, is_standard_stream, lock_model_target};
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if printing.json {
         return print_json(&summary_json(fit.summary()));
     }
-    let summary = fit.summary().to_text(&|length| length_text(about.is_time(), length));
+    let summary = fit.summary().to_text(&about.length_unit().writer());
     if is_pipe(parameters_out.as_deref()) {
         console.say(summary.trim_end());
     } else if !printing.quiet {

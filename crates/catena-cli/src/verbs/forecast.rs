@@ -10,13 +10,13 @@ use catena_fit::{
 };
 use catena_io::select::{Frame, Input, LongColumns};
 use catena_io::table::{Column, ColumnData, Table, TextColumn};
-use catena_io::units::Duration;
+use catena_io::time::{AheadError, Grid, Horizon, Stepping};
 use catena_io::write::write_table;
-use catena_store::{About, length_text};
+use catena_store::{About, LengthUnit};
 use clap::Args;
 
 use crate::arguments::{
-    Columns, Horizon, ModelOptions, PredictionOptions, Printing, TableTarget, count, horizon, positive,
+    Columns, ModelOptions, PredictionOptions, Printing, TableTarget, count, horizon, positive,
 };
 use crate::console::Console;
 use crate::error::CliError;
@@ -28,13 +28,15 @@ use crate::source::{Text, group_indices, input_points, open};
 const EXAMPLES: &str = "\
 Examples:
   catena forecast sensors.csv --horizon 48h -o next.csv
-  catena forecast sensors.csv --horizon 24 --interval 0.9 -o next.csv      24 steps of the median spacing
+  catena forecast sensors.csv --horizon 24 --interval 0.9 -o next.csv      24 steps
+  catena forecast sales.csv --horizon 6mo -o next.csv                      months, quarters, years
   catena forecast sensors.csv --horizon 7d --step 1h -o next.csv
   catena forecast sensors.csv --horizon 48h --periods 24h,7d --quantiles 0.1,0.5,0.9 -o next.csv
   catena forecast sensors.csv --horizon 48h --kernel 'sho+rw+qp(24h)' -o next.csv
   catena forecast sensors.csv --horizon 48h --paths 200 -o paths.csv       200 sample paths
 
-The first row is one step after the last row of the table. By default each output is a sum of a level, an oscillator or a Mat\u{e9}rn \
+The first row is one step after the last row of the table. Times on a calendar of months, quarters, years or business days are \
+continued on it: month ends follow month ends. By default each output is a sum of a level, an oscillator or a Mat\u{e9}rn \
 process, and seasons; seasonal periods are detected unless --periods is given. With a single kernel such as matern32, forecasts \
 return to the mean.";
 
@@ -44,10 +46,11 @@ return to the mean.";
 pub(crate) struct Arguments {
     /// Table to forecast.
     data: PathBuf,
-    /// Forecast horizon: a duration such as 48h, or a number of steps.
+    /// Forecast horizon: a number of steps, or a duration such as 48h, 10B (business days), 6mo, 2Q or 1y.
     #[arg(long, value_parser = horizon, value_name = "H")]
     horizon: Horizon,
-    /// Spacing of the rows: a duration, or a number if the input is numeric [default: the median spacing of the table].
+    /// Spacing of the rows: a duration such as 1h, 1B, 1mo, 1Q or 1y, or a number if the input is numeric [default: the step of the
+    /// table's calendar, else its median spacing].
     #[arg(long, value_name = "S")]
     step: Option<String>,
     /// Write this many sample paths of the joint forecast instead of means and standard deviations.
@@ -82,7 +85,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         &read,
     )?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
-    let steps = steps_ahead(arguments, &source.frame)?;
+    let ahead = rows_ahead(arguments, &source.frame, console)?;
     if arguments.paths.is_some() && source.frame.groups.is_some() {
         return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "--paths" });
     }
@@ -92,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     choose_time(&mut request.options, &source.frame, console);
     let n_outputs = source.frame.n_outputs();
     let query = QuerySize {
-        n_points: steps.lasts.len().saturating_mul(steps.count),
+        n_points: ahead.times.len(),
         n_per_point: if arguments.paths.is_some() { n_outputs } else { n_outputs * prediction.n_columns() },
         n_draws: arguments.paths,
     };
@@ -103,12 +106,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         }
         other => other.map_err(|error| source.in_user_terms(error))?,
     }
-    let times = steps.times();
     let Some(fit) = request.learn(&source, "forecast", *printing)? else { return Ok(()) };
     warn(&fit, console);
-    let mut points = InputPoints::from_column(times.clone());
+    let mut points = InputPoints::from_column(ahead.times.clone());
     if source.frame.groups.is_some() {
-        points = points.and_then(|points| points.with_groups(group_indices(&steps.groups())));
+        points = points.and_then(|points| points.with_groups(group_indices(&ahead.groups)));
     }
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;
     let about = About::new(&source.frame, columns.long.as_ref(), &[]);
@@ -117,13 +119,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if let Some(n_paths) = arguments.paths {
         let paths = fit.draws(&points, prediction.quantity(), n_paths, arguments.model.seed);
         let paths = paths.map_err(|error| source.in_user_terms(error))?;
-        write_table(&path_table(&paths, n_paths, &times, &source.frame, columns.long.as_ref()), &target)?;
+        write_table(
+            &path_table(&paths, n_paths, &ahead.times, &source.frame, columns.long.as_ref()),
+            &target,
+        )?;
     } else {
         let predictive =
             fit.predict(&points, prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
         let outputs = predicted_outputs(&source.frame.outputs, &predictive, prediction);
-        let names = source.frame.groups.iter().flat_map(|groups| groups.columns_of(&steps.groups()));
-        let inputs = names.chain([input.column_of(&times)]).collect();
+        let names = source.frame.groups.iter().flat_map(|groups| groups.columns_of(&ahead.groups));
+        let inputs = names.chain([input.column_of(&ahead.times)]).collect();
         write_predictions(inputs, outputs, columns.long.as_ref(), &target)?;
     }
     printing.summary(&fit)
@@ -198,62 +203,92 @@ fn leaves_open(options: &FitOptions) -> bool {
     by_messages && on_chain && nothing_given && options.latents.is_none() && options.private.is_none()
 }
 
-/// The rows of a forecast: equal steps after the last row of each group, or of the table.
-struct Steps {
-    /// The groups and their last inputs.
-    lasts: Vec<(u32, f64)>,
-    step: f64,
-    count: usize,
+/// The rows of a forecast: steps after the last row of each group, or of the table.
+#[derive(Default)]
+struct RowsAhead {
+    times: Vec<f64>,
+    groups: Vec<u32>,
 }
 
-impl Steps {
-    /// The inputs of the rows.
-    fn times(&self) -> Vec<f64> {
-        let ahead = |last: f64| (1..=self.count).map(move |ahead| last + ahead as f64 * self.step);
-        self.lasts.iter().flat_map(|(_, last)| ahead(*last)).collect()
-    }
-
-    /// The groups of the rows.
-    fn groups(&self) -> Vec<u32> {
-        self.lasts.iter().flat_map(|(group, _)| std::iter::repeat_n(*group, self.count)).collect()
-    }
-}
-
-fn steps_ahead(arguments: &Arguments, frame: &Frame) -> Result<Steps, CliError> {
+/// The rows of a forecast; prints a step that was inferred from a calendar.
+fn rows_ahead(arguments: &Arguments, frame: &Frame, console: Console) -> Result<RowsAhead, CliError> {
     let [input] = frame.inputs.as_slice() else {
         return Err(CliError::SeveralInputs { file: frame.file.clone(), found: frame.inputs.len() });
     };
-    let step = step_of(arguments, frame, input)?;
-    let is_time = input.time.is_some();
-    let length = arguments.horizon.length(step, input, &frame.file)?;
-    let n_steps = (length / step * (1.0 + 1e-12)).floor();
-    let (horizon, step_text) = (arguments.horizon.to_string(), length_text(is_time, step));
-    if n_steps < 1.0 {
-        return Err(CliError::ShortHorizon { horizon, step: step_text });
-    }
-    if n_steps > MOST_STEPS as f64 {
-        return Err(CliError::LongHorizon { horizon, step: step_text, n_steps, limit: MOST_STEPS });
-    }
     let mut lasts = BTreeMap::new();
     for (row, x) in input.values.iter().enumerate() {
         let group = frame.groups.as_ref().map_or(0, |groups| groups.of_row[row]);
         let last = lasts.entry(group).or_insert(f64::NEG_INFINITY);
         *last = x.max(*last);
     }
-    Ok(Steps { lasts: lasts.into_iter().collect(), step, count: n_steps as usize })
+    let no_step = || CliError::NoStep { file: frame.file.clone(), column: input.name.clone() };
+    let usual = input_points(frame).ok().and_then(|points| median_gap_within_groups(&points));
+    let mut all = RowsAhead::default();
+    let Some(axis) = &input.time else {
+        let step = numeric_step(arguments, frame, input)?.or(usual).ok_or_else(no_step)?;
+        for (group, last) in lasts {
+            all.extend(group, numbers_ahead(arguments.horizon, last, step, input, frame)?);
+        }
+        return Ok(all);
+    };
+    let given = arguments.step.as_ref().map(|text| text.parse()).transpose()?;
+    let failed = |error: AheadError| match error {
+        AheadError::NoStep => no_step(),
+        AheadError::Short { horizon, step } => {
+            CliError::ShortHorizon { horizon: horizon.to_string(), step: step.to_string() }
+        }
+        AheadError::Long { horizon, step, limit } => {
+            CliError::LongHorizon { horizon: horizon.to_string(), step: step.to_string(), limit }
+        }
+        error => CliError::Ahead(error),
+    };
+    let stepping = Stepping::new(axis, &input.values, usual, given).map_err(failed)?;
+    let mut inferred = None;
+    for (group, last) in lasts {
+        let rows = stepping.rows_ahead(last, arguments.horizon, MOST_STEPS).map_err(failed)?;
+        inferred = rows.inferred;
+        all.extend(group, rows.numbers);
+    }
+    if let Some(Grid { step, day }) = inferred {
+        let day = day.map_or_else(|| ", Monday to Friday".to_owned(), |day| format!(" {day}"));
+        console.say(format!("step: {step}{day} (inferred from {})", input.name));
+    }
+    Ok(all)
 }
 
-fn step_of(arguments: &Arguments, frame: &Frame, input: &Input) -> Result<f64, CliError> {
-    let Some(text) = &arguments.step else {
-        let gap = input_points(frame).ok().and_then(|points| median_gap_within_groups(&points));
-        return gap.ok_or_else(|| CliError::NoStep { file: frame.file.clone(), column: input.name.clone() });
-    };
-    if input.time.is_some() {
-        return Ok(text.parse::<Duration>()?.seconds());
+impl RowsAhead {
+    fn extend(&mut self, group: u32, times: Vec<f64>) {
+        self.groups.extend(std::iter::repeat_n(group, times.len()));
+        self.times.extend(times);
     }
-    positive(text).ok_or_else(|| CliError::StepNeedsTime {
-        file: frame.file.clone(),
-        column: input.name.clone(),
-        step: text.clone(),
-    })
+}
+
+/// Equal steps after the last row, along numbers.
+fn numbers_ahead(
+    horizon: Horizon,
+    last: f64,
+    step: f64,
+    input: &Input,
+    frame: &Frame,
+) -> Result<Vec<f64>, CliError> {
+    let Horizon::Steps(count) = horizon else {
+        return Err(CliError::HorizonNeedsTime { file: frame.file.clone(), column: input.name.clone() });
+    };
+    if count > MOST_STEPS {
+        let (horizon, step) = (horizon.to_string(), LengthUnit::Number.text(step));
+        return Err(CliError::LongHorizon { horizon, step, limit: MOST_STEPS });
+    }
+    Ok((1..=count).map(|ahead| last + ahead as f64 * step).collect())
+}
+
+/// The given step along numbers.
+fn numeric_step(arguments: &Arguments, frame: &Frame, input: &Input) -> Result<Option<f64>, CliError> {
+    let number = |text: &String| {
+        positive(text).ok_or_else(|| CliError::StepNeedsTime {
+            file: frame.file.clone(),
+            column: input.name.clone(),
+            step: text.clone(),
+        })
+    };
+    arguments.step.as_ref().map(number).transpose()
 }

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
         value_name = "MODEL",
         conflicts_with_all = [
             "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "no_learn",
-            "parameters", "inputs", "outputs", "long", "group", "noise_columns",
+            "parameters", "inputs", "outputs", "long", "group", "noise_columns", "calendar",
         ]
     )]
     model: Option<PathBuf>,

@@ -2,16 +2,19 @@
 
 use std::path::PathBuf;
 
-use catena_fit::forecast::{Rolling, later_rows, rolling};
+use catena_fit::forecast::{Rolling, Shifts, Targets, later_rows, rolling_with};
 use catena_fit::scores::{Scores, score};
 use catena_fit::{Fit, FitError, Predictive, Quantity, median_gap};
 use catena_io::FileName;
 use catena_io::read::Format;
-use catena_store::{About, Model, length_text, load};
+use catena_io::select::Input;
+use catena_io::time::{Horizon, Step, Stepping};
+use catena_store::{About, LengthUnit, Model, load};
 use clap::Args;
 use serde_json::{Value, json};
 
-use crate::arguments::{Horizon, Printing, count, format, horizon, probability};
+use crate::arguments::{Printing, count, format, horizon, probability};
+use crate::console::{Console, counted};
 use crate::error::CliError;
 use crate::model_table::{points, read_rows, warn_outside};
 use crate::scoreboard::{Line, heading, print_json, print_text};
@@ -42,7 +45,7 @@ pub(crate) struct Arguments {
     /// on all rows up to its origin.
     #[arg(long)]
     rolling: bool,
-    /// Forecast horizons: durations, or numbers of steps of the median spacing.
+    /// Forecast horizons: numbers of steps, or durations such as 24h, 5B or 6mo.
     #[arg(long, value_name = "H,H", value_delimiter = ',', value_parser = horizon, default_value = "1,6,24", requires = "rolling")]
     horizons: Vec<Horizon>,
     /// Rows between origins.
@@ -65,7 +68,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Model { fit, about } = load(model)?;
     let source = read_rows(truth, &about, *format, console)?;
     if arguments.rolling {
-        return run_rolling(arguments, &fit, &about, &source);
+        return run_rolling(arguments, &fit, &about, &source, console);
     }
     let points = points(&source.frame)?;
     warn_outside(&fit, &about, &points, console);
@@ -86,7 +89,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
 }
 
 /// Scores forecasts from many origins.
-fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source) -> Result<(), CliError> {
+fn run_rolling(
+    arguments: &Arguments,
+    fit: &Fit,
+    about: &About,
+    source: &Source,
+    console: Console,
+) -> Result<(), CliError> {
     let [input] = about.inputs.as_slice() else {
         let (file, found) = (source.frame.file.clone(), about.inputs.len());
         return Err(CliError::SeveralInputs { file, found });
@@ -96,19 +105,30 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
     let Some(later) = later else {
         return Err(CliError::NothingLater { file: source.frame.file.clone() });
     };
-    let step = median_gap(fit.table().inputs().values()).unwrap_or(1.0);
-    let length = |horizon: &Horizon| horizon.length(step, input, &source.frame.file);
+    let steps = RowSteps::new(input, fit, &source.frame.file)?;
+    let (first, season) = (fit.table().n_rows(), arguments.season.as_ref());
     let options = Rolling {
-        first: fit.table().n_rows(),
+        first,
         every: arguments.every,
         origins: usize::MAX,
-        horizons: arguments.horizons.iter().map(length).collect::<Result<_, _>>()?,
-        season: arguments.season.as_ref().map(length).transpose()?,
+        horizons: arguments
+            .horizons
+            .iter()
+            .map(|horizon| steps.length(*horizon))
+            .collect::<Result<_, _>>()?,
+        season: season.map(|season| steps.length(*season)).transpose()?,
         interval: arguments.interval,
     };
-    let scores = rolling(fit, &later, &options).map_err(in_user_terms)?;
+    let shifts = Shifts {
+        target: &|origin, at| steps.after(origin, arguments.horizons[at], 1),
+        before: &|target, seasons| steps.after(target, *season?, -seasons),
+    };
+    let (scores, targets) = rolling_with(fit, &later, &options, &shifts).map_err(in_user_terms)?;
+    for (horizon, targets) in arguments.horizons.iter().zip(&targets) {
+        tell_of_targets(*horizon, targets, console);
+    }
     if arguments.printing.json {
-        return print_json(&json!({"interval": arguments.interval, "rolling": scores}));
+        return print_json(&json!({"interval": arguments.interval, "rolling": scores, "targets": targets}));
     }
     let share = format!("in {:.0} %", 100.0 * arguments.interval);
     let mut text = vec![format!(
@@ -116,7 +136,7 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
         "predictor", "ahead", "cells", "RMSE/sd", "log score"
     )];
     for score in &scores {
-        let ahead = length_text(input.time.is_some(), score.horizon);
+        let ahead = steps.unit.text(score.horizon);
         text.push(format!(
             "{:<14} {ahead:>10} {:>8} {:>10.4} {:>10.3} {:>8.1}%",
             score.name,
@@ -127,6 +147,77 @@ fn run_rolling(arguments: &Arguments, fit: &Fit, about: &About, source: &Source)
         ));
     }
     print_text(&(text.join("\n") + "\n"))
+}
+
+/// Prints how many targets of a horizon are not scored, unless all are or they lie beyond the last row.
+fn tell_of_targets(horizon: Horizon, targets: &Targets, console: Console) {
+    let Targets { n_origins, n_beyond, n_without_row, n_missing } = *targets;
+    if n_beyond == n_origins {
+        console
+            .say(format!("warning: no row of the table lies {horizon} after an origin; nothing is scored"));
+    } else if n_without_row > 0 {
+        console.say(format!(
+            "{n_without_row} of {n_origins} origins have no row {horizon} later, between the rows of the table, and are not scored"
+        ));
+    }
+    if n_missing > 0 {
+        console.say(format!(
+            "{} at {horizon} ahead {} missing and not scored",
+            counted(n_missing, "cell"),
+            if n_missing == 1 { "is" } else { "are" }
+        ));
+    }
+}
+
+/// Steps of the rows of a model: along its calendar, or lengths along its input.
+struct RowSteps<'a> {
+    stepping: Option<Stepping<'a>>,
+    /// The step along numbers.
+    step: f64,
+    unit: LengthUnit,
+    input: &'a Input,
+    file: &'a FileName,
+}
+
+impl<'a> RowSteps<'a> {
+    fn new(input: &'a Input, fit: &Fit, file: &'a FileName) -> Result<Self, CliError> {
+        let values = fit.table().inputs().values();
+        let median = median_gap(values);
+        let stepping = input.time.as_ref().map(|axis| Stepping::new(axis, values, median, None));
+        let stepping = stepping.transpose()?;
+        let unit = LengthUnit::of(input);
+        // Steps of a calendar are counted in its units, also along elapsed time.
+        let unit = match stepping.as_ref().map(|stepping| stepping.step) {
+            Some(Step::Months(_)) => LengthUnit::Months,
+            Some(Step::BusinessDays(_)) => LengthUnit::BusinessDays,
+            _ => unit,
+        };
+        Ok(Self { stepping, step: median.unwrap_or(1.0), unit, input, file })
+    }
+
+    /// The mean length of a horizon.
+    fn length(&self, horizon: Horizon) -> Result<f64, CliError> {
+        match (horizon, &self.stepping) {
+            (Horizon::Steps(steps), Some(stepping)) => Ok(steps as f64 * stepping.step.seconds()),
+            (Horizon::Steps(steps), None) => Ok(steps as f64 * self.step),
+            (Horizon::Along(step), Some(_)) => Ok(step.seconds()),
+            (Horizon::Along(_), None) => {
+                Err(CliError::HorizonNeedsTime { file: self.file.clone(), column: self.input.name.clone() })
+            }
+        }
+    }
+
+    /// The time a number of horizons after another.
+    fn after(&self, time: f64, horizon: Horizon, times: i64) -> Option<f64> {
+        match (horizon, &self.stepping) {
+            (Horizon::Steps(steps), Some(stepping)) => {
+                stepping.after(time, stepping.step, times * i64::try_from(steps).ok()?)
+            }
+            (Horizon::Along(step), Some(stepping)) => stepping.after(time, step, times),
+            (Horizon::Steps(steps), None) => Some(time + times as f64 * steps as f64 * self.step),
+            (Horizon::Along(_), None) => None,
+        }
+    }
 }
 
 /// Scores of every output with true values in its own units, and of all outputs in units of `scales`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use catena::data::Dataset;
 use catena_fit::{Budget, Fit, FitOptions, NewRows};
 use catena_io::read::Format;
-use catena_store::{About, GroupNames, Model, length_text, load, save_under};
+use catena_store::{About, GroupNames, Model, load, save_under};
 use clap::Args;
 
 use crate::arguments::{Printing, check_apart, format, lock_model_target};
@@ -86,9 +86,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         }
     };
     let updated = if *relearn {
-        let is_time = about.is_time();
-        let plain = FitOptions::default().length_text;
-        let length_text = if is_time { |length| length_text(true, length) } else { plain };
+        let length_text = about.length_writer();
         let options = FitOptions { budget: *budget, length_text, ..FitOptions::default() };
         let cells = fit.table().observations().n_observed() + more.observations().n_observed();
         watched(Some(cells), console, |monitor| fit.relearned(&more, &options, monitor))

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 mod bad_input;
+mod calendars;
 mod dense;
 mod everyday;
 mod files;

@@ -9,7 +9,7 @@ use catena_io::time::{TimeAxis, TimeStyle};
 pub(super) fn run(bytes: &[u8]) {
     let Some((how, text)) = bytes.split_first() else { return };
     let format = if how % 2 == 0 { StreamFormat::Csv } else { StreamFormat::Json };
-    let axis = TimeAxis { origin_seconds: 1_700_000_000, style: TimeStyle::default() };
+    let axis = TimeAxis::elapsed(1_700_000_000, TimeStyle::default());
     let input =
         |name: &str, time| Input { name: name.into(), values: vec![], time, style: NumberStyle::Double };
     let inputs = [input("time", Some(axis)), input("depth", None)];

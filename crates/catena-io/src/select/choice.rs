@@ -8,6 +8,7 @@ use super::input::{InputSource, ROW};
 use super::{SelectError, Selection, nearest_name};
 use crate::place::{Excerpt, FileName};
 use crate::table::{Column, ColumnData, Table, UnsupportedColumn};
+use crate::time::Calendar;
 
 /// Why a column has its role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,6 +94,8 @@ pub struct Decision {
     pub groups: Vec<Choice>,
     /// Ignored columns.
     pub ignored: Vec<Choice>,
+    /// The calendar that was inferred from the times.
+    pub calendar: Option<Calendar>,
 }
 
 impl Decision {
@@ -105,7 +108,9 @@ impl Decision {
             ("ignored", &self.ignored),
         ];
         let groups = roles.iter().filter(|(_, choices)| !choices.is_empty());
-        groups.map(|(role, choices)| format!("{role}: {}", listed(choices))).collect()
+        let groups = groups.map(|(role, choices)| format!("{role}: {}", listed(choices)));
+        let calendar = self.calendar.map(|calendar| format!("calendar: {calendar}"));
+        groups.chain(calendar).collect()
     }
 }
 

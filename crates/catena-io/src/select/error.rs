@@ -94,6 +94,11 @@ pub enum SelectError {
     )]
     OtherZone { file: FileName, column: String, has_zone: bool },
     #[error(
+        "{file}: {place}, column {column}: {text} is at a weekend, which the business calendar does not have; remove the row, or use \
+         --calendar elapsed for all rows"
+    )]
+    NotOnCalendar { file: FileName, place: Place, column: String, text: Excerpt },
+    #[error(
         "{file}: column {column} holds {kind}, but the model was fitted to {expected}; use the same kind of input"
     )]
     AxisKind { file: FileName, column: String, kind: &'static str, expected: &'static str },

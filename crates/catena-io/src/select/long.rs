@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use super::choice::{find, numbers};
 use super::noise::{find_noise, noise_numbers, noise_of};
+use super::times::note_calendar;
 use super::wide::input_of;
 use super::{
     Choice, Decision, Frame, Groups, Input, Layout, LongColumns, Reason, SelectError, Selection, nearest_name,
@@ -70,8 +71,9 @@ pub(crate) fn select_long(
     if !selection.may_lack_values {
         check_outputs(table, &outputs, &cells)?;
     }
-    let decision = decision_of(table, columns, selection, &outputs);
+    let mut decision = decision_of(table, columns, selection, &outputs);
     let input = Input { values: places.times, ..input };
+    note_calendar(&mut decision, std::slice::from_ref(&input), selection);
     let layout = Layout::Long { value_column: value, row_of: places.row_of, output_of };
     Ok(Frame {
         file: file(),
@@ -231,5 +233,6 @@ fn decision_of(table: &Table, columns: &LongColumns, selection: &Selection, outp
         outputs: outputs.iter().map(|name| Choice { name: name.clone(), reason }).collect(),
         groups: selection.groups.iter().map(group).collect(),
         ignored: unused.map(|name| Choice { reason: reason_of_unused(&name), name }).collect(),
+        calendar: None,
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! By default the only column of times, else columns of a date, else latitude and longitude, else the first column, is the input; the
 //! other columns of numbers are outputs. Text is ignored, unless it is almost numbers or times. `choice` chooses; `date_parts`,
-//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `groups` independent tables, `wide` and `long` lay out, `noise` pairs outputs
+//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `groups` independent tables, `times` puts times on an axis, `wide` and `long` lay out, `noise` pairs outputs
 //! with columns of known noise, `frame` is the result.
 
 mod choice;
@@ -17,6 +17,7 @@ mod input;
 mod long;
 mod nearest;
 mod noise;
+mod times;
 mod wide;
 
 pub use choice::{Choice, Decision, Reason};
@@ -28,7 +29,7 @@ pub use groups::{Groups, repeated_places};
 pub use nearest::nearest_name;
 
 use crate::table::Table;
-use crate::time::TimeAxis;
+use crate::time::{CalendarChoice, TimeAxis};
 
 /// The columns of a long table, in which a row is one value of one series.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +58,8 @@ pub struct Selection {
     pub noise_columns: Vec<String>,
     /// Time axes by input name: those of the model, when a table is read for it.
     pub time_axes: Vec<(String, TimeAxis)>,
+    /// The calendar of times without an axis.
+    pub calendar: CalendarChoice,
     /// Whether the table may have no outputs, as a table of points to predict at.
     pub inputs_only: bool,
     /// Whether an output may be missing in every row, as in new rows for a fitted model.

@@ -3,14 +3,15 @@
 use super::choice::{Chosen, check_cells, choose, kind_of};
 use super::input::{InputSource, ROW};
 use super::noise::{NoiseColumn, find_noise, noise_numbers, noise_of, pair_noise};
+use super::times::{dates_as, note_calendar, time_input};
 use super::{Frame, Groups, Input, Layout, Reason, SelectError, Selection};
 use crate::table::{ColumnData, NumberStyle, Table, TimeColumn};
-use crate::time::{DateForm, Instant, TimeAxis, compact_date};
+use crate::time::{Instant, TimeShape, TimeStyle, numeric_date};
 
 pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame, SelectError> {
     let noise = find_noise(table, &selection.noise_columns)?;
     let noise_positions: Vec<usize> = noise.iter().map(|column| column.position).collect();
-    let Chosen { inputs, outputs, decision } = choose(table, selection, &noise_positions)?;
+    let Chosen { inputs, outputs, mut decision } = choose(table, selection, &noise_positions)?;
     let is_named = decision.outputs.first().is_some_and(|choice| choice.reason == Reason::Named);
     let columns = outputs.iter().map(|position| output_numbers(table, *position, is_named, selection));
     let columns: Vec<Numbers<'_>> = columns.collect::<Result<_, _>>()?;
@@ -25,6 +26,7 @@ pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame,
         }),
     });
     let inputs: Vec<Input> = inputs.collect::<Result<_, _>>()?;
+    note_calendar(&mut decision, &inputs, selection);
     let names: Vec<String> = decision.outputs.iter().map(|choice| choice.name.clone()).collect();
 
     let n_outputs = columns.len();
@@ -102,15 +104,17 @@ pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) ->
     }
     let known = selection.time_axes.iter().find(|(input, _)| input == column.name()).map(|(_, axis)| axis);
     match column.data() {
-        // Dates such as 20120131 are read as numbers where all rows have the same one.
-        ColumnData::Number(numbers) if known.is_some_and(|axis| axis.style.form == DateForm::Compact) => {
+        ColumnData::Number(numbers) if dates_as(numbers, column.name(), known, selection).is_some() => {
+            let form = dates_as(numbers, column.name(), known, selection).unwrap_or_default();
             let instants: Option<Vec<Instant>> =
-                numbers.values.iter().map(|value| compact_date(*value)).collect();
-            let Some((instants, axis)) = instants.zip(known) else {
+                numbers.values.iter().map(|value| numeric_date(*value, form)).collect();
+            let Some(instants) = instants else {
                 let kind = "numbers";
                 return Err(SelectError::AxisKind { file: file(), column: name(), kind, expected: "times" });
             };
-            let times = TimeColumn::new(instants.into_iter().map(Some), axis.style.clone());
+            let style = TimeStyle { shape: TimeShape::Date, form, ..TimeStyle::default() };
+            let style = known.map_or(style, |axis| axis.style.clone());
+            let times = TimeColumn::new(instants.into_iter().map(Some), style);
             time_input(table, column.name(), &times, selection)
         }
         ColumnData::Number(_) if known.is_some() => {
@@ -122,34 +126,6 @@ pub(crate) fn input_of(table: &Table, position: usize, selection: &Selection) ->
         ColumnData::Time(times) => time_input(table, column.name(), times, selection),
         other => Err(SelectError::InputKind { file: file(), column: name(), kind: kind_of(other) }),
     }
-}
-
-/// An input of times, on the axis of the model if there is one.
-fn time_input(
-    table: &Table,
-    name: &str,
-    times: &TimeColumn,
-    selection: &Selection,
-) -> Result<Input, SelectError> {
-    let known = selection.time_axes.iter().find(|(input, _)| input == name).map(|(_, axis)| axis);
-    // Times with and without a zone cannot be compared.
-    let has_zone = times.style().zone.is_zoned();
-    if known.is_some_and(|axis| axis.style.zone.is_zoned() != has_zone) {
-        let (file, column) = (table.file().clone(), name.to_owned());
-        return Err(SelectError::OtherZone { file, column, has_zone });
-    }
-    let axis = known.cloned().unwrap_or_else(|| axis_of(times));
-    let instants = (0..times.len()).filter_map(|row| times.instant(row));
-    let values = instants.map(|instant| axis.number_of(instant)).collect();
-    Ok(Input { name: name.to_owned(), values, time: Some(axis), style: NumberStyle::Double })
-}
-
-/// The axis of a column of times; its origin is the earliest, rounded down to a second.
-fn axis_of(times: &TimeColumn) -> TimeAxis {
-    let earliest = (0..times.len()).filter_map(|row| times.instant(row)).min();
-    let seconds = earliest.map_or(0, |instant| instant.nanoseconds().div_euclid(1_000_000_000));
-    // An i64 of microseconds divided by a million always fits.
-    TimeAxis { origin_seconds: i64::try_from(seconds).unwrap_or(0), style: times.style().clone() }
 }
 
 fn noise_cells(

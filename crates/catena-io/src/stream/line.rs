@@ -11,7 +11,7 @@ use crate::read::CellOptions;
 use crate::read::csv::{Found, QuoteError, Splitter};
 use crate::select::{Input, nearest_name};
 use crate::table::{Cell, CellProblem, CellRules, LARGEST_EXACT, trimmed};
-use crate::time::{DateForm, ParsedZone, compact_date};
+use crate::time::{DateForm, ParsedZone, TimeAxis, numeric_date};
 
 /// An invalid line: the column, if any, and the problem.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -216,12 +216,20 @@ impl LineReader {
             Column::Input(at) => (self.inputs[at].time.as_ref(), &self.input_rules[at]),
             Column::Output(_) => (None, &self.output_rules),
         };
-        let is_compact = axis.is_some_and(|axis| axis.style.form == DateForm::Compact);
+        let form = axis.map(|axis| axis.style.form);
+        let is_number = matches!(form, Some(DateForm::Compact | DateForm::Year));
+        let on_axis = |axis: &TimeAxis, instant| {
+            let what = "is at a weekend, which the calendar of the model does not have";
+            let wrong = || wrong_in(self.name(column), format!("{} {what}", Excerpt::new(text)));
+            axis.number_of(instant).map(Some).ok_or_else(wrong)
+        };
         let reason = match (rules.classify(text), axis) {
-            (Cell::Number { value, .. }, Some(axis)) if is_compact => match compact_date(value) {
-                Some(instant) => return Ok(Some(axis.number_of(instant))),
-                None => CellProblem::NumberAmongTimes,
-            },
+            (Cell::Number { value, .. }, Some(axis)) if is_number => {
+                match numeric_date(value, form.unwrap_or_default()) {
+                    Some(instant) => return on_axis(axis, instant),
+                    None => CellProblem::NumberAmongTimes,
+                }
+            }
             (Cell::Missing, _) => return Ok(None),
             (Cell::Number { value, .. }, None) => return Ok(Some(value)),
             (Cell::Number { .. }, Some(_)) => CellProblem::NumberAmongTimes,
@@ -230,7 +238,7 @@ impl LineReader {
                 let what = match (time.zone != ParsedZone::Naive, axis.style.zone.is_zoned()) {
                     (true, false) => "has a zone, but the times of the model have none",
                     (false, true) => "has no zone, but the times of the model have one",
-                    _ => return Ok(Some(axis.number_of(time.instant))),
+                    _ => return on_axis(axis, time.instant),
                 };
                 return Err(wrong_in(self.name(column), format!("{} {what}", Excerpt::new(text))));
             }

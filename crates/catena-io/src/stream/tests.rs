@@ -6,7 +6,7 @@ use crate::table::NumberStyle;
 use crate::time::{TimeAxis, TimeStyle};
 
 fn inputs() -> Vec<Input> {
-    let axis = TimeAxis { origin_seconds: 1_700_000_000, style: TimeStyle::default() };
+    let axis = TimeAxis::elapsed(1_700_000_000, TimeStyle::default());
     let input =
         |name: &str, time| Input { name: name.into(), values: vec![], time, style: NumberStyle::Double };
     vec![input("time", Some(axis)), input("depth", None)]
@@ -119,7 +119,7 @@ fn a_zone_is_there_if_the_model_has_one() {
         (zoned, "2023-11-14T23:14:20+01:00,7,2", ""),
     ] {
         let mut inputs = inputs();
-        inputs[0].time = Some(TimeAxis { origin_seconds: 1_700_000_000, style });
+        inputs[0].time = Some(TimeAxis::elapsed(1_700_000_000, style));
         let mut reader = LineReader::new(StreamFormat::Csv, &inputs, &outputs());
         reader.read_header(b"time,depth,temp").unwrap();
         match reader.read(line.as_bytes()) {
@@ -163,7 +163,7 @@ fn cells_are_read_as_in_the_table_of_the_model() {
     let style =
         TimeStyle { form: crate::time::DateForm::DayFirst, date_separator: '/', ..TimeStyle::default() };
     let mut inputs = inputs();
-    inputs[0].time = Some(TimeAxis { origin_seconds: 0, style });
+    inputs[0].time = Some(TimeAxis::elapsed(0, style));
     let cells = CellOptions { missing: vec!["-999".into()], decimal: Some(Decimal::Comma), dates: None };
     let mut reader = LineReader::new(StreamFormat::Csv, &inputs[..1], &outputs()).with_cells(&cells);
     reader.read_header(b"time,temp,\"salt, g\"").unwrap();

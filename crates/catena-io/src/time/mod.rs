@@ -1,17 +1,28 @@
 //! Time stamps: exact instants and the style they were written in.
 //!
-//! `parse` reads ISO 8601, `style` prints, `zone` has the time zones, `axis` converts instants to numbers and back.
+//! `parse` reads ISO 8601, `style` prints, `zone` has the time zones. `calendar` has months and business days of equal length, and
+//! `axis` converts instants to numbers and back. `step` has steps and horizons, `grid` finds the calendar of a column, and `ahead`
+//! gives the rows of a forecast.
 
+mod ahead;
 mod axis;
+mod calendar;
+mod grid;
 mod parse;
+mod step;
 mod style;
 mod zone;
 
+pub use ahead::{AheadError, RowsAhead, Stepping};
 pub use axis::TimeAxis;
+pub(crate) use calendar::{BUSINESS_DAY, MONTH};
+pub use calendar::{Calendar, CalendarChoice, MonthDay, UnknownCalendar};
+pub use grid::Grid;
 pub(crate) use parse::{
-    ParsedTime, ParsedZone, TimeProblem, compact_date, looks_like_time, parse_time, parse_year_last,
-    time_problem, year_last_date,
+    ParsedTime, ParsedZone, TimeProblem, compact_date, looks_like_time, numeric_date, parse_time,
+    parse_year_last, time_problem, year_last_date,
 };
+pub use step::{Horizon, Step};
 pub use style::{DateForm, TimeShape, TimeStyle};
 pub use zone::{OffsetForm, ZoneStyle};
 

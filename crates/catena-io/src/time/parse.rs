@@ -117,6 +117,17 @@ pub(crate) fn compact_date(number: f64) -> Option<Instant> {
     instant_of(datetime(number / 10_000, number / 100 % 100, number % 100, [0; 4])?, 0)
 }
 
+/// The instant of a date written as an integer: `2012` (the years 1000 to 2999) or `20120131`.
+pub(crate) fn numeric_date(number: f64, form: DateForm) -> Option<Instant> {
+    match form {
+        DateForm::Compact => compact_date(number),
+        DateForm::Year if number.fract() == 0.0 && (1000.0..3000.0).contains(&number) => {
+            instant_of(datetime(number as i32, 1, 1, [0; 4])?, 0)
+        }
+        _ => None,
+    }
+}
+
 impl ParsedTime<'_> {
     /// A date without a zone, whose instant is not known yet.
     fn date(date_separator: u8) -> Self {

@@ -42,6 +42,8 @@ pub enum DateForm {
     Quarter,
     /// `2013-Q1`, if the time is the beginning of a quarter.
     QuarterDash,
+    /// `2013`, if the time is the beginning of a year.
+    Year,
 }
 
 impl DateForm {
@@ -50,7 +52,7 @@ impl DateForm {
         match self {
             Self::DayFirst | Self::DayFirstShort => Some(DateOrder::DayFirst),
             Self::MonthFirst | Self::MonthFirstShort => Some(DateOrder::MonthFirst),
-            Self::YearFirst | Self::Compact | Self::Quarter | Self::QuarterDash => None,
+            Self::YearFirst | Self::Compact | Self::Quarter | Self::QuarterDash | Self::Year => None,
         }
     }
 }
@@ -157,6 +159,10 @@ impl TimeStyle {
             DateForm::Quarter | DateForm::QuarterDash if needed == TimeShape::Month && month % 3 == 1 => {
                 let dash = if self.form == DateForm::QuarterDash { "-" } else { "" };
                 let _ = write!(text, "{year:04}{dash}Q{}", month / 3 + 1);
+                return;
+            }
+            DateForm::Year if needed == TimeShape::Month && month == 1 => {
+                let _ = write!(text, "{year:04}");
                 return;
             }
             _ if shape >= TimeShape::Date => write!(text, "{year:04}{dash}{month:02}{dash}{day:02}"),

@@ -5,6 +5,7 @@ use crate::workbook::{ods, xlsx, zipped};
 use catena_io::read::{CellOptions, Format, ReadOptions, read, read_pipe};
 use catena_io::select::{Frame, Selection, select, suspicious_codes};
 use catena_io::table::{DateOrder, Decimal, Table};
+use catena_io::time::CalendarChoice;
 use catena_io::write::{Completion, FilledColumn, Target, write_completed, write_table};
 
 fn table(folder: &Folder, name: &str, text: impl AsRef<[u8]>, options: &ReadOptions) -> Table {
@@ -280,11 +281,22 @@ fn columns_of_a_date_are_joined() {
     }
     let known = Selection { time_axes: vec![("time".into(), axis)], ..inputs(&["time"]) };
     assert_eq!(frame(&source, &known).inputs[0].values, found.inputs[0].values);
-    // Beside a column of times the parts are no outputs; alone, a year is a number.
+    // Beside a column of times the parts are no outputs.
     let both = "time_hour,year,month,temp\n2013-01-01,2013,1,2\n2013-01-02,2013,1,3\n";
     assert_eq!(chosen("both.csv", both, &ReadOptions::default()).outputs, ["temp"]);
     let year = chosen("year.csv", "year,temp\n2013,1\n2014,2\n", &ReadOptions::default());
-    assert!(year.inputs[0].name == "year" && year.inputs[0].time.is_none());
+    // Alone, years are times, except in a new table for a model to which they were numbers.
+    let axis = year.inputs[0].time.clone().unwrap();
+    assert_eq!(
+        [axis.print(year.inputs[0].values[0]), axis.print(year.inputs[0].values[1])],
+        ["2013", "2014"]
+    );
+    let source = table(&folder, "year.csv", "year,temp\n2013,1\n2014,2\n", &ReadOptions::default());
+    let of_model = Selection { needs_columns: true, ..inputs(&["year"]) };
+    assert!(frame(&source, &of_model).inputs[0].time.is_none());
+    for text in ["year,temp\n1,1\n2,2\n", "year,temp\n2013.5,1\n2014,2\n", "age,temp\n2013,1\n2014,2\n"] {
+        assert!(chosen("numbers.csv", text, &ReadOptions::default()).inputs[0].time.is_none(), "{text}");
+    }
 }
 
 #[test]
@@ -323,15 +335,24 @@ fn latitude_and_longitude_are_inputs_together() {
 #[test]
 fn labels_of_dates_are_dates_and_keep_their_style() {
     let folder = Folder::new();
+    // Months, quarters and years have their mean length in the Gregorian calendar.
+    let year: f64 = 365.2425;
     for (first, second, days) in [
-        ("2009Q3", "2009Q4", 92.0),
-        ("2009-Q4", "2010-Q1", 92.0),
+        ("2009Q3", "2009Q4", year / 4.0),
+        ("2009-Q4", "2010-Q1", year / 4.0),
         ("20120131", "20120201", 1.0),
-        ("2009-07", "2009-08", 31.0),
+        ("2009-07", "2009-08", year / 12.0),
     ] {
         let text = format!("label,a\n{first},1\n{second},2\n");
         let found = chosen("labels.csv", &text, &ReadOptions::default());
-        assert_eq!(found.inputs[0].values, [0.0, 86_400.0 * days], "{first}");
+        assert_eq!(found.inputs[0].values, [0.0, (86_400.0 * days).round()], "{first}");
+        let elapsed = Selection { calendar: CalendarChoice::Elapsed, ..Selection::default() };
+        let source = table(&folder, "labels.csv", &text, &ReadOptions::default());
+        assert_ne!(
+            frame(&source, &elapsed).inputs[0].values == found.inputs[0].values,
+            days > 1.0,
+            "{first}"
+        );
         let written = Table::new(found.to_input_columns());
         write_table(&written, &Target::new(&folder.path("out.csv"), None).unwrap()).unwrap();
         let out = std::fs::read_to_string(folder.path("out.csv")).unwrap();
