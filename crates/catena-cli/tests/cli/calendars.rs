@@ -59,7 +59,8 @@ fn labels_are_written_as_they_are_read() {
     let compact = |month: usize| month_end(month).replace('-', "");
     let month = |month: usize| format!("{}-{:02}", 2015 + month / 12, month % 12 + 1);
     let year = |year: usize| format!("{}", 1950 + year);
-    let cases: [(&str, &dyn Fn(usize) -> String, &str); 5] = [
+    type Label<'a> = &'a dyn Fn(usize) -> String;
+    let cases: [(&str, Label<'_>, &str); 5] = [
         ("date", &quarter(""), "4"),
         ("date", &quarter("-"), "1y"),
         ("date", &compact, "4mo"),
