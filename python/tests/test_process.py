@@ -149,7 +149,7 @@ def test_progress_is_told_and_may_fail():
     gp = catena.MultiOutputGP(budget="quick", latents=1, kernel="matern32")
     points, values, names, notes = read_pair(X, Y)
     told = []
-    wanted, about = _options.fit_options(gp, 6), _keeping.about(gp, points, names, notes)
+    wanted, about = _options.fit_options(gp, names), _keeping.about(gp, points, names, notes)
     _catena.fit(points.values, values, wanted, about, lambda stage, done: told.append((stage, done)))
     assert {"learning"} <= {stage for stage, _ in told} and all(0 <= done <= 1 for _, done in told)
 

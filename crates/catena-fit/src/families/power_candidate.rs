@@ -3,7 +3,7 @@
 use catena::data::Dataset;
 
 use super::candidate::{FamilyCandidate, TrialResult};
-use super::powers::{PowerTask, cost_of_exponents, marginal_power};
+use super::powers::{PowerTask, cost_of_change, marginal_power};
 use super::selection::FamilySelection;
 use super::skew::skewed_outputs;
 use crate::error::FitError;
@@ -78,6 +78,6 @@ impl FamilySelection<'_> {
         let after = task.prepared(&best.transforms)?.0;
         let plain = task.value(&best.transforms, &rescaled(&result.learned.model, &before, &after)?)?;
         let gain = task.value(&found, &learned.model)? - plain;
-        Ok((gain > cost_of_exponents(&table, &found)).then_some(found))
+        Ok((gain > cost_of_change(&table, &best.transforms, &found)).then_some(found))
     }
 }

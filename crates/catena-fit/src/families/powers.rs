@@ -34,16 +34,21 @@ fn cells_of(observations: &Observations, output: usize) -> Vec<f64> {
     observations.cells().filter(|(_, cell)| cell.output.get() == output).map(|(_, cell)| cell.value).collect()
 }
 
-/// The gain of an exponent that a description of the output would cost: half the logarithm of its number of cells.
-fn cost_of_exponent(n_cells: usize) -> f64 {
-    0.5 * (n_cells.max(1) as f64).ln()
+/// The gain in nats that a transform must have: half the logarithm of the number of cells, and as much again for an exponent.
+fn cost_of(power: PowerTransform, n_cells: usize) -> f64 {
+    let n_choices = match power {
+        PowerTransform::None => 0.0,
+        PowerTransform::Log => 1.0,
+        PowerTransform::BoxCox { .. } | PowerTransform::YeoJohnson { .. } => 2.0,
+    };
+    n_choices * 0.5 * (n_cells.max(1) as f64).ln()
 }
 
-/// The cost of all learned exponents.
-pub(super) fn cost_of_exponents(table: &Dataset, transforms: &TransformChoice) -> f64 {
+/// The cost of all transforms that differ from others.
+pub(super) fn cost_of_change(table: &Dataset, from: &TransformChoice, to: &TransformChoice) -> f64 {
     let counts = table.observations().counts_by_output().into_iter().enumerate();
-    let learned = counts.filter(|(output, _)| transforms.power(*output).exponent().is_some());
-    learned.map(|(_, count)| cost_of_exponent(count)).sum()
+    let changed = counts.filter(|(output, _)| from.power(*output) != to.power(*output));
+    changed.map(|(output, count)| cost_of(to.power(output), count)).sum()
 }
 
 /// The transform of a kind for an output, with the exponent of its marginal likelihood. `Auto` is Box–Cox if the output is
@@ -72,7 +77,7 @@ pub(super) fn marginal_power(
     };
     let (exponent, gain) = marginal_exponent(start, &values);
     match kind {
-        TransformKind::Auto if gain < cost_of_exponent(values.len()) => PowerTransform::None,
+        TransformKind::Auto if gain < cost_of(PowerTransform::Log, values.len()) => PowerTransform::None,
         _ => start.with_exponent(exponent),
     }
 }
@@ -197,12 +202,12 @@ impl PowerTask<'_> {
         Ok((with(&point), value))
     }
 
-    /// Replaces each learned exponent by the identity or the logarithm unless it gains its cost; `is_open` tells for which
+    /// Replaces each learned exponent by the identity or the logarithm unless it gains what it costs more; `is_open` tells for which
     /// outputs.
     pub(super) fn simplified(
         &self,
         learned: TransformChoice,
-        value: f64,
+        mut value: f64,
         model: &Lmc,
         is_open: &dyn Fn(usize) -> bool,
     ) -> Result<TransformChoice, FitError> {
@@ -213,7 +218,7 @@ impl PowerTask<'_> {
             if own.exponent().is_none() {
                 continue;
             }
-            let mut best = (own, value - cost_of_exponent(count));
+            let mut best = (own, value);
             let simple = [PowerTransform::None, PowerTransform::Log];
             for other in
                 simple.into_iter().filter(|other| own.needs_positive() || *other != PowerTransform::Log)
@@ -221,11 +226,11 @@ impl PowerTask<'_> {
                 let mut with = powers.clone();
                 with[output] = other;
                 let found = self.value(&learned.clone().with_powers(with), model)?;
-                if found > best.1 {
+                if found - cost_of(other, count) > best.1 - cost_of(best.0, count) {
                     best = (other, found);
                 }
             }
-            powers[output] = best.0;
+            (powers[output], value) = best;
         }
         Ok(learned.with_powers(powers))
     }
