@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _catena, _check, _frames
+from . import _catena, _check, _frames, _groups
 from ._base import GaussianProcess
 from ._horizon import points_ahead
 from ._keeping import about, kept
@@ -191,7 +191,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
 
     # Fitting
 
-    def fit(self, X: Any, Y: Any = None, candidates: Any = None) -> MultiOutputGP:
+    def fit(self, X: Any, Y: Any = None, candidates: Any = None, *, groups: Any = None) -> MultiOutputGP:
         """Selects a model, learns its parameters and conditions it on a table.
 
         Parameters
@@ -204,12 +204,16 @@ class MultiOutputGP(Streaming, GaussianProcess):
             Values, NaN where missing; true and false are 1 and 0.
         candidates : array-like of shape (k, M), optional
             Unobserved points to include in the structure, like the test points of the paper.
+        groups : str, list of str or array-like of shape (n,), optional
+            Columns of the frame ``X``, or one name per row, that tell the group of each row. Groups are independent tables with
+            one model: parameters are learned from all of them, and a value says nothing about other groups.
 
         Returns
         -------
         self
         """
-        points, values, names, notes = _frames.read_pair(X, Y)
+        labels, columns, table = (None, None, X) if groups is None else _groups.split(X, groups)
+        points, values, names, notes = _frames.read_pair(table, Y)
         points.put_on_calendar(self.calendar)
         if self.learn:
             _check.observed(values, names)
@@ -226,7 +230,10 @@ class MultiOutputGP(Streaming, GaussianProcess):
                     f"candidates have {others.values.shape[1]} inputs, but X has {points.values.shape[1]}."
                 )
             wanted["candidates"] = others.values
-        notes_in_file = about(self, points, names, notes)
+        if labels is not None:
+            _groups.check_rows(labels, len(points))
+        grouped = None if labels is None else (columns, *_groups.numbered(labels))
+        notes_in_file = about(self, points, names, notes, grouped)
         model = self._watched(_catena.fit, points.values, values, wanted, notes_in_file)
         with self._guard():
             self._remember_features(points)
@@ -244,6 +251,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         *,
         include_noise: bool = True,
         point: str = "mean",
+        groups: Any = None,
     ) -> Any:
         """Posterior means, and on request standard deviations or covariances.
 
@@ -259,6 +267,9 @@ class MultiOutputGP(Streaming, GaussianProcess):
             Whether to predict a new observation (the default) or the latent function.
         point : str
             ``"mean"``, or ``"median"``, which has the smaller absolute errors; they differ for outputs with a transform.
+        groups : str, list of str or array-like of shape (n,), optional
+            The groups of the points, as in :meth:`fit`; by default the columns of the fit, if ``X`` has them. A group without
+            rows in the fit has the prior.
 
         Returns
         -------
@@ -267,10 +278,12 @@ class MultiOutputGP(Streaming, GaussianProcess):
         if return_std and return_cov:
             raise InputError("return_std and return_cov cannot be combined; choose one.")
         model, rows = self._whole()
-        points = rows if X is None else self._read(X)
+        points, numbers = (rows, None) if X is None else self._read_groups(model, X, groups)
         # Means and covariances at the same points come from one posterior.
         at = None if X is None and not return_cov else points.values
-        mean, std = model.predict(at, include_noise, point)
+        if return_cov and model.groups() is not None:
+            raise InputError("return_cov does not know groups yet; use return_std.")
+        mean, std = model.predict(at, include_noise, point, numbers)
         if return_cov:
             covariances = model.covariances(points.values, include_noise)
             return self._answer(mean, points), (
@@ -278,13 +291,15 @@ class MultiOutputGP(Streaming, GaussianProcess):
             )
         return self._answers(mean, std, points, return_std)
 
-    def interval(self, X: Any = None, level: float = 0.95, *, include_noise: bool = True) -> tuple[Any, Any]:
-        """Lower and upper ends of the central prediction intervals of probability ``level``."""
+    def interval(
+        self, X: Any = None, level: float = 0.95, *, include_noise: bool = True, groups: Any = None
+    ) -> tuple[Any, Any]:
+        """Lower and upper ends of the central prediction intervals of probability ``level``; groups as in :meth:`predict`."""
         if not 0 < level < 1:
             raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
         model, rows = self._whole()
-        points = rows if X is None else self._read(X)
-        _, *ends = model.interval(None if X is None else points.values, level, include_noise)
+        points, numbers = (rows, None) if X is None else self._read_groups(model, X, groups)
+        _, *ends = model.interval(None if X is None else points.values, level, include_noise, numbers)
         return tuple(self._answer(end, points) for end in ends)
 
     def impute(
@@ -306,6 +321,8 @@ class MultiOutputGP(Streaming, GaussianProcess):
         """
         with self._guard():
             (model, rows), original = self._whole(), self._original
+        if max_gap is not None and model.groups() is not None:
+            raise InputError("max_gap does not know groups yet; use max_std, or catena impute --max-gap.")
         values = model.values()
         mean, std = model.predict(None, True, point)
         missing = np.isnan(values)
@@ -375,6 +392,8 @@ class MultiOutputGP(Streaming, GaussianProcess):
         """
         from ._plots import plot
 
+        if self._model_or_raise().groups() is not None:
+            raise InputError("plot does not know groups yet; plot the results of predict for one group.")
         return plot(self, X, renamed("hidden", hidden, "held_out", held_out), level, axes)
 
     def plot_structure(self, ax: Any = None) -> Any:
@@ -431,7 +450,27 @@ class MultiOutputGP(Streaming, GaussianProcess):
         """Means or medians, and standard deviations at points, as arrays."""
         return self._model_or_raise().predict(points.values, include_noise, point)
 
+    def _read_groups(self, model, X, groups):
+        """Points, and the numbers of their groups if the fit has groups."""
+        known = model.groups()
+        if known is None:
+            if groups is not None:
+                raise InputError("the fit has no groups; leave groups out, or fit with groups.")
+            return self._read(X), None
+        if groups is None:
+            if not set(known[0]) <= set(getattr(X, "columns", ())):
+                raise InputError(f"the fit has groups ({', '.join(known[0])}); give groups= for the points.")
+            groups = known[0]
+        labels, _, table = _groups.split(X, groups)
+        points = self._read(table)
+        _groups.check_rows(labels, len(points))
+        return points, _groups.numbered(labels, known[1])[1]
+
     def _ahead(self, horizon, step):
         """The points of a forecast."""
+        if self._model_or_raise().groups() is not None:
+            raise InputError(
+                "forecast does not know groups yet; predict the times after the last row of each group."
+            )
         rows = self._points
         return points_ahead(rows.values, rows.names, rows.clocks, horizon, step)

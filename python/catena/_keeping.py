@@ -7,8 +7,8 @@ from ._options import plain
 PLAIN = {"kind": "numpy", "together": False, "vector": False}
 
 
-def about(gp, points, output_names, notes):
-    """Names, clocks and notes of a table in the form of the Rust extension."""
+def about(gp, points, output_names, notes, groups=None):
+    """Names, clocks, groups and notes of a table in the form of the Rust extension."""
     import json
 
     units = (
@@ -18,6 +18,7 @@ def about(gp, points, output_names, notes):
         "inputs": points.names,
         "clocks": [None if clock is None else clock.parts for clock in points.clocks],
         "outputs": output_names,
+        "groups": groups,
         "caller": json.dumps(
             {"python": {"notes": notes, "units": units, "named": points.has_names, "params": plain(gp)}}
         ),

@@ -4,7 +4,7 @@ use catena_io::read::CellOptions;
 use catena_io::select::Input;
 use catena_io::table::NumberStyle;
 use catena_io::time::{OffsetForm, TimeAxis, ZoneStyle};
-use catena_store::About;
+use catena_store::{About, GroupNames};
 use pyo3::prelude::*;
 use serde_json::Value;
 
@@ -23,12 +23,20 @@ pub(crate) struct TableNotes {
     /// Names of the outputs.
     #[pyo3(item)]
     outputs: Vec<String>,
+    /// Columns of groups, the names of each group, and the group of each row; `None` for one table.
+    #[pyo3(item)]
+    groups: Option<(Vec<String>, Vec<Vec<String>>, Vec<usize>)>,
     /// Notes of the Python package, as JSON.
     #[pyo3(item)]
     caller: String,
 }
 
 impl TableNotes {
+    /// The group of each row; `None` for one table.
+    pub(crate) fn groups(&self) -> Option<Vec<usize>> {
+        self.groups.as_ref().map(|(_, _, of_row)| of_row.clone())
+    }
+
     /// The notes in the form of a model file.
     pub(crate) fn into_about(self) -> Result<About, Failure> {
         let input = |(name, clock): (String, Option<ClockParts>)| {
@@ -41,7 +49,7 @@ impl TableNotes {
             inputs: self.inputs.into_iter().zip(self.clocks).map(input).collect::<Result<_, _>>()?,
             outputs: self.outputs,
             long: None,
-            groups: None,
+            groups: self.groups.map(|(columns, names, _)| GroupNames { columns, names }),
             noise_columns: vec![],
             cells: CellOptions::default(),
             caller: Some(caller),

@@ -1,6 +1,7 @@
 //! Converts numpy arrays. A table is copied once, when it is read; results are not copied.
 
 use catena::data::{Dataset, InputPoints, Observations};
+use catena::index::GroupIndex;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
@@ -21,6 +22,31 @@ pub(crate) fn to_rows(array: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
 pub(crate) fn points(array: &PyReadonlyArray2<'_, f64>) -> Result<InputPoints, Failure> {
     let (n_rows, dim) = (array.shape()[0], array.shape()[1]);
     Ok(InputPoints::new(n_rows, dim, to_rows(array))?)
+}
+
+/// Inputs, n×M, with the group of each row, if there are any.
+pub(crate) fn points_in(
+    array: &PyReadonlyArray2<'_, f64>,
+    groups: Option<Vec<usize>>,
+) -> Result<InputPoints, Failure> {
+    let points = points(array)?;
+    match groups {
+        None => Ok(points),
+        Some(groups) => Ok(points.with_groups(groups.into_iter().map(GroupIndex::new).collect())?),
+    }
+}
+
+/// A table with the group of each row, if there are any.
+pub(crate) fn dataset_in(
+    inputs: &PyReadonlyArray2<'_, f64>,
+    values: &PyReadonlyArray2<'_, f64>,
+    groups: Option<Vec<usize>>,
+) -> Result<Dataset, Failure> {
+    let plain = dataset(inputs, values)?;
+    match groups {
+        None => Ok(plain),
+        Some(groups) => Ok(Dataset::new(points_in(inputs, Some(groups))?, plain.observations().clone())?),
+    }
 }
 
 /// A table of n×M inputs and n×D values, NaN where missing.

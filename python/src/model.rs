@@ -46,11 +46,11 @@ impl Model {
     fn predictive(
         &self,
         py: Python<'_>,
-        at: Option<PyReadonlyArray2<'_, f64>>,
+        (at, groups): (Option<PyReadonlyArray2<'_, f64>>, Option<Vec<usize>>),
         include_noise: bool,
     ) -> Result<Predictive, Failure> {
         let quantity = quantity(include_noise);
-        let at = at.as_ref().map(arrays::points).transpose()?;
+        let at = at.as_ref().map(|at| arrays::points_in(at, groups)).transpose()?;
         computed(py, || match &at {
             Some(at) => self.fit.predict(at, quantity),
             None => self.fit.predict_rows(quantity),
@@ -70,29 +70,33 @@ pub(crate) fn point_of(text: &str) -> Result<Point, Failure> {
 
 #[pymethods]
 impl Model {
-    /// Means or medians, and standard deviations, n×D each.
+    /// Means or medians, and standard deviations, n×D each; `groups` are those of the points.
+    #[pyo3(signature = (at, include_noise, point, groups=None))]
     fn predict<'py>(
         &self,
         py: Python<'py>,
         at: Option<PyReadonlyArray2<'_, f64>>,
         include_noise: bool,
         point: &str,
+        groups: Option<Vec<usize>>,
     ) -> PyResult<(Table<'py>, Table<'py>)> {
         let point = point_of(point)?;
-        let predictive = self.predictive(py, at, include_noise)?;
+        let predictive = self.predictive(py, (at, groups), include_noise)?;
         let (points, deviations) = py.detach(|| predictive.into_points_and_deviations(point));
         Ok((table(py, points, self.n_outputs())?, table(py, deviations, self.n_outputs())?))
     }
 
-    /// Means, and lower and upper ends of the central interval of probability `level`, n×D each.
+    /// Means, and lower and upper ends of the central interval of probability `level`, n×D each; `groups` are those of the points.
+    #[pyo3(signature = (at, level, include_noise, groups=None))]
     fn interval<'py>(
         &self,
         py: Python<'py>,
         at: Option<PyReadonlyArray2<'_, f64>>,
         level: f64,
         include_noise: bool,
+        groups: Option<Vec<usize>>,
     ) -> PyResult<(Table<'py>, Table<'py>, Table<'py>)> {
-        let predictive = self.predictive(py, at, include_noise)?;
+        let predictive = self.predictive(py, (at, groups), include_noise)?;
         let n_cells = predictive.n_rows() * predictive.n_outputs();
         let ends = |share: f64| (0..n_cells).map(|at| predictive.quantile(at, share)).collect::<Vec<f64>>();
         let (lower, upper) = py.detach(|| (ends(0.5 - 0.5 * level), ends(0.5 + 0.5 * level)));
@@ -166,6 +170,14 @@ impl Model {
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Table<'py>> {
         let inputs = self.fit.table().inputs();
         table(py, inputs.values().to_vec(), inputs.dim())
+    }
+
+    /// The columns of groups, the names of each group, and the group of each row; `None` for one table.
+    #[expect(clippy::type_complexity, reason = "a tuple for Python to unpack")]
+    fn groups(&self) -> Option<(Vec<String>, Vec<Vec<String>>, Vec<usize>)> {
+        let known = self.about.groups.as_ref()?;
+        let of_row = self.fit.table().inputs().groups()?.iter().map(|group| group.get()).collect();
+        Some((known.columns.clone(), known.names.clone(), of_row))
     }
 
     /// The values of the table, n×D, NaN where missing.

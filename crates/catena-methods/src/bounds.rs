@@ -172,7 +172,8 @@ fn euclidean_covariance(inputs: &InputPoints, structure: &Tree, latent: &Latent)
 
 /// K_π,l of Eq. `K_pi`.
 fn chain_covariance(chain: &Tree, latent: &Latent) -> Result<Mat<f64>, BoundsError> {
-    if !chain.is_chain() {
+    // Rows in groups are several chains.
+    if !chain.is_chain() || chain.n_roots() > 1 {
         return Err(BoundsError::NotAChain);
     }
     let along = chain.coordinates();

@@ -1,0 +1,64 @@
+"""Groups against one fit each: simulated patients with two outputs at irregular times.
+
+    python benchmarks/groups.py [--patients 200] [--budget quick]
+
+Prints the error of the filled values against the values without noise, in standard deviations, and seconds.
+"""
+
+import argparse
+import time
+
+import numpy as np
+
+import catena
+
+
+def patients(count, seed):
+    """Names, times, values with noise and missing values, and values without noise, of 20 to 40 rows per patient."""
+    generator = np.random.default_rng(seed)
+    names, times, values, truths = [], [], [], []
+    for patient in range(count):
+        n_rows = generator.integers(20, 41)
+        own = np.sort(generator.uniform(0, 60, n_rows))
+        distance = np.sqrt(3) * np.abs(own[:, None] - own) / 12
+        # A Matérn-3/2 curve; the small number on the diagonal is for nearly equal times.
+        factor = np.linalg.cholesky((1 + distance) * np.exp(-distance) + 1e-9 * np.eye(n_rows))
+        curve = factor @ generator.normal(size=(n_rows, 1))
+        truth = np.hstack([curve, 5 - 2 * curve])
+        observed = truth + generator.normal(size=(n_rows, 2)) * [0.4, 0.8]
+        observed[generator.random((n_rows, 2)) < 0.3] = np.nan
+        names += [f"p{patient}"] * n_rows
+        times.append(own)
+        values.append(observed)
+        truths.append(truth)
+    return np.array(names), np.concatenate(times)[:, None], np.vstack(values), np.vstack(truths)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--patients", type=int, default=200)
+    parser.add_argument("--budget", default="quick")
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    names, times, values, truth = patients(given.patients, given.seed)
+    options = {"budget": given.budget, "progress": False}
+    begin = time.perf_counter()
+    together = catena.MultiOutputGP(**options).fit(times, values, groups=names).impute()
+    of_groups = time.perf_counter() - begin
+    begin = time.perf_counter()
+    apart = np.empty_like(values)
+    for name in np.unique(names):
+        own = names == name
+        apart[own] = catena.MultiOutputGP(**options).fit(times[own], values[own]).impute()
+    of_each = time.perf_counter() - begin
+    missing, scales = np.isnan(values), np.nanstd(values, axis=0)
+    print(
+        f"{given.patients} patients, {len(values)} rows, {missing.sum()} missing values, budget {given.budget}"
+    )
+    for name, filled, seconds in [("groups", together, of_groups), ("one fit each", apart, of_each)]:
+        error = np.sqrt(np.mean(((filled - truth) / scales)[missing] ** 2))
+        print(f"{name:<14} error {error:.4f} sd   {seconds:8.2f} s")
+
+
+if __name__ == "__main__":
+    main()
