@@ -11,13 +11,17 @@
 True
 """
 
+from typing import TYPE_CHECKING
+
 from . import errors, metrics, structures
 from ._catena import __version__
 from ._gp import MultiOutputGP
-from ._imputer import Imputer
 from ._live import LiveGP
 from ._load import load
 from ._sweep import Gradient, Sweep, sweep
+
+if TYPE_CHECKING:
+    from ._imputer import Imputer
 
 __all__ = [
     "Gradient",
@@ -32,3 +36,12 @@ __all__ = [
     "structures",
     "sweep",
 ]
+
+
+def __getattr__(name):
+    """The imputer, which only users of scikit-learn import."""
+    if name == "Imputer":
+        from ._imputer import Imputer
+
+        return Imputer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
