@@ -11,6 +11,9 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::times::{ClockParts, axis, calendar_text};
 
+/// Columns of groups, the names of each group, and the group of each row.
+pub(crate) type GroupedRows = (Vec<String>, Vec<Vec<String>>, Vec<usize>);
+
 /// Names, clocks and notes of a table.
 #[derive(FromPyObject)]
 pub(crate) struct TableNotes {
@@ -25,7 +28,7 @@ pub(crate) struct TableNotes {
     outputs: Vec<String>,
     /// Columns of groups, the names of each group, and the group of each row; `None` for one table.
     #[pyo3(item)]
-    groups: Option<(Vec<String>, Vec<Vec<String>>, Vec<usize>)>,
+    groups: Option<GroupedRows>,
     /// Notes of the Python package, as JSON.
     #[pyo3(item)]
     caller: String,

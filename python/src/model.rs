@@ -11,7 +11,7 @@ use numpy::{PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::about::clocks;
+use crate::about::{GroupedRows, clocks};
 use crate::arrays::{self, Table, table, vector};
 use crate::failure::Failure;
 use crate::live::Live;
@@ -173,8 +173,7 @@ impl Model {
     }
 
     /// The columns of groups, the names of each group, and the group of each row; `None` for one table.
-    #[expect(clippy::type_complexity, reason = "a tuple for Python to unpack")]
-    fn groups(&self) -> Option<(Vec<String>, Vec<Vec<String>>, Vec<usize>)> {
+    fn groups(&self) -> Option<GroupedRows> {
         let known = self.about.groups.as_ref()?;
         let of_row = self.fit.table().inputs().groups()?.iter().map(|group| group.get()).collect();
         Some((known.columns.clone(), known.names.clone(), of_row))
