@@ -2,6 +2,8 @@
 //!
 //! The walk knows the length of each month and that 1970 began with a Thursday, and it shares no code with the calendar.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must fail")]
+
 use catena_io::time::{
     Calendar, Grid, Horizon, Instant, MonthDay, Step, Stepping, TimeAxis, TimeShape, TimeStyle, ZoneStyle,
 };

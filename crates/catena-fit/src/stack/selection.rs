@@ -53,10 +53,10 @@ impl Candidate<'_> {
 }
 
 /// The pool of the compared families and of regressions on other outputs; `None` if a single model does as well, or if the
-/// options ask for one. Members have the transforms of the best single model.
-pub(crate) fn stacked<'a>(
+/// options ask for one. Members have the same transforms.
+pub(crate) fn stacked(
     table: &Dataset,
-    comparison: &'a Comparison,
+    comparison: &Comparison,
     options: &FitOptions,
     units: InputUnits,
     monitor: &FitMonitor<'_>,
@@ -77,27 +77,19 @@ pub(crate) fn stacked<'a>(
         return Ok(None);
     }
     let reporter = Reporter::new(monitor, Stage::Candidates, 1.0);
-    let is_complete = |densities: &Densities| densities.len() == cells.len() && densities.is_finite();
-    let family = |trial: &'a FamilyTrial| Candidate {
-        name: trial.name.clone(),
-        densities: trial.densities.clone(),
-        source: Source::Family(trial),
-    };
-    let mut candidates: Vec<Candidate<'_>> = comparison
-        .trials
-        .iter()
-        .filter(|trial| trial.transforms == best.transforms && is_complete(&trial.densities))
-        .map(family)
-        .collect();
-    candidates.extend(row_regressions(table.n_rows(), comparison, best, units, &reporter)?);
-    candidates.retain(|candidate| is_complete(&candidate.densities));
     let n_gaps = gaps.iter().max().map_or(0, |last| last + 1);
     let sizes = comparison.folds.iter().map(|fold| fold.held_out.len()).collect();
     let split = Split { sizes, n_gaps };
-    let pool = Pool::fitted(&candidates.iter().map(|one| &one.densities).collect::<Vec<_>>(), &split);
-    let (candidates, pool) = used(candidates, pool, family(best));
+    let mut fitted = FittedPool::new(table, comparison, best, &split, units, &reporter)?;
+    // Members of a pool model the same transforms: those of the best single model, or those of the first candidates.
+    if let Some(plain) = best_without(&comparison.trials, best, cells.len()) {
+        let other = FittedPool::new(table, comparison, plain, &split, units, &reporter)?;
+        if other.score() > fitted.score() {
+            fitted = other;
+        }
+    }
+    let FittedPool { candidates, pool, pooled } = fitted;
     let all: Vec<&Densities> = candidates.iter().map(|candidate| &candidate.densities).collect();
-    let pooled = pool.densities(&all, &split);
     let together = pool.mixture(&pooled);
     let gains: Vec<f64> = together
         .log_densities()
@@ -122,6 +114,7 @@ pub(crate) fn stacked<'a>(
             Source::Family(trial) => Some((*share, trial)),
             Source::Rows(_) => None,
         });
+    // Without a family of positive exponent, the one that was added has exponent 0.
     let best = heaviest.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(best, |(_, trial)| trial);
     let elsewhere =
         pool.of_some(&all, &candidates.iter().map(Candidate::is_family).collect::<Vec<_>>(), &split);
@@ -155,6 +148,67 @@ pub(crate) fn stacked<'a>(
     ];
     let combination = Combination { members, components };
     Ok(Some(Stacked { combination, held_out, alone, reasons, best: best.clone() }))
+}
+
+/// A pool of candidates with the same transforms.
+struct FittedPool<'a> {
+    /// Those with positive exponents, and a family.
+    candidates: Vec<Candidate<'a>>,
+    pool: Pool,
+    /// The densities at the held-out cells.
+    pooled: Densities,
+}
+
+impl<'a> FittedPool<'a> {
+    /// The pool of the families and regressions with the transforms of `single`.
+    fn new(
+        table: &Dataset,
+        comparison: &'a Comparison,
+        single: &'a FamilyTrial,
+        split: &Split,
+        units: InputUnits,
+        reporter: &Reporter<'_>,
+    ) -> Result<Self, FitError> {
+        let n_cells: usize = split.sizes.iter().sum();
+        let family = |trial: &'a FamilyTrial| Candidate {
+            name: trial.name.clone(),
+            densities: trial.densities.clone(),
+            source: Source::Family(trial),
+        };
+        let same = comparison.trials.iter().filter(|trial| trial.transforms == single.transforms);
+        let mut candidates: Vec<Candidate<'_>> = same.map(family).collect();
+        candidates.extend(row_regressions(table.n_rows(), comparison, single, units, reporter)?);
+        candidates.retain(|candidate| is_complete(&candidate.densities, n_cells));
+        let pool = Pool::fitted(&candidates.iter().map(|one| &one.densities).collect::<Vec<_>>(), split);
+        let (candidates, pool) = used(candidates, pool, family(single));
+        let all: Vec<&Densities> = candidates.iter().map(|candidate| &candidate.densities).collect();
+        let pooled = pool.densities(&all, split);
+        Ok(Self { candidates, pool, pooled })
+    }
+
+    /// The mean log density of the held-out cells.
+    fn score(&self) -> f64 {
+        let log_densities = self.pool.mixture(&self.pooled).log_densities();
+        log_densities.iter().sum::<f64>() / log_densities.len() as f64
+    }
+}
+
+fn is_complete(densities: &Densities, n_cells: usize) -> bool {
+    densities.len() == n_cells && densities.is_finite()
+}
+
+/// The best family with the transforms of the first candidates, if the best single model has others.
+fn best_without<'a>(
+    trials: &'a [FamilyTrial],
+    best: &FamilyTrial,
+    n_cells: usize,
+) -> Option<&'a FamilyTrial> {
+    let plain = &trials.first()?.transforms;
+    let is_other =
+        |trial: &&FamilyTrial| trial.transforms == *plain && is_complete(&trial.densities, n_cells);
+    let score = |trial: &FamilyTrial| trial.densities.log_densities(1.0).iter().sum::<f64>();
+    let others = trials.iter().filter(is_other).filter(|_| *plain != best.transforms);
+    others.max_by(|a, b| score(a).total_cmp(&score(b)))
 }
 
 /// The candidates with positive exponents, by share. If no family is among them, `best` is added with exponent 0 for inputs at
