@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 #: Parameters that are not those of the model.
-_OWN = ("input", "max_gap", "max_std")
+_OWN = ("input", "max_gap", "max_std", "point")
 
 
 class Imputer(Estimator):
@@ -40,6 +40,8 @@ class Imputer(Estimator):
         :meth:`MultiOutputGP.impute`. Without an input, a number of rows.
     max_std : number, one per filled column, or dict by column name, optional
         Values with a larger standard deviation stay missing.
+    point : str
+        ``"mean"`` or ``"median"``, as in :meth:`MultiOutputGP.impute`.
     latents, kernel, structure, method, n_inducing, n_neighbors, private, ard, periods, mean, calendar, combine, budget, \
 learn, parameters, mixing, length_scales, noise, standardize, transforms, random_state, max_memory, progress :
         As in :class:`MultiOutputGP`.
@@ -69,6 +71,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         *,
         max_gap: Any = None,
         max_std: Any = None,
+        point: str = "mean",
         latents: int | str = "auto",
         kernel: str = "auto",
         structure: str = "auto",
@@ -88,7 +91,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         length_scales: ArrayLike | None = None,
         noise: ArrayLike | None = None,
         standardize: bool = True,
-        transforms: bool = True,
+        transforms: Any = "auto",
         random_state: Any = 0,
         max_memory: int | str | None = None,
         progress: bool | str = "auto",
@@ -96,6 +99,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         self.input = input
         self.max_gap = max_gap
         self.max_std = max_std
+        self.point = point
         self.latents = latents
         self.kernel = kernel
         self.structure = structure
@@ -139,7 +143,8 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         values = table.values
         if missing.any() or self.max_gap is not None or self.max_std is not None:
             rows = self.gp_._read(table.input)
-            mean, std = self.gp_._model_or_raise().on_rows(rows.values, values).predict(None, True)
+            model = self.gp_._model_or_raise().on_rows(rows.values, values)
+            mean, std = model.predict(None, True, self.point)
             empty = left_empty(missing, std, rows, table.outputs, self.max_gap, self.max_std)
             values = np.where(missing & ~empty, mean, values)
         return self._wrapped(table, values)

@@ -72,7 +72,7 @@ def test_set_output_and_names_pass_the_checks_of_scikit_learn(check):
 def test_parameters_are_those_of_the_model():
     own = inspect.signature(catena.Imputer).parameters
     model = inspect.signature(catena.MultiOutputGP).parameters
-    assert set(own) - set(model) == {"input", "max_gap", "max_std"}
+    assert set(own) - set(model) == {"input", "max_gap", "max_std", "point"}
     assert set(model) <= set(own)
     assert all(own[name].default == model[name].default for name in model)
 

@@ -133,7 +133,7 @@ fn the_mixture_of_an_earlier_version_is_that_of_its_members() {
     let mut container = Container::from_bytes(&file()).unwrap();
     let header = &mut container.header;
     header.as_object_mut().unwrap().remove("components");
-    let weights = [0.4, 0.25, 0.15, 0.1, 0.05, 0.05];
+    let weights = [0.35, 0.25, 0.15, 0.1, 0.05, 0.05, 0.05];
     let widening = |number: usize| 1.0 + 0.1 * number as f64;
     for number in 0..weights.len() {
         header["members"][number]["widening"] = json!(widening(number));

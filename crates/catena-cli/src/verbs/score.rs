@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     warn_outside(&fit, &about, &points, console);
     let failed = |cause: FitError| CliError::Fit { file: FileName::from(model.as_path()), cause };
     let predictive = fit.predict(&points, Quantity::Observation).map_err(failed)?;
-    let scales: Vec<f64> = fit.parts().preparation.outputs.iter().map(|output| output.scale).collect();
+    let scales = fit.output_deviations().map_err(failed)?;
     let lines = lines_by_output(&predictive, &source.frame.values, &about.outputs, &scales);
     if lines.is_empty() {
         return Err(CliError::NoValues { file: source.frame.file.clone() });

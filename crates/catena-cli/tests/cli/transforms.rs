@@ -77,3 +77,23 @@ fn unknown_words_and_outputs_and_values_without_a_power_are_refused() {
     assert!(outcome.code == 2 && outcome.stderr.contains("write mean or median"), "{}", outcome.stderr);
     assert_eq!(folder.names(), ["t.csv"]);
 }
+
+#[test]
+fn scores_over_several_outputs_are_in_standard_deviations_of_the_outputs() {
+    let folder = folder("scores_in_deviations");
+    folder.run("fit t.csv --budget quick --transforms flow=log,change=yeo-johnson -o m.catena").succeeded();
+    let scores = folder.run("score m.catena t.csv --json").succeeded().json()["scores"].clone();
+    let table = columns(&folder.read("t.csv"));
+    let deviation = |name: &str| {
+        let values: Vec<f64> = numbers(&table, name).into_iter().filter(|value| !value.is_nan()).collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64).sqrt()
+    };
+    let number = |at: usize, key: &str| scores[at][key].as_f64().unwrap();
+    let squares =
+        |at: usize, name: &str| number(at, "cells") * (number(at, "rmse") / deviation(name)).powi(2);
+    let expected = (squares(0, "flow") + squares(1, "change")) / (number(0, "cells") + number(1, "cells"));
+    let found = number(2, "rmse").powi(2);
+    // The deviations divide by n or by n − 1.
+    assert!((found / expected - 1.0).abs() < 0.02, "{found} instead of {expected}: {scores}");
+}

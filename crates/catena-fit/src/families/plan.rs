@@ -1,5 +1,7 @@
 //! Which numbers of latents are tried, on how many rows and folds.
 
+use catena::data::Dataset;
+
 use crate::cost::{SelectionPlan, TableSize};
 use crate::options::FitOptions;
 
@@ -39,4 +41,31 @@ fn ladder(n_outputs: usize, private: bool, requested: Option<usize>) -> Vec<usiz
             LADDER.iter().copied().filter(|&count| count >= fewest && count <= n_outputs).collect()
         }
     }
+}
+
+/// How the rows and the work of a comparison on a sample differ from those of the whole table of `n_rows` rows.
+pub(super) fn sample_reasons(
+    sample: &Dataset,
+    n_rows: usize,
+    plan: &SelectionPlan,
+    options: &FitOptions,
+) -> Vec<String> {
+    let mut reasons = vec![];
+    let n_compared = sample.n_rows();
+    let n_learning = if sample.inputs().dim() == 1 { plan.n_rows.min(n_compared) } else { n_compared };
+    if n_learning < n_compared {
+        reasons.push(format!(
+            "for the comparison, models were learned from {n_learning} of {n_rows} rows and scored on {n_compared}"
+        ));
+    } else if n_compared < n_rows {
+        reasons.push(format!("models were compared on {n_compared} of {n_rows} rows"));
+    }
+    if plan.is_reduced {
+        let steps = if options.latents.is_none() { "every second number of latents, " } else { "" };
+        let iterations = plan.candidate.optimizer.max_iterations;
+        reasons.push(format!(
+            "many outputs: comparison shortened to fit the budget ({steps}{iterations} iterations per model)"
+        ));
+    }
+    reasons
 }

@@ -10,7 +10,7 @@ use catena::model::Lmc;
 use rayon::prelude::*;
 
 use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising};
-use super::plan::plan_for;
+use super::plan::{plan_for, sample_reasons};
 use super::requested::requested_on;
 use super::skew::positive_outputs;
 use super::trials::{Comparison, FamilyTrial};
@@ -91,24 +91,7 @@ pub(crate) fn choose_on(
     monitor: &FitMonitor<'_>,
 ) -> Result<FamilyChoice, FitError> {
     let (private, ladder, mut plan) = plan_for(TableSize { n_rows, ..TableSize::of(&sample) }, options);
-    let mut reasons = vec![];
-    let n_learning =
-        if sample.inputs().dim() == 1 { plan.n_rows.min(sample.n_rows()) } else { sample.n_rows() };
-    if n_learning < sample.n_rows() {
-        let compared = sample.n_rows();
-        reasons.push(format!(
-            "for the comparison, models were learned from {n_learning} of {n_rows} rows and scored on {compared}"
-        ));
-    } else if sample.n_rows() < n_rows {
-        reasons.push(format!("models were compared on {} of {n_rows} rows", sample.n_rows()));
-    }
-    if plan.is_reduced {
-        let steps = if options.latents.is_none() { "every second number of latents, " } else { "" };
-        let iterations = plan.candidate.optimizer.max_iterations;
-        reasons.push(format!(
-            "many outputs: comparison shortened to fit the budget ({steps}{iterations} iterations per model)"
-        ));
-    }
+    let mut reasons = sample_reasons(&sample, n_rows, &plan, options);
     let mut folds = Fold::several(&sample, table.unwrap_or(&sample), options.seed, plan.n_folds.max(1));
     // A fold without held-out cells has no score; one is kept if all are so.
     if folds.iter().any(|fold| !fold.held_out.is_empty()) {

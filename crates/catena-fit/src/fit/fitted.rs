@@ -9,6 +9,7 @@ use catena_methods::MemoryLimit;
 use super::describe::mixing;
 use super::summary::Summary;
 use crate::error::FitError;
+use crate::folds::scales_of;
 use crate::methods::{ConditionedModel, Evidence, Fitted, Place, Quantity, condition_at};
 use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, Ties};
 use crate::power::PowerTransform;
@@ -158,6 +159,14 @@ impl Fit {
     /// The table, in the user's units.
     pub fn table(&self) -> &Dataset {
         &self.parts.table
+    }
+
+    /// The standard deviation of each output of the table, in the user's units: the unit of scores over several outputs.
+    ///
+    /// # Errors
+    /// When numbers overflow.
+    pub fn output_deviations(&self) -> Result<Vec<f64>, FitError> {
+        scales_of(self.table())
     }
 
     /// The log evidence in the user's units: the log density of the cells as given.
