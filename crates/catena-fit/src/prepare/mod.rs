@@ -1,6 +1,7 @@
 //! Table preparation: from a table in the user's units to scaled observations on a structure, and predictions back.
 
 mod copies;
+mod input_units;
 mod least_squares;
 mod point;
 mod predictive;
@@ -10,6 +11,7 @@ mod table;
 mod units;
 
 pub(crate) use copies::without_copies;
+pub use input_units::{InputUnits, median_gap, median_gap_within_groups};
 pub(crate) use least_squares::solve_with_ridge;
 pub use point::Point;
 pub(crate) use predictive::PooledMember;
@@ -18,5 +20,5 @@ pub(crate) use rescale::rescaled;
 pub use rows::rows_with_a_cell;
 pub(crate) use rows::{appended, joined_inputs, rows_by_contents, with_empty_rows};
 pub(crate) use table::{PreparedTable, TableStatistics, constant_outputs};
-pub use units::{InputUnits, OutputTransform, Preparation, median_gap, median_gap_within_groups};
+pub use units::{OutputTransform, Preparation};
 pub(crate) use units::{is_in_range, log_volume};
