@@ -81,23 +81,20 @@ pub(crate) fn stacked(
     let sizes = comparison.folds.iter().map(|fold| fold.held_out.len()).collect();
     let split = Split { sizes, n_gaps };
     let mut fitted = FittedPool::new(table, comparison, best, &split, units, &reporter)?;
-    // Members of a pool model the same transforms: those of the best single model, or those of the first candidates.
+    // Members of a pool model the same transforms. Those of the best single model must pay by log score and not cost accuracy.
     if let Some(plain) = best_without(&comparison.trials, best, cells.len()) {
-        let other = FittedPool::new(table, comparison, plain, &split, units, &reporter)?;
-        if other.score() > fitted.score() {
-            fitted = other;
+        let plain = FittedPool::new(table, comparison, plain, &split, units, &reporter)?;
+        let error = |pool: &FittedPool<'_>| pool.together().scores(&cells, &comparison.scales).scores.rmse;
+        let (gain, noise) = gain_over(&fitted.together(), &plain.together().log_densities(), &gaps);
+        if gain.is_nan() || gain <= noise || error(&fitted) > error(&plain) {
+            fitted = plain;
         }
     }
     let FittedPool { candidates, pool, pooled } = fitted;
     let all: Vec<&Densities> = candidates.iter().map(|candidate| &candidate.densities).collect();
     let together = pool.mixture(&pooled);
-    let gains: Vec<f64> = together
-        .log_densities()
-        .iter()
-        .zip(best.widening.widened(&best.densities, &split.sizes).log_densities(1.0))
-        .map(|(together, alone)| together - alone)
-        .collect();
-    let (gain, error) = mean_with_error(&gains, &gaps);
+    let alone = best.widening.widened(&best.densities, &split.sizes).log_densities(1.0);
+    let (gain, error) = gain_over(&together, &alone, &gaps);
     let n_members = pool.exponents.iter().filter(|exponent| **exponent > 0.0).count();
     let is_best = |candidate: &Candidate<'_>| match candidate.source {
         Source::Family(trial) => std::ptr::eq(trial, best),
@@ -186,11 +183,17 @@ impl<'a> FittedPool<'a> {
         Ok(Self { candidates, pool, pooled })
     }
 
-    /// The mean log density of the held-out cells.
-    fn score(&self) -> f64 {
-        let log_densities = self.pool.mixture(&self.pooled).log_densities();
-        log_densities.iter().sum::<f64>() / log_densities.len() as f64
+    /// The predictive densities of the held-out cells.
+    fn together(&self) -> MixtureDensities<'_> {
+        self.pool.mixture(&self.pooled)
     }
+}
+
+/// The mean gain in log density over other densities of the same cells, with its standard error.
+fn gain_over(together: &MixtureDensities<'_>, others: &[f64], gaps: &[usize]) -> (f64, f64) {
+    let log_densities = together.log_densities();
+    let gains: Vec<f64> = log_densities.iter().zip(others).map(|(own, other)| own - other).collect();
+    mean_with_error(&gains, gaps)
 }
 
 fn is_complete(densities: &Densities, n_cells: usize) -> bool {
