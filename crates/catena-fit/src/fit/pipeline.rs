@@ -168,8 +168,10 @@ fn check_groups(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
 fn groups_reason(table: &Dataset) -> Option<String> {
     table.inputs().groups().map(|_| {
         let n_groups = table.inputs().n_groups();
-        format!("{n_groups} groups share means, scales and parameters; each has states of its own, and the answer \
-             is a single model, not a pool")
+        format!(
+            "{n_groups} groups share means, scales and parameters; each has states of its own, and the answer is a \
+             single model, not a pool"
+        )
     })
 }
 

@@ -111,7 +111,7 @@ pub(crate) fn stacked(
             Source::Family(trial) => Some((*share, trial)),
             Source::Rows(_) => None,
         });
-    // Without a family of positive exponent, the one that was added has exponent 0.
+    // A pool of regressions has one family with exponent 0, for inputs between the rows.
     let best = heaviest.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(best, |(_, trial)| trial);
     let elsewhere =
         pool.of_some(&all, &candidates.iter().map(Candidate::is_family).collect::<Vec<_>>(), &split);

@@ -84,7 +84,7 @@ impl<'a> Stepping<'a> {
     /// The rows after `last` up to a horizon.
     ///
     /// # Errors
-    /// If there is none, if there are more than `limit`, or if the calendar does not have one of them.
+    /// If the horizon is shorter than a step, has more than `limit` steps, or goes beyond the calendar.
     pub fn rows_ahead(&self, last: f64, horizon: Horizon, limit: usize) -> Result<RowsAhead, AheadError> {
         let step = self.step;
         let long = AheadError::Long { horizon, step, limit };
