@@ -52,6 +52,7 @@ impl TableNotes {
             inputs: self.inputs.into_iter().zip(self.clocks).map(input).collect::<Result<_, _>>()?,
             outputs: self.outputs,
             long: None,
+            wide: None,
             groups: self.groups.map(|(columns, names, _)| GroupNames { columns, names }),
             noise_columns: vec![],
             cells: CellOptions::default(),

@@ -79,6 +79,8 @@ pub(crate) enum CliError {
     SeveralInputs { file: FileName, found: usize },
     #[error("{file}: {what} does not know groups; leave --group out, or make a file of each group")]
     NoGroups { file: FileName, what: &'static str },
+    #[error("the structure joins the rows of the table as they are; leave --wide out")]
+    WideStructure,
     #[error("--max-gap {0}")]
     MaxGap(DurationError),
     #[error(

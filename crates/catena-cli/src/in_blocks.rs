@@ -143,7 +143,7 @@ impl BlockFilling<'_> {
         if is_standard_stream(self.data) {
             return Err(ReadError::NotInBlocks { file: FileName::StandardInput }.into());
         }
-        if about.long.is_some() {
+        if about.long.is_some() || about.wide.is_some() {
             let what = "a table in long format cannot be filled in blocks; drop --max-memory, or convert the table to wide format";
             return Err(CliError::Blocks { file: FileName::from(self.data), what });
         }

@@ -1,7 +1,9 @@
 //! Which missing cells `impute` leaves empty: those in long gaps and those that are too uncertain.
 
+use std::collections::HashSet;
+
 use catena_fit::Predictive;
-use catena_io::select::{Frame, cells_in_long_gaps, nearest_name};
+use catena_io::select::{Frame, WideColumns, cells_in_long_gaps, nearest_name};
 use catena_io::units::Duration;
 use clap::Args;
 
@@ -65,15 +67,19 @@ impl LimitOptions {
             None => vec![],
             Some(text) => cells_in_long_gaps(frame, longest_gap(text, frame)?),
         };
-        Ok(Limits { in_long_gap, max_std: self.largest_deviations(&frame.outputs)? })
+        Ok(Limits { in_long_gap, max_std: self.largest_deviations(&frame.outputs, frame.wide.as_ref())? })
     }
 
     /// The limits that need no gaps, for a table that is read in blocks.
     pub(crate) fn for_outputs(&self, outputs: &[String]) -> Result<Limits, CliError> {
-        Ok(Limits { in_long_gap: vec![], max_std: self.largest_deviations(outputs)? })
+        Ok(Limits { in_long_gap: vec![], max_std: self.largest_deviations(outputs, None)? })
     }
 
-    fn largest_deviations(&self, outputs: &[String]) -> Result<Vec<f64>, CliError> {
+    fn largest_deviations(
+        &self,
+        outputs: &[String],
+        wide: Option<&WideColumns>,
+    ) -> Result<Vec<f64>, CliError> {
         let mut largest = vec![f64::INFINITY; outputs.len()];
         for text in &self.max_std {
             let (name, number) = match text.rsplit_once('=') {
@@ -83,18 +89,26 @@ impl LimitOptions {
             let number = positive(number).ok_or_else(|| CliError::MaxStd { text: text.clone() })?;
             match name {
                 None => largest.fill(number),
-                Some(name) => match outputs.iter().position(|output| output == name) {
-                    Some(at) => largest[at] = number,
-                    None => {
+                Some(name) => match outputs_of(name, outputs, wide)[..] {
+                    [] => {
                         let nearest = nearest_name(name, outputs.iter().map(String::as_str));
                         let nearest = nearest.map(str::to_owned);
                         return Err(CliError::UnknownOutput { name: name.to_owned(), nearest });
                     }
+                    ref found => found.iter().for_each(|at| largest[*at] = number),
                 },
             }
         }
         Ok(largest)
     }
+}
+
+/// The outputs that a name means: one of them, or all that were made of a column.
+fn outputs_of(name: &str, outputs: &[String], wide: Option<&WideColumns>) -> Vec<usize> {
+    let made = wide.filter(|wide| wide.values.iter().any(|value| value == name));
+    let made = made.iter().flat_map(|wide| wide.names.iter().map(|own| WideColumns::output(name, own)));
+    let wanted: HashSet<String> = made.chain([name.to_owned()]).collect();
+    (0..outputs.len()).filter(|at| wanted.contains(&outputs[*at])).collect()
 }
 
 fn longest_gap(text: &str, frame: &Frame) -> Result<f64, CliError> {

@@ -5,7 +5,9 @@ use std::path::Path;
 use catena::data::InputPoints;
 use catena_fit::{Fit, FitError};
 use catena_io::read::{Format, ReadOptions};
-use catena_io::select::{Frame, Input, Layout, SelectError, Selection, select};
+use catena_io::select::{
+    Frame, Input, Layout, Reason, SelectError, Selection, WideColumns, WideSelection, select,
+};
 use catena_io::table::{Column, ColumnData, Table};
 use catena_store::{About, LengthUnit};
 
@@ -28,7 +30,8 @@ pub(crate) fn read_options(path: &Path, about: &About, format: Option<Format>, t
 fn text_columns(about: &About) -> Vec<String> {
     let series = about.long.iter().map(|long| &long.series);
     let groups = about.groups.iter().flat_map(|groups| &groups.columns);
-    series.chain(groups).cloned().collect()
+    let wide = about.wide.iter().map(|wide| &wide.column);
+    series.chain(groups).chain(wide).cloned().collect()
 }
 
 /// The frame with groups numbered as in the model; new groups come after them.
@@ -105,15 +108,25 @@ pub(crate) fn rows_of(
 ) -> Result<Source, CliError> {
     let mut selection = Selection { may_lack_values: true, ..selection(about) };
     selection.noise_columns.clone_from(&about.noise_columns);
-    match &about.long {
-        Some(long) => {
+    match (&about.long, &about.wide) {
+        (Some(long), _) => {
             selection.inputs = None;
             selection.outputs = known_series(&table, about, &long.series, console)?;
             selection.long = Some(long.clone());
         }
-        None => selection.outputs = Some(about.outputs.clone()),
+        (None, Some(WideColumns { column, values, .. })) => {
+            selection.outputs = Some(values.clone());
+            let outputs = Some(about.outputs.clone());
+            selection.wide = Some(WideSelection { column: column.clone(), outputs });
+        }
+        (None, None) => selection.outputs = Some(about.outputs.clone()),
     }
     let found = select(&table, &selection)?;
+    let ignored = found.decision.ignored.iter().filter(|choice| choice.reason == Reason::NotInModel);
+    let ignored: Vec<&str> = ignored.map(|choice| choice.name.as_str()).collect();
+    if !ignored.is_empty() {
+        console.say(format!("ignored: {} (outputs that are not in the model)", ignored.join(", ")));
+    }
     if found.n_observed() == 0 && empty == Empty::Refused {
         return Err(CliError::NoValues { file: table.file().clone() });
     }
@@ -171,9 +184,9 @@ fn in_order_of(frame: Frame, about: &About) -> Result<Frame, CliError> {
     let layout = match frame.layout {
         // A wide table has all outputs of the model, selected in its order.
         wide @ Layout::Wide { .. } => wide,
-        Layout::Long { value_column, row_of, output_of } => {
+        Layout::Long { value_columns, row_of, output_of } => {
             let in_model = |output: Option<u32>| output.map(|output| places[output as usize] as u32);
-            Layout::Long { value_column, row_of, output_of: output_of.into_iter().map(in_model).collect() }
+            Layout::Long { value_columns, row_of, output_of: output_of.into_iter().map(in_model).collect() }
         }
     };
     Ok(Frame {

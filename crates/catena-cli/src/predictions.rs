@@ -1,10 +1,9 @@
 //! Writes predictions as tables.
 
 use catena_fit::Predictive;
-use catena_io::select::LongColumns;
 use catena_io::table::Column;
 use catena_io::write::{
-    Interval, PredictedOutput, Target, long_prediction_table, prediction_table, write_table,
+    Interval, PredictedOutput, SeriesRows, Target, long_prediction_table, prediction_table, write_table,
 };
 
 use crate::arguments::PredictionOptions;
@@ -79,16 +78,16 @@ pub(crate) fn predicted_outputs(
     names.iter().enumerate().map(predicted).collect()
 }
 
-/// Writes a prediction in the layout of the model's table: wide or long.
+/// Writes a prediction in the layout of the model's table: wide, or with a row per series.
 pub(crate) fn write_predictions(
     inputs: Vec<Column>,
     outputs: Vec<PredictedOutput>,
-    long: Option<&LongColumns>,
+    rows: Option<&SeriesRows>,
     target: &Target,
 ) -> Result<(), CliError> {
-    let table = match long {
+    let table = match rows {
         None => prediction_table(inputs, outputs),
-        Some(columns) => long_prediction_table(&inputs, &columns.series, &columns.value, &outputs),
+        Some(rows) => long_prediction_table(&inputs, rows, &outputs),
     };
     Ok(write_table(&table, target)?)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use catena::data::{DataError, Dataset, InputPoints, Observations};
-use catena::index::{GroupIndex, RowIndex};
+use catena::index::{GroupIndex, OutputIndex, RowIndex};
 use catena_fit::{FitError, MethodError};
 use catena_io::Place;
 use catena_io::read::{ReadOptions, read_with_progress};
@@ -92,11 +92,7 @@ impl Source {
         let dataset = self.dataset()?;
         self.frame.drop_numbers();
         if self.table.csv_source().is_some() && target.format().is_text() {
-            let outputs = match &self.frame.layout {
-                Layout::Wide { output_columns } => output_columns.as_slice(),
-                Layout::Long { value_column, .. } => std::slice::from_ref(value_column),
-            };
-            self.table.drop_numbers(outputs);
+            self.table.drop_numbers(self.frame.layout.columns());
         }
         Ok(dataset)
     }
@@ -109,10 +105,9 @@ impl Source {
     /// An error about some of the rows, `rows`, with rows and columns named as in the user's file.
     pub(crate) fn in_terms_of_rows(&self, error: FitError, rows: Option<&[RowIndex]>) -> CliError {
         let file = self.table.file().clone();
-        let row_of = |row: RowIndex| {
-            let own = rows.and_then(|rows| rows.get(row.get()).copied());
-            self.place_of(own.unwrap_or(row).get())
-        };
+        let own = |row: RowIndex| rows.and_then(|rows| rows.get(row.get()).copied()).unwrap_or(row).get();
+        let row_of = |row: RowIndex| self.place_of(own(row), None);
+        let cell_of = |row: RowIndex, output: OutputIndex| self.place_of(own(row), Some(output.get()));
         match error {
             FitError::Data(DataError::ScalingOverflow { row, .. })
             | FitError::Method(MethodError::Inference(catena::inference::InferenceError::Overflow { row })) => {
@@ -120,27 +115,27 @@ impl Source {
             }
             FitError::Data(DataError::CellNoise { row, output, .. }) => CliError::Cell {
                 file,
-                place: row_of(row),
+                place: cell_of(row, output),
                 column: self.frame.outputs[output.get()].clone(),
                 what: "the noise of this cell is missing; give a noise column for every output",
             },
             FitError::NotPositive { row, output, .. } => CliError::Cell {
                 file,
-                place: row_of(row),
+                place: cell_of(row, output),
                 column: self.frame.outputs[output.get()].clone(),
                 what: "this value is not positive, but the model has a logarithm or power of this output; leave the cell empty \
                        if the value is missing, or fit a new model to all rows",
             },
             FitError::NotTransformable { row, output, .. } => CliError::Cell {
                 file,
-                place: row_of(row),
+                place: cell_of(row, output),
                 column: self.frame.outputs[output.get()].clone(),
                 what: "this value is not positive, which log and box-cox need; leave the cell empty if the value is missing, or \
                        choose yeo-johnson in --transforms",
             },
             FitError::TooLarge { row, output } => CliError::Cell {
                 file,
-                place: row_of(row),
+                place: cell_of(row, output),
                 column: self.frame.outputs[output.get()].clone(),
                 what: "this value is too large for the model; leave the cell empty if the value is missing, or fit a new \
                        model to all rows",
@@ -149,13 +144,18 @@ impl Source {
         }
     }
 
-    /// The place of a row in the file.
-    pub(crate) fn place_of(&self, row: usize) -> Place {
+    /// The place of a row in the file, or of the cell of an output.
+    pub(crate) fn place_of(&self, row: usize, output: Option<usize>) -> Place {
         match &self.frame.layout {
             Layout::Wide { .. } => self.table.place_of(row),
-            Layout::Long { row_of, output_of, .. } => {
-                let is_it = |at: &usize| row_of[*at] as usize == row && output_of[*at].is_some();
-                self.table.place_of((0..row_of.len()).find(is_it).unwrap_or(0))
+            Layout::Long { value_columns, row_of, output_of } => {
+                let has_output = |own: &Option<u32>| {
+                    own.is_some_and(|own| output.is_none_or(|output| own as usize == output))
+                };
+                let mut rows = row_of.iter().zip(output_of.chunks(value_columns.len().max(1)));
+                let found =
+                    rows.position(|(own, outputs)| *own as usize == row && outputs.iter().any(has_output));
+                self.table.place_of(found.unwrap_or(0))
             }
         }
     }

@@ -115,6 +115,7 @@ fn about(dim: usize) -> About {
         inputs: (0..dim).map(input).collect(),
         outputs: vec!["a".to_owned(), "b".to_owned()],
         long: (dim == 1).then_some(long),
+        wide: None,
         groups: None,
         noise_columns: vec![],
         cells: Default::default(),

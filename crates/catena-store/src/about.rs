@@ -1,8 +1,11 @@
 //! Names and time axes of the table of a fit.
 
+use std::collections::HashMap;
+
 use catena_fit::FitOptions;
 use catena_io::read::CellOptions;
-use catena_io::select::{Frame, Input, LongColumns};
+use catena_io::select::{Frame, Input, LongColumns, WideColumns};
+use catena_io::write::SeriesRows;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -19,6 +22,8 @@ pub struct About {
     pub outputs: Vec<String>,
     /// The columns of a long table; `None` for a wide one.
     pub long: Option<LongColumns>,
+    /// The columns of a table in which the names of a column became outputs; `None` if none did.
+    pub wide: Option<WideColumns>,
     /// The columns that name groups, and the names of each group; `None` for one table.
     pub groups: Option<GroupNames>,
     /// Columns with the known noise of each output; empty if there are none.
@@ -55,6 +60,7 @@ impl About {
             inputs: frame.inputs.iter().map(input).collect(),
             outputs: frame.outputs.clone(),
             long: long.cloned(),
+            wide: frame.wide.clone(),
             groups: GroupNames::of(frame),
             noise_columns: noise_columns.to_vec(),
             cells: CellOptions::default(),
@@ -73,6 +79,26 @@ impl About {
         let order = |input: &Input| input.time.as_ref()?.style.form.order();
         let dates = self.cells.dates.or_else(|| self.inputs.iter().find_map(order));
         CellOptions { dates, ..self.cells.clone() }
+    }
+
+    /// The layout of predictions, if the table has a row per series; `None` for a wide table.
+    pub fn series_rows(&self) -> Option<SeriesRows> {
+        let outputs = self.outputs.iter();
+        if let Some(LongColumns { series, value, .. }) = &self.long {
+            return Some(SeriesRows {
+                column: series.clone(),
+                names: self.outputs.clone(),
+                values: vec![value.clone()],
+                outputs: (0..outputs.len()).map(Some).collect(),
+            });
+        }
+        let WideColumns { column, values, names } = self.wide.clone()?;
+        let number: HashMap<&str, usize> =
+            outputs.enumerate().map(|(at, name)| (name.as_str(), at)).collect();
+        let pairs =
+            names.iter().flat_map(|name| values.iter().map(move |value| WideColumns::output(value, name)));
+        let outputs = pairs.map(|output| number.get(output.as_str()).copied()).collect();
+        Some(SeriesRows { column, names, values, outputs })
     }
 
     /// The unit of lengths along the inputs.

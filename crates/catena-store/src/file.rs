@@ -13,7 +13,7 @@ use catena_io::FileName;
 use catena_io::memory::default_limit;
 use catena_io::model_file::{Array, Container, Digest, ModelFileError, ModelLock};
 use catena_io::read::CellOptions;
-use catena_io::select::{Input, LongColumns};
+use catena_io::select::{Input, LongColumns, WideColumns};
 use catena_io::table::NumberStyle;
 use catena_io::time::TimeAxis;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,8 @@ struct Header {
     inputs: Vec<InputHeader>,
     outputs: Vec<String>,
     long: Option<[String; 3]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wide: Option<WideColumns>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     groups: Option<GroupNames>,
     noise_columns: Vec<String>,
@@ -176,6 +178,7 @@ fn container(fit: &Fit, about: &About) -> Result<Container, StoreError> {
         inputs: about.inputs.iter().map(input).collect(),
         outputs: about.outputs.clone(),
         long: about.long.as_ref().map(|long| [long.time.clone(), long.series.clone(), long.value.clone()]),
+        wide: about.wide.clone(),
         groups: about.groups.clone(),
         noise_columns: about.noise_columns.clone(),
         cells: about.cells.clone(),
@@ -399,6 +402,7 @@ fn about_of(header: &Header) -> About {
         inputs: header.inputs.iter().map(input).collect(),
         outputs: header.outputs.clone(),
         long: header.long.clone().map(|[time, series, value]| LongColumns { time, series, value }),
+        wide: header.wide.clone(),
         groups: header.groups.clone(),
         noise_columns: header.noise_columns.clone(),
         cells: header.cells.clone(),

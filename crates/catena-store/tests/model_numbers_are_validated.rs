@@ -37,6 +37,7 @@ fn model_file() -> Vec<u8> {
         inputs: vec![input],
         outputs: vec!["a".to_owned(), "b".to_owned()],
         long: None,
+        wide: None,
         groups: None,
         noise_columns: vec![],
         cells: Default::default(),

@@ -76,6 +76,7 @@ fn file() -> Vec<u8> {
         inputs: vec![input],
         outputs: vec!["a".to_owned(), "b".to_owned()],
         long: None,
+        wide: None,
         groups: None,
         noise_columns: vec![],
         cells: Default::default(),

@@ -41,6 +41,7 @@ fn about() -> About {
         inputs: vec![input],
         outputs: vec!["a".to_owned(), "b".to_owned()],
         long: None,
+        wide: None,
         groups: None,
         noise_columns: vec![],
         cells: Default::default(),

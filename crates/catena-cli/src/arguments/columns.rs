@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use catena_io::read::{CellOptions, Format, ReadOptions};
-use catena_io::select::{LongColumns, Selection};
+use catena_io::select::{LongColumns, Selection, WideSelection};
 use catena_io::table::{DateOrder, Decimal};
 use catena_io::time::CalendarChoice;
 use clap::Args;
@@ -24,6 +24,10 @@ pub(crate) struct Columns {
     /// The table is in long format, one row per value: names of the time, series and value columns.
     #[arg(long, value_name = "TIME,SERIES,VALUE", value_parser = values::long_columns, conflicts_with = "inputs")]
     pub(crate) long: Option<LongColumns>,
+    /// Column whose names become outputs: rows of several stations at one time become one row with outputs such as temp:KJFK. Filled
+    /// tables keep the rows of the table.
+    #[arg(long, value_name = "COLUMN", value_parser = values::column, conflicts_with = "long")]
+    pub(crate) wide: Option<String>,
     /// Columns that name the group of each row, such as a station or a patient: groups are independent tables with one model.
     #[arg(long, value_name = "COLUMN,COLUMN", value_delimiter = ',', value_parser = values::column)]
     pub(crate) group: Vec<String>,
@@ -61,6 +65,7 @@ impl Columns {
                 .iter()
                 .map(|columns| &columns.series)
                 .chain(&self.group)
+                .chain(&self.wide)
                 .cloned()
                 .collect(),
             cells: self.cells(),
@@ -80,6 +85,7 @@ impl Columns {
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
             long: self.long.clone(),
+            wide: self.wide.clone().map(|column| WideSelection { column, outputs: None }),
             groups: self.group.clone(),
             noise_columns: self.noise_columns.clone(),
             calendar: self.calendar,

@@ -8,10 +8,10 @@ use catena_fit::{
     FitError, FitOptions, MOST_OUTPUTS, MemoryLimit, QuerySize, StructureOption, TimeOptions,
     median_gap_within_groups,
 };
-use catena_io::select::{Frame, Input, LongColumns};
-use catena_io::table::{Column, ColumnData, Table, TextColumn};
+use catena_io::select::{Frame, Input};
+use catena_io::table::{Column, Table};
 use catena_io::time::{AheadError, Grid, Horizon, Stepping};
-use catena_io::write::write_table;
+use catena_io::write::{SeriesRows, write_table};
 use catena_store::{About, LengthUnit};
 use clap::Args;
 
@@ -89,7 +89,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.paths.is_some() && source.frame.groups.is_some() {
         return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "--paths" });
     }
-    if arguments.paths.is_some() && names_of(&source.frame, columns.long.as_ref()).contains(&PATH) {
+    let about = About::new(&source.frame, columns.long.as_ref(), &[]);
+    let rows = about.series_rows();
+    if arguments.paths.is_some() && names_of(&source.frame, rows.as_ref()).contains(&PATH) {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });
     }
     choose_time(&mut request.options, &source.frame, console);
@@ -113,23 +115,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         points = points.and_then(|points| points.with_groups(group_indices(&ahead.groups)));
     }
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;
-    let about = About::new(&source.frame, columns.long.as_ref(), &[]);
     warn_outside(&fit, &about, &points, console);
     let input = &source.frame.inputs[0];
     if let Some(n_paths) = arguments.paths {
         let paths = fit.draws(&points, prediction.quantity(), n_paths, arguments.model.seed);
         let paths = paths.map_err(|error| source.in_user_terms(error))?;
-        write_table(
-            &path_table(&paths, n_paths, &ahead.times, &source.frame, columns.long.as_ref()),
-            &target,
-        )?;
+        write_table(&path_table(&paths, n_paths, &ahead.times, &source.frame, rows.as_ref()), &target)?;
     } else {
         let predictive =
             fit.predict(&points, prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
         let outputs = predicted_outputs(&source.frame.outputs, &predictive, prediction);
         let names = source.frame.groups.iter().flat_map(|groups| groups.columns_of(&ahead.groups));
         let inputs = names.chain([input.column_of(&ahead.times)]).collect();
-        write_predictions(inputs, outputs, columns.long.as_ref(), &target)?;
+        write_predictions(inputs, outputs, rows.as_ref(), &target)?;
     }
     printing.summary(&fit)
 }
@@ -138,11 +136,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
 const PATH: &str = "path";
 
 /// Names of the other columns of a table of paths.
-fn names_of<'a>(frame: &'a Frame, long: Option<&'a LongColumns>) -> Vec<&'a str> {
+fn names_of<'a>(frame: &'a Frame, rows: Option<&'a SeriesRows>) -> Vec<&'a str> {
     let inputs = frame.inputs.iter().map(|input| input.name.as_str());
-    match long {
+    match rows {
         None => inputs.chain(frame.outputs.iter().map(String::as_str)).collect(),
-        Some(columns) => inputs.chain([columns.series.as_str(), columns.value.as_str()]).collect(),
+        Some(rows) => {
+            inputs.chain([rows.column.as_str()]).chain(rows.values.iter().map(String::as_str)).collect()
+        }
     }
 }
 
@@ -152,28 +152,29 @@ fn path_table(
     n_paths: usize,
     times: &[f64],
     frame: &Frame,
-    long: Option<&LongColumns>,
+    rows: Option<&SeriesRows>,
 ) -> Table {
     let n_outputs = frame.n_outputs();
-    // A long table has one row per output.
-    let n_copies = if long.is_some() { n_outputs } else { 1 };
-    let rows = || (0..n_paths).flat_map(|path| times.iter().map(move |time| (path, *time)));
-    let copied = || rows().flat_map(|row| std::iter::repeat_n(row, n_copies));
+    let n_copies = rows.map_or(1, |rows| rows.names.len());
+    let steps = || (0..n_paths).flat_map(|path| times.iter().map(move |time| (path, *time)));
+    let copied = || steps().flat_map(|step| std::iter::repeat_n(step, n_copies));
     let numbers = copied().map(|(path, _)| (path + 1) as f64).collect();
     let along: Vec<f64> = copied().map(|(_, time)| time).collect();
     let mut table = vec![Column::numbers(PATH, numbers), frame.inputs[0].column_of(&along)];
-    match long {
+    match rows {
         None => {
             for (output, name) in frame.outputs.iter().enumerate() {
                 let values = paths.iter().skip(output).step_by(n_outputs).copied().collect();
                 table.push(Column::numbers(name.clone(), values));
             }
         }
-        Some(columns) => {
-            let series = rows().flat_map(|_| frame.outputs.iter().map(|name| Some(name.as_str())));
-            let series = series.collect::<TextColumn>();
-            table.push(Column::new(columns.series.clone(), ColumnData::Text(series)));
-            table.push(Column::numbers(columns.value.clone(), paths.to_vec()));
+        Some(rows) => {
+            let n_steps = n_paths * times.len();
+            table.push(rows.names_column(n_steps));
+            for (at, value) in rows.values.iter().enumerate() {
+                let cells = rows.cells(at, n_steps, &|step, output| paths[step * n_outputs + output]);
+                table.push(Column::numbers(value.clone(), cells));
+            }
         }
     }
     Table::new(table)

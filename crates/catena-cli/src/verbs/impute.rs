@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use catena::index::{OutputIndex, RowIndex};
 use catena_fit::{Fit, FitParts};
 use catena_io::read::ReadOptions;
-use catena_io::select::{Frame, Layout, LongColumns};
+use catena_io::select::{Frame, Layout};
 use catena_io::table::{Column, ColumnData, Table};
 use catena_io::write::{Completion, FilledColumn, Target, write_completed};
 use catena_store::load_parts;
@@ -29,6 +29,7 @@ Examples:
   catena impute sensors.csv -o filled.csv
   catena impute sensors.csv --std -o filled.parquet          with standard deviations
   catena impute log.csv --long time,sensor,value -o filled.csv
+  catena impute stations.csv --wide station -o filled.csv     rows of several stations, which explain each other
   catena impute sensors.csv --max-gap 6h --max-std 0.5 -o filled.csv     leave long gaps and uncertain cells empty
   catena impute sensors.csv.gz --missing -999 --digits full -o filled.csv.gz
   cat sensors.csv | catena impute - | head
@@ -51,7 +52,7 @@ pub(crate) struct Arguments {
         value_name = "MODEL",
         conflicts_with_all = [
             "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "no_learn",
-            "parameters", "inputs", "outputs", "long", "group", "noise_columns", "calendar",
+            "parameters", "inputs", "outputs", "long", "wide", "group", "noise_columns", "calendar",
         ]
     )]
     model: Option<PathBuf>,
@@ -84,28 +85,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let target = checked_target(arguments)?;
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
     let mut source = open(data, columns, (text, &arguments.options), console)?;
-    check_columns(arguments, &source, columns.long.as_ref())?;
+    check_columns(arguments, &source)?;
     let limits = arguments.limits.for_table(&source.frame)?;
     let n_missing = n_missing(&source);
     if n_missing == 0 && !arguments.options.dry_run {
-        return copy(arguments, &source, &target, columns.long.as_ref());
+        return copy(arguments, &source, &target);
     }
     let Some(options) = request.for_table(&source.frame, "impute", *printing)? else { return Ok(()) };
     let dataset = source.take_dataset(&target)?;
     let fit = fit_watched(&dataset, &options, console).map_err(|error| source.in_user_terms(error))?;
     warn(&fit, console);
-    complete(arguments, &source, (n_missing, &limits), &fit, &target, columns.long.as_ref())
+    complete(arguments, &source, (n_missing, &limits), &fit, &target)
 }
 
 /// Writes a table without missing values, which needs no model.
-fn copy(
-    arguments: &Arguments,
-    source: &Source,
-    target: &Target,
-    long: Option<&LongColumns>,
-) -> Result<(), CliError> {
+fn copy(arguments: &Arguments, source: &Source, target: &Target) -> Result<(), CliError> {
     let (n_rows, printing) = (source.table.n_rows(), arguments.printing);
-    let names = added_columns(arguments, &source.frame, long).into_iter().flat_map(|(_, names)| names);
+    let names = added_columns(arguments, source).into_iter().flat_map(|(_, names)| names);
     let appended = names.map(|name| added_column(&source.table, name, vec![])).collect();
     write_completed(&source.table, &Completion { filled: vec![], appended }, target)?;
     printing.console().say("the table has no missing values; it was copied without a fit");
@@ -155,18 +151,18 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
         ReadOptions { sheet: columns.sheet.clone(), ..read_options(data, &about, columns.format, text) };
     let table = read_table(data, &options, console)?;
     let mut source = rows_of(table, &about, Empty::Refused, console)?;
-    check_columns(arguments, &source, about.long.as_ref())?;
+    check_columns(arguments, &source)?;
     if arguments.options.dry_run {
         return Plan::with_model(&source.frame, &parts).show("impute", printing.json, console);
     }
     let limits = arguments.limits.for_table(&source.frame)?;
     let n_missing = n_missing(&source);
     if n_missing == 0 {
-        return copy(arguments, &source, &target, about.long.as_ref());
+        return copy(arguments, &source, &target);
     }
     let parts = FitParts { table: source.take_dataset(&target)?, ..parts };
     let fit = Fit::from_parts(parts).map_err(|error| source.in_user_terms(error))?;
-    complete(arguments, &source, (n_missing, &limits), &fit, &target, about.long.as_ref())
+    complete(arguments, &source, (n_missing, &limits), &fit, &target)
 }
 
 /// The checked target; it may be the table itself, but no other input. In a dry run only JSON goes to standard output.
@@ -183,9 +179,8 @@ fn complete(
     (n_missing, limits): (usize, &Limits),
     fit: &Fit,
     target: &Target,
-    long: Option<&LongColumns>,
 ) -> Result<(), CliError> {
-    let (completion, left) = completion(arguments, source, fit, (limits, target), long)?;
+    let (completion, left) = completion(arguments, source, fit, (limits, target))?;
     write_completed(&source.table, &completion, target)?;
     let n_filled = n_missing.saturating_sub(left.total());
     let (filled, outputs) = (counted(n_filled, "missing value"), counted(source.frame.n_outputs(), "output"));
@@ -218,38 +213,32 @@ fn n_missing(source: &Source) -> usize {
     let count = |position: usize| (0..table.n_rows()).filter(|row| is_missing(position, *row)).count();
     match &frame.layout {
         Layout::Wide { output_columns } => output_columns.iter().map(|position| count(*position)).sum(),
-        Layout::Long { value_column, output_of, .. } => {
-            let rows = output_of.iter().enumerate().filter(|(_, output)| output.is_some());
-            rows.filter(|(row, _)| is_missing(*value_column, *row)).count()
+        Layout::Long { value_columns, output_of, .. } => {
+            let (n_values, cells) = (value_columns.len(), output_of.iter().enumerate());
+            let cells = cells.filter(|(_, output)| output.is_some());
+            cells.filter(|(at, _)| is_missing(value_columns[at % n_values], at / n_values)).count()
         }
     }
 }
 
 /// The added columns with their names.
-fn added_columns(
-    arguments: &Arguments,
-    frame: &Frame,
-    long: Option<&LongColumns>,
-) -> Vec<(Added, Vec<String>)> {
-    let names = match (&frame.layout, long) {
-        (Layout::Long { .. }, Some(long)) => vec![long.value.clone()],
-        _ => frame.outputs.clone(),
-    };
+fn added_columns(arguments: &Arguments, source: &Source) -> Vec<(Added, Vec<String>)> {
+    let positions = source.frame.layout.columns().iter();
+    let names: Vec<&str> = positions.map(|position| source.table.columns()[*position].name()).collect();
     let named = |added: Added| (added, names.iter().map(|name| added.name(name)).collect());
     Added::requested(arguments.std, &arguments.prediction).into_iter().map(named).collect()
 }
 
 /// Checks, before learning, that the outputs can be filled and that added columns have free names.
-fn check_columns(arguments: &Arguments, source: &Source, long: Option<&LongColumns>) -> Result<(), CliError> {
+fn check_columns(arguments: &Arguments, source: &Source) -> Result<(), CliError> {
     let Source { table, frame } = source;
     let file = || table.file().clone();
-    let added = added_columns(arguments, frame, long);
+    let added = added_columns(arguments, source);
     let taken = added.iter().flat_map(|(_, names)| names).find(|name| table.position(name).is_some());
     if let Some(name) = taken {
         return Err(CliError::NameTaken { file: file(), name: name.clone() });
     }
-    let Layout::Wide { output_columns } = &frame.layout else { return Ok(()) };
-    let truths = output_columns.iter().map(|position| &table.columns()[*position]);
+    let truths = frame.layout.columns().iter().map(|position| &table.columns()[*position]);
     match truths.into_iter().find(|column| matches!(column.data(), ColumnData::Bool(_))) {
         Some(column) => Err(CliError::NotFillable { file: file(), column: column.name().to_owned() }),
         None => Ok(()),
@@ -261,7 +250,6 @@ fn completion(
     source: &Source,
     fit: &Fit,
     (limits, target): (&Limits, &Target),
-    long: Option<&LongColumns>,
 ) -> Result<(Completion, LeftEmpty), CliError> {
     let predictive =
         fit.predict_rows(arguments.prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
@@ -279,7 +267,7 @@ fn completion(
     });
     let filled = filled.collect();
     let mut appended = vec![];
-    for (added, names) in added_columns(arguments, frame, long) {
+    for (added, names) in added_columns(arguments, source) {
         let number =
             |at| if is_observed(at) || is_empty(at) { f64::NAN } else { added.number(&predictive, at) };
         let columns = frame.to_table_columns(number).into_iter();
@@ -299,11 +287,12 @@ fn completion(
 fn cells_of_table(frame: &Frame) -> impl Fn(usize) -> bool {
     let cells = match &frame.layout {
         Layout::Wide { .. } => None,
-        Layout::Long { row_of, output_of, .. } => {
+        Layout::Long { value_columns, row_of, output_of } => {
             let mut cells = vec![false; frame.n_rows() * frame.n_outputs()];
-            for (row, output) in row_of.iter().zip(output_of) {
+            for (at, output) in output_of.iter().enumerate() {
                 if let Some(output) = output {
-                    cells[*row as usize * frame.n_outputs() + *output as usize] = true;
+                    let row = row_of[at / value_columns.len()] as usize;
+                    cells[row * frame.n_outputs() + *output as usize] = true;
                 }
             }
             Some(cells)

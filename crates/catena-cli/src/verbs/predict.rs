@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         }
     };
     let outputs = predicted_outputs(&about.outputs, &predictive, prediction);
-    write_predictions(columns, outputs, about.long.as_ref(), &target)?;
+    write_predictions(columns, outputs, about.series_rows().as_ref(), &target)?;
     printing.summary(&fit)
 }
 

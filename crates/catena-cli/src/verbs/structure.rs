@@ -61,6 +61,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
             Some(target.checked(columns.format, *printing, &[data])?)
         }
     };
+    if columns.wide.is_some() {
+        return Err(CliError::WideStructure);
+    }
     let table = read_table(data, &columns.read_options(data), console)?;
     // A structure needs no outputs.
     let source = choose(table, &Selection { inputs_only: true, ..columns.selection() }, console)?;

@@ -116,7 +116,7 @@ fn unknown_rows(fit: &Fit, given: &Dataset, source: &Source) -> Result<NewRows, 
     let cell = given.observations().row(row).find(|cell| cell.output == output);
     Err(CliError::KnownRow {
         file: source.table.file().clone(),
-        place: source.place_of(row.get()),
+        place: source.place_of(row.get(), Some(output.get())),
         column: source.frame.outputs[output.get()].clone(),
         known,
         value: cell.map_or(f64::NAN, |cell| cell.value),

@@ -18,3 +18,4 @@ mod models;
 mod showing;
 mod transforms;
 mod watching;
+mod wide;

@@ -111,6 +111,7 @@ fn keep(fitted: &Fit, table: &Dataset, rows: Option<&Predictive>, quantity: Quan
         inputs: (0..table.inputs().dim()).map(input).collect(),
         outputs: (0..table.observations().n_outputs()).map(|at| name("y", at)).collect(),
         long: None,
+        wide: None,
         groups: None,
         noise_columns: vec![],
         cells: Default::default(),

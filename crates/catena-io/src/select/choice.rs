@@ -34,6 +34,8 @@ pub enum Reason {
     Numbers,
     /// It is a series of a long table.
     Series,
+    /// The model that the table is read for does not have it.
+    NotInModel,
     /// It holds text.
     Text,
     /// It holds truth values.
@@ -63,6 +65,7 @@ impl fmt::Display for Reason {
             Self::DatePart => "part of a date",
             Self::Numbers => "numbers",
             Self::Series => "a series",
+            Self::NotInModel => "not in the model",
             Self::Text => "text",
             Self::Truths => "true and false",
             Self::OtherTime => "times, but not the input",
@@ -92,17 +95,20 @@ pub struct Decision {
     pub outputs: Vec<Choice>,
     /// Columns that name groups.
     pub groups: Vec<Choice>,
-    /// Ignored columns.
+    /// The column whose names became outputs.
+    pub series: Vec<Choice>,
+    /// Ignored columns and outputs.
     pub ignored: Vec<Choice>,
     /// The calendar that was inferred from the times.
     pub calendar: Option<Calendar>,
 }
 
 impl Decision {
-    /// The decision as up to four short lines.
+    /// The decision as a few short lines.
     pub fn sentences(&self) -> Vec<String> {
         let roles = [
             ("groups", &self.groups),
+            ("series", &self.series),
             ("inputs", &self.inputs),
             ("outputs", &self.outputs),
             ("ignored", &self.ignored),
@@ -206,6 +212,10 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
         Ok(positions)
     };
     let groups = take(&selection.groups)?;
+    let series = match &selection.wide {
+        Some(wide) => take(std::slice::from_ref(&wide.column))?,
+        None => vec![],
+    };
     let named_outputs = selection.outputs.as_deref().map(&mut take).transpose()?;
     let parts = DateParts::find(table);
     let named_inputs = match selection.inputs.as_deref().filter(|names| !names.is_empty()) {
@@ -236,6 +246,9 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
             continue;
         } else if groups.contains(&position) {
             decision.groups.push(Choice { name: column.name().to_owned(), reason: Reason::Named });
+            continue;
+        } else if series.contains(&position) {
+            decision.series.push(Choice { name: column.name().to_owned(), reason: Reason::Named });
             continue;
         } else if named_outputs.is_none()
             && (is_part(position) || inputs.iter().any(|input| input.uses(position)))

@@ -66,9 +66,22 @@ pub enum SelectError {
     )]
     MissingGroup { file: FileName, place: Place, column: String },
     #[error(
-        "{file}: column {column} names {n_series} series at {n_times} different times, too many for a table; check --long"
+        "{file}: column {column} names {n_series} series at {n_times} different times, too many for a table; check --long and --wide"
     )]
     TooManySeries { file: FileName, column: String, n_series: usize, n_times: usize },
+    #[error(
+        "{file}: {} the {columns} of an earlier row, such as {place} ({name:?}, as in {earlier}); remove or average them, or pass --group if another column tells them apart",
+        repeating(*count)
+    )]
+    RepeatedPair { file: FileName, count: usize, columns: String, name: String, place: Place, earlier: Place },
+    #[error(
+        "{file}: --wide {column} needs an input that several rows share, but the input counts the rows; pass --inputs COLUMN"
+    )]
+    WideRows { file: FileName, column: String },
+    #[error(
+        "{file}: two pairs of a column and a name in {column} make the same output {name:?}; rename the column or the names"
+    )]
+    SameOutput { file: FileName, column: String, name: String },
     #[error("{file}: the time column is the only input of a long table; do not pass --inputs")]
     InputsOfLong { file: FileName },
     #[error(
@@ -110,6 +123,13 @@ fn with_zone(has_zone: bool) -> &'static str {
 
 fn hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
+}
+
+fn repeating(count: usize) -> String {
+    match count {
+        1 => "one row repeats".to_owned(),
+        _ => format!("{count} rows repeat"),
+    }
 }
 
 fn others(count: usize) -> String {

@@ -1,6 +1,6 @@
 //! Inputs and outputs as numbers, and their positions in the table.
 
-use super::{Decision, Groups};
+use super::{Decision, Groups, WideColumns};
 use crate::place::FileName;
 use crate::table::{Column, ColumnData, NumberColumn, NumberStyle, TimeColumn};
 use crate::time::TimeAxis;
@@ -40,15 +40,25 @@ pub enum Layout {
         /// The column of each output in the table.
         output_columns: Vec<usize>,
     },
-    /// Each row of the table is one cell of the frame.
+    /// Each row of the table has cells of one row of the frame, one in each column of values.
     Long {
-        /// The column of values in the table.
-        value_column: usize,
+        /// The columns of values in the table.
+        value_columns: Vec<usize>,
         /// By row of the table, the row of the frame.
         row_of: Vec<u32>,
-        /// By row of the table, the output, or `None` if its series is not used.
+        /// By row of the table and column of values, row by row, the output, or `None` if it is not used.
         output_of: Vec<Option<u32>>,
     },
+}
+
+impl Layout {
+    /// The columns of the table that hold values of outputs.
+    pub fn columns(&self) -> &[usize] {
+        match self {
+            Self::Wide { output_columns } => output_columns,
+            Self::Long { value_columns, .. } => value_columns,
+        }
+    }
 }
 
 /// Inputs and outputs, ready for a model.
@@ -70,6 +80,8 @@ pub struct Frame {
     pub groups: Option<Groups>,
     /// Positions in the table.
     pub layout: Layout,
+    /// The columns of a table in which the names of a column became outputs.
+    pub wide: Option<WideColumns>,
     /// The chosen columns and the reasons.
     pub decision: Decision,
 }
@@ -121,11 +133,18 @@ impl Frame {
                     .map(|(output, position)| (*position, column(output)))
                     .collect()
             }
-            Layout::Long { value_column, row_of, output_of } => {
+            Layout::Long { value_columns, row_of, output_of } => {
                 let cell = |(row, output): (&u32, &Option<u32>)| {
                     output.map_or(f64::NAN, |output| number(*row as usize * n_outputs + output as usize))
                 };
-                vec![(*value_column, row_of.iter().zip(output_of).map(cell).collect())]
+                let column = |at: usize| {
+                    row_of
+                        .iter()
+                        .zip(output_of.iter().skip(at).step_by(value_columns.len()))
+                        .map(cell)
+                        .collect()
+                };
+                value_columns.iter().enumerate().map(|(at, position)| (*position, column(at))).collect()
             }
         }
     }

@@ -123,10 +123,9 @@ pub fn repeated_places(table: &Table, frame: &Frame) -> Option<String> {
     let n_places = frame.n_rows() - count;
     Some(format!(
         "column {column} repeats each {} about {} times; pass --group {column} for independent tables with one model, or \
-         --long {},{column},OUTPUT to make its values outputs",
+         --wide {column} to make its names outputs that explain each other",
         input.name,
-        (frame.n_rows() as f64 / n_places as f64).round(),
-        input.name
+        (frame.n_rows() as f64 / n_places as f64).round()
     ))
 }
 

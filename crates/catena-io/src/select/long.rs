@@ -15,7 +15,7 @@ use crate::table::{ColumnData, Table, TextColumn};
 use crate::write::cell_text;
 
 /// More cells than this mean a wrong choice of columns.
-const MOST_CELLS: usize = 1 << 30;
+pub(crate) const MOST_CELLS: usize = 1 << 30;
 
 pub(crate) fn select_long(
     table: &Table,
@@ -39,7 +39,7 @@ pub(crate) fn select_long(
     let input = input_of(table, time, selection)?;
     let wrong_kind = |file, column, kind| SelectError::OutputKind { file, column, kind };
     let values = numbers(table, value, wrong_kind)?;
-    let (outputs, output_of) = series_of(table, series, selection)?;
+    let (outputs, output_of) = series_of(table, series, selection.outputs.as_deref())?;
     let groups = match selection.groups.is_empty() {
         true => None,
         false => Some(Groups::of(table, &selection.groups)?),
@@ -74,7 +74,7 @@ pub(crate) fn select_long(
     let mut decision = decision_of(table, columns, selection, &outputs);
     let input = Input { values: places.times, ..input };
     note_calendar(&mut decision, std::slice::from_ref(&input), selection);
-    let layout = Layout::Long { value_column: value, row_of: places.row_of, output_of };
+    let layout = Layout::Long { value_columns: vec![value], row_of: places.row_of, output_of };
     Ok(Frame {
         file: file(),
         n_rows,
@@ -84,15 +84,16 @@ pub(crate) fn select_long(
         noise,
         groups,
         layout,
+        wide: None,
         decision,
     })
 }
 
-/// Names of the outputs, and the output of each row of the table.
-fn series_of(
+/// Names of the series, all or those that are wanted, and the series of each row of the table.
+pub(crate) fn series_of(
     table: &Table,
     position: usize,
-    selection: &Selection,
+    wanted: Option<&[String]>,
 ) -> Result<(Vec<String>, Vec<Option<u32>>), SelectError> {
     let column = &table.columns()[position];
     let texts;
@@ -108,7 +109,7 @@ fn series_of(
         let (file, place) = (table.file().clone(), table.place_of(row));
         return Err(SelectError::MissingSeries { file, place, column: column.name().to_owned() });
     }
-    let outputs = wanted_series(table, column.name(), names, selection)?;
+    let outputs = wanted_series(table, column.name(), names, wanted)?;
     let order: HashMap<&str, u32> =
         outputs.iter().enumerate().map(|(output, name)| (name.as_str(), output as u32)).collect();
     let output_of_code: Vec<Option<u32>> =
@@ -121,10 +122,10 @@ fn wanted_series(
     table: &Table,
     column: &str,
     names: &TextColumn,
-    selection: &Selection,
+    wanted: Option<&[String]>,
 ) -> Result<Vec<String>, SelectError> {
     let all = || names.distinct().iter().map(|name| &**name);
-    let Some(wanted) = selection.outputs.as_ref().filter(|wanted| !wanted.is_empty()) else {
+    let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else {
         return Ok(all().map(str::to_owned).collect());
     };
     for (order, name) in wanted.iter().enumerate() {
@@ -138,7 +139,7 @@ fn wanted_series(
             return Err(SelectError::UnknownSeries { file: file(), column, name, nearest });
         }
     }
-    Ok(wanted.clone())
+    Ok(wanted.to_vec())
 }
 
 /// The row of the frame for each row of the table.
@@ -232,6 +233,7 @@ fn decision_of(table: &Table, columns: &LongColumns, selection: &Selection, outp
         inputs: vec![Choice { name: columns.time.clone(), reason: Reason::Named }],
         outputs: outputs.iter().map(|name| Choice { name: name.clone(), reason }).collect(),
         groups: selection.groups.iter().map(group).collect(),
+        series: vec![],
         ignored: unused.map(|name| Choice { reason: reason_of_unused(&name), name }).collect(),
         calendar: None,
     }

@@ -2,8 +2,8 @@
 //!
 //! By default the only column of times, else columns of a date, else latitude and longitude, else the first column, is the input; the
 //! other columns of numbers are outputs. Text is ignored, unless it is almost numbers or times. `choice` chooses; `date_parts`,
-//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `groups` independent tables, `times` puts times on an axis, `wide` and `long` lay out, `noise` pairs outputs
-//! with columns of known noise, `frame` is the result.
+//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `groups` independent tables, `times` puts times on an axis, `wide` and `long` lay out, `pivot` turns
+//! the names in a column into outputs, `noise` pairs outputs with columns of known noise, `frame` is the result.
 
 mod choice;
 mod codes;
@@ -17,6 +17,7 @@ mod input;
 mod long;
 mod nearest;
 mod noise;
+mod pivot;
 mod times;
 mod wide;
 
@@ -27,6 +28,7 @@ pub use frame::{Frame, Input, Layout};
 pub use gaps::cells_in_long_gaps;
 pub use groups::{Groups, repeated_places};
 pub use nearest::nearest_name;
+pub use pivot::{WideColumns, WideSelection};
 
 use crate::table::Table;
 use crate::time::{CalendarChoice, TimeAxis};
@@ -51,6 +53,8 @@ pub struct Selection {
     pub outputs: Option<Vec<String>>,
     /// The columns of a long table; then `inputs` must be empty.
     pub long: Option<LongColumns>,
+    /// The column whose names become outputs; then `long` must be `None`. Read it as text.
+    pub wide: Option<WideSelection>,
     /// Columns that name the group of each row: an independent table with the same model. Read them as text. Empty for one table.
     pub groups: Vec<String>,
     /// Columns with the known noise of each cell, as a standard deviation: one per output in their order, or
@@ -73,8 +77,9 @@ pub struct Selection {
 /// # Errors
 /// Unknown names, columns of the wrong kind, invalid cells: see [`SelectError`].
 pub fn select(table: &Table, selection: &Selection) -> Result<Frame, SelectError> {
-    match &selection.long {
-        Some(columns) => long::select_long(table, columns, selection),
-        None => wide::select_wide(table, selection),
+    match (&selection.long, &selection.wide) {
+        (Some(columns), _) => long::select_long(table, columns, selection),
+        (None, Some(wide)) => pivot::select_pivoted(table, wide, selection),
+        (None, None) => wide::select_wide(table, selection),
     }
 }

@@ -50,6 +50,7 @@ pub(crate) fn select_wide(table: &Table, selection: &Selection) -> Result<Frame,
         noise,
         groups,
         layout: Layout::Wide { output_columns: outputs },
+        wide: None,
         decision,
     })
 }

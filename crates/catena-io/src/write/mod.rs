@@ -17,7 +17,7 @@ pub use completed::{
 };
 pub(crate) use csv::{cell_text, number_text, write_cell, write_csv};
 pub use error::WriteError;
-pub use predictions::{Interval, PredictedOutput, long_prediction_table, prediction_table};
+pub use predictions::{Interval, PredictedOutput, SeriesRows, long_prediction_table, prediction_table};
 pub use scratch::{FilledColumns, ScratchFillings, ScratchRows};
 pub use target::Target;
 

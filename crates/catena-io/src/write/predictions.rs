@@ -46,20 +46,56 @@ pub fn prediction_table(inputs: Vec<Column>, outputs: Vec<PredictedOutput>) -> T
     Table::new(columns)
 }
 
-/// A row per input and output: the input columns, the name of the output under `series`, then `VALUE_mean` and so on.
-pub fn long_prediction_table(
-    inputs: &[Column],
-    series: &str,
-    value: &str,
-    outputs: &[PredictedOutput],
-) -> Table {
+/// The layout of a table with a row per input and series.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeriesRows {
+    /// The column of names.
+    pub column: String,
+    /// The names of the series.
+    pub names: Vec<String>,
+    /// The columns of values.
+    pub values: Vec<String>,
+    /// By name and column of values, row by row, the output; `None` if there is none.
+    pub outputs: Vec<Option<usize>>,
+}
+
+impl SeriesRows {
+    /// The column of names for some inputs.
+    pub fn names_column(&self, n_inputs: usize) -> Column {
+        let names = (0..n_inputs).flat_map(|_| self.names.iter().map(|name| Some(name.as_str())));
+        Column::new(self.column.clone(), ColumnData::Text(names.collect::<TextColumn>()))
+    }
+
+    /// The cells of a column of values for some inputs; NaN where a series has no such output.
+    pub fn cells(&self, value: usize, n_inputs: usize, number: &dyn Fn(usize, usize) -> f64) -> Vec<f64> {
+        let outputs = || self.outputs.iter().skip(value).step_by(self.values.len());
+        let cells =
+            |row: usize| outputs().map(move |output| output.map_or(f64::NAN, |output| number(row, output)));
+        (0..n_inputs).flat_map(cells).collect()
+    }
+}
+
+/// A row per input and series: the input columns, the name of the series, then `VALUE_mean` and so on for each column of values.
+pub fn long_prediction_table(inputs: &[Column], rows: &SeriesRows, outputs: &[PredictedOutput]) -> Table {
     let n_rows = inputs.iter().map(|column| column.data().len()).max().unwrap_or(0);
-    let mut columns: Vec<Column> = inputs.iter().map(|column| repeated(column, outputs.len())).collect();
-    let names = (0..n_rows).flat_map(|_| outputs.iter().map(|output| Some(output.name.as_str())));
-    columns.push(Column::new(series, ColumnData::Text(names.collect::<TextColumn>())));
+    let mut columns: Vec<Column> = inputs.iter().map(|column| repeated(column, rows.names.len())).collect();
+    columns.push(rows.names_column(n_rows));
+    for (at, value) in rows.values.iter().enumerate() {
+        push_predictions(&mut columns, (rows, at, value), n_rows, outputs);
+    }
+    Table::new(columns)
+}
+
+/// The predictions of one column of values.
+fn push_predictions(
+    columns: &mut Vec<Column>,
+    (rows, at, value): (&SeriesRows, usize, &str),
+    n_rows: usize,
+    outputs: &[PredictedOutput],
+) {
     let mut push = |suffix: &str, values: &dyn Fn(&PredictedOutput, usize) -> f64| {
-        let cells = (0..n_rows).flat_map(|row| outputs.iter().map(move |output| values(output, row)));
-        columns.push(Column::numbers(format!("{value}_{suffix}"), cells.collect()));
+        let number = |row: usize, output: usize| outputs.get(output).map_or(f64::NAN, |own| values(own, row));
+        columns.push(Column::numbers(format!("{value}_{suffix}"), rows.cells(at, n_rows, &number)));
     };
     let cell = |values: &[f64], row: usize| values.get(row).copied().unwrap_or(f64::NAN);
     let point_name = outputs.first().map_or("mean", |output| output.point_name);
@@ -78,7 +114,6 @@ pub fn long_prediction_table(
             |output: &PredictedOutput, row| output.quantiles.get(at).map(|(_, values)| cell(values, row));
         push(&format!("q{probability}"), &|output, row| quantile(output, row).unwrap_or(f64::NAN));
     }
-    Table::new(columns)
 }
 
 /// Every cell repeated `times` times.

@@ -4,8 +4,8 @@ use crate::folder::Folder;
 use catena_io::read::{ReadOptions, read, read_pipe};
 use catena_io::select::{Frame, LongColumns, Selection, select};
 use catena_io::write::{
-    Completion, FilledColumn, Interval, PredictedOutput, Target, long_prediction_table, prediction_table,
-    write_completed, write_table,
+    Completion, FilledColumn, Interval, PredictedOutput, SeriesRows, Target, long_prediction_table,
+    prediction_table, write_completed, write_table,
 };
 use proptest::prelude::*;
 
@@ -110,7 +110,13 @@ fn predictions_are_laid_out_wide_and_long() {
     };
     let outputs = vec![output("a", 0.0), output("b", 10.0)];
     let target = |name: &str| Target::new(&folder.path(name), None).unwrap();
-    let long = long_prediction_table(&frame.to_input_columns(), "series", "value", &outputs);
+    let rows = SeriesRows {
+        column: "series".into(),
+        names: vec!["a".into(), "b".into()],
+        values: vec!["value".into()],
+        outputs: vec![Some(0), Some(1)],
+    };
+    let long = long_prediction_table(&frame.to_input_columns(), &rows, &outputs);
     write_table(&long, &target("long.csv")).unwrap();
     write_table(&prediction_table(frame.to_input_columns(), outputs), &target("wide.csv")).unwrap();
     assert_eq!(

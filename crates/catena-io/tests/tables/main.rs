@@ -10,6 +10,7 @@ mod everyday_files;
 mod foreign_types;
 mod long_equals_wide;
 mod model_files_are_whole_or_refused;
+mod names_become_outputs;
 mod observed_cells_keep_their_text;
 mod random_bytes_never_panic;
 mod round_trips;
