@@ -21,9 +21,10 @@ pub(crate) struct Columns {
     /// Output columns [default: all other numeric columns].
     #[arg(long, value_name = "C,D", value_delimiter = ',', value_parser = values::column)]
     pub(crate) outputs: Option<Vec<String>>,
-    /// The table is in long format, one row per value: names of the time, series and value columns.
-    #[arg(long, value_name = "TIME,SERIES,VALUE", value_parser = values::long_columns, conflicts_with = "inputs")]
-    pub(crate) long: Option<LongColumns>,
+    /// The table is in long format, one row per value: names of the time, series and value columns. A column before them names the
+    /// group of each row, as with --group.
+    #[arg(long, value_name = "[ID,]TIME,SERIES,VALUE", value_parser = values::long_columns, conflicts_with = "inputs")]
+    pub(crate) long: Option<values::LongOption>,
     /// Column whose names become outputs: rows of several stations at one time become one row with outputs such as temp:KJFK. Filled
     /// tables keep the rows of the table.
     #[arg(long, value_name = "COLUMN", value_parser = values::column, conflicts_with = "long")]
@@ -56,17 +57,28 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
+    /// The columns of a long table.
+    pub(crate) fn long_columns(&self) -> Option<&LongColumns> {
+        self.long.as_ref().map(|long| &long.columns)
+    }
+
+    /// The columns that name groups: that of a long table, then those of `--group`.
+    fn groups(&self) -> Vec<String> {
+        let of_long = self.long.iter().flat_map(|long| &long.group);
+        of_long.chain(&self.group).cloned().collect()
+    }
+
     /// How the table is read.
     pub(crate) fn read_options(&self, path: &Path) -> ReadOptions {
         ReadOptions {
             format: Format::of_path(path).or(self.format),
             text_columns: self
-                .long
-                .iter()
+                .long_columns()
                 .map(|columns| &columns.series)
-                .chain(&self.group)
+                .into_iter()
                 .chain(&self.wide)
                 .cloned()
+                .chain(self.groups())
                 .collect(),
             cells: self.cells(),
             sheet: self.sheet.clone(),
@@ -84,9 +96,9 @@ impl Columns {
         Selection {
             inputs: self.inputs.clone(),
             outputs: self.outputs.clone(),
-            long: self.long.clone(),
+            long: self.long_columns().cloned(),
             wide: self.wide.clone().map(|column| WideSelection { column, outputs: None }),
-            groups: self.group.clone(),
+            groups: self.groups(),
             noise_columns: self.noise_columns.clone(),
             calendar: self.calendar,
             ..Selection::default()

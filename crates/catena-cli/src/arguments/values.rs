@@ -103,15 +103,32 @@ pub(super) fn state(text: &str) -> Result<Chosen<StateKind>, String> {
     })
 }
 
-/// `TIME,SERIES,VALUE`.
-pub(super) fn long_columns(text: &str) -> Result<LongColumns, String> {
+/// A value of `--long`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LongOption {
+    /// The column of groups.
+    pub(crate) group: Option<String>,
+    pub(crate) columns: LongColumns,
+}
+
+/// `TIME,SERIES,VALUE` or `ID,TIME,SERIES,VALUE`.
+pub(super) fn long_columns(text: &str) -> Result<LongOption, String> {
     let names: Vec<&str> = text.split(',').map(str::trim).collect();
+    let owned = |names: [&str; 3]| {
+        let [time, series, value] = names.map(str::to_owned);
+        LongColumns { time, series, value }
+    };
     match names[..] {
-        [time, series, value] if names.iter().all(|name| !name.is_empty()) => {
-            Ok(LongColumns { time: time.to_owned(), series: series.to_owned(), value: value.to_owned() })
+        _ if names.iter().any(|name| name.is_empty()) => {}
+        [time, series, value] => {
+            return Ok(LongOption { group: None, columns: owned([time, series, value]) });
         }
-        _ => Err("write the names of three columns: TIME,SERIES,VALUE".to_owned()),
+        [group, time, series, value] => {
+            return Ok(LongOption { group: Some(group.to_owned()), columns: owned([time, series, value]) });
+        }
+        _ => {}
     }
+    Err("write the names of three columns, TIME,SERIES,VALUE, or of four, ID,TIME,SERIES,VALUE".to_owned())
 }
 
 /// A format by its name.

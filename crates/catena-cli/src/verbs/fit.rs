@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let lock = check_targets(arguments)?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
     let Some(fit) = request.learn(&source, "fit", *printing)? else { return Ok(()) };
-    let about = About::new(&source.frame, columns.long.as_ref(), &columns.noise_columns);
+    let about = About::new(&source.frame, columns.long_columns(), &columns.noise_columns);
     let about = about.with_cells(&columns.cells());
     save_under(&lock, &fit, &about, output)?;
     if let Some(path) = parameters_out {

@@ -89,7 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if arguments.paths.is_some() && source.frame.groups.is_some() {
         return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "--paths" });
     }
-    let about = About::new(&source.frame, columns.long.as_ref(), &[]);
+    let about = About::new(&source.frame, columns.long_columns(), &[]);
     let rows = about.series_rows();
     if arguments.paths.is_some() && names_of(&source.frame, rows.as_ref()).contains(&PATH) {
         return Err(CliError::NameTaken { file: source.frame.file.clone(), name: PATH.to_owned() });

@@ -29,6 +29,7 @@ Examples:
   catena impute sensors.csv -o filled.csv
   catena impute sensors.csv --std -o filled.parquet          with standard deviations
   catena impute log.csv --long time,sensor,value -o filled.csv
+  catena impute trial.csv --long patient,time,variable,value -o filled.csv     independent patients, one model
   catena impute stations.csv --wide station -o filled.csv     rows of several stations, which explain each other
   catena impute sensors.csv --max-gap 6h --max-std 0.5 -o filled.csv     leave long gaps and uncertain cells empty
   catena impute sensors.csv.gz --missing -999 --digits full -o filled.csv.gz

@@ -102,3 +102,39 @@ fn what_does_not_know_groups_says_so() {
     let refused = folder.run("fit holes.csv --group station --budget quick -o n.catena").stderr;
     assert!(refused.contains("the name of the group is missing"), "{refused}");
 }
+
+#[test]
+fn long_tables_with_a_column_of_groups() {
+    let folder = Folder::new("long_groups");
+    folder.write("stations.csv", stations());
+    let mut long = "station,hour,variable,value\n".to_owned();
+    for line in stations().lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let [hour, station, temp, wind] = cells[..] else { panic!("{line}") };
+        long += &format!("{station},{hour},temp,{temp}\n{station},{hour},wind,{wind}\n");
+    }
+    folder.write("long.csv", &long);
+    folder.run("impute stations.csv --group station --budget quick -o expected.csv").succeeded();
+    let words = "impute long.csv --long station,hour,variable,value --budget quick -o filled.csv";
+    let said = folder.run(words).succeeded().stderr;
+    assert!(said.contains("groups: station (named)") && said.contains("3 groups share one model"), "{said}");
+    let (found, expected) = (columns(&folder.read("filled.csv")), columns(&folder.read("expected.csv")));
+    for (at, name) in ["temp", "wind"].into_iter().enumerate() {
+        let values: Vec<&String> = found["value"].iter().skip(at).step_by(2).collect();
+        assert_eq!(values, expected[name].iter().collect::<Vec<_>>());
+    }
+    let words = "impute long.csv --group station --long hour,variable,value --budget quick -o same.csv";
+    folder.run(words).succeeded();
+    assert_eq!(folder.read("same.csv"), folder.read("filled.csv"));
+    folder.run("fit long.csv --long station,hour,variable,value --budget quick -o m.catena").succeeded();
+    folder.run("impute long.csv --model m.catena -o again.csv").succeeded();
+    assert_eq!(folder.read("again.csv"), folder.read("filled.csv"));
+    let rows = folder.run("predict m.catena").succeeded();
+    assert!(rows.text().starts_with("station,hour,variable,value_mean,value_std\n"), "{}", rows.text());
+    let refused = folder.run("fit long.csv --long station,hour,variable,value,more -o n.catena");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("or of four, ID,TIME,SERIES,VALUE"),
+        "{}",
+        refused.stderr
+    );
+}
