@@ -18,6 +18,7 @@ mod tasks;
 mod threads;
 mod time;
 mod timing;
+mod wide;
 mod workload;
 
 use std::process::ExitCode;
@@ -30,6 +31,7 @@ const USAGE: &str = "usage: catena-bench [sweep | scaling | missing]... [--json]
        catena-bench edits [--json]                   microseconds of an edit and a query of a live posterior
        catena-bench time [--json]                    models of oscillator, level and season
        catena-bench threads [--json]                 one long chain on one and on two threads
+       catena-bench wide [--json]                    tables of 15 to 480 outputs
        catena-bench guard [--record]                 instruction counts of all cases, by valgrind
        catena-bench count CASE                       run one case once, for an instruction counter
        catena-bench profile CASE                     run one case for five seconds, for a sampling profiler
@@ -53,6 +55,7 @@ const SECTIONS: &[Section] = &[
     ("edits", &[], edits::run),
     ("time", &[], time::run),
     ("threads", &[], threads::run),
+    ("wide", &[], wide::run),
 ];
 
 fn main() -> ExitCode {

@@ -11,7 +11,7 @@ use catena::model::{Latent, Lmc, MixingMatrix};
 use catena::structure::{Tree, sorted_chain};
 use catena::units::{LengthScale, Variance};
 
-/// Length-scales of shared latents, in mean gaps: those of the paper's seven-output study, then two more.
+/// Length-scales of shared latents, in mean gaps: those of the paper's seven-output study, then two more. Further latents repeat them.
 const SHARED_LENGTH_SCALES: [f64; 6] = [4.0, 12.0, 24.0, 48.0, 8.0, 96.0];
 /// The length-scale of every private latent, in mean gaps.
 const PRIVATE_LENGTH_SCALE: f64 = 5.0;
@@ -36,7 +36,10 @@ impl Workload {
         let private = if case.has_private { vec![0.5; n_outputs] } else { vec![] };
         let mut latents = vec![];
         for latent in 0..n_shared + private.len() {
-            let scale = SHARED_LENGTH_SCALES[..n_shared].get(latent).copied().unwrap_or(PRIVATE_LENGTH_SCALE);
+            let scale = match latent < n_shared {
+                true => SHARED_LENGTH_SCALES[latent % SHARED_LENGTH_SCALES.len()],
+                false => PRIVATE_LENGTH_SCALE,
+            };
             latents.push(Latent::new(case.kernel, StateKind::Derivative, LengthScale::new(scale)?)?);
         }
         let mixing = MixingMatrix::with_private(n_outputs, n_shared, shared_weights.clone(), private)?;

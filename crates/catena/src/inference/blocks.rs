@@ -154,7 +154,7 @@ impl BlockSweep {
             return Err(InferenceError::NotAChain);
         }
         self.prepared.set::<DERIVATIVES>(graph, usize::MAX);
-        self.whitened.set(graph.cells(), &self.prepared.readout);
+        self.whitened.set(graph.cells(), &self.prepared.readout, &self.prepared.layout);
         let expected = self.prepared.layout.dynamic().size();
         let found = [past.map(|past| past.0.size()), future.map(|future| future.0.vector.len())];
         match found.into_iter().flatten().find(|&found| found != expected) {

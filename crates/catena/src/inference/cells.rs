@@ -4,7 +4,7 @@
 
 use super::readout::Readout;
 use crate::graph::Cells;
-use crate::linalg::{Arithmetic, eliminate};
+use crate::linalg::{Arithmetic, Job, Layout, StateAlgebra, ThinFactors, dispatch_machine, dot};
 use std::ops::Range;
 
 /// The precision of the message from each position's cells (message 4 of Fig. 2).
@@ -104,8 +104,9 @@ impl CellPrecisions {
 
 /// Each position's cells as scalar observations of unit noise, at most as many as there are values to observe.
 ///
-/// If more outputs are observed than there are values, an orthogonal rotation of the whitened cells yields one
-/// observation per value with the same likelihood; the rest adds a constant to the log evidence.
+/// If more outputs are observed than there are values, orthogonal combinations of the whitened cells yield one observation per
+/// value with the same likelihood; what they do not explain adds a constant to the log evidence. Work and memory are linear in the
+/// number of cells.
 #[derive(Debug, Default)]
 pub(super) struct WhitenedCells {
     width: usize,
@@ -113,10 +114,12 @@ pub(super) struct WhitenedCells {
     groups: Vec<Group>,
     /// Readout rows, `width` weights each.
     rows: Vec<f64>,
-    /// Maps observed to whitened values: a factor per cell, or the columns of a square rotation, one per cell,
-    /// padded to whole vector lanes.
+    /// Maps observed to whitened values: one over the noise standard deviation of each cell or, with a rotation, the factors of each
+    /// cell in all observations, padded to whole vector lanes, and then the noise standard deviations.
     rotations: Vec<f64>,
     n_observations: usize,
+    /// Scratch.
+    factors: ThinFactors,
 }
 
 /// The observations of a mask's cells.
@@ -135,16 +138,21 @@ impl Group {
         self.n_cells > self.count
     }
 
-    /// The length of a column of the rotation.
+    /// The number of factors of a cell in a rotation, padded.
     #[inline(always)]
     fn column_len(self) -> usize {
-        self.n_cells.next_multiple_of(4)
+        self.count.next_multiple_of(4)
     }
 }
 
 impl WhitenedCells {
     /// Whitens the cells of every mask, rotated where that leaves fewer observations.
-    pub(super) fn set(&mut self, cells: &Cells, readout: &Readout) {
+    pub(super) fn set(&mut self, cells: &Cells, readout: &Readout, layout: &Layout) {
+        dispatch_machine(layout, Whiten { target: self, cells, readout });
+    }
+
+    #[inline(always)]
+    fn set_with<A: Arithmetic>(&mut self, cells: &Cells, readout: &Readout) {
         let n_values = readout.n_values();
         self.width = readout.width();
         self.groups.clear();
@@ -163,7 +171,7 @@ impl WhitenedCells {
             let whitening: Vec<f64> =
                 outputs.iter().enumerate().map(noise).map(|noise| noise.sqrt().recip()).collect();
             if group.is_rotated() {
-                self.add_rotated(readout, outputs, &whitening, group);
+                self.add_rotated::<A>(readout, outputs, &whitening, group);
             } else {
                 for (&output, factor) in outputs.iter().zip(&whitening) {
                     self.rows.extend(readout.row(output).weights.iter().map(|weight| weight * factor));
@@ -183,35 +191,53 @@ impl WhitenedCells {
         self.n_observations
     }
 
-    /// [R^-½ H, R^-½] becomes [triangle, rotation]: the first `width` columns hold the readout, the others the rotation.
-    fn add_rotated(&mut self, readout: &Readout, outputs: &[usize], whitening: &[f64], group: Group) {
-        let columns = self.width + outputs.len();
-        let mut tall = vec![0.0; outputs.len() * columns];
-        for (at, (&output, factor)) in outputs.iter().zip(whitening).enumerate() {
-            let row = &mut tall[at * columns..][..columns];
-            for (entry, weight) in row.iter_mut().zip(readout.row(output).weights) {
-                *entry = weight * factor;
-            }
-            row[self.width + at] = *factor;
+    /// R^-½ H = Q T with orthonormal columns of Q: the observations QᵀR^-½ y have the readout T.
+    #[inline(always)]
+    fn add_rotated<A: Arithmetic>(
+        &mut self,
+        readout: &Readout,
+        outputs: &[usize],
+        whitening: &[f64],
+        group: Group,
+    ) {
+        let Group { first_row, first_rotation, count, n_cells } = group;
+        let weight = |cell: usize, place: usize| whitening[cell] * readout.row(outputs[cell]).weights[place];
+        self.factors.set::<A>((n_cells, count), weight);
+        self.rows.resize((first_row + count) * self.width, 0.0);
+        for (at, row) in self.rows[first_row * self.width..].chunks_exact_mut(self.width).enumerate() {
+            row[at..].iter_mut().zip(self.factors.triangle_row(at)).for_each(|(entry, found)| *entry = found);
         }
-        eliminate(&mut tall, outputs.len(), columns, self.width.min(outputs.len()));
-        self.rotations.resize(group.first_rotation + group.n_cells * group.column_len(), 0.0);
-        let rotation = &mut self.rotations[group.first_rotation..];
-        for (at, row) in tall.chunks_exact(columns).enumerate() {
-            let (weights, factors) = row.split_at(self.width);
-            if at < group.count {
-                self.rows.extend_from_slice(weights);
-            }
-            for (cell, factor) in factors.iter().enumerate() {
-                rotation[cell * group.column_len() + at] = *factor;
+        let len = group.column_len();
+        self.rotations.resize(first_rotation + n_cells * len, 0.0);
+        let rotation = &mut self.rotations[first_rotation..];
+        for (at, column) in self.factors.basis().enumerate() {
+            for (cell, entry) in self.factors.rows().zip(column) {
+                rotation[cell * len + at] = whitening[cell] * entry;
             }
         }
+        self.rotations.extend(whitening.iter().map(|factor| factor.recip()));
     }
 
     /// The observations of a position's cells.
     #[inline(always)]
     pub(super) fn at(&self, cells: &Cells, position: usize) -> Whitened<'_> {
         Whitened { all: self, group: self.groups[shared_index(cells, position)] }
+    }
+}
+
+/// Whitens all cells.
+struct Whiten<'a> {
+    target: &'a mut WhitenedCells,
+    cells: &'a Cells,
+    readout: &'a Readout,
+}
+
+impl Job for Whiten<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<A: Arithmetic, S: StateAlgebra>(self, _shape: S) {
+        self.target.set_with::<A>(self.cells, self.readout);
     }
 }
 
@@ -256,7 +282,7 @@ impl<'a> Whitened<'a> {
     }
 
     /// Computes the values of the observations from the position's observed values; `values` holds all cells of
-    /// a position in whole lanes. Returns the sum of squares that a rotation removed.
+    /// a position in whole lanes. Returns the sum of squares that the observations do not explain.
     #[inline(always)]
     pub(super) fn find_values<A: Arithmetic>(self, observed: &[f64], values: &mut [f64]) -> f64 {
         let Group { first_rotation, count, n_cells, .. } = self.group;
@@ -276,9 +302,13 @@ impl<'a> Whitened<'a> {
             }
             A::store(sum, values);
         }
+        let deviations = &self.all.rotations[first_rotation + 4 * n_cells * lanes..][..n_cells];
         let mut squares = 0.0;
-        for value in &values[count..n_cells] {
-            squares += value * value;
+        for ((column, &observed), &deviation) in columns.chunks_exact(lanes).zip(observed).zip(deviations) {
+            // In units of the cell's noise.
+            let explained = deviation * dot::<A>(column.as_flattened(), values);
+            let rest = observed / deviation - explained;
+            squares = A::mul_add(rest, rest, squares);
         }
         squares
     }

@@ -16,7 +16,7 @@ use crate::graph::{Cells, FactorGraph};
 use crate::index::Position;
 use crate::linalg::{
     Arithmetic, Layout, ReadoutRow, Shape, StateAlgebra, StepDerivatives, Update, add_noise_gradient,
-    add_scaled, dot,
+    add_scaled, dot, vector_times_matrix,
 };
 use crate::model::Latent;
 use std::ops::Range;
@@ -64,6 +64,8 @@ pub(super) struct GradientSums {
     total: f64,
     /// Scratch for products.
     rows: Vec<f64>,
+    /// −c of the rotated observations, summed over consecutive positions with the same mask.
+    explained: Vec<f64>,
     /// The sum over observations of the difference between two computations of their posterior variance, which is due to rounding.
     variance_mismatch: f64,
 }
@@ -86,7 +88,8 @@ impl GradientSums {
             (&mut self.weights, n_outputs * width),
             (&mut self.noise, n_outputs),
             (&mut self.log_parameters, model.steps.n_derivatives() * shape.width()),
-            (&mut self.rows, (parts + 1) * shape.size() + (model.layout.n_values() + 1) * width),
+            (&mut self.rows, (parts + 1) * shape.size() + width),
+            (&mut self.explained, model.layout.n_values() * width),
         ] {
             buffer.clear();
             buffer.resize(len, 0.0);
@@ -214,8 +217,7 @@ impl GradientSums {
         let Observed { position, at, adjoint_update, .. } = observed;
         let (size, width) = (shape.size(), shape.readable());
         let whitened = chain.whitened.at(chain.cells, position);
-        let place = if whitened.is_rotated() { at * width } else { 0 };
-        let explained = &mut self.rows[place..][..width];
+        let explained = &mut self.rows[..width];
         shape.product_with_values::<A>(adjoint.projected, gaussian.covariance, explained);
         add_scaled::<A>(-1.0, &gains[..width], explained);
         for (gain, update) in gains.chunks_exact(size).zip(updates).skip(1) {
@@ -226,6 +228,7 @@ impl GradientSums {
         let variance = observed.filtered_variance - adjoint_update.explained;
         self.variance_mismatch += (shape.read_vector::<A>(row, explained) + variance).abs();
         if whitened.is_rotated() {
+            add_scaled::<A>(1.0, explained, &mut self.explained[at * width..][..width]);
             if at == 0 {
                 self.add_rotated_cells::<A, S>(shape, chain, position, adjoint.smoothed);
             }
@@ -243,7 +246,7 @@ impl GradientSums {
     }
 
     /// Adds the cells of a position with rotated observations, once −c of all observations is known: that of a cell is their sum, weighted by
-    /// the rotation.
+    /// the rotation. It is linear in −c, so consecutive positions with the same mask are added at once.
     #[inline(always)]
     fn add_rotated_cells<A: Arithmetic, S: StateAlgebra>(
         &mut self,
@@ -253,27 +256,33 @@ impl GradientSums {
         mean: &[f64],
     ) {
         let width = shape.readable();
-        let whitened = chain.whitened.at(chain.cells, position);
-        let (explained, own) = self.rows.split_at_mut(whitened.count() * width);
-        let own = &mut own[..width];
-        let cells = chain.cells.outputs(position).iter().zip(chain.cells.values(position));
-        for (at, ((&output, &value), mixed)) in cells.zip(whitened.rotation()).enumerate() {
-            own.fill(0.0);
-            for (factor, explained) in mixed.iter().zip(explained.chunks_exact(width)) {
-                add_scaled::<A>(*factor, explained, own);
-            }
-            let noise = chain.readout.cell_noise(chain.cells, position, at, output);
-            let row = chain.readout.row(output);
-            let residual = value - shape.read_vector::<A>(row, mean);
-            let variance = -shape.read_vector::<A>(row, own);
-            let precision = noise.recip();
-            add_scaled::<A>(residual * precision, &mean[..width], own);
-            add_scaled::<A>(1.0, own, &mut self.weights[output * width..][..width]);
-            if !chain.cells.has_own_noise() {
-                let square = residual * residual * precision;
-                self.noise[output] += 0.5 * precision * (square + variance - 1.0);
+        let outputs = chain.cells.outputs(position);
+        let has_own_noise = chain.cells.has_own_noise();
+        for (at, (&output, &value)) in outputs.iter().zip(chain.cells.values(position)).enumerate() {
+            let precision = chain.readout.cell_noise(chain.cells, position, at, output).recip();
+            let residual = value - shape.read_vector::<A>(chain.readout.row(output), mean);
+            let sums = &mut self.weights[output * width..][..width];
+            add_scaled::<A>(residual * precision, &mean[..width], sums);
+            if !has_own_noise {
+                self.noise[output] += 0.5 * precision * (residual * residual * precision - 1.0);
             }
         }
+        let is_first = position == self.first_position;
+        if !has_own_noise && !is_first && chain.cells.mask_of(position - 1) == chain.cells.mask_of(position) {
+            return;
+        }
+        let whitened = chain.whitened.at(chain.cells, position);
+        let own = &mut self.rows[..width];
+        for (at, (&output, factors)) in outputs.iter().zip(whitened.rotation()).enumerate() {
+            vector_times_matrix::<A>(&factors[..whitened.count()], &self.explained, own);
+            add_scaled::<A>(1.0, own, &mut self.weights[output * width..][..width]);
+            if !has_own_noise {
+                let precision = chain.readout.cell_noise(chain.cells, position, at, output).recip();
+                let variance = -shape.read_vector::<A>(chain.readout.row(output), own);
+                self.noise[output] += 0.5 * precision * variance;
+            }
+        }
+        self.explained.fill(0.0);
     }
 
     /// The sum over observations of the rounding difference between two computations of their variance.

@@ -39,7 +39,7 @@ pub(crate) use dispatch::{Job, dispatch, dispatch_lanes, dispatch_machine, dispa
 pub(crate) use eigen::symmetric_eigen;
 pub(crate) use exponential::{exp_of_negative, poisson_tail};
 pub(crate) use instruction_sets::Separate;
-pub(crate) use qr::{Elimination, eliminate};
+pub(crate) use qr::{Elimination, ThinFactors, eliminate};
 pub(crate) use shape::{Dynamic, Layout, Shape};
 pub(crate) use state_algebra::{
     AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update, add_noise_gradient,

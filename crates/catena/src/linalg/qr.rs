@@ -1,7 +1,8 @@
-//! Householder elimination on tall row-major matrices, for the square-root form and for the rotation of observations.
+//! Householder reflections of tall matrices: elimination in place for the square-root form, and thin factors for the rotation of
+//! observations.
 
 use super::arithmetic::Arithmetic;
-use super::dense::add_scaled;
+use super::dense::{add_scaled, dot};
 use super::instruction_sets::Separate;
 
 /// Eliminates once; see [`Elimination::run`].
@@ -95,24 +96,144 @@ impl Elimination {
         let size =
             |row: &[f64]| row[..pivots].iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
         self.order.clear();
-        let (mut smallest, mut is_in_order) = (f64::INFINITY, true);
-        for (at, row) in matrix.chunks_exact(columns).enumerate() {
-            let size = size(row);
-            // A row of zeros loses nothing.
-            is_in_order &= size <= OF_OTHER_SIZE * smallest;
-            smallest = if size > 0.0 { smallest.min(size) } else { smallest };
-            self.order.push((size, at));
-        }
-        if is_in_order {
+        self.order.extend(matrix.chunks_exact(columns).enumerate().map(|(at, row)| (size(row), at)));
+        if sort_by_size(&mut self.order) {
             return;
         }
-        self.order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         self.unsorted.clear();
         self.unsorted.extend_from_slice(matrix);
         for (target, &(_, source)) in matrix.chunks_exact_mut(columns).zip(&self.order) {
             target.copy_from_slice(&self.unsorted[source * columns..][..columns]);
         }
     }
+}
+
+/// Sorts rows in descending order of their size, if they are far from it. Returns whether they were near it.
+#[inline(always)]
+fn sort_by_size(rows: &mut [(f64, usize)]) -> bool {
+    let (mut smallest, mut is_in_order) = (f64::INFINITY, true);
+    for &(size, _) in &*rows {
+        // A row of zeros loses nothing.
+        is_in_order &= size <= OF_OTHER_SIZE * smallest;
+        smallest = if size > 0.0 { smallest.min(size) } else { smallest };
+    }
+    if !is_in_order {
+        rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    }
+    is_in_order
+}
+
+/// The factors of a tall matrix, A = Q R, with as many columns in Q as A has. The work is linear in the rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ThinFactors {
+    n_rows: usize,
+    /// A by columns, with its rows sorted; then R above the diagonal and the reflectors from it on.
+    columns: Vec<f64>,
+    /// τ of each reflector; 0 for columns of zeros.
+    factors: Vec<f64>,
+    /// The diagonal of R.
+    diagonal: Vec<f64>,
+    /// Q by columns, with its rows sorted.
+    basis: Vec<f64>,
+    /// The sizes of rows, and the row of A at each place.
+    order: Vec<(f64, usize)>,
+}
+
+impl ThinFactors {
+    /// Factors the matrix of `n_rows` rows whose entry in row i and column k is `entry(i, k)`; `n_columns` is at most `n_rows`.
+    ///
+    /// Rows and columns of very different size keep their digits as in [`Elimination::run`].
+    #[inline(always)]
+    pub(crate) fn set<A: Arithmetic>(
+        &mut self,
+        (n_rows, n_columns): (usize, usize),
+        entry: impl Fn(usize, usize) -> f64,
+    ) {
+        self.n_rows = n_rows;
+        self.order.clear();
+        for row in 0..n_rows {
+            let size = (0..n_columns).fold(0.0_f64, |largest, column| largest.max(entry(row, column).abs()));
+            self.order.push((size, row));
+        }
+        sort_by_size(&mut self.order);
+        self.columns.clear();
+        for column in 0..n_columns {
+            self.columns.extend(self.order.iter().map(|&(_, row)| entry(row, column)));
+        }
+        self.factors.clear();
+        self.diagonal.clear();
+        for k in 0..n_columns {
+            let (reduced, later) = self.columns.split_at_mut((k + 1) * n_rows);
+            let (diagonal, factor) = reflector::<A>(&mut reduced[k * n_rows + k..]);
+            self.diagonal.push(diagonal);
+            self.factors.push(factor);
+            let vector = &reduced[k * n_rows + k..];
+            for column in later.chunks_exact_mut(n_rows) {
+                reflect::<A>((vector, factor), &mut column[k..]);
+            }
+        }
+        self.basis.clear();
+        self.basis.resize(n_columns * n_rows, 0.0);
+        for (at, column) in self.basis.chunks_exact_mut(n_rows).enumerate() {
+            column[at] = 1.0;
+            for k in (0..=at).rev() {
+                reflect::<A>(
+                    (&self.columns[k * n_rows + k..][..n_rows - k], self.factors[k]),
+                    &mut column[k..],
+                );
+            }
+        }
+    }
+
+    /// Row `at` of R, from the diagonal on.
+    #[inline(always)]
+    pub(crate) fn triangle_row(&self, at: usize) -> impl Iterator<Item = f64> {
+        let later = self.columns.chunks_exact(self.n_rows).skip(at + 1).map(move |column| column[at]);
+        std::iter::once(self.diagonal[at]).chain(later)
+    }
+
+    /// The columns of Q, whose rows are in the order of [`ThinFactors::rows`].
+    #[inline(always)]
+    pub(crate) fn basis(&self) -> impl Iterator<Item = &[f64]> {
+        self.basis.chunks_exact(self.n_rows)
+    }
+
+    /// The row of A at each row of Q.
+    #[inline(always)]
+    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> {
+        self.order.iter().map(|&(_, row)| row)
+    }
+}
+
+/// Replaces a vector by the reflector (1, v) that makes all its entries but the first zero. Returns the first entry after the reflection and
+/// τ.
+#[inline(always)]
+fn reflector<A: Arithmetic>(vector: &mut [f64]) -> (f64, f64) {
+    let mut scaled = Scaled::by(1.0);
+    let mut squares = dot::<A>(vector, vector);
+    if !ORDINARY_SQUARES.contains(&squares) {
+        let largest = vector.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
+        if largest == 0.0 {
+            return (0.0, 0.0);
+        }
+        scaled = Scaled::by(largest);
+        vector.iter_mut().for_each(|entry| *entry = scaled.apply(*entry));
+        squares = dot::<A>(vector, vector);
+    }
+    let (pivot, norm) = (vector[0], squares.sqrt());
+    let reflected = if pivot > 0.0 { -norm } else { norm };
+    let head = pivot - reflected;
+    let inverse = head.recip();
+    vector.iter_mut().for_each(|entry| *entry *= inverse);
+    vector[0] = 1.0;
+    (reflected * scaled.unit, -head / reflected)
+}
+
+/// Applies the reflection `I − τ v vᵀ`.
+#[inline(always)]
+fn reflect<A: Arithmetic>((vector, factor): (&[f64], f64), target: &mut [f64]) {
+    let along = dot::<A>(vector, target);
+    add_scaled::<A>(-factor * along, vector, target);
 }
 
 /// The sum of squares of a column, in four interleaved sums.
@@ -151,6 +272,53 @@ impl Scaled {
         match self.inverse {
             Some(inverse) => number * inverse,
             None => number / self.unit,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An entry of a matrix by row and column.
+    type Entry<'a> = &'a dyn Fn(usize, usize) -> f64;
+
+    /// Q has orthonormal columns and Q R = A, for rows and columns of all sizes and for columns of zeros.
+    #[test]
+    fn thin_factors_multiply_to_the_matrix() {
+        let wave = |row: usize, column: usize| ((3 + 7 * row + 5 * column * column) as f64).sin();
+        let cases: [(&str, Entry<'_>); 5] = [
+            ("ordinary", &wave),
+            ("graded rows", &|row, column| wave(row, column) * 10f64.powi(row as i32 - 6)),
+            ("huge", &|row, column| 1e180 * wave(row, column)),
+            ("tiny", &|row, column| 1e-180 * wave(row, column)),
+            ("zeros and copies", &|row, column| [0.0, wave(row, 1), wave(row, 1), 0.0][column % 4]),
+        ];
+        let mut factors = ThinFactors::default();
+        for (name, entry) in cases {
+            for (n_rows, n_columns) in [(1, 1), (5, 5), (13, 4), (40, 9)] {
+                factors.set::<Separate>((n_rows, n_columns), entry);
+                let basis: Vec<&[f64]> = factors.basis().collect();
+                for (i, one) in basis.iter().enumerate() {
+                    for (j, other) in basis.iter().enumerate() {
+                        let inner: f64 = one.iter().zip(*other).map(|(a, b)| a * b).sum();
+                        let expected = f64::from(u8::from(i == j));
+                        assert!((inner - expected).abs() < 1e-14, "{name} {n_rows}×{n_columns}: {inner}");
+                    }
+                }
+                for (place, row) in factors.rows().enumerate() {
+                    for column in 0..n_columns {
+                        let product: f64 = (0..=column)
+                            .map(|k| {
+                                basis[k][place] * factors.triangle_row(k).nth(column - k).unwrap_or(f64::NAN)
+                            })
+                            .sum();
+                        let size = (0..n_rows).map(|row| entry(row, column).abs()).fold(0.0, f64::max);
+                        let difference = (product - entry(row, column)).abs();
+                        assert!(difference <= 1e-14 * size, "{name} {n_rows}×{n_columns}: {difference:e}");
+                    }
+                }
+            }
         }
     }
 }

@@ -28,7 +28,7 @@ impl KalmanSweep {
         model: StateSpace<'a>,
     ) -> (Chain<'a>, &'a mut Segments, &'a mut Vec<GradientSums>) {
         let Self { whitened, segments, segment_sums, .. } = self;
-        whitened.set(model.cells, model.readout);
+        whitened.set(model.cells, model.readout, model.layout);
         (Chain { model, whitened }, segments, segment_sums)
     }
 
@@ -44,7 +44,7 @@ impl KalmanSweep {
         observer: O,
     ) -> &Gaussian {
         let Self { whitened, segments, .. } = self;
-        whitened.set(model.cells, model.readout);
+        whitened.set(model.cells, model.readout, model.layout);
         segments.filter_once(Chain { model, whitened }, observer)
     }
 

@@ -238,7 +238,7 @@ mod tests {
         let mut prepared = Prepared::default();
         prepared.set::<false>(&graph, usize::MAX);
         let model = prepared.state_space(&graph);
-        whitened.set(model.cells, model.readout);
+        whitened.set(model.cells, model.readout, model.layout);
         let chain = Chain { model, whitened: &whitened };
         let mut segments = Segments::default();
         segments.forward::<true>(chain, Cut::Every(1000.try_into().unwrap()));
