@@ -30,10 +30,29 @@ fn short(trial_iterations: usize, iterations: usize) -> MultiStartSettings {
     MultiStartSettings { optimizer: OptimizerSettings { tolerance: 0.1, ..settings.optimizer }, ..settings }
 }
 
-/// Microseconds of one core for the log evidence with its gradient, per row: from instruction counts at 8, 13 and 26 states.
-pub(crate) fn microseconds_per_row(state_size: usize, n_outputs: usize) -> f64 {
-    let size = state_size as f64;
-    0.1 * size + 5e-4 * size * size * (n_outputs + 3) as f64
+/// The sizes on which the cost of a row depends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RowSize {
+    pub(crate) state_size: usize,
+    pub(crate) n_latents: usize,
+    pub(crate) n_outputs: usize,
+}
+
+impl RowSize {
+    /// Microseconds of one core for the log evidence with its gradient, per row: from instruction counts at 8, 13 and 26 states
+    /// with private latents, and from `catena-bench wide` without.
+    pub(crate) fn microseconds(self) -> f64 {
+        let Self { state_size, n_latents, n_outputs } = self;
+        let (size, n_cells) = (state_size as f64, n_outputs as f64);
+        let dynamics = 0.1 * size + 1.5e-3 * size * size;
+        if n_latents > n_outputs {
+            // Most weights are zero.
+            return dynamics + 5e-4 * size * size * n_cells;
+        }
+        // The cells are combined into one observation per latent; rows with a mask of their own take up to three times as long.
+        let n_observations = n_latents as f64;
+        dynamics + 3e-3 * size * size * n_observations + 6e-3 * n_cells * n_observations
+    }
 }
 
 /// The size of a table.
@@ -73,8 +92,8 @@ pub(crate) struct SelectionPlan {
 }
 
 impl SelectionPlan {
-    /// `state_size` is the state size of the largest candidate.
-    pub(crate) fn new(budget: Budget, n_rows: usize, n_outputs: usize, state_size: usize) -> Self {
+    /// `largest` is the size of a row of the largest candidate.
+    pub(crate) fn new(budget: Budget, n_rows: usize, largest: RowSize) -> Self {
         let (mut n_folds, mut smoothness, mut candidate) = match budget {
             Budget::Quick => (0, 15, 30),
             Budget::Default => (4, 20, 30),
@@ -89,7 +108,7 @@ impl SelectionPlan {
         // About ten candidates on every fold.
         let affordable = |n_folds: u64, iterations: usize| {
             let evaluations = 10.0 * (n_folds.max(1) * iterations as u64) as f64;
-            seconds * 1e6 / (microseconds_per_row(state_size, n_outputs) * evaluations)
+            seconds * 1e6 / (largest.microseconds() * evaluations)
         };
         // If even the fewest rows are too expensive, reduce folds first, then iterations.
         let fewest = FEWEST_ROWS.min(n_rows) as f64;
@@ -125,18 +144,13 @@ impl SelectionPlan {
 }
 
 /// Multi-start settings for learning the chosen family by message passing on the whole table.
-pub(crate) fn final_settings(
-    budget: Budget,
-    n_rows: usize,
-    n_outputs: usize,
-    state_size: usize,
-) -> MultiStartSettings {
+pub(crate) fn final_settings(budget: Budget, n_rows: usize, row: RowSize) -> MultiStartSettings {
     let (seconds, fewest, most) = match budget {
         Budget::Quick => (2.0, 25, 150),
         Budget::Default => (25.0, 30, 300),
         Budget::Thorough => (250.0, 50, 1000),
     };
-    let cost = microseconds_per_row(state_size, n_outputs) * n_rows as f64;
+    let cost = row.microseconds() * n_rows as f64;
     let iterations = ((seconds * 1e6 / cost) as usize).clamp(fewest, most);
     limits((iterations / 4).max(10), iterations)
 }
@@ -244,7 +258,8 @@ pub(crate) fn exact_seconds(n_equations: usize, family: &Family, budget: Budget,
 pub(crate) fn sweep_seconds(n_structures: usize, family: &Family, iterations: usize, table: &Dataset) -> f64 {
     let n_outputs = table.observations().n_outputs();
     let sweeps = (n_structures + iterations) as f64;
-    let per_row = microseconds_per_row(n_latents(family, n_outputs), n_outputs);
+    let n_latents = n_latents(family, n_outputs);
+    let per_row = RowSize { state_size: n_latents, n_latents, n_outputs }.microseconds();
     1e-6 * per_row * sweeps * table.n_rows() as f64
 }
 
@@ -313,17 +328,25 @@ mod tests {
 
     #[test]
     fn wide_tables_are_compared_with_less_work_each() {
-        let narrow = SelectionPlan::new(Budget::Default, 4000, 7, 24);
+        let row = RowSize { state_size: 24, n_latents: 19, n_outputs: 7 };
+        let narrow = SelectionPlan::new(Budget::Default, 4000, row);
         assert!(!narrow.is_reduced && narrow.n_folds == 4 && narrow.candidate.optimizer.max_iterations == 30);
         for n_outputs in [60, 120] {
-            let state_size = (12 + n_outputs) * 5 / 4;
-            let wide = SelectionPlan::new(Budget::Default, 4000, n_outputs, state_size);
+            // With private latents.
+            let n_latents = 12 + n_outputs;
+            let row = RowSize { state_size: n_latents * 5 / 4, n_latents, n_outputs };
+            let wide = SelectionPlan::new(Budget::Default, 4000, row);
             assert!(wide.is_reduced && wide.n_rows >= FEWEST_ROWS && wide.n_folds == 1, "{wide:?}");
             let iterations = wide.candidate.optimizer.max_iterations as u64;
             let evaluations = 10.0 * (wide.n_folds.max(1) * iterations) as f64;
-            let seconds =
-                wide.n_rows as f64 * microseconds_per_row(state_size, n_outputs) * evaluations / 1e6;
+            let seconds = wide.n_rows as f64 * row.microseconds() * evaluations / 1e6;
             assert!(seconds < 55.0, "{n_outputs} outputs: {seconds} s, {wide:?}");
         }
+    }
+
+    #[test]
+    fn the_cost_of_a_row_without_private_latents_is_linear_in_its_outputs() {
+        let cost = |n_outputs| RowSize { state_size: 16, n_latents: 8, n_outputs }.microseconds();
+        assert!(cost(400) < 4.0 * cost(100) && cost(400) > cost(100));
     }
 }

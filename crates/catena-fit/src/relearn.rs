@@ -9,7 +9,7 @@ use catena::learning::Family;
 use catena::model::{Latent, Lmc};
 use catena::structure::sorted_chain;
 
-use crate::cost::final_settings;
+use crate::cost::{RowSize, final_settings};
 use crate::error::FitError;
 use crate::families::time::{self, drift_warnings};
 use crate::fit::{Fit, FitParts, LearnedModel, SelectionReport, finish, range_warnings, time_model};
@@ -92,7 +92,8 @@ fn relearn(
     let prepared = PreparedTable::of(table, &preparation, options)?;
     let learning_table = prepared.with_observations(preparation.dataset(distinct)?.observations())?;
     let (family, n_outputs) = (family_of(&start), start.n_outputs());
-    let settings = final_settings(options.budget, table.n_rows(), n_outputs, start.state_dim());
+    let row = RowSize { state_size: start.state_dim(), n_latents: start.n_latents(), n_outputs };
+    let settings = final_settings(options.budget, table.n_rows(), row);
     let earlier = vec![learning_table.statistics.silenced(start)?];
     // Changed data may have a better optimum far from the model, and an output that was constant before has zero weights:
     // another start is derived from the table.

@@ -3,7 +3,7 @@
 use catena::data::Dataset;
 use catena_methods::{Bytes, MemoryLimit};
 
-use crate::cost::{FEWEST_ITERATIONS, FEWEST_ROWS, TableSize, duration_text, microseconds_per_row};
+use crate::cost::{FEWEST_ITERATIONS, FEWEST_ROWS, RowSize, TableSize, duration_text};
 use crate::error::FitError;
 use crate::options::{Budget, FitOptions, MOST_WITH_OWN_SEASONS, MethodChoice};
 
@@ -112,7 +112,7 @@ impl FitOptions {
 
     fn expected_latents(&self, n_outputs: usize) -> usize {
         let shared = self.latents.unwrap_or(USUAL_LATENTS.min(n_outputs));
-        let private = if self.private.unwrap_or(n_outputs > 1) { n_outputs } else { 0 };
+        let private = if self.tries_private(n_outputs) { n_outputs } else { 0 };
         shared.saturating_add(private)
     }
 
@@ -135,7 +135,8 @@ impl FitOptions {
         let n_latents = self.expected_latents(size.n_outputs);
         let state_size = n_latents.saturating_add(n_latents / 4);
         let rows = (10 * FEWEST_ITERATIONS + n_last) * size.n_rows.min(FEWEST_ROWS);
-        let least = 1e-6 * EVALUATIONS * rows as f64 * microseconds_per_row(state_size, size.n_outputs);
+        let row = RowSize { state_size, n_latents, n_outputs: size.n_outputs };
+        let least = 1e-6 * EVALUATIONS * rows as f64 * row.microseconds();
         if least > seconds {
             let least = duration_text(least);
             return Err(FitError::TooWide { n_outputs: size.n_outputs, least });
@@ -164,8 +165,9 @@ mod tests {
             let wide = options.check_size(size(3, 100_000)).unwrap_err();
             assert!(matches!(wide, FitError::Memory { .. }), "{wide}");
             let few = FitOptions { latents: Some(3), private: Some(false), ..options.clone() };
+            let private = FitOptions { private: Some(true), ..options.clone() };
             for (n_rows, n_outputs) in [(3, 8000), (3, 3000), (500, 600)] {
-                let wide = options.check_size(size(n_rows, n_outputs)).unwrap_err();
+                let wide = private.check_size(size(n_rows, n_outputs)).unwrap_err();
                 assert!(matches!(wide, FitError::TooWide { .. }), "{wide}");
                 // The way out.
                 assert_eq!(few.check_size(size(n_rows, n_outputs)), Ok(()));

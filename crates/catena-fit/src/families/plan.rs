@@ -2,11 +2,14 @@
 
 use catena::data::Dataset;
 
-use crate::cost::{SelectionPlan, TableSize};
+use crate::cost::{RowSize, SelectionPlan, TableSize};
 use crate::options::FitOptions;
 
-/// Numbers of shared latents that are tried.
+/// Numbers of shared latents that are tried, besides private ones or in narrow tables.
 const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
+/// Numbers of shared latents that are tried in wide tables, whose outputs have no private ones.
+const WIDE_LADDER: [usize; 6] = [1, 2, 4, 8, 16, 24];
+
 /// The number of rows on which families are compared.
 pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
     plan_for(size, options).2.n_rows
@@ -15,19 +18,29 @@ pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
 /// Whether private latents are tried, the numbers of shared latents, and the plan of the comparison.
 pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
     let TableSize { n_rows, n_inputs, n_outputs } = size;
-    let private = options.private.unwrap_or(n_outputs > 1);
+    let private = options.tries_private(n_outputs);
     let mut ladder = ladder(n_outputs, private, options.latents);
     let most = ladder.iter().copied().max().unwrap_or(1);
-    // Along a line most latents turn out rough, with one state; some have two.
     let n_latents = most + if private { n_outputs } else { 0 };
-    let state_size = if n_inputs == 1 { n_latents + n_latents / 4 } else { n_latents };
-    let plan = SelectionPlan::new(options.budget, n_rows, n_outputs, state_size);
+    // Along a line most private latents turn out rough, with one state; shared ones of wide tables smooth, with two.
+    let state_size = match n_inputs {
+        1 if is_wide(n_outputs, private) => 2 * n_latents,
+        1 => n_latents + n_latents / 4,
+        _ => n_latents,
+    };
+    let largest = RowSize { state_size, n_latents, n_outputs };
+    let plan = SelectionPlan::new(options.budget, n_rows, largest);
     if plan.is_reduced {
         // Every second number, including the largest.
         ladder = ladder.into_iter().rev().step_by(2).collect::<Vec<_>>();
         ladder.reverse();
     }
     (private, ladder, plan)
+}
+
+/// Whether a table has many outputs without private latents.
+pub(super) fn is_wide(n_outputs: usize, private: bool) -> bool {
+    !private && n_outputs > LADDER[LADDER.len() - 1]
 }
 
 /// Numbers of shared latents to try.
@@ -37,8 +50,9 @@ fn ladder(n_outputs: usize, private: bool, requested: Option<usize>) -> Vec<usiz
         // With one output a private latent would be the same as a shared one.
         None if n_outputs == 1 => vec![1, 2],
         None => {
+            let counts: &[usize] = if is_wide(n_outputs, private) { &WIDE_LADDER } else { &LADDER };
             let fewest = if private { 0 } else { 1 };
-            LADDER.iter().copied().filter(|&count| count >= fewest && count <= n_outputs).collect()
+            counts.iter().copied().filter(|&count| count >= fewest && count <= n_outputs).collect()
         }
     }
 }
@@ -68,4 +82,28 @@ pub(super) fn sample_reasons(
         ));
     }
     reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(n_rows: usize, n_outputs: usize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
+        plan_for(TableSize { n_rows, n_inputs: 1, n_outputs }, options)
+    }
+
+    /// Private latents of many outputs cost the cube of their number; shared ones are cheap, so more of them are tried.
+    #[test]
+    fn wide_tables_try_many_shared_latents_on_several_folds_instead_of_private_ones() {
+        let options = FitOptions::default();
+        let (private, ladder, narrow) = plan(2000, 12, &options);
+        assert!(private && ladder.contains(&0) && ladder.contains(&12) && narrow.n_folds == 4);
+        for (n_rows, n_outputs) in [(256, 64), (1000, 100), (214, 500), (12, 142)] {
+            let (private, ladder, wide) = plan(n_rows, n_outputs, &options);
+            assert!(!private && ladder[0] == 1 && ladder.last() == Some(&24), "{ladder:?}");
+            assert!(!wide.is_reduced && wide.n_folds == 4, "{n_rows}×{n_outputs}: {wide:?}");
+        }
+        let (private, _, _) = plan(256, 64, &FitOptions { private: Some(true), ..options });
+        assert!(private);
+    }
 }

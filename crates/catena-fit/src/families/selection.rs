@@ -14,7 +14,7 @@ use super::plan::{plan_for, sample_reasons};
 use super::requested::requested_on;
 use super::skew::positive_outputs;
 use super::trials::{Comparison, FamilyTrial};
-use crate::cost::{SelectionPlan, TableSize, final_settings};
+use crate::cost::{RowSize, SelectionPlan, TableSize, final_settings};
 use crate::error::FitError;
 use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};
 use crate::learn::LearningTask;
@@ -344,7 +344,12 @@ impl FamilySelection<'_> {
         let n_outputs = self.sample.observations().n_outputs();
         let states = |kernel: Kernel| kernel.state_dim(family.state_of(kernel)).unwrap_or(1);
         let own = family.private_kernel.map_or(0, |kernel| n_outputs * states(kernel));
-        let state_size = family.n_shared * states(family.shared_kernel) + own;
+        let n_private = if family.private_kernel.is_some() { n_outputs } else { 0 };
+        let row = RowSize {
+            state_size: family.n_shared * states(family.shared_kernel) + own,
+            n_latents: family.n_shared + n_private,
+            n_outputs,
+        };
         let tried: Vec<CandidateSummary> = tried.collect();
         let trials = trials.into_iter().map(|(candidate, result)| FamilyTrial {
             name: candidate.name(self.options),
@@ -374,7 +379,7 @@ impl FamilySelection<'_> {
             transforms: chosen.transforms,
             reasons,
             held_out,
-            settings: final_settings(self.options.budget, n_rows, n_outputs, state_size),
+            settings: final_settings(self.options.budget, n_rows, row),
             multipliers: self.plan.final_multipliers,
             earlier: (model, units),
             comparison,

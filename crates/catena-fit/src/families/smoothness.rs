@@ -6,6 +6,7 @@ use catena::kernel::{Kernel, StateKind};
 use catena::learning::{Family, Learned};
 use rayon::prelude::*;
 
+use super::plan::is_wide;
 use super::selection::FamilySelection;
 use crate::error::FitError;
 use crate::learn::LearningTask;
@@ -24,12 +25,18 @@ impl FamilySelection<'_> {
         reasons: &mut Vec<String>,
     ) -> Result<KernelPair, FitError> {
         use Kernel::{Matern12, Matern32, Matern52};
-        let pairs = if private {
-            [(Matern12, Matern12), (Matern32, Matern12), (Matern32, Matern32)]
+        let n_outputs = self.sample.observations().n_outputs();
+        let pairs: &[(Kernel, Kernel)] = if private {
+            &[(Matern12, Matern12), (Matern32, Matern12), (Matern32, Matern32)]
+        } else if is_wide(n_outputs, private) {
+            // Many latents with three states each would cost more than they gain.
+            &[(Matern12, Matern12), (Matern32, Matern32)]
         } else {
-            [(Matern12, Matern12), (Matern32, Matern32), (Matern52, Matern52)]
+            &[(Matern12, Matern12), (Matern32, Matern32), (Matern52, Matern52)]
         };
-        let n_shared = ladder.iter().copied().filter(|&count| count <= 2).max().unwrap_or(ladder[0]);
+        // Without private latents, shared ones must describe all that is not noise.
+        let most = if private { 2 } else { (n_outputs / 12).clamp(2, 8) };
+        let n_shared = ladder.iter().copied().filter(|&count| count <= most).max().unwrap_or(ladder[0]);
         let done = AtomicUsize::new(0);
         let learned: Result<Vec<Learned>, FitError> = pairs
             .par_iter()

@@ -63,7 +63,7 @@ fn chosen(
         return Ok((time::fit(table, requested, options, monitor)?, None));
     }
     let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
-    if options.latents == Some(0) && !options.private.unwrap_or(table.observations().n_outputs() > 1) {
+    if options.latents == Some(0) && !options.tries_private(table.observations().n_outputs()) {
         return Err(FitError::NoLatents { requested: 0 });
     }
     let (distinct, n_copies) = without_copies(table)?;

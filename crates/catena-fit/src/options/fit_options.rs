@@ -103,6 +103,17 @@ impl FitOptions {
         self.parameters.is_some() || self.time.as_ref().is_some_and(|time| time.parameters.is_some())
     }
 
+    /// Whether models of tables with this many outputs have a private latent per output. Unless it is requested, wide tables have
+    /// none: the cost of a row grows with the cube of the number of states.
+    pub(crate) fn tries_private(&self, n_outputs: usize) -> bool {
+        let most = match self.budget {
+            Budget::Quick => 16,
+            Budget::Default => 24,
+            Budget::Thorough => 64,
+        };
+        self.private.unwrap_or((2..=most).contains(&n_outputs))
+    }
+
     /// The transforms that need neither comparison nor learning: outputs are as they are.
     pub(crate) fn transform_choice(&self) -> TransformChoice {
         TransformChoice { trend: self.mean == MeanChoice::Linear, ..TransformChoice::default() }

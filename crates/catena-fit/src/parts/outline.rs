@@ -101,7 +101,7 @@ impl Outline {
         if let Some(given) = options.parameters.take() {
             return Ok(Self { options, source: Source::Given(given) });
         }
-        if options.latents == Some(0) && !options.private.unwrap_or(census.n_outputs() > 1) {
+        if options.latents == Some(0) && !options.tries_private(census.n_outputs()) {
             return Err(FitError::NoLatents { requested: 0 });
         }
         let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };

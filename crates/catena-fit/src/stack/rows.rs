@@ -35,6 +35,8 @@ use crate::prepare::{Predictive, Preparation, PreparedTable};
 const NOISE_STREAM: u64 = 3;
 /// The kernel of a residual process.
 const KERNEL: Kernel = Kernel::Matern12;
+/// Tables with more outputs than this have a regression with more factors.
+const MANY_OUTPUTS: usize = 16;
 /// The shrinkage of regressions of deviations from a season.
 const SEASONAL_SHRINKAGE: f64 = 0.005;
 
@@ -119,6 +121,9 @@ impl RowRule {
             rules.push((gaussian(0.05, None), &[Stationary]));
             if n_outputs > 3 {
                 rules.push((gaussian(0.02, Some(2)), &[Stationary]));
+            }
+            if n_outputs > MANY_OUTPUTS {
+                rules.push((gaussian(0.02, Some(8)), &[Stationary]));
             }
             if let Some(LaggedRidge { reach }) = LaggedRidge::affordable(n_rows, observations) {
                 rules.push((Self::Lagged { reach }, &[Stationary]));
