@@ -75,8 +75,10 @@ def complete(table):
         from imputegap.tools import utils
 
         series = TimeSeries()
+        # Files that are not on the package's list of data sets are found by their full name.
+        name = table if table in utils.list_of_datasets() else f"{table}.txt"
         series.load_series(
-            utils.search_path(table), nbr_series=SERIES, nbr_val=ROWS, normalizer="z_score", verbose=False
+            utils.search_path(name), nbr_series=SERIES, nbr_val=ROWS, normalizer="z_score", verbose=False
         )
     return np.array(series.data, dtype=float)
 
