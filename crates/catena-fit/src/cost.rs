@@ -4,6 +4,7 @@
 
 use catena::data::Dataset;
 use catena::learning::{Family, MultiStartSettings, OptimizerSettings};
+use catena::model::Lmc;
 use catena_methods::fullscale::FullScaleSize;
 
 use crate::options::{Budget, MOST_WITH_OWN_SEASONS};
@@ -12,6 +13,14 @@ use crate::options::{Budget, MOST_WITH_OWN_SEASONS};
 const NEIGHBORHOOD_RATE: f64 = 4e9;
 /// The same in one large dense system.
 const DENSE_RATE: f64 = 1.2e10;
+/// Evaluations of the log evidence with gradient per iteration of the optimizer.
+const EVALUATIONS_PER_ITERATION: f64 = 1.2;
+/// The mean cost of a candidate, in costs of the largest.
+const MEAN_COST: f64 = 0.5;
+/// Of longer tables, the chosen family is learned from at least this many rows.
+const FEWEST_FINAL_ROWS: usize = 20_000;
+/// Iterations with which a model continues on the whole table if it was learned from some of its rows.
+const CONTINUED: usize = 12;
 /// The fewest rows and iterations that can distinguish models.
 pub(crate) const FEWEST_ROWS: usize = 200;
 pub(crate) const FEWEST_ITERATIONS: usize = 15;
@@ -39,6 +48,11 @@ pub(crate) struct RowSize {
 }
 
 impl RowSize {
+    pub(crate) fn of(model: &Lmc) -> Self {
+        let (state_size, n_latents) = (model.state_dim(), model.n_latents());
+        Self { state_size, n_latents, n_outputs: model.n_outputs() }
+    }
+
     /// Microseconds of one core for the log evidence with its gradient, per row: from instruction counts at 8, 13 and 26 states
     /// with private latents, and from `catena-bench wide` without.
     pub(crate) fn microseconds(self) -> f64 {
@@ -47,7 +61,7 @@ impl RowSize {
         let dynamics = 0.1 * size + 1.5e-3 * size * size;
         if n_latents > n_outputs {
             // Most weights are zero.
-            return dynamics + 5e-4 * size * size * n_cells;
+            return dynamics + 1e-3 * size * size * n_cells;
         }
         // The cells are combined into one observation per latent; rows with a mask of their own take up to three times as long.
         let n_observations = n_latents as f64;
@@ -81,6 +95,8 @@ pub(crate) struct SelectionPlan {
     pub(crate) smoothness: MultiStartSettings,
     /// For each candidate on each fold.
     pub(crate) candidate: MultiStartSettings,
+    /// For variants of a candidate, which start from its models.
+    pub(crate) variant: MultiStartSettings,
     /// Folds of held-out cells; 0 to choose by parsimony score.
     pub(crate) n_folds: u64,
     /// Whether the state is so large that folds, iterations and candidates were reduced.
@@ -92,35 +108,38 @@ pub(crate) struct SelectionPlan {
 }
 
 impl SelectionPlan {
-    /// `largest` is the size of a row of the largest candidate.
-    pub(crate) fn new(budget: Budget, n_rows: usize, largest: RowSize) -> Self {
-        let (mut n_folds, mut smoothness, mut candidate) = match budget {
-            Budget::Quick => (0, 15, 30),
-            Budget::Default => (4, 20, 30),
-            Budget::Thorough => (5, 60, 120),
+    /// `largest` is the size of a row of the largest of `n_candidates` candidates.
+    pub(crate) fn new(budget: Budget, n_rows: usize, largest: RowSize, n_candidates: usize) -> Self {
+        let (mut n_folds, mut smoothness, mut candidate, variant) = match budget {
+            Budget::Quick => (0, 15, 30, 30),
+            Budget::Default => (4, 20, 30, 12),
+            Budget::Thorough => (5, 60, 120, 120),
         };
-        // Seconds of one core for all candidates, and the most rows to use.
-        let (seconds, most_rows) = match budget {
-            Budget::Quick => (4.0, 2000),
-            Budget::Default => (50.0, 4000),
-            Budget::Thorough => (500.0, 10_000),
+        // Seconds of one core for all candidates, and the fewest and most rows to use.
+        let (seconds, fewest_rows, most_rows) = match budget {
+            Budget::Quick => (4.0, FEWEST_ROWS, 2000),
+            Budget::Default => (10.0, 500, 4000),
+            Budget::Thorough => (500.0, 1000, 10_000),
         };
-        // About ten candidates on every fold.
+        // All candidates on the first fold, four of them and two variants on the others.
         let affordable = |n_folds: u64, iterations: usize| {
-            let evaluations = 10.0 * (n_folds.max(1) * iterations as u64) as f64;
-            seconds * 1e6 / (largest.microseconds() * evaluations)
+            let n_trials = n_candidates as f64 + 5.0 * n_folds.saturating_sub(1) as f64 + 2.0;
+            let evaluations = n_trials * EVALUATIONS_PER_ITERATION * iterations as f64;
+            seconds * 1e6 / (MEAN_COST * largest.microseconds() * evaluations)
         };
         // If even the fewest rows are too expensive, reduce folds first, then iterations.
-        let fewest = FEWEST_ROWS.min(n_rows) as f64;
+        let fewest = fewest_rows.min(n_rows) as f64;
         let is_reduced = affordable(n_folds, candidate) < fewest;
         if is_reduced {
-            n_folds = n_folds.min(1);
+            while n_folds > 1 && affordable(n_folds, candidate) < fewest {
+                n_folds -= 1;
+            }
             let share = (affordable(n_folds, candidate) / fewest).min(1.0);
             let reduced = |iterations: usize| ((share * iterations as f64) as usize).max(FEWEST_ITERATIONS);
             smoothness = reduced(smoothness);
             candidate = reduced(candidate);
         }
-        let learned = (affordable(n_folds, candidate) as usize).clamp(FEWEST_ROWS, most_rows).min(n_rows);
+        let learned = (affordable(n_folds, candidate) as usize).clamp(fewest_rows, most_rows).min(n_rows);
         // A fifth of the time for predictions.
         let swept = (0.2 * affordable(n_folds, 1)) as usize;
         let compared_rows =
@@ -130,6 +149,7 @@ impl SelectionPlan {
             compared_rows,
             smoothness: short(smoothness / 3, smoothness),
             candidate: short(candidate / 3, candidate),
+            variant: short(variant, variant),
             n_folds,
             is_reduced,
             candidate_multipliers: if budget == Budget::Thorough { &[1.0, 0.3, 3.0] } else { &[1.0] },
@@ -143,16 +163,34 @@ impl SelectionPlan {
     }
 }
 
-/// Multi-start settings for learning the chosen family by message passing on the whole table.
-pub(crate) fn final_settings(budget: Budget, n_rows: usize, row: RowSize) -> MultiStartSettings {
-    let (seconds, fewest, most) = match budget {
-        Budget::Quick => (2.0, 25, 150),
-        Budget::Default => (25.0, 30, 300),
-        Budget::Thorough => (250.0, 50, 1000),
-    };
-    let cost = row.microseconds() * n_rows as f64;
-    let iterations = ((seconds * 1e6 / cost) as usize).clamp(fewest, most);
-    limits((iterations / 4).max(10), iterations)
+/// Settings and rows for learning the chosen family by message passing.
+pub(crate) struct FinalPlan {
+    pub(crate) settings: MultiStartSettings,
+    /// Rows along a line from which the family is learned, at most: as many as the budget allows with the fewest iterations.
+    pub(crate) n_rows: usize,
+}
+
+impl FinalPlan {
+    /// For a table of `n_rows` rows of this size.
+    pub(crate) fn new(budget: Budget, n_rows: usize, row: RowSize) -> Self {
+        let (seconds, fewest, most) = match budget {
+            Budget::Quick => (2.0, 25, 150),
+            Budget::Default => (8.0, 30, 300),
+            Budget::Thorough => (250.0, 50, 1000),
+        };
+        let affordable = |n_iterations: usize| {
+            let evaluations = EVALUATIONS_PER_ITERATION * n_iterations as f64;
+            (seconds * 1e6 / (row.microseconds() * evaluations)) as usize
+        };
+        let most_rows = affordable(fewest).max(FEWEST_FINAL_ROWS);
+        let iterations = affordable(n_rows.min(most_rows).max(1)).clamp(fewest, most);
+        Self { settings: limits((iterations / 4).max(10), iterations), n_rows: most_rows }
+    }
+
+    /// The same rows, and as many iterations as a model needs that was learned on some of them.
+    pub(crate) fn continued(self) -> Self {
+        Self { settings: limits(CONTINUED, CONTINUED), ..self }
+    }
 }
 
 /// Rows and iterations for the choice of the method.
@@ -328,20 +366,34 @@ mod tests {
 
     #[test]
     fn wide_tables_are_compared_with_less_work_each() {
-        let row = RowSize { state_size: 24, n_latents: 19, n_outputs: 7 };
-        let narrow = SelectionPlan::new(Budget::Default, 4000, row);
+        let row = RowSize { state_size: 24, n_latents: 15, n_outputs: 7 };
+        let narrow = SelectionPlan::new(Budget::Default, 4000, row, 6);
         assert!(!narrow.is_reduced && narrow.n_folds == 4 && narrow.candidate.optimizer.max_iterations == 30);
         for n_outputs in [60, 120] {
             // With private latents.
-            let n_latents = 12 + n_outputs;
+            let n_latents = 8 + n_outputs;
             let row = RowSize { state_size: n_latents * 5 / 4, n_latents, n_outputs };
-            let wide = SelectionPlan::new(Budget::Default, 4000, row);
+            let wide = SelectionPlan::new(Budget::Default, 4000, row, 6);
             assert!(wide.is_reduced && wide.n_rows >= FEWEST_ROWS && wide.n_folds == 1, "{wide:?}");
-            let iterations = wide.candidate.optimizer.max_iterations as u64;
-            let evaluations = 10.0 * (wide.n_folds.max(1) * iterations) as f64;
-            let seconds = wide.n_rows as f64 * row.microseconds() * evaluations / 1e6;
-            assert!(seconds < 55.0, "{n_outputs} outputs: {seconds} s, {wide:?}");
+            assert_eq!(wide.candidate.optimizer.max_iterations, FEWEST_ITERATIONS);
         }
+    }
+
+    #[test]
+    fn long_tables_are_learned_from_as_many_rows_as_the_budget_allows() {
+        let row = RowSize { state_size: 12, n_latents: 8, n_outputs: 4 };
+        let seconds = |plan: &FinalPlan, n_rows: usize| {
+            let iterations = plan.settings.optimizer.max_iterations as f64;
+            1e-6 * row.microseconds()
+                * EVALUATIONS_PER_ITERATION
+                * iterations
+                * n_rows.min(plan.n_rows) as f64
+        };
+        for n_rows in [200, 4000, 100_000, 1_000_000] {
+            let plan = FinalPlan::new(Budget::Default, n_rows, row);
+            assert!(seconds(&plan, n_rows) < 9.0, "{n_rows}: {}", seconds(&plan, n_rows));
+        }
+        assert!(FinalPlan::new(Budget::Default, 1_000_000, row).n_rows >= FEWEST_FINAL_ROWS);
     }
 
     #[test]

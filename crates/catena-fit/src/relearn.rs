@@ -9,10 +9,13 @@ use catena::learning::Family;
 use catena::model::{Latent, Lmc};
 use catena::structure::sorted_chain;
 
-use crate::cost::{RowSize, final_settings};
+use crate::cost::{FinalPlan, RowSize};
 use crate::error::FitError;
 use crate::families::time::{self, drift_warnings};
-use crate::fit::{Fit, FitParts, LearnedModel, SelectionReport, finish, range_warnings, time_model};
+use crate::fit::{
+    Fit, FitParts, LearnedModel, SelectionReport, finish, range_warnings, stretches_reason, time_model,
+};
+use crate::folds::in_stretches;
 use crate::methods::{learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
 use crate::options::{Budget, FitOptions};
@@ -92,8 +95,16 @@ fn relearn(
     let prepared = PreparedTable::of(table, &preparation, options)?;
     let learning_table = prepared.with_observations(preparation.dataset(distinct)?.observations())?;
     let (family, n_outputs) = (family_of(&start), start.n_outputs());
-    let row = RowSize { state_size: start.state_dim(), n_latents: start.n_latents(), n_outputs };
-    let settings = final_settings(options.budget, table.n_rows(), row);
+    let plan = FinalPlan::new(options.budget, table.n_rows(), RowSize::of(&start));
+    let mut decisions = vec![];
+    let learning_table = match options.method.is_message_passing() {
+        false => learning_table,
+        true => {
+            let part = in_stretches(&learning_table, plan.n_rows, options.structure)?;
+            decisions.extend(stretches_reason(part.as_ref(), distinct.n_rows()));
+            part.unwrap_or(learning_table)
+        }
+    };
     let earlier = vec![learning_table.statistics.silenced(start)?];
     // Changed data may have a better optimum far from the model, and an output that was constant before has zero weights:
     // another start is derived from the table.
@@ -104,10 +115,14 @@ fn relearn(
     let multipliers: &[f64] = if from_table { &[1.0] } else { &[] };
     // With several inputs method selection may have chosen exact inference.
     let selected = table.inputs().dim() > 1;
-    let task =
-        learning_task(&learning_table, family, earlier.clone(), (settings, multipliers), (options, selected));
+    let task = learning_task(
+        &learning_table,
+        family,
+        earlier.clone(),
+        (plan.settings, multipliers),
+        (options, selected),
+    );
     let task = task.with_starts(earlier, multipliers);
-    let mut decisions = vec![];
     let learned = learn(&learning_table, &task, (options, selected), monitor, &mut decisions)?;
     let from = if learned.start == 0 { "the previous parameters" } else { "a start derived from the table" };
     decisions.push(format!("same kind of model as before; learned again from {from}"));

@@ -86,6 +86,8 @@ pub(super) struct TrialResult {
     pub(super) parsimony: f64,
     /// With the factors of `widening`.
     pub(super) held_out: Option<HeldOutScores>,
+    /// The log score on the first fold with the best factor on its standard deviations; NaN without folds.
+    pub(super) first_score: f64,
     /// Predictive densities at the held-out cells of all folds, without the factors of `widening`.
     pub(super) densities: Densities,
     /// Factors on the standard deviations, learned on held-out cells.
@@ -96,7 +98,8 @@ impl TrialResult {
     /// The results of one candidate on several folds, with the model learned on the first.
     pub(super) fn pooled(first: Self, others: Vec<Self>) -> Self {
         let count = 1.0 + others.len() as f64;
-        let Self { learned, mut fold_models, mut parsimony, held_out, mut densities, .. } = first;
+        let Self { learned, mut fold_models, mut parsimony, held_out, first_score, mut densities, .. } =
+            first;
         let mut scores = vec![held_out];
         for other in others {
             parsimony += other.parsimony;
@@ -106,7 +109,15 @@ impl TrialResult {
         }
         let held_out = HeldOutScores::pooled(scores.into_iter().flatten().collect());
         let widening = Widening::none(fold_models.len());
-        Self { learned, fold_models, parsimony: parsimony / count, held_out, densities, widening }
+        Self {
+            learned,
+            fold_models,
+            parsimony: parsimony / count,
+            held_out,
+            first_score,
+            densities,
+            widening,
+        }
     }
 
     /// The same with standard deviations multiplied by a factor if held-out cells show that they are too small.
@@ -138,13 +149,20 @@ impl TrialResult {
 /// The candidates that are tried on further folds: the better half on the first fold, each with the best factor on its standard
 /// deviations, and at least four.
 pub(super) fn promising(results: &[TrialResult]) -> Vec<usize> {
-    let score = |at: &usize| results[*at].densities.best_log_score();
     let mut order: Vec<usize> = (0..results.len()).collect();
-    order.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    order.sort_by(|&a, &b| results[b].first_score.total_cmp(&results[a].first_score));
     order.retain(|at| results[*at].densities.is_finite());
-    order.truncate(results.len().div_ceil(2).max(FEWEST_PROMISING));
+    order.truncate((results.len() / 2).max(FEWEST_PROMISING));
     order.sort_unstable();
     order
+}
+
+/// The variants of a candidate that are tried on further folds: those that are not clearly worse than it on the first.
+pub(super) fn promising_variants(results: &[TrialResult], base: f64) -> Vec<usize> {
+    let is_promising = |result: &TrialResult| {
+        result.densities.is_finite() && is_better(result.first_score, base - MOST_ERROR, 0.0)
+    };
+    (0..results.len()).filter(|&at| is_promising(&results[at])).collect()
 }
 
 /// The best candidate of those tried on all folds.

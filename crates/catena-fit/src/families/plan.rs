@@ -3,12 +3,18 @@
 use catena::data::Dataset;
 
 use crate::cost::{RowSize, SelectionPlan, TableSize};
-use crate::options::FitOptions;
+use crate::options::{Budget, FitOptions};
 
 /// Numbers of shared latents that are tried, besides private ones or in narrow tables.
-const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
+const LADDER: [usize; 5] = [0, 1, 2, 4, 8];
+/// The same with the thorough budget.
+const FINE_LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 /// Numbers of shared latents that are tried in wide tables, whose outputs have no private ones.
-const WIDE_LADDER: [usize; 6] = [1, 2, 4, 8, 16, 24];
+const WIDE_LADDER: [usize; 4] = [2, 6, 12, 24];
+/// The same with the thorough budget.
+const FINE_WIDE_LADDER: [usize; 6] = [1, 2, 4, 8, 16, 24];
+/// Tables with more outputs are wide if they have no private latents.
+const MOST_OF_NARROW: usize = 12;
 
 /// The number of rows on which families are compared.
 pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
@@ -19,17 +25,17 @@ pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
 pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
     let TableSize { n_rows, n_inputs, n_outputs } = size;
     let private = options.tries_private(n_outputs);
-    let mut ladder = ladder(n_outputs, private, options.latents);
+    let mut ladder = ladder(n_outputs, private, options);
     let most = ladder.iter().copied().max().unwrap_or(1);
     let n_latents = most + if private { n_outputs } else { 0 };
-    // Along a line most private latents turn out rough, with one state; shared ones of wide tables smooth, with two.
+    // Along a line shared latents turn out smooth, with two states, and half of the private ones rough, with one.
     let state_size = match n_inputs {
         1 if is_wide(n_outputs, private) => 2 * n_latents,
-        1 => n_latents + n_latents / 4,
+        1 => n_latents + n_latents / 2,
         _ => n_latents,
     };
     let largest = RowSize { state_size, n_latents, n_outputs };
-    let plan = SelectionPlan::new(options.budget, n_rows, largest);
+    let plan = SelectionPlan::new(options.budget, n_rows, largest, ladder.len());
     if plan.is_reduced {
         // Every second number, including the largest.
         ladder = ladder.into_iter().rev().step_by(2).collect::<Vec<_>>();
@@ -40,17 +46,22 @@ pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usiz
 
 /// Whether a table has many outputs without private latents.
 pub(super) fn is_wide(n_outputs: usize, private: bool) -> bool {
-    !private && n_outputs > LADDER[LADDER.len() - 1]
+    !private && n_outputs > MOST_OF_NARROW
 }
 
 /// Numbers of shared latents to try.
-fn ladder(n_outputs: usize, private: bool, requested: Option<usize>) -> Vec<usize> {
-    match requested {
+fn ladder(n_outputs: usize, private: bool, options: &FitOptions) -> Vec<usize> {
+    match options.latents {
         Some(count) => vec![count],
         // With one output a private latent would be the same as a shared one.
         None if n_outputs == 1 => vec![1, 2],
         None => {
-            let counts: &[usize] = if is_wide(n_outputs, private) { &WIDE_LADDER } else { &LADDER };
+            let counts: &[usize] = match (is_wide(n_outputs, private), options.budget) {
+                (true, Budget::Thorough) => &FINE_WIDE_LADDER,
+                (true, _) => &WIDE_LADDER,
+                (false, Budget::Thorough) => &FINE_LADDER,
+                (false, _) => &LADDER,
+            };
             let fewest = if private { 0 } else { 1 };
             counts.iter().copied().filter(|&count| count >= fewest && count <= n_outputs).collect()
         }
@@ -97,10 +108,10 @@ mod tests {
     fn wide_tables_try_many_shared_latents_on_several_folds_instead_of_private_ones() {
         let options = FitOptions::default();
         let (private, ladder, narrow) = plan(2000, 12, &options);
-        assert!(private && ladder.contains(&0) && ladder.contains(&12) && narrow.n_folds == 4);
+        assert!(private && ladder.contains(&0) && ladder.contains(&8) && narrow.n_folds == 4);
         for (n_rows, n_outputs) in [(256, 64), (1000, 100), (214, 500), (12, 142)] {
             let (private, ladder, wide) = plan(n_rows, n_outputs, &options);
-            assert!(!private && ladder[0] == 1 && ladder.last() == Some(&24), "{ladder:?}");
+            assert!(!private && ladder[0] == 2 && ladder.last() == Some(&24), "{ladder:?}");
             assert!(!wide.is_reduced && wide.n_folds == 4, "{n_rows}×{n_outputs}: {wide:?}");
         }
         let (private, _, _) = plan(256, 64, &FitOptions { private: Some(true), ..options });

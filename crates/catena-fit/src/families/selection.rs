@@ -9,12 +9,12 @@ use catena::learning::{Family, MultiStartSettings};
 use catena::model::Lmc;
 use rayon::prelude::*;
 
-use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising};
+use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising, promising_variants};
 use super::plan::{plan_for, sample_reasons};
 use super::requested::requested_on;
 use super::skew::positive_outputs;
 use super::trials::{Comparison, FamilyTrial};
-use crate::cost::{RowSize, SelectionPlan, TableSize, final_settings};
+use crate::cost::{FinalPlan, RowSize, SelectionPlan, TableSize};
 use crate::error::FitError;
 use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};
 use crate::learn::LearningTask;
@@ -63,6 +63,26 @@ pub(super) struct FamilySelection<'a> {
     /// The standard deviation of each output, in which errors are scored.
     scales: Vec<f64>,
     pub(super) reporter: Reporter<'a>,
+}
+
+/// A candidate whose variants are tried.
+struct VariantBase {
+    candidate: FamilyCandidate,
+    fold_models: Vec<Lmc>,
+    first_score: f64,
+}
+
+impl VariantBase {
+    fn of((candidate, result): &(FamilyCandidate, TrialResult)) -> Self {
+        let (fold_models, first_score) = (result.fold_models.clone(), result.first_score);
+        Self { candidate: candidate.clone(), fold_models, first_score }
+    }
+
+    /// The model from which a variant starts on a fold, if it has the same latents.
+    fn start_of(&self, variant: &FamilyCandidate, fold: usize) -> Option<&Lmc> {
+        let is_same = Family { tied: self.candidate.family.tied, ..variant.family } == self.candidate.family;
+        self.fold_models.get(fold).filter(|_| is_same)
+    }
 }
 
 /// Decides what the options leave open.
@@ -144,6 +164,7 @@ impl FamilySelection<'_> {
         self.try_all(candidates, &mut trials)?;
         let found = best(&trials, &self.gaps());
         let best = found.0.clone();
+        let base = VariantBase::of(found);
         let with_family = |family: Family| FamilyCandidate { family, ..best.clone() };
         let with_transforms = |transforms| FamilyCandidate { transforms, ..best.clone() };
         let mut variants = vec![];
@@ -162,7 +183,7 @@ impl FamilySelection<'_> {
                 variants.push(with_transforms(TransformChoice { trend: true, ..requested.clone() }));
             }
         }
-        self.try_all(variants, &mut trials)?;
+        self.try_variants(variants, &base, &mut trials)?;
         self.try_relevance(&mut trials)?;
         self.finish(trials, n_rows, reasons)
     }
@@ -214,35 +235,54 @@ impl FamilySelection<'_> {
         self.reporter.report(stage, done as f64 / count as f64);
     }
 
-    /// Tries candidates on the first fold and the promising half of them on the others, in parallel. A fold learns from its own training cells alone: a start that had seen the
-    /// held-out cells would favor candidates with many parameters.
+    /// Tries candidates on the first fold and the promising ones on the others, in parallel. A fold learns from its own training
+    /// cells alone: a start that had seen the held-out cells would favor candidates with many parameters.
     pub(super) fn try_all(
         &self,
         candidates: Vec<FamilyCandidate>,
+        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
+    ) -> Result<(), FitError> {
+        self.try_on_folds(candidates, None, &|results| promising(results), trials)
+    }
+
+    /// Tries variants of a candidate. Those with the same latents start from its model of the same fold; those that are clearly
+    /// worse on the first fold are not tried on the others.
+    fn try_variants(
+        &self,
+        variants: Vec<FamilyCandidate>,
+        base: &VariantBase,
+        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
+    ) -> Result<(), FitError> {
+        let kept = |results: &[TrialResult]| promising_variants(results, base.first_score);
+        self.try_on_folds(variants, Some(base), &kept, trials)
+    }
+
+    /// Tries candidates on the first fold and those that are kept on the others.
+    fn try_on_folds(
+        &self,
+        candidates: Vec<FamilyCandidate>,
+        base: Option<&VariantBase>,
+        keep: &dyn Fn(&[TrialResult]) -> Vec<usize>,
         trials: &mut Vec<(FamilyCandidate, TrialResult)>,
     ) -> Result<(), FitError> {
         let prepared: Result<Vec<_>, FitError> =
             candidates.iter().map(|candidate| self.prepared(&candidate.transforms)).collect();
         let prepared = prepared?;
         let (done, count) = (AtomicUsize::new(0), candidates.len() * self.plan.n_folds.max(1) as usize);
-        let run = |jobs: Vec<(usize, Option<&Fold>)>| -> Result<Vec<TrialResult>, FitError> {
-            let job = |(at, fold): (usize, Option<&Fold>)| {
-                let result = self.trial(&candidates[at], &prepared[at], fold);
+        let run = |jobs: Vec<(usize, Option<usize>)>| -> Result<Vec<TrialResult>, FitError> {
+            let job = |(at, fold): (usize, Option<usize>)| {
+                let start = base.and_then(|base| base.start_of(&candidates[at], fold?));
+                let result = self.trial(&candidates[at], &prepared[at], fold, start);
                 self.report(Stage::Candidates, &done, count);
                 result
             };
             jobs.into_par_iter().map(job).collect()
         };
-        let (first, others) = match self.plan.n_folds {
-            0 => (None, &[][..]),
-            _ => (self.folds.first(), self.folds.get(1..).unwrap_or_default()),
-        };
+        let first = (self.plan.n_folds > 0).then_some(0);
+        let others = if first.is_some() { 1..self.folds.len() } else { 1..1 };
         let results = run((0..candidates.len()).map(|at| (at, first)).collect())?;
-        let kept = promising(&results);
-        let mut jobs: Vec<(usize, Option<&Fold>)> = vec![];
-        for fold in others {
-            jobs.extend(kept.iter().map(|&at| (at, Some(fold))));
-        }
+        let kept = keep(&results);
+        let jobs = others.clone().flat_map(|fold| kept.iter().map(move |&at| (at, Some(fold)))).collect();
         let mut on_others = run(jobs)?.into_iter();
         let mut by_candidate: Vec<Vec<TrialResult>> = candidates.iter().map(|_| vec![]).collect();
         for _ in others {
@@ -267,13 +307,22 @@ impl FamilySelection<'_> {
         &self,
         candidate: &FamilyCandidate,
         (preparation, table): &(Preparation, PreparedTable),
-        fold: Option<&Fold>,
+        fold: Option<usize>,
+        start: Option<&Lmc>,
     ) -> Result<TrialResult, FitError> {
+        let fold = fold.map(|fold| &self.folds[fold]);
         let training = fold.map(|fold| self.training(preparation, table, fold)).transpose()?;
         let table = training.as_ref().unwrap_or(table);
         let window = self.window(table)?;
         let learning = window.as_ref().unwrap_or(table);
-        let task = self.task(candidate, learning);
+        let task = match start {
+            None => self.task(candidate, learning),
+            Some(start) => {
+                let settings = self.plan.variant;
+                LearningTask::new(candidate.family, settings, &learning.statistics, self.options)
+                    .with_starts(vec![start.clone()], &[])
+            }
+        };
         let learned = task.learn(learning, &|_| self.reporter.go_on())?;
         let n_cells = learning.dataset.observations().n_observed() as f64;
         let parsimony = learned.log_evidence - 0.5 * task.n_free(learning)? as f64 * n_cells.ln();
@@ -285,6 +334,7 @@ impl FamilySelection<'_> {
                 fold_models: vec![],
                 parsimony,
                 held_out: None,
+                first_score: f64::NAN,
                 densities,
                 widening,
             });
@@ -294,8 +344,8 @@ impl FamilySelection<'_> {
         let held_out = Some(HeldOutScores::new(&predictive, &fold.held_out, &self.scales));
         let densities = Densities::at(&predictive, &fold.held_out);
         let fold_models = vec![learned.model.clone()];
-        let widening = Widening::none(1);
-        Ok(TrialResult { learned, fold_models, parsimony, held_out, densities, widening })
+        let (widening, first_score) = (Widening::none(1), densities.best_log_score());
+        Ok(TrialResult { learned, fold_models, parsimony, held_out, first_score, densities, widening })
     }
 
     fn finish(
@@ -314,7 +364,7 @@ impl FamilySelection<'_> {
             // A choice by parsimony is scored on one fold afterwards, beside the simple rules.
             if by_parsimony && has_held_out {
                 let prepared = self.prepared(&chosen.transforms)?;
-                let trial = self.trial(candidate, &prepared, Some(&self.folds[0]))?;
+                let trial = self.trial(candidate, &prepared, Some(0), None)?;
                 (result.held_out, result.fold_models) = (trial.held_out, trial.fold_models);
                 result.widening = trial.widening;
             }
@@ -379,7 +429,7 @@ impl FamilySelection<'_> {
             transforms: chosen.transforms,
             reasons,
             held_out,
-            settings: final_settings(self.options.budget, n_rows, row),
+            settings: FinalPlan::new(self.options.budget, n_rows, row).settings,
             multipliers: self.plan.final_multipliers,
             earlier: (model, units),
             comparison,

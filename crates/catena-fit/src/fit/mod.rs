@@ -17,7 +17,7 @@ pub(crate) use describe::{Description, SelectionReport, summarize};
 pub(crate) use finish::{LearnedModel, finish};
 pub use fitted::{Fit, FitParts};
 pub(crate) use given::given_model;
-pub(crate) use pipeline::copies_reason;
+pub(crate) use pipeline::{copies_reason, stretches_reason};
 pub use pipeline::{fit, fit_compared};
 pub use summary::{HeldOut, LatentSummary, MemberSummary, OutputSummary, Summary};
 pub use sums::{ComponentSummary, SumSummary};

@@ -1,6 +1,7 @@
 //! The pipeline of every fit: choose a family and a method, prepare the table, learn, condition, summarize.
 
 use catena::data::Dataset;
+use catena::model::Lmc;
 
 use super::compared::FitComparison;
 use super::describe::SelectionReport;
@@ -8,8 +9,10 @@ use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
 use super::summary::{HeldOut, MemberSummary};
 use super::{given, time};
+use crate::cost::{FinalPlan, RowSize};
 use crate::error::FitError;
 use crate::families::{FamilyChoice, check_requested, choose};
+use crate::folds::in_stretches;
 use crate::method_selection::select_method;
 use crate::methods::{learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, announce};
@@ -79,13 +82,16 @@ fn chosen(
     let chosen = choice.comparison.trials.iter().find(|trial| trial.is_chosen);
     let widened = chosen.filter(|trial| stack.is_none() && !is_selected && trial.widening.is_used());
     let widened = widened.map(|trial| (trial.name.clone(), trial.widening.factor));
+    let final_plan = |model: &Lmc| FinalPlan::new(options.budget, distinct.n_rows(), RowSize::of(model));
     let mut by_sweep = (choice.settings, choice.multipliers);
     let is_sampled = choice.comparison.n_learning < distinct.n_rows();
     if let Some(stack) = &stack {
         (choice.family, choice.transforms) = (stack.best.family, stack.best.transforms.clone());
         if is_sampled {
             let units = Preparation::fitted(&choice.comparison.sample, units, &choice.transforms)?;
-            (choice.earlier, by_sweep.1) = ((stack.best.model.clone(), units), &[]);
+            choice.earlier = (stack.best.model.clone(), units);
+            // As the other members.
+            by_sweep = (final_plan(&choice.earlier.0).continued().settings, &[]);
         } else {
             // The weights are those of models learned as in the comparison.
             by_sweep = (choice.comparison.settings, choice.comparison.multipliers);
@@ -109,6 +115,15 @@ fn chosen(
         vec![rescaled(model, from, &preparation)?]
     } else {
         vec![]
+    };
+    let learning_table = match options.method.is_message_passing() {
+        false => learning_table,
+        true => {
+            let n_rows = final_plan(&choice.earlier.0).n_rows;
+            let part = in_stretches(&learning_table, n_rows, options.structure)?;
+            reasons.extend(stretches_reason(part.as_ref(), distinct.n_rows()));
+            part.unwrap_or(learning_table)
+        }
     };
     let task = learning_task(&learning_table, family, earlier, by_sweep, (options, is_selected));
     let learned = learn(&learning_table, &task, (options, is_selected), monitor, &mut reasons)?;
@@ -171,6 +186,16 @@ fn groups_reason(table: &Dataset) -> Option<String> {
         format!(
             "{n_groups} groups share means, scales and parameters; each has states of its own, and the answer is a \
              single model, not a pool"
+        )
+    })
+}
+
+/// The decision to learn from a part of a long table.
+pub(crate) fn stretches_reason(part: Option<&PreparedTable>, n_rows: usize) -> Option<String> {
+    part.map(|part| {
+        let n_learning = part.dataset.n_rows();
+        format!(
+            "parameters were learned from {n_learning} of {n_rows} rows, in stretches spread over the table"
         )
     })
 }

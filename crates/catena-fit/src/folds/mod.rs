@@ -14,5 +14,5 @@ pub(crate) use fold::Fold;
 pub use held_out::HeldOutFolds;
 pub(crate) use held_out::{gaps, scales_of};
 pub(crate) use random::below;
-pub(crate) use sample::{random_rows, representative_rows, topped_up};
+pub(crate) use sample::{in_stretches, random_rows, representative_rows, topped_up};
 pub use simple_rules::SimpleRule;

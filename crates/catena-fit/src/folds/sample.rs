@@ -6,9 +6,14 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::random::below;
+use crate::error::FitError;
+use crate::options::StructureOption;
+use crate::prepare::PreparedTable;
 
 /// Windows that are compared along a line.
 const WINDOWS: usize = 16;
+/// Stretches of a long table from which a model is learned.
+const STRETCHES: usize = 8;
 /// Rows are added until every output has this many cells, or all of its cells.
 const FEWEST: usize = 8;
 
@@ -39,6 +44,43 @@ pub(crate) fn representative_rows(dataset: &Dataset, n_rows: usize, seed: u64) -
     let away = |row: RowIndex| (place(first) - place(row)).max(place(row) - place(last));
     others.sort_by(|&a, &b| away(a).total_cmp(&away(b)).then(a.cmp(&b)));
     topped_up(dataset, window, &others, FEWEST)
+}
+
+/// About `n_rows` rows in stretches of consecutive rows along a single input, evenly spaced over the table and in its order: gaps
+/// and spacing are kept, and all times of the table take part. For scarce outputs the first other rows with cells are added.
+fn stretches_of_rows(dataset: &Dataset, n_rows: usize) -> Vec<RowIndex> {
+    let mut sorted: Vec<RowIndex> = dataset.inputs().rows().collect();
+    if n_rows >= sorted.len() {
+        return sorted;
+    }
+    let key = |row: RowIndex| (dataset.inputs().group(row), dataset.inputs().point(row)[0]);
+    sorted.sort_by(|&a, &b| {
+        let (a, b) = (key(a), key(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1))
+    });
+    let length = n_rows.div_ceil(STRETCHES);
+    let begin = |stretch: usize| stretch * (sorted.len() - length) / (STRETCHES - 1);
+    let mut is_chosen = vec![false; sorted.len()];
+    (0..STRETCHES).for_each(|stretch| is_chosen[begin(stretch)..][..length].fill(true));
+    let rows = |chosen: bool| {
+        let own = sorted.iter().zip(&is_chosen).filter(move |(_, is_chosen)| **is_chosen == chosen);
+        own.map(|(row, _)| *row).collect::<Vec<_>>()
+    };
+    topped_up(dataset, rows(true), &rows(false), FEWEST)
+}
+
+/// A prepared table of about `n_rows` rows in stretches, from which a model along a line is learned; `None` for the whole table.
+pub(crate) fn in_stretches(
+    table: &PreparedTable,
+    n_rows: usize,
+    structure: StructureOption,
+) -> Result<Option<PreparedTable>, FitError> {
+    let dataset = &table.dataset;
+    if dataset.inputs().dim() > 1 || dataset.n_rows() <= n_rows {
+        return Ok(None);
+    }
+    let part = dataset.select_rows(&stretches_of_rows(dataset, n_rows))?;
+    Ok(Some(PreparedTable::new(part, structure)?))
 }
 
 /// About `n_rows` random rows, in the table's order, and rows with cells of scarce outputs.
@@ -99,6 +141,20 @@ mod tests {
     use super::*;
     use catena::data::{InputPoints, Observations};
 
+    #[test]
+    fn stretches_are_spread_over_the_table() {
+        let n_rows = 10_000;
+        let values: Vec<f64> = (0..n_rows).map(|row| row as f64).collect();
+        let inputs = InputPoints::from_column((0..n_rows).rev().map(|row| row as f64).collect()).unwrap();
+        let table = Dataset::new(inputs, Observations::from_dense(n_rows, 1, &values).unwrap()).unwrap();
+        let rows: Vec<usize> = stretches_of_rows(&table, 800).iter().map(|row| row.get()).collect();
+        assert!(rows.is_sorted() && rows.len() == 800 && rows[0] == 0 && rows[799] == n_rows - 1);
+        let jumps = rows.windows(2).filter(|pair| pair[1] - pair[0] > 1).count();
+        assert_eq!(jumps, STRETCHES - 1);
+        assert!(rows.windows(2).all(|pair| pair[1] - pair[0] < 1400));
+        assert_eq!(stretches_of_rows(&table, n_rows).len(), n_rows);
+    }
+
     /// A value every week among values every minute: no window has two of them, and no part may be the whole table.
     #[test]
     fn a_sparse_output_brings_rows_and_not_the_whole_table() {
@@ -110,8 +166,12 @@ mod tests {
             let places = (0..n_rows).flat_map(|row| [row as f64, 0.0][..dim].to_vec()).collect();
             let inputs = InputPoints::new(n_rows, dim, places).unwrap();
             let table = Dataset::new(inputs, observations.clone()).unwrap();
-            for rows in [representative_rows(&table, 500, 3), random_rows(&table, 500, 3)] {
-                assert!(rows.len() <= 500 + 8 * 2, "{}", rows.len());
+            for rows in [
+                representative_rows(&table, 500, 3),
+                random_rows(&table, 500, 3),
+                stretches_of_rows(&table, 500),
+            ] {
+                assert!(rows.len() <= 510 + 8 * 2, "{}", rows.len());
                 assert!(rows.is_sorted() && rows.windows(2).all(|pair| pair[0] != pair[1]));
                 // All six there are.
                 assert_eq!(scarcest(&table, &rows), 6);

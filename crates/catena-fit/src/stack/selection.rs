@@ -7,10 +7,10 @@ use super::pool::{Pool, Split, single_widening};
 use super::rows::{RowRegression, RowRule};
 use super::scales::Scale;
 use super::seasons::seasons;
-use crate::cost::limits;
+use crate::cost::{FinalPlan, RowSize};
 use crate::error::FitError;
 use crate::families::{Comparison, FamilyTrial};
-use crate::folds::Fold;
+use crate::folds::{Fold, in_stretches};
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
 use crate::options::{CombineChoice, FitOptions, MethodChoice, StructureOption};
@@ -19,8 +19,6 @@ use crate::scores::{Densities, HeldOutScores, MixtureDensities, Scores, mean_wit
 
 /// A pool must be better than the best single model by this many nats per cell.
 const WORTHWHILE: f64 = 0.02;
-/// Iterations with which a member continues on the whole table if it was learned from some of its rows.
-const CONTINUED: usize = 12;
 
 /// The members of a pool and their scores.
 pub(crate) struct Stacked {
@@ -237,7 +235,7 @@ fn used<'a>(candidates: Vec<Candidate<'a>>, pool: Pool, best: Candidate<'a>) -> 
 }
 
 /// A family as a member, learned on the whole table as it was learned on the folds. If it was learned from some rows only, it
-/// continues from that model.
+/// continues from that model, on as many rows as the budget allows.
 fn model_member(
     table: &Dataset,
     comparison: &Comparison,
@@ -247,12 +245,14 @@ fn model_member(
 ) -> Result<MemberKind, FitError> {
     let preparation = Preparation::fitted(table, units, &trial.transforms)?;
     let prepared = PreparedTable::of(table, &preparation, options)?;
+    let plan = FinalPlan::new(options.budget, table.n_rows(), RowSize::of(&trial.model)).continued();
     let (settings, starts, multipliers) = if comparison.n_learning < table.n_rows() {
         let of_sample = Preparation::fitted(&comparison.sample, units, &trial.transforms)?;
-        (limits(CONTINUED, CONTINUED), vec![rescaled(&trial.model, &of_sample, &preparation)?], &[][..])
+        (plan.settings, vec![rescaled(&trial.model, &of_sample, &preparation)?], &[][..])
     } else {
         (comparison.settings, vec![], comparison.multipliers)
     };
+    let prepared = in_stretches(&prepared, plan.n_rows, options.structure)?.unwrap_or(prepared);
     let task = LearningTask::new(trial.family, settings, &prepared.statistics, options)
         .with_starts(starts, multipliers);
     let learned = task.learn(&prepared, &|_| reporter.go_on())?;

@@ -54,7 +54,7 @@ impl Family {
     pub fn start(&self, moments: &OutputMoments, extent: Extent, multiplier: f64) -> Result<Lmc, ModelError> {
         let n_outputs = moments.n_outputs();
         let mut shared = vec![0.0; n_outputs * self.n_shared];
-        let axes = moments.principal();
+        let axes = moments.principal(self.n_shared);
         for column in 0..self.n_shared {
             // With more latents than outputs the axes repeat, scaled down.
             let (value, axis) = &axes[column % n_outputs];

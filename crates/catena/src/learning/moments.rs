@@ -2,7 +2,7 @@
 
 use crate::data::{InputPoints, Observations};
 use crate::index::GroupIndex;
-use crate::linalg::symmetric_eigen;
+use crate::linalg::{leading_eigenpairs, symmetric_eigen};
 use crate::structure::Tree;
 use std::collections::BTreeMap;
 
@@ -90,9 +90,9 @@ impl OutputMoments {
         root
     }
 
-    /// Eigenvalues, largest first, with their vectors.
-    pub(super) fn principal(&self) -> Vec<(f64, Vec<f64>)> {
-        symmetric_eigen(self.n_outputs, &self.covariance)
+    /// The largest eigenvalues, largest first, with their vectors: as many as asked, or all.
+    pub(super) fn principal(&self, count: usize) -> Vec<(f64, Vec<f64>)> {
+        leading_eigenpairs(self.n_outputs, count.min(self.n_outputs), &self.covariance)
     }
 }
 

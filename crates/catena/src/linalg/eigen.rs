@@ -27,14 +27,21 @@ pub(crate) fn symmetric_eigen(size: usize, matrix: &[f64]) -> Vec<(f64, Vec<f64>
     let mut pairs: Vec<(f64, Vec<f64>)> = (0..size)
         .map(|k| {
             let vector: Vec<f64> = (0..size).map(|i| vectors[i * size + k]).collect();
-            let largest = vector.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
-            let leading = vector.iter().find(|entry| entry.abs() >= largest * (1.0 - 1e-9));
-            let sign = leading.map_or(1.0, |entry| entry.signum());
-            (a[k * size + k], vector.into_iter().map(|entry| sign * entry).collect())
+            (a[k * size + k], with_sign(vector))
         })
         .collect();
     pairs.sort_by(|a, b| b.0.total_cmp(&a.0));
     pairs
+}
+
+/// The vector or its negative, so that the first entry of largest magnitude is positive.
+pub(super) fn with_sign(mut vector: Vec<f64>) -> Vec<f64> {
+    let largest = vector.iter().fold(0.0_f64, |largest, entry| largest.max(entry.abs()));
+    let leading = vector.iter().find(|entry| entry.abs() >= largest * (1.0 - 1e-9));
+    if leading.is_some_and(|entry| *entry < 0.0) {
+        vector.iter_mut().for_each(|entry| *entry = -*entry);
+    }
+    vector
 }
 
 /// Rotates rows and columns i and j so that their common entry vanishes.

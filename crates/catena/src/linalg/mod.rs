@@ -26,6 +26,7 @@ mod qr;
 mod registers;
 mod shape;
 mod state_algebra;
+mod subspace;
 
 pub(crate) use arithmetic::Arithmetic;
 pub(crate) use blocks::{
@@ -44,3 +45,4 @@ pub(crate) use shape::{Dynamic, Layout, Shape};
 pub(crate) use state_algebra::{
     AdjointUpdate, ReadoutRow, StateAlgebra, StepDerivatives, Update, add_noise_gradient,
 };
+pub(crate) use subspace::leading_eigenpairs;
