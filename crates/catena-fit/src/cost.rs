@@ -16,7 +16,7 @@ const DENSE_RATE: f64 = 1.2e10;
 /// Evaluations of the log evidence with gradient per iteration of the optimizer.
 const EVALUATIONS_PER_ITERATION: f64 = 1.2;
 /// The mean cost of a candidate, in costs of the largest.
-const MEAN_COST: f64 = 0.5;
+const MEAN_COST: f64 = 0.4;
 /// Of longer tables, the chosen family is learned from at least this many rows.
 const FEWEST_FINAL_ROWS: usize = 20_000;
 /// Iterations with which a model continues on the whole table if it was learned from some of its rows.
@@ -65,7 +65,7 @@ impl RowSize {
         }
         // The cells are combined into one observation per latent; rows with a mask of their own take up to three times as long.
         let n_observations = n_latents as f64;
-        dynamics + 3e-3 * size * size * n_observations + 6e-3 * n_cells * n_observations
+        dynamics + 1.5e-3 * size * size * n_observations + 6e-3 * n_cells * n_observations
     }
 }
 
@@ -121,9 +121,10 @@ impl SelectionPlan {
             Budget::Default => (10.0, 500, 4000),
             Budget::Thorough => (500.0, 1000, 10_000),
         };
-        // All candidates on the first fold, four of them and two variants on the others.
+        // All candidates and two variants on the first fold, four candidates and a variant on the others.
         let affordable = |n_folds: u64, iterations: usize| {
-            let n_trials = n_candidates as f64 + 5.0 * n_folds.saturating_sub(1) as f64 + 2.0;
+            let on_others = n_candidates.min(4) as f64 + 1.0;
+            let n_trials = n_candidates as f64 + on_others * n_folds.saturating_sub(1) as f64 + 2.0;
             let evaluations = n_trials * EVALUATIONS_PER_ITERATION * iterations as f64;
             seconds * 1e6 / (MEAN_COST * largest.microseconds() * evaluations)
         };

@@ -213,7 +213,11 @@ const CASES: &[Case] = &[
     ),
     ("fit vast.csv -o out.catena", 2, &["vast.csv", "GB of memory", "--max-memory"]),
     ("fit vast.csv --dry-run -o out.catena", 2, &["vast.csv", "GB of memory", "--max-memory"]),
-    ("fit broad.csv --budget quick -o out.catena", 2, &["broad.csv", "3000 outputs", "--private no"]),
+    (
+        "fit broad.csv --private yes --budget quick -o out.catena",
+        2,
+        &["broad.csv", "3000 outputs", "--private no"],
+    ),
     ("impute waves.csv --max-memory 1kB -o out.csv", 2, &["memory", "1.0 kB"]),
     ("impute waves.csv --max-memory lots -o out.csv", 2, &["lots", "3GB"]),
     ("impute waves.csv --ouptuts temp -o out.csv", 2, &["--ouptuts", "--outputs"]),

@@ -7,13 +7,15 @@ use crate::options::{Budget, FitOptions};
 
 /// Numbers of shared latents that are tried, besides private ones or in narrow tables.
 const LADDER: [usize; 5] = [0, 1, 2, 4, 8];
-/// The same with the thorough budget.
+/// The same where there are many private latents beside them.
+const COARSE_LADDER: [usize; 3] = [0, 2, 8];
+/// With the thorough budget, as `LADDER`.
 const FINE_LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 /// Numbers of shared latents that are tried in wide tables, whose outputs have no private ones.
 const WIDE_LADDER: [usize; 4] = [2, 6, 12, 24];
-/// The same with the thorough budget.
+/// With the thorough budget.
 const FINE_WIDE_LADDER: [usize; 6] = [1, 2, 4, 8, 16, 24];
-/// Tables with more outputs are wide if they have no private latents.
+/// Tables with more outputs are wide if they have no private latents, and are compared with fewer candidates if they have.
 const MOST_OF_NARROW: usize = 12;
 
 /// The number of rows on which families are compared.
@@ -25,7 +27,7 @@ pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
 pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
     let TableSize { n_rows, n_inputs, n_outputs } = size;
     let private = options.tries_private(n_outputs);
-    let mut ladder = ladder(n_outputs, private, options);
+    let mut ladder = ladder(size, private, options);
     let most = ladder.iter().copied().max().unwrap_or(1);
     let n_latents = most + if private { n_outputs } else { 0 };
     // Along a line shared latents turn out smooth, with two states, and half of the private ones rough, with one.
@@ -35,11 +37,15 @@ pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usiz
         _ => n_latents,
     };
     let largest = RowSize { state_size, n_latents, n_outputs };
-    let plan = SelectionPlan::new(options.budget, n_rows, largest, ladder.len());
+    let mut plan = SelectionPlan::new(options.budget, n_rows, largest, ladder.len());
     if plan.is_reduced {
         // Every second number, including the largest.
         ladder = ladder.into_iter().rev().step_by(2).collect::<Vec<_>>();
         ladder.reverse();
+        plan = SelectionPlan {
+            is_reduced: true,
+            ..SelectionPlan::new(options.budget, n_rows, largest, ladder.len())
+        };
     }
     (private, ladder, plan)
 }
@@ -49,8 +55,8 @@ pub(super) fn is_wide(n_outputs: usize, private: bool) -> bool {
     !private && n_outputs > MOST_OF_NARROW
 }
 
-/// Numbers of shared latents to try.
-fn ladder(n_outputs: usize, private: bool, options: &FitOptions) -> Vec<usize> {
+/// Numbers of shared latents to try: at most one per output, and in wide tables one per row.
+fn ladder(TableSize { n_rows, n_outputs, .. }: TableSize, private: bool, options: &FitOptions) -> Vec<usize> {
     match options.latents {
         Some(count) => vec![count],
         // With one output a private latent would be the same as a shared one.
@@ -60,10 +66,12 @@ fn ladder(n_outputs: usize, private: bool, options: &FitOptions) -> Vec<usize> {
                 (true, Budget::Thorough) => &FINE_WIDE_LADDER,
                 (true, _) => &WIDE_LADDER,
                 (false, Budget::Thorough) => &FINE_LADDER,
+                (false, _) if private && n_outputs > MOST_OF_NARROW => &COARSE_LADDER,
                 (false, _) => &LADDER,
             };
             let fewest = if private { 0 } else { 1 };
-            counts.iter().copied().filter(|&count| count >= fewest && count <= n_outputs).collect()
+            let most = if is_wide(n_outputs, private) { n_outputs.min(n_rows.max(2)) } else { n_outputs };
+            counts.iter().copied().filter(|&count| count >= fewest && count <= most).collect()
         }
     }
 }
@@ -111,8 +119,13 @@ mod tests {
         assert!(private && ladder.contains(&0) && ladder.contains(&8) && narrow.n_folds == 4);
         for (n_rows, n_outputs) in [(256, 64), (1000, 100), (214, 500), (12, 142)] {
             let (private, ladder, wide) = plan(n_rows, n_outputs, &options);
-            assert!(!private && ladder[0] == 2 && ladder.last() == Some(&24), "{ladder:?}");
-            assert!(!wide.is_reduced && wide.n_folds == 4, "{n_rows}×{n_outputs}: {wide:?}");
+            let most = n_rows.min(24);
+            assert!(
+                !private
+                    && ladder[0] <= 6
+                    && ladder.last().is_some_and(|&last| last <= most && 2 * last >= most)
+            );
+            assert!(wide.n_folds == 4 && wide.n_rows >= n_rows.min(500), "{n_rows}×{n_outputs}: {wide:?}");
         }
         let (private, _, _) = plan(256, 64, &FitOptions { private: Some(true), ..options });
         assert!(private);

@@ -8,6 +8,7 @@ use super::selection::FamilySelection;
 use super::skew::skewed_outputs;
 use crate::error::FitError;
 use crate::folds::representative_rows;
+use crate::learn::LearningTask;
 use crate::options::{TransformChoice, TransformKind};
 use crate::power::PowerTransform;
 use crate::prepare::rescaled;
@@ -71,7 +72,16 @@ impl FamilySelection<'_> {
         }
         let task = PowerTask { table: &table, units: self.units, structure: self.options.structure };
         let prepared = task.prepared(&start)?.1;
-        let learned = self.task(best, &prepared).learn(&prepared, &|_| self.reporter.go_on())?;
+        let learning = match result.fold_models.first() {
+            // The plain model of the same fold is near: both tables have the same scales.
+            Some(model) => {
+                let start = prepared.statistics.silenced(model.clone())?;
+                LearningTask::new(best.family, self.plan.variant, &prepared.statistics, self.options)
+                    .with_starts(vec![start], &[])
+            }
+            None => self.task(best, &prepared),
+        };
+        let learned = learning.learn(&prepared, &|_| self.reporter.go_on())?;
         let (found, value) = task.maximized(start, &learned.model)?;
         let found = task.simplified(found, value, &learned.model, &|output| self.is_open(output))?;
         let before = self.prepared(&best.transforms)?.0;
