@@ -12,6 +12,7 @@ pub(crate) use output::{
 };
 pub(crate) use values::{
     Bytes, Digits, KernelOption, column, count, digits, format, horizon, one_structure, positive, probability,
+    time_limit,
 };
 
 use clap::{Parser, Subcommand};

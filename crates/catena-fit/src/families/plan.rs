@@ -2,9 +2,13 @@
 
 use catena::data::Dataset;
 
-use crate::cost::{RowSize, SelectionPlan, TableSize};
+use crate::cost::{FEWEST_ROWS, RowSize, SelectionPlan, TableSize};
 use crate::options::FitOptions;
 
+/// Candidates of the usual size in a comparison.
+const CANDIDATES: u64 = 10;
+/// The share of a time limit for which their work is planned.
+const SHARE_OF_LIMIT: f64 = 0.4;
 /// Numbers of shared latents that are tried, besides private ones or in narrow tables.
 const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 /// Numbers of shared latents that are tried in wide tables, whose outputs have no private ones.
@@ -16,7 +20,7 @@ pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
 }
 
 /// Whether private latents are tried, the numbers of shared latents, and the plan of the comparison.
-pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
+pub(crate) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
     let TableSize { n_rows, n_inputs, n_outputs } = size;
     let private = options.tries_private(n_outputs);
     let mut ladder = ladder(n_outputs, private, options.latents);
@@ -29,7 +33,10 @@ pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usiz
         _ => n_latents,
     };
     let largest = RowSize { state_size, n_latents, n_outputs };
-    let plan = SelectionPlan::new(options.budget, n_rows, largest);
+    let mut plan = SelectionPlan::new(options.budget, n_rows, largest);
+    if let Some(limit) = options.time_limit {
+        shorten(&mut plan, limit.as_secs_f64(), largest);
+    }
     if plan.is_reduced {
         // Every second number, including the largest.
         ladder = ladder.into_iter().rev().step_by(2).collect::<Vec<_>>();
@@ -38,8 +45,22 @@ pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usiz
     (private, ladder, plan)
 }
 
+/// Lowers the rows of a plan to what a time limit allows on the threads of this machine. What still takes too long is cut while it
+/// runs.
+fn shorten(plan: &mut SelectionPlan, seconds: f64, largest: RowSize) {
+    let iterations = plan.candidate.optimizer.max_iterations as u64;
+    let evaluations = (CANDIDATES * plan.n_folds.max(1) * iterations) as f64;
+    let work = 1e-6 * evaluations * largest.microseconds() * plan.n_rows as f64;
+    let share = SHARE_OF_LIMIT * seconds * rayon::current_num_threads() as f64 / work;
+    if share < 1.0 {
+        let shortened = |rows: usize| ((share * rows as f64) as usize).max(FEWEST_ROWS.min(rows));
+        plan.n_rows = shortened(plan.n_rows);
+        plan.compared_rows = shortened(plan.compared_rows).max(plan.n_rows);
+    }
+}
+
 /// Whether a table has many outputs without private latents.
-pub(super) fn is_wide(n_outputs: usize, private: bool) -> bool {
+pub(crate) fn is_wide(n_outputs: usize, private: bool) -> bool {
     !private && n_outputs > LADDER[LADDER.len() - 1]
 }
 

@@ -9,6 +9,7 @@ use catena::model::Lmc;
 
 use super::marginal::marginal_exponent;
 use crate::error::{FitError, MethodError};
+use crate::monitor::Reporter;
 use crate::options::{StructureOption, TransformChoice, TransformKind};
 use crate::power::{LARGEST_EXPONENT, PowerTransform};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, log_volume};
@@ -27,6 +28,8 @@ pub(super) struct PowerTask<'a> {
     pub(super) table: &'a Dataset,
     pub(super) units: InputUnits,
     pub(super) structure: StructureOption,
+    /// Ends searches.
+    pub(super) reporter: Option<&'a Reporter<'a>>,
 }
 
 /// The cells of one output.
@@ -83,6 +86,10 @@ pub(super) fn marginal_power(
 }
 
 impl PowerTask<'_> {
+    fn is_stopped(&self) -> bool {
+        self.reporter.is_some_and(|reporter| reporter.go_on().is_break())
+    }
+
     /// The table in the model's units under these transforms, and the units.
     pub(super) fn prepared(
         &self,
@@ -165,6 +172,9 @@ impl PowerTask<'_> {
         let limited = |step: f64| step.clamp(-STEPS.1, STEPS.1);
         let mut steps: Vec<f64> = gradient.iter().map(|slope| STEPS.0 * sign(*slope)).collect();
         for _ in 0..MOST_SWEEPS {
+            if self.is_stopped() {
+                break;
+            }
             let next: Vec<f64> =
                 point.iter().zip(&steps).map(|(x, step)| (x + step).clamp(0.0, LARGEST_EXPONENT)).collect();
             let taken: Vec<f64> = next.iter().zip(&point).map(|(next, x)| next - x).collect();
@@ -215,7 +225,7 @@ impl PowerTask<'_> {
         let mut powers: Vec<PowerTransform> = (0..counts.len()).map(|output| learned.power(output)).collect();
         for (output, &count) in counts.iter().enumerate().filter(|(output, _)| is_open(*output)) {
             let own = learned.power(output);
-            if own.exponent().is_none() {
+            if own.exponent().is_none() || self.is_stopped() {
                 continue;
             }
             let mut best = (own, value);
@@ -347,7 +357,7 @@ mod tests {
     #[test]
     fn the_criterion_is_the_dense_log_density_of_the_cells() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto };
+        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto, reporter: None };
         for (first, second) in [(0.3, 0.6), (1.0, 1.0), (1.7, 1.4)] {
             let found = task.value(&choice(first, second, false), &model).unwrap();
             let expected = dense(&table, first, second);
@@ -358,7 +368,7 @@ mod tests {
     #[test]
     fn the_gradient_is_that_of_central_differences() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto };
+        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto, reporter: None };
         for trend in [false, true] {
             for (first, second) in [(0.2, 0.7), (1.0, 1.3)] {
                 let (value, gradient) = task.gradient(&choice(first, second, trend), &model).unwrap();
@@ -383,7 +393,7 @@ mod tests {
     #[test]
     fn the_exponents_found_maximize_the_dense_log_density() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto };
+        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto, reporter: None };
         let (found, value) = task.maximized(choice(1.0, 1.0, false), &model).unwrap();
         let exponent = |output: usize| found.power(output).exponent().unwrap();
         let (first, second) = (exponent(0), exponent(1));

@@ -4,7 +4,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catena::data::Dataset;
-use catena::kernel::Kernel;
 use catena::learning::{Family, MultiStartSettings};
 use catena::model::Lmc;
 use rayon::prelude::*;
@@ -18,7 +17,7 @@ use crate::cost::{RowSize, SelectionPlan, TableSize, final_settings};
 use crate::error::FitError;
 use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};
 use crate::learn::LearningTask;
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::monitor::{Reporter, Stage, Step, Watch};
 use crate::options::{FitOptions, MeanChoice, TransformChoice, TransformKind};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
 use crate::scores::{Densities, HeldOutScores, Widening};
@@ -46,6 +45,33 @@ pub(crate) struct FamilyChoice {
     pub(crate) method_folds: Option<(HeldOutFolds, Vec<(Lmc, Preparation)>)>,
 }
 
+/// Shares of the time left that comparisons may take, if there is a limit.
+const SHARE_OF_SMOOTHNESS: f64 = 0.12;
+const SHARE_OF_CANDIDATES: f64 = 0.5;
+
+/// How much of the comparison was done.
+pub(super) struct TriedSoFar {
+    n_candidates: usize,
+    /// Candidates for which there was no time.
+    n_left_out: usize,
+    /// Folds on which candidates should be compared.
+    n_folds: usize,
+}
+
+impl TriedSoFar {
+    /// Says what was left out.
+    fn report_to(&self, watch: &Watch<'_>, folds: &[Fold]) {
+        let Self { n_candidates, n_left_out, n_folds } = *self;
+        if n_left_out > 0 {
+            let n_all = n_candidates + n_left_out;
+            watch.cut(format!("selection stopped after {n_candidates} of {n_all} candidates"));
+        }
+        if folds.len() < n_folds {
+            watch.cut(format!("models were compared on {} of {n_folds} folds", folds.len()));
+        }
+    }
+}
+
 /// The comparison of families on a sample of the table.
 pub(super) struct FamilySelection<'a> {
     /// Rows of the table, in the user's units.
@@ -63,6 +89,7 @@ pub(super) struct FamilySelection<'a> {
     /// The standard deviation of each output, in which errors are scored.
     scales: Vec<f64>,
     pub(super) reporter: Reporter<'a>,
+    pub(super) tried: TriedSoFar,
 }
 
 /// Decides what the options leave open.
@@ -70,13 +97,13 @@ pub(crate) fn choose(
     table: &Dataset,
     options: &FitOptions,
     units: InputUnits,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<FamilyChoice, FitError> {
     let plan = plan_for(TableSize::of(table), options).2;
     let n_rows = if table.inputs().dim() == 1 { plan.compared_rows } else { plan.n_rows };
     let sample = table.select_rows(&representative_rows(table, n_rows, options.seed))?;
     let positive = positive_outputs(table.observations());
-    choose_on((sample, Some(table)), table.n_rows(), positive, options, units, monitor)
+    choose_on((sample, Some(table)), table.n_rows(), positive, options, units, watch)
 }
 
 /// Decides what the options leave open for a table of `n_rows` rows by comparing families on a sample of it. Held-out cells have
@@ -88,7 +115,7 @@ pub(crate) fn choose_on(
     positive: Vec<bool>,
     options: &FitOptions,
     units: InputUnits,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<FamilyChoice, FitError> {
     let (private, ladder, mut plan) = plan_for(TableSize { n_rows, ..TableSize::of(&sample) }, options);
     let mut reasons = sample_reasons(&sample, n_rows, &plan, options);
@@ -102,17 +129,30 @@ pub(crate) fn choose_on(
         plan.n_folds = 0;
     }
     let scales = scales_of(&sample)?;
-    let reporter = Reporter::new(monitor, Stage::Smoothness, 0.0);
+    let reporter = Reporter::new(watch, Stage::Smoothness, 0.0);
     let kinds = options.transform_kinds(sample.observations().n_outputs())?;
+    reporter.end_within(SHARE_OF_SMOOTHNESS);
     let requested = requested_on(&sample, options, units, plan.smoothness, &reporter)?;
-    let selection =
-        FamilySelection { sample, positive, kinds, requested, options, units, plan, folds, scales, reporter };
+    let tried = TriedSoFar { n_candidates: 0, n_left_out: 0, n_folds: folds.len() };
+    let selection = FamilySelection {
+        sample,
+        positive,
+        kinds,
+        requested,
+        options,
+        units,
+        plan,
+        folds,
+        scales,
+        reporter,
+        tried,
+    };
     selection.run(&ladder, private, n_rows, reasons)
 }
 
 impl FamilySelection<'_> {
     fn run(
-        self,
+        mut self,
         ladder: &[usize],
         private: bool,
         n_rows: usize,
@@ -129,6 +169,7 @@ impl FamilySelection<'_> {
                 self.smoothness(window.as_ref().unwrap_or(&plain), ladder, private, state, &mut reasons)?
             }
         };
+        self.reporter.end_within(SHARE_OF_CANDIDATES);
         let candidate = |n_shared: usize, tied: bool, private: bool| {
             let private_kernel = private.then_some(kernels.private);
             let family = Family { n_shared, shared_kernel: kernels.shared, private_kernel, state, tied };
@@ -142,6 +183,7 @@ impl FamilySelection<'_> {
         }
         let mut trials: Vec<(FamilyCandidate, TrialResult)> = vec![];
         self.try_all(candidates, &mut trials)?;
+        self.reporter.watch.reach(Step::Variants, 0.0);
         let found = best(&trials, &self.gaps());
         let best = found.0.clone();
         let with_family = |family: Family| FamilyCandidate { family, ..best.clone() };
@@ -216,8 +258,11 @@ impl FamilySelection<'_> {
 
     /// Tries candidates on the first fold and the promising half of them on the others, in parallel. A fold learns from its own training cells alone: a start that had seen the
     /// held-out cells would favor candidates with many parameters.
+    ///
+    /// When the time of the stage is used, candidates that are not the first are left out, and so are folds on which not all could
+    /// be tried.
     pub(super) fn try_all(
-        &self,
+        &mut self,
         candidates: Vec<FamilyCandidate>,
         trials: &mut Vec<(FamilyCandidate, TrialResult)>,
     ) -> Result<(), FitError> {
@@ -225,11 +270,15 @@ impl FamilySelection<'_> {
             candidates.iter().map(|candidate| self.prepared(&candidate.transforms)).collect();
         let prepared = prepared?;
         let (done, count) = (AtomicUsize::new(0), candidates.len() * self.plan.n_folds.max(1) as usize);
-        let run = |jobs: Vec<(usize, Option<&Fold>)>| -> Result<Vec<TrialResult>, FitError> {
+        let is_needed = |at: usize| at == 0 && trials.is_empty();
+        let run = |jobs: Vec<(usize, Option<&Fold>)>, is_first: bool| -> Result<Vec<Option<TrialResult>>, FitError> {
             let job = |(at, fold): (usize, Option<&Fold>)| {
+                if self.reporter.is_stopped() && !(is_first && is_needed(at)) {
+                    return Ok(None);
+                }
                 let result = self.trial(&candidates[at], &prepared[at], fold);
                 self.report(Stage::Candidates, &done, count);
-                result
+                result.map(Some)
             };
             jobs.into_par_iter().map(job).collect()
         };
@@ -237,22 +286,46 @@ impl FamilySelection<'_> {
             0 => (None, &[][..]),
             _ => (self.folds.first(), self.folds.get(1..).unwrap_or_default()),
         };
-        let results = run((0..candidates.len()).map(|at| (at, first)).collect())?;
-        let kept = promising(&results);
-        let mut jobs: Vec<(usize, Option<&Fold>)> = vec![];
-        for fold in others {
-            jobs.extend(kept.iter().map(|&at| (at, Some(fold))));
-        }
-        let mut on_others = run(jobs)?.into_iter();
+        let results = run((0..candidates.len()).map(|at| (at, first)).collect(), true)?;
+        let tried: Vec<usize> = (0..results.len()).filter(|&at| results[at].is_some()).collect();
+        let results: Vec<TrialResult> = results.into_iter().flatten().collect();
+        let kept: Vec<usize> = promising(&results).into_iter().map(|place| tried[place]).collect();
         let mut by_candidate: Vec<Vec<TrialResult>> = candidates.iter().map(|_| vec![]).collect();
-        for _ in others {
-            for (&at, result) in kept.iter().zip(on_others.by_ref()) {
-                by_candidate[at].push(result);
+        let mut n_complete = 0;
+        // With a limit a fold is begun when the one before is complete, without one all are tried at once.
+        let at_once = if self.reporter.watch.has_limit() { 1 } else { others.len().max(1) };
+        for some in others.chunks(at_once) {
+            let mut jobs: Vec<(usize, Option<&Fold>)> = vec![];
+            for fold in some {
+                jobs.extend(kept.iter().map(|&at| (at, Some(fold))));
+            }
+            let mut on_others = run(jobs, false)?.into_iter();
+            for _ in some {
+                let on_fold: Vec<Option<TrialResult>> = on_others.by_ref().take(kept.len()).collect();
+                let Some(on_fold) = on_fold.into_iter().collect::<Option<Vec<_>>>() else { break };
+                kept.iter().zip(on_fold).for_each(|(&at, result)| by_candidate[at].push(result));
+                n_complete += 1;
             }
         }
+        self.tried.n_candidates += tried.len();
+        self.tried.n_left_out += candidates.len() - tried.len();
+        if n_complete < others.len() {
+            if !trials.is_empty() {
+                // Those that were tried before on more folds are still the choice.
+                self.tried.n_candidates -= tried.len();
+                self.tried.n_left_out += tried.len();
+                return Ok(());
+            }
+            self.folds.truncate(1 + n_complete);
+        }
         let folds = self.held_out_folds();
-        for ((candidate, first), others) in candidates.into_iter().zip(results).zip(by_candidate) {
-            trials.push((candidate, TrialResult::pooled(first, others).with_widening(&folds)));
+        let mut results = results.into_iter();
+        for (at, (candidate, others)) in candidates.into_iter().zip(by_candidate).enumerate() {
+            if tried.contains(&at)
+                && let Some(first) = results.next()
+            {
+                trials.push((candidate, TrialResult::pooled(first, others).with_widening(&folds)));
+            }
         }
         Ok(())
     }
@@ -274,7 +347,7 @@ impl FamilySelection<'_> {
         let window = self.window(table)?;
         let learning = window.as_ref().unwrap_or(table);
         let task = self.task(candidate, learning);
-        let learned = task.learn(learning, &|_| self.reporter.go_on())?;
+        let learned = task.learn_reported(learning, &self.reporter)?;
         let n_cells = learning.dataset.observations().n_observed() as f64;
         let parsimony = learned.log_evidence - 0.5 * task.n_free(learning)? as f64 * n_cells.ln();
         let Some(fold) = fold else {
@@ -304,6 +377,7 @@ impl FamilySelection<'_> {
         n_rows: usize,
         mut reasons: Vec<String>,
     ) -> Result<FamilyChoice, FitError> {
+        self.tried.report_to(self.reporter.watch, &self.folds);
         let (chosen, result) = best(&trials, &self.gaps());
         let (chosen, model) = (chosen.clone(), result.learned.model.clone());
         let units = Preparation::fitted(&self.sample, self.units, &chosen.transforms)?;
@@ -342,14 +416,7 @@ impl FamilySelection<'_> {
         });
         let family = chosen.family;
         let n_outputs = self.sample.observations().n_outputs();
-        let states = |kernel: Kernel| kernel.state_dim(family.state_of(kernel)).unwrap_or(1);
-        let own = family.private_kernel.map_or(0, |kernel| n_outputs * states(kernel));
-        let n_private = if family.private_kernel.is_some() { n_outputs } else { 0 };
-        let row = RowSize {
-            state_size: family.n_shared * states(family.shared_kernel) + own,
-            n_latents: family.n_shared + n_private,
-            n_outputs,
-        };
+        let row = RowSize::of(&family, n_outputs);
         let tried: Vec<CandidateSummary> = tried.collect();
         let trials = trials.into_iter().map(|(candidate, result)| FamilyTrial {
             name: candidate.name(self.options),
@@ -370,7 +437,7 @@ impl FamilySelection<'_> {
             settings: self.plan.candidate,
             multipliers: self.plan.candidate_multipliers,
         };
-        if has_held_out {
+        if has_held_out && self.reporter.watch.seconds_left() > 0.0 {
             held_out.extend(comparison.held_out_folds().simple_rules()?);
         }
         Ok(FamilyChoice {

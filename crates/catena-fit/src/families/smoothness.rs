@@ -44,7 +44,7 @@ impl FamilySelection<'_> {
                 let private_kernel = private.then_some(private_kernel);
                 let family = Family { n_shared, shared_kernel, private_kernel, state, tied: false };
                 let task = LearningTask::new(family, self.plan.smoothness, &table.statistics, self.options);
-                let learned = task.learn(table, &|_| self.reporter.go_on())?;
+                let learned = task.learn_reported(table, &self.reporter)?;
                 self.report(Stage::Smoothness, &done, pairs.len());
                 Ok(learned)
             })

@@ -11,6 +11,7 @@ mod sums;
 mod text;
 mod time;
 mod warnings;
+mod work;
 
 pub use compared::FitComparison;
 pub(crate) use describe::{Description, SelectionReport, summarize};
@@ -23,3 +24,4 @@ pub use summary::{HeldOut, LatentSummary, MemberSummary, OutputSummary, Summary}
 pub use sums::{ComponentSummary, SumSummary};
 pub(crate) use time::time_model;
 pub(crate) use warnings::range_warnings;
+

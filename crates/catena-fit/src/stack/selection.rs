@@ -1,6 +1,9 @@
 //! Chooses the members of a pool and their exponents on held-out cells.
 
+use std::time::Instant;
+
 use catena::data::Dataset;
+use catena::model::Lmc;
 
 use super::member::{Combination, Member, MemberKind, PoolComponent};
 use super::pool::{Pool, Split, single_widening};
@@ -12,11 +15,16 @@ use crate::error::FitError;
 use crate::families::{Comparison, FamilyTrial};
 use crate::folds::Fold;
 use crate::learn::LearningTask;
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::methods::{InTime, Known};
+use crate::monitor::{Reporter, Stage, Step, Watch};
 use crate::options::{CombineChoice, FitOptions, MethodChoice, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled};
 use crate::scores::{Densities, HeldOutScores, MixtureDensities, Scores, mean_with_error};
 
+/// The share of the time left in which regressions are tried, if there is a limit.
+const SHARE_OF_REGRESSIONS: f64 = 0.3;
+/// A regression whose prediction of the whole table takes more than this share of the time left is no member.
+const MOST_OF_MEMBER: f64 = 0.1;
 /// A pool must be better than the best single model by this many nats per cell.
 const WORTHWHILE: f64 = 0.02;
 /// Iterations with which a member continues on the whole table if it was learned from some of its rows.
@@ -43,7 +51,8 @@ struct Candidate<'a> {
 
 enum Source<'a> {
     Family(&'a FamilyTrial),
-    Rows(RowRegression),
+    /// A regression, with the seconds for a prediction of the whole table.
+    Rows(RowRegression, f64),
 }
 
 impl Candidate<'_> {
@@ -59,7 +68,7 @@ pub(crate) fn stacked(
     comparison: &Comparison,
     options: &FitOptions,
     units: InputUnits,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<Option<Stacked>, FitError> {
     let is_open = options.combine == CombineChoice::Auto
         && options.method == MethodChoice::Auto
@@ -76,7 +85,13 @@ pub(crate) fn stacked(
     if !is_open || cells.is_empty() || best.densities.len() != cells.len() || !best.densities.is_finite() {
         return Ok(None);
     }
-    let reporter = Reporter::new(monitor, Stage::Candidates, 1.0);
+    let reporter = Reporter::new(watch, Stage::Candidates, 1.0);
+    reporter.end_within(SHARE_OF_REGRESSIONS);
+    watch.reach(Step::Regressions, 0.0);
+    if reporter.is_stopped() {
+        watch.cut("no pool was tried".to_owned());
+        return Ok(None);
+    }
     let n_gaps = gaps.iter().max().map_or(0, |last| last + 1);
     let sizes = comparison.folds.iter().map(|fold| fold.held_out.len()).collect();
     let split = Split { sizes, n_gaps };
@@ -98,7 +113,7 @@ pub(crate) fn stacked(
     let n_members = pool.exponents.iter().filter(|exponent| **exponent > 0.0).count();
     let is_best = |candidate: &Candidate<'_>| match candidate.source {
         Source::Family(trial) => std::ptr::eq(trial, best),
-        Source::Rows(_) => false,
+        Source::Rows(..) => false,
     };
     // The best single model as the only member stays a single model.
     let is_single = n_members == 1 && candidates.first().is_some_and(is_best);
@@ -109,7 +124,7 @@ pub(crate) fn stacked(
     let heaviest =
         candidates.iter().zip(&pool.shares).filter_map(|(candidate, share)| match candidate.source {
             Source::Family(trial) => Some((*share, trial)),
-            Source::Rows(_) => None,
+            Source::Rows(..) => None,
         });
     // A pool of regressions has one family with exponent 0, for inputs between the rows.
     let best = heaviest.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(best, |(_, trial)| trial);
@@ -121,14 +136,26 @@ pub(crate) fn stacked(
     };
     let components = pool.scales.iter().map(component).collect();
     let (mut members, mut alone) = (vec![], vec![]);
+    for candidate in &candidates {
+        if let Source::Rows(_, seconds) = candidate.source {
+            watch.reserve(seconds);
+        }
+    }
+    // The best model is learned after the members.
+    let mut n_models = candidates.iter().filter(|candidate| candidate.is_family()).count();
     for (candidate, &weight) in candidates.into_iter().zip(&pool.shares) {
         let widening = single_widening(&candidate.densities, n_gaps);
         let single = MixtureDensities(vec![(1.0, widening, &candidate.densities)]);
         alone.push((widening, single.scores(&cells, &comparison.scales).scores));
         let kind = match candidate.source {
             Source::Family(trial) if std::ptr::eq(trial, best) => MemberKind::Best,
-            Source::Family(trial) => model_member(table, comparison, trial, (options, units), &reporter)?,
-            Source::Rows(regression) => MemberKind::Rows(regression),
+            Source::Family(trial) => {
+                reporter.end_within(1.0 / n_models.max(1) as f64);
+                watch.reach(Step::Members, 1.0 / n_models.max(1) as f64);
+                n_models -= 1;
+                model_member(table, comparison, trial, (options, units), &reporter)?
+            }
+            Source::Rows(regression, _) => MemberKind::Rows(regression),
         };
         members.push(Member { name: candidate.name, weight, kind });
     }
@@ -247,15 +274,21 @@ fn model_member(
 ) -> Result<MemberKind, FitError> {
     let preparation = Preparation::fitted(table, units, &trial.transforms)?;
     let prepared = PreparedTable::of(table, &preparation, options)?;
-    let (settings, starts, multipliers) = if comparison.n_learning < table.n_rows() {
+    let known = || -> Result<Lmc, FitError> {
         let of_sample = Preparation::fitted(&comparison.sample, units, &trial.transforms)?;
-        (limits(CONTINUED, CONTINUED), vec![rescaled(&trial.model, &of_sample, &preparation)?], &[][..])
+        Ok(rescaled(&trial.model, &of_sample, &preparation)?)
+    };
+    let (settings, starts, multipliers) = if comparison.n_learning < table.n_rows() {
+        (limits(CONTINUED, CONTINUED), vec![known()?], &[][..])
     } else {
         (comparison.settings, vec![], comparison.multipliers)
     };
     let task = LearningTask::new(trial.family, settings, &prepared.statistics, options)
         .with_starts(starts, multipliers);
-    let learned = task.learn(&prepared, &|_| reporter.go_on())?;
+    let known = known().ok().map(|model| Known { model, n_rows: comparison.n_learning });
+    let in_time = InTime { task: &task, table: &prepared, known, options, reporter };
+    let (learned, cut) = in_time.learn(&|_| reporter.go_on())?;
+    cut.into_iter().for_each(|cut| reporter.watch.cut(format!("{}: {cut}", trial.name)));
     Ok(MemberKind::Model { preparation, model: learned.model })
 }
 
@@ -283,14 +316,29 @@ fn row_regressions<'a>(
     let mut found = vec![];
     let half_gap = half_gap(&prepared.dataset, &comparison.folds);
     let periods = seasons(&prepared.dataset).unwrap_or_default();
-    for (rule, kinds) in RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods) {
+    let rules = RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods);
+    let n_rules = rules.len();
+    for (number, (rule, kinds)) in rules.into_iter().enumerate() {
+        reporter.watch.reach(Step::Regressions, number as f64 / n_rules as f64);
+        let begin = Instant::now();
         if reporter.go_on().is_break() {
+            reporter.watch.cut(format!("{number} of {n_rules} regressions were tried"));
             break;
         }
         let Ok(centers) = rule.predict(&prepared.dataset) else { continue };
+        // As a member it predicts the whole table, which also takes time.
+        let seconds = begin.elapsed().as_secs_f64() * n_rows as f64 / prepared.dataset.n_rows() as f64;
+        let of_all = begin.elapsed().as_secs_f64() * (1 + folds.len()) as f64;
+        if seconds > MOST_OF_MEMBER * reporter.watch.seconds_left() || of_all > reporter.seconds_left() {
+            reporter.watch.cut(format!("{number} of {n_rules} regressions were tried"));
+            break;
+        }
         let of_folds: Result<Vec<_>, _> = folds.iter().map(|fold| rule.predict(&fold.dataset)).collect();
         let Ok(of_folds) = of_folds else { continue };
         for &kind in kinds {
+            if reporter.go_on().is_break() {
+                break;
+            }
             let regression = RowRegression::learn((rule, kind), &centers, (&preparation, &prepared.dataset));
             let mut densities = Densities::default();
             for ((fold, training), centers) in comparison.folds.iter().zip(&folds).zip(&of_folds) {
@@ -298,7 +346,7 @@ fn row_regressions<'a>(
                     densities.extend(Densities::at(&predictive, &fold.held_out));
                 }
             }
-            found.push(Candidate { name: rule.name(kind), densities, source: Source::Rows(regression) });
+            found.push(Candidate { name: rule.name(kind), densities, source: Source::Rows(regression, seconds) });
         }
     }
     Ok(found)
