@@ -146,6 +146,11 @@ impl<'a> Watch<'a> {
         locked(&self.course).planned.map_or(0.0, |planned| planned.0[step as usize])
     }
 
+    /// The seconds since the begin of the fit.
+    pub(crate) fn elapsed(&self) -> f64 {
+        self.begin.elapsed().as_secs_f64()
+    }
+
     /// Keeps more seconds for the steps after learning.
     pub(crate) fn reserve(&self, seconds: f64) {
         *locked(&self.reserve) += seconds;
@@ -363,7 +368,9 @@ mod tests {
         let watch = Watch::new(&monitor, None);
         let reporter = Reporter::new(&watch, Stage::Candidates, 0.0);
         reporter.end_within(0.0);
-        assert!(!reporter.is_stopped() && watch.seconds_left() == f64::INFINITY && reporter.go_on().is_continue());
+        assert!(
+            !reporter.is_stopped() && watch.seconds_left() == f64::INFINITY && reporter.go_on().is_continue()
+        );
         assert_eq!(watch.warning(), None);
     }
 
@@ -379,7 +386,9 @@ mod tests {
         watch.reserve(900.0);
         assert!((50.0..=100.0).contains(&watch.seconds_left()));
         watch.cut("selection stopped after 2 of 9 candidates".to_owned());
-        assert!(watch.warning().unwrap().starts_with("time limit: selection stopped after 2 of 9 candidates; "));
+        assert!(
+            watch.warning().unwrap().starts_with("time limit: selection stopped after 2 of 9 candidates; ")
+        );
     }
 
     #[test]

@@ -110,7 +110,10 @@ fn relearn(
     let known = earlier[0].clone();
     let task = task.with_starts(earlier, multipliers);
     let mut decisions = vec![];
-    let known = options.method.is_message_passing().then(|| Known { model: known, n_rows: learning_table.dataset.n_rows() });
+    let known = options
+        .method
+        .is_message_passing()
+        .then(|| Known { model: known, n_rows: learning_table.dataset.n_rows() });
     let learned = learn(&learning_table, &task, known, (options, selected), watch, &mut decisions)?;
     let from = if learned.start == 0 { "the previous parameters" } else { "a start derived from the table" };
     decisions.push(format!("same kind of model as before; learned again from {from}"));

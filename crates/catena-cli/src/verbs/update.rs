@@ -92,12 +92,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     };
     let updated = if *relearn {
         let length_text = about.length_writer();
-        let options = FitOptions {
-            budget: *budget,
-            time_limit: *time_limit,
-            length_text,
-            ..FitOptions::default()
-        };
+        let options =
+            FitOptions { budget: *budget, time_limit: *time_limit, length_text, ..FitOptions::default() };
         let cells = fit.table().observations().n_observed() + more.observations().n_observed();
         watched(Some(cells), console, |monitor| fit.relearned(&more, &options, monitor))
     } else {

@@ -1,5 +1,7 @@
 //! Which numbers of latents are tried, on how many rows and folds.
 
+use std::time::Duration;
+
 use catena::data::Dataset;
 
 use crate::cost::{FEWEST_ROWS, RowSize, SelectionPlan, TableSize};
@@ -7,6 +9,8 @@ use crate::options::FitOptions;
 
 /// Candidates of the usual size in a comparison.
 const CANDIDATES: u64 = 10;
+/// Evaluations of the largest candidate for the choice of the smoothness and a few candidates.
+const FEWEST_EVALUATIONS: f64 = 40.0;
 /// The share of a time limit for which their work is planned.
 const SHARE_OF_LIMIT: f64 = 0.4;
 /// Numbers of shared latents that are tried, besides private ones or in narrow tables.
@@ -21,21 +25,29 @@ pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
 
 /// Whether private latents are tried, the numbers of shared latents, and the plan of the comparison.
 pub(crate) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
-    let TableSize { n_rows, n_inputs, n_outputs } = size;
-    let private = options.tries_private(n_outputs);
+    let TableSize { n_rows, n_outputs, .. } = size;
+    let mut private = options.tries_private(n_outputs);
     let mut ladder = ladder(n_outputs, private, options.latents);
-    let most = ladder.iter().copied().max().unwrap_or(1);
-    let n_latents = most + if private { n_outputs } else { 0 };
-    // Along a line most private latents turn out rough, with one state; shared ones of wide tables smooth, with two.
-    let state_size = match n_inputs {
-        1 if is_wide(n_outputs, private) => 2 * n_latents,
-        1 => n_latents + n_latents / 4,
-        _ => n_latents,
-    };
-    let largest = RowSize { state_size, n_latents, n_outputs };
+    let most = |ladder: &[usize]| ladder.iter().copied().max().unwrap_or(1);
+    if let Some(limit) = options.time_limit {
+        // If a table is too wide for a limit, the families with the smallest states are compared.
+        let is_affordable = |n_shared: usize, private: bool| {
+            let row = row_of(n_shared, private, size);
+            let rows = FEWEST_ROWS.min(n_rows) as f64;
+            1e-6 * FEWEST_EVALUATIONS * rows * row.microseconds() < core_seconds(limit)
+        };
+        if private && options.private.is_none() && !is_affordable(most(&ladder), true) {
+            private = false;
+            ladder = self::ladder(n_outputs, private, options.latents);
+        }
+        while ladder.len() > 1 && !is_affordable(most(&ladder), private) {
+            ladder.pop();
+        }
+    }
+    let largest = row_of(most(&ladder), private, size);
     let mut plan = SelectionPlan::new(options.budget, n_rows, largest);
     if let Some(limit) = options.time_limit {
-        shorten(&mut plan, limit.as_secs_f64(), largest);
+        shorten(&mut plan, core_seconds(limit), largest);
     }
     if plan.is_reduced {
         // Every second number, including the largest.
@@ -45,15 +57,33 @@ pub(crate) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usiz
     (private, ladder, plan)
 }
 
-/// Lowers the rows of a plan to what a time limit allows on the threads of this machine. What still takes too long is cut while it
-/// runs.
+/// The size of a row with this many shared latents, before kernels are chosen.
+fn row_of(n_shared: usize, private: bool, size: TableSize) -> RowSize {
+    let TableSize { n_inputs, n_outputs, .. } = size;
+    let n_latents = n_shared + if private { n_outputs } else { 0 };
+    // Along a line most private latents turn out rough, with one state; shared ones of wide tables smooth, with two.
+    let state_size = match n_inputs {
+        1 if is_wide(n_outputs, private) => 2 * n_latents,
+        1 => n_latents + n_latents / 4,
+        _ => n_latents,
+    };
+    RowSize { state_size, n_latents, n_outputs }
+}
+
+/// Seconds of one core that a comparison may take under a time limit, on the threads of this machine.
+fn core_seconds(limit: Duration) -> f64 {
+    SHARE_OF_LIMIT * limit.as_secs_f64() * rayon::current_num_threads() as f64
+}
+
+/// Lowers the rows and starts of a plan to what takes these seconds. What still takes longer is cut while it runs.
 fn shorten(plan: &mut SelectionPlan, seconds: f64, largest: RowSize) {
     let iterations = plan.candidate.optimizer.max_iterations as u64;
     let evaluations = (CANDIDATES * plan.n_folds.max(1) * iterations) as f64;
     let work = 1e-6 * evaluations * largest.microseconds() * plan.n_rows as f64;
-    let share = SHARE_OF_LIMIT * seconds * rayon::current_num_threads() as f64 / work;
+    let share = seconds / work;
     if share < 1.0 {
         let shortened = |rows: usize| ((share * rows as f64) as usize).max(FEWEST_ROWS.min(rows));
+        plan.candidate_multipliers = &[1.0];
         plan.n_rows = shortened(plan.n_rows);
         plan.compared_rows = shortened(plan.compared_rows).max(plan.n_rows);
     }

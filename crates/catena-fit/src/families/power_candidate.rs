@@ -73,7 +73,8 @@ impl FamilySelection<'_> {
             return Ok(None);
         }
         let reporter = Some(&self.reporter);
-        let task = PowerTask { table: &table, units: self.units, structure: self.options.structure, reporter };
+        let task =
+            PowerTask { table: &table, units: self.units, structure: self.options.structure, reporter };
         let prepared = task.prepared(&start)?.1;
         let learned = self.task(best, &prepared).learn_reported(&prepared, &self.reporter)?;
         let (found, value) = task.maximized(start, &learned.model)?;

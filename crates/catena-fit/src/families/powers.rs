@@ -357,7 +357,12 @@ mod tests {
     #[test]
     fn the_criterion_is_the_dense_log_density_of_the_cells() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto, reporter: None };
+        let task = PowerTask {
+            table: &table,
+            units: InputUnits::Scaled,
+            structure: StructureOption::Auto,
+            reporter: None,
+        };
         for (first, second) in [(0.3, 0.6), (1.0, 1.0), (1.7, 1.4)] {
             let found = task.value(&choice(first, second, false), &model).unwrap();
             let expected = dense(&table, first, second);
@@ -368,7 +373,12 @@ mod tests {
     #[test]
     fn the_gradient_is_that_of_central_differences() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto, reporter: None };
+        let task = PowerTask {
+            table: &table,
+            units: InputUnits::Scaled,
+            structure: StructureOption::Auto,
+            reporter: None,
+        };
         for trend in [false, true] {
             for (first, second) in [(0.2, 0.7), (1.0, 1.3)] {
                 let (value, gradient) = task.gradient(&choice(first, second, trend), &model).unwrap();
@@ -393,7 +403,12 @@ mod tests {
     #[test]
     fn the_exponents_found_maximize_the_dense_log_density() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto, reporter: None };
+        let task = PowerTask {
+            table: &table,
+            units: InputUnits::Scaled,
+            structure: StructureOption::Auto,
+            reporter: None,
+        };
         let (found, value) = task.maximized(choice(1.0, 1.0, false), &model).unwrap();
         let exponent = |output: usize| found.power(output).exponent().unwrap();
         let (first, second) = (exponent(0), exponent(1));

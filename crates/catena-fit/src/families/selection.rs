@@ -271,7 +271,9 @@ impl FamilySelection<'_> {
         let prepared = prepared?;
         let (done, count) = (AtomicUsize::new(0), candidates.len() * self.plan.n_folds.max(1) as usize);
         let is_needed = |at: usize| at == 0 && trials.is_empty();
-        let run = |jobs: Vec<(usize, Option<&Fold>)>, is_first: bool| -> Result<Vec<Option<TrialResult>>, FitError> {
+        let run = |jobs: Vec<(usize, Option<&Fold>)>,
+                   is_first: bool|
+         -> Result<Vec<Option<TrialResult>>, FitError> {
             let job = |(at, fold): (usize, Option<&Fold>)| {
                 if self.reporter.is_stopped() && !(is_first && is_needed(at)) {
                     return Ok(None);

@@ -24,4 +24,3 @@ pub use summary::{HeldOut, LatentSummary, MemberSummary, OutputSummary, Summary}
 pub use sums::{ComponentSummary, SumSummary};
 pub(crate) use time::time_model;
 pub(crate) use warnings::range_warnings;
-

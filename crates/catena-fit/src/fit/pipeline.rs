@@ -23,6 +23,7 @@ use crate::stack::{Combination, Member, stacked};
 /// With a limit, this share of it is kept for the steps after learning beyond the work that is planned for them, up to some seconds.
 const LAST_SHARE: f64 = 0.05;
 const MOST_KEPT: f64 = 100.0;
+const READ_AGAIN: f64 = 4.0;
 
 /// Chooses, learns and conditions a model on a table in the user's units. Everything the options leave open is decided from
 /// the data; [`Fit::summary`] lists the decisions and their reasons.
@@ -75,6 +76,8 @@ fn chosen(
         return Err(FitError::NoLatents { requested: 0 });
     }
     let (distinct, n_copies) = without_copies(table)?;
+    // The steps after learning read the whole table a few times more.
+    watch.reserve(READ_AGAIN * watch.elapsed());
     let mut choice = choose(&distinct, options, units, watch)?;
     let selected = select_method(&distinct, &mut choice, options, units, watch)?;
     let is_selected = selected.is_some();

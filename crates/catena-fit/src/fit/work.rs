@@ -12,19 +12,23 @@ use crate::cost::{
 };
 use crate::families::{is_wide, plan_for};
 use crate::monitor::{Step, StepWork};
-use crate::options::{Budget, CombineChoice, FitOptions, MOST_WITH_OWN_SEASONS, MethodChoice, StructureOption};
+use crate::options::{
+    Budget, CombineChoice, FitOptions, MOST_WITH_OWN_SEASONS, MethodChoice, StructureOption,
+};
 use crate::size::FitSize;
 
 /// Evaluations of the log evidence per iteration of an optimization.
 const EVALUATIONS: f64 = 1.3;
 /// The share of their iterations that optimizations take before they converge.
-const TAKEN: f64 = 0.9;
+const TAKEN: f64 = 0.8;
 /// A prediction of all rows in evaluations with gradient.
 const PREDICTION: f64 = 0.6;
 /// Model members of a pool beside the one that is learned at the end.
 const MEMBERS: f64 = 1.0;
 /// Iterations with which a member continues on a table of which the comparison had a part.
 const CONTINUED: f64 = 12.0;
+/// Microseconds for the factors of the correlation of the outputs, from which a model starts, over the cube of their number.
+const START: f64 = 0.08;
 /// Microseconds per cell to read a table into its units and structure, once.
 const PREPARATION: f64 = 0.15;
 
@@ -79,7 +83,8 @@ fn of_kernels(table: TableSize, options: &FitOptions, posterior: f64) -> StepWor
         None if is_line => StateKind::Derivative,
         None => StateKind::Value,
     };
-    let microseconds = |n_shared: usize, private: bool| row_of(n_shared, private, state, n_outputs).microseconds();
+    let microseconds =
+        |n_shared: usize, private: bool| row_of(n_shared, private, state, n_outputs).microseconds();
     let learning_rows = plan.n_rows.min(n_rows) as f64;
     let compared_rows = plan.compared_rows.min(n_rows) as f64;
     let seconds = |iterations: usize, rows: f64, per_row: f64| {
@@ -98,9 +103,11 @@ fn of_kernels(table: TableSize, options: &FitOptions, posterior: f64) -> StepWor
     let n_folds = plan.n_folds.max(1) as f64;
     let iterations = plan.candidate.optimizer.max_iterations;
     let n_starts = plan.candidate_multipliers.len() as f64;
+    let start = 1e-6 * START * (n_outputs as f64).powi(3);
     let trial = |n_shared: usize, private: bool| {
         let per_row = microseconds(n_shared, private);
-        n_starts * seconds(iterations, learning_rows, per_row) + 1e-6 * PREDICTION * compared_rows * per_row
+        let prediction = 1e-6 * PREDICTION * compared_rows * per_row;
+        n_starts * seconds(iterations, learning_rows, per_row) + prediction + start
     };
     let mut first: Vec<f64> = ladder.iter().map(|&count| trial(count, private)).collect();
     if options.latents.is_none() && (2..=16).contains(&n_outputs) {
@@ -186,9 +193,8 @@ fn of_time_model(table: TableSize, options: &FitOptions, posterior: f64) -> Step
     let outputs = n_outputs as f64;
     // A level, an oscillator and the harmonics of a season.
     let single = RowSize { state_size: 9, n_latents: 2, n_outputs: 1 }.microseconds();
-    let of_single = |iterations: usize| {
-        2.0 * 1e-6 * rows * outputs * single * EVALUATIONS * TAKEN * iterations as f64
-    };
+    let of_single =
+        |iterations: usize| 2.0 * 1e-6 * rows * outputs * single * EVALUATIONS * TAKEN * iterations as f64;
     let n_scores = match options.budget {
         Budget::Quick => 2.0,
         Budget::Default => 5.0,

@@ -51,7 +51,9 @@ impl InTime<'_> {
         let from_known = |known: &Known| task.clone().with_starts(vec![known.model.clone()], &[]);
         if n_evaluations >= WORTHWHILE {
             let task = match &known {
-                Some(known) if n_starts > 1.0 && n_evaluations < OF_EACH_START * n_starts => &from_known(known),
+                Some(known) if n_starts > 1.0 && n_evaluations < OF_EACH_START * n_starts => {
+                    &from_known(known)
+                }
                 _ => task,
             };
             let learned = watched(task, table, reporter, monitor)?;
@@ -70,7 +72,8 @@ impl InTime<'_> {
             Some(known) if affordable < 2 * known.n_rows || left <= 0.0 => {
                 let cut = match known.n_rows < n_rows {
                     true => format!("parameters are those learned from {} of {n_rows} rows", known.n_rows),
-                    false => "parameters are those of the comparison, without learning from the whole table".to_owned(),
+                    false => "parameters are those of the comparison, without learning from the whole table"
+                        .to_owned(),
                 };
                 return Ok((unchanged(known.model), Some(cut)));
             }

@@ -194,10 +194,11 @@ impl Outline {
                 let reporter = Reporter::new(&watch, Stage::Learning, 0.0);
                 let limit = choice.settings.optimizer.max_iterations;
                 let pace = Pace::new(&reporter, 0.0);
-                let learned = task.learn_by(&statistics, || &moments, &|| FromParts(evidence), &|progress| {
-                    reporter.learning(progress, limit)?;
-                    pace.step(progress)
-                })?;
+                let learned =
+                    task.learn_by(&statistics, || &moments, &|| FromParts(evidence), &|progress| {
+                        reporter.learning(progress, limit)?;
+                        pace.step(progress)
+                    })?;
                 let decisions = reasons.into_iter().chain(copies_reason(census.n_copies)).collect();
                 let report = SelectionReport { tried, decisions, held_out, members: vec![] };
                 (learned.model.clone(), Some(learned), report)

@@ -346,7 +346,11 @@ fn row_regressions<'a>(
                     densities.extend(Densities::at(&predictive, &fold.held_out));
                 }
             }
-            found.push(Candidate { name: rule.name(kind), densities, source: Source::Rows(regression, seconds) });
+            found.push(Candidate {
+                name: rule.name(kind),
+                densities,
+                source: Source::Rows(regression, seconds),
+            });
         }
     }
     Ok(found)
