@@ -1,5 +1,6 @@
 """Threads, signals, forks and imports."""
 
+import datetime
 import multiprocessing
 import os
 import pickle
@@ -49,6 +50,17 @@ def test_ctrl_c_keeps_the_best_so_far():
     assert time.monotonic() - begin < 30
     assert np.isfinite(gp.predict(X[:5])).all()
     assert any("interrupted" in warning for warning in gp.warnings_)
+
+
+@pytest.mark.parametrize("limit", [1, "1s", datetime.timedelta(seconds=1)])
+def test_a_time_limit_ends_a_fit(limit):
+    X, Y = large(20_000)
+    begin = time.monotonic()
+    gp = catena.MultiOutputGP(budget="thorough", time_limit=limit).fit(X, Y)
+    # Without the limit it takes minutes; other programs may run.
+    assert time.monotonic() - begin < 15
+    assert np.isfinite(gp.predict(X[:5])).all()
+    assert any(warning.startswith("time limit: ") for warning in gp.warnings_)
 
 
 def test_other_python_threads_run_during_a_sweep():

@@ -27,6 +27,8 @@ const PREDICTION: f64 = 0.6;
 const MEMBERS: f64 = 1.0;
 /// Iterations with which a member continues on a table of which the comparison had a part.
 const CONTINUED: f64 = 12.0;
+/// Microseconds of a row of a single output under a sum of components, with the share of its iterations that it takes.
+const OF_SINGLE: f64 = 0.15;
 /// Microseconds for the factors of the correlation of the outputs, from which a model starts, over the cube of their number.
 const START: f64 = 0.08;
 /// Microseconds per cell to read a table into its units and structure, once.
@@ -191,20 +193,19 @@ fn of_time_model(table: TableSize, options: &FitOptions, posterior: f64) -> Step
     let plan = TimePlan::new(options.budget, n_outputs);
     let rows = plan.n_rows.min(n_rows) as f64;
     let outputs = n_outputs as f64;
-    // A level, an oscillator and the harmonics of a season.
-    let single = RowSize { state_size: 9, n_latents: 2, n_outputs: 1 }.microseconds();
     let of_single =
-        |iterations: usize| 2.0 * 1e-6 * rows * outputs * single * EVALUATIONS * TAKEN * iterations as f64;
+        |iterations: usize| 2.0 * 1e-6 * rows * outputs * OF_SINGLE * EVALUATIONS * iterations as f64;
     let n_scores = match options.budget {
         Budget::Quick => 2.0,
-        Budget::Default => 5.0,
-        Budget::Thorough => 7.0,
+        Budget::Default => 3.0,
+        Budget::Thorough => 5.0,
     };
     let candidates = n_scores * of_single(plan.comparison.optimizer.max_iterations)
         + 2.0 * of_single(plan.single.optimizer.max_iterations);
+    // A level and an oscillator, and often the harmonics of a season.
     let state_size = match n_outputs <= MOST_WITH_OWN_SEASONS {
-        true => 9 * n_outputs,
-        false => 3 * n_outputs + 12,
+        true => 5 * n_outputs,
+        false => 3 * n_outputs + 8,
     };
     let joint = RowSize { state_size, n_latents: state_size, n_outputs }.microseconds();
     let learning = 1e-6 * rows * joint * EVALUATIONS * plan.joint_iterations as f64;

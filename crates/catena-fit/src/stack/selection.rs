@@ -1,7 +1,5 @@
 //! Chooses the members of a pool and their exponents on held-out cells.
 
-use std::time::Instant;
-
 use catena::data::Dataset;
 use catena::model::Lmc;
 
@@ -315,20 +313,21 @@ fn row_regressions<'a>(
     let folds = folds?;
     let mut found = vec![];
     let half_gap = half_gap(&prepared.dataset, &comparison.folds);
-    let periods = seasons(&prepared.dataset).unwrap_or_default();
+    let periods = seasons(&prepared.dataset, &|| reporter.go_on()).unwrap_or_default();
     let rules = RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods);
     let n_rules = rules.len();
     for (number, (rule, kinds)) in rules.into_iter().enumerate() {
         reporter.watch.reach(Step::Regressions, number as f64 / n_rules as f64);
-        let begin = Instant::now();
+        let begin = reporter.watch.elapsed();
+        let taken = || reporter.watch.elapsed() - begin;
         if reporter.go_on().is_break() {
             reporter.watch.cut(format!("{number} of {n_rules} regressions were tried"));
             break;
         }
         let Ok(centers) = rule.predict(&prepared.dataset) else { continue };
         // As a member it predicts the whole table, which also takes time.
-        let seconds = begin.elapsed().as_secs_f64() * n_rows as f64 / prepared.dataset.n_rows() as f64;
-        let of_all = begin.elapsed().as_secs_f64() * (1 + folds.len()) as f64;
+        let seconds = taken() * n_rows as f64 / prepared.dataset.n_rows() as f64;
+        let of_all = taken() * (1 + folds.len()) as f64;
         if seconds > MOST_OF_MEMBER * reporter.watch.seconds_left() || of_all > reporter.seconds_left() {
             reporter.watch.cut(format!("{number} of {n_rules} regressions were tried"));
             break;

@@ -202,7 +202,7 @@ impl<'a> SumComparison<'a> {
         reasons: &mut Vec<String>,
     ) -> Result<TimeSpec, FitError> {
         let mut lowest = self.score(&spec)?;
-        for period in periodogram::strong_periods(&self.table.dataset) {
+        for period in periodogram::strong_periods(&self.table.dataset, &|| self.reporter.go_on()) {
             if self.reporter.is_stopped() {
                 break;
             }
