@@ -47,7 +47,7 @@ pub(crate) struct FamilyChoice {
 
 /// Shares of the time left that comparisons may take, if there is a limit.
 const SHARE_OF_SMOOTHNESS: f64 = 0.12;
-const SHARE_OF_CANDIDATES: f64 = 0.5;
+const SHARE_OF_CANDIDATES: f64 = 0.45;
 
 /// How much of the comparison was done.
 pub(super) struct TriedSoFar {

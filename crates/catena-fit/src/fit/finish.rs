@@ -83,6 +83,7 @@ pub(crate) fn finish(
         summary,
         combination,
     };
+    watch.reach(Step::Posterior, 1.0);
     watch.announce(Stage::Posterior, 1.0);
     Fit::new(parts, dataset, posterior)
 }

@@ -20,9 +20,9 @@ use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled};
 use crate::scores::{Densities, HeldOutScores, MixtureDensities, Scores, mean_with_error};
 
 /// The share of the time left in which regressions are tried, if there is a limit.
-const SHARE_OF_REGRESSIONS: f64 = 0.3;
+const SHARE_OF_REGRESSIONS: f64 = 0.5;
 /// A regression whose prediction of the whole table takes more than this share of the time left is no member.
-const MOST_OF_MEMBER: f64 = 0.1;
+const MOST_OF_MEMBER: f64 = 0.2;
 /// A pool must be better than the best single model by this many nats per cell.
 const WORTHWHILE: f64 = 0.02;
 /// Iterations with which a member continues on the whole table if it was learned from some of its rows.
@@ -133,7 +133,7 @@ pub(crate) fn stacked(
         PoolComponent { weight: *weight, at_rows: scaled(&pool.exponents), elsewhere: scaled(&elsewhere) }
     };
     let components = pool.scales.iter().map(component).collect();
-    let (mut members, mut alone) = (vec![], vec![]);
+    let (mut members, mut alone, mut n_cut) = (vec![], vec![], 0);
     for candidate in &candidates {
         if let Source::Rows(_, seconds) = candidate.source {
             watch.reserve(seconds);
@@ -151,11 +151,17 @@ pub(crate) fn stacked(
                 reporter.end_within(1.0 / n_models.max(1) as f64);
                 watch.reach(Step::Members, 1.0 / n_models.max(1) as f64);
                 n_models -= 1;
-                model_member(table, comparison, trial, (options, units), &reporter)?
+                let (member, is_cut) = model_member(table, comparison, trial, (options, units), &reporter)?;
+                n_cut += usize::from(is_cut);
+                member
             }
             Source::Rows(regression, _) => MemberKind::Rows(regression),
         };
         members.push(Member { name: candidate.name, weight, kind });
+    }
+    if n_cut > 0 {
+        let of = members.len();
+        watch.cut(format!("learning of {n_cut} of {of} members was shortened"));
     }
     let plural = if n_members == 1 { "" } else { "s" };
     let reasons = vec![
@@ -262,14 +268,14 @@ fn used<'a>(candidates: Vec<Candidate<'a>>, pool: Pool, best: Candidate<'a>) -> 
 }
 
 /// A family as a member, learned on the whole table as it was learned on the folds. If it was learned from some rows only, it
-/// continues from that model.
+/// continues from that model. Also whether its learning was cut short.
 fn model_member(
     table: &Dataset,
     comparison: &Comparison,
     trial: &FamilyTrial,
     (options, units): (&FitOptions, InputUnits),
     reporter: &Reporter<'_>,
-) -> Result<MemberKind, FitError> {
+) -> Result<(MemberKind, bool), FitError> {
     let preparation = Preparation::fitted(table, units, &trial.transforms)?;
     let prepared = PreparedTable::of(table, &preparation, options)?;
     let known = || -> Result<Lmc, FitError> {
@@ -286,8 +292,7 @@ fn model_member(
     let known = known().ok().map(|model| Known { model, n_rows: comparison.n_learning });
     let in_time = InTime { task: &task, table: &prepared, known, options, reporter };
     let (learned, cut) = in_time.learn(&|_| reporter.go_on())?;
-    cut.into_iter().for_each(|cut| reporter.watch.cut(format!("{}: {cut}", trial.name)));
-    Ok(MemberKind::Model { preparation, model: learned.model })
+    Ok((MemberKind::Model { preparation, model: learned.model }, cut.is_some()))
 }
 
 /// Regressions on other outputs with their densities, in the units of the best single model. A rule that fails on the table is
@@ -315,22 +320,22 @@ fn row_regressions<'a>(
     let half_gap = half_gap(&prepared.dataset, &comparison.folds);
     let periods = seasons(&prepared.dataset, &|| reporter.go_on()).unwrap_or_default();
     let rules = RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods);
-    let n_rules = rules.len();
+    let (n_rules, mut n_left_out) = (rules.len(), 0);
     for (number, (rule, kinds)) in rules.into_iter().enumerate() {
         reporter.watch.reach(Step::Regressions, number as f64 / n_rules as f64);
-        let begin = reporter.watch.elapsed();
-        let taken = || reporter.watch.elapsed() - begin;
         if reporter.go_on().is_break() {
-            reporter.watch.cut(format!("{number} of {n_rules} regressions were tried"));
+            n_left_out += n_rules - number;
             break;
         }
+        let begin = reporter.watch.elapsed();
         let Ok(centers) = rule.predict(&prepared.dataset) else { continue };
-        // As a member it predicts the whole table, which also takes time.
-        let seconds = taken() * n_rows as f64 / prepared.dataset.n_rows() as f64;
-        let of_all = taken() * (1 + folds.len()) as f64;
-        if seconds > MOST_OF_MEMBER * reporter.watch.seconds_left() || of_all > reporter.seconds_left() {
-            reporter.watch.cut(format!("{number} of {n_rules} regressions were tried"));
-            break;
+        let taken = reporter.watch.elapsed() - begin;
+        // As a member it predicts the whole table.
+        let seconds = taken * n_rows as f64 / prepared.dataset.n_rows() as f64;
+        let is_slow = seconds > MOST_OF_MEMBER * reporter.watch.seconds_left();
+        if is_slow || taken * folds.len() as f64 > reporter.seconds_left() {
+            n_left_out += 1;
+            continue;
         }
         let of_folds: Result<Vec<_>, _> = folds.iter().map(|fold| rule.predict(&fold.dataset)).collect();
         let Ok(of_folds) = of_folds else { continue };
@@ -351,6 +356,10 @@ fn row_regressions<'a>(
                 source: Source::Rows(regression, seconds),
             });
         }
+    }
+    if n_left_out > 0 {
+        let n_tried = n_rules - n_left_out;
+        reporter.watch.cut(format!("{n_tried} of {n_rules} regressions on other outputs were tried"));
     }
     Ok(found)
 }
