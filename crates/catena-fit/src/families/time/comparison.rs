@@ -64,7 +64,7 @@ pub(crate) fn learn(
     comparison.report(1.0 / 3.0);
     comparison.reporter.end_within(SHARE_OF_SINGLES);
     let mut best: Option<(TimeSpec, JointStart)> = None;
-    for spec in &specs {
+    for (number, spec) in specs.iter().enumerate() {
         let (model, parameters) = comparison.assembled(spec, &comparison.singles(spec, &[])?)?;
         let start = comparison.start(model, parameters)?;
         if specs.len() > 1 {
@@ -75,7 +75,7 @@ pub(crate) fn learn(
             best = Some((spec.clone(), start));
         }
         comparison.report(2.0 / 3.0);
-        if comparison.reporter.is_stopped() && specs.len() > 1 {
+        if number + 1 < specs.len() && comparison.reporter.is_stopped() {
             comparison.reporter.watch.cut("sums were compared in part".to_owned());
             break;
         }
