@@ -12,6 +12,7 @@ mod skew;
 mod smoothness;
 pub(crate) mod time;
 mod trials;
+mod trying;
 
 pub use candidate::CandidateSummary;
 pub(crate) use candidate::family_name;

@@ -5,6 +5,8 @@ use std::time::Duration;
 use catena::data::Dataset;
 
 use crate::cost::{FEWEST_ROWS, RowSize, SelectionPlan, TableSize};
+use crate::folds::Fold;
+use crate::monitor::Watch;
 use crate::options::FitOptions;
 
 /// Candidates of the usual size in a comparison.
@@ -17,6 +19,29 @@ const SHARE_OF_LIMIT: f64 = 0.4;
 const LADDER: [usize; 8] = [0, 1, 2, 3, 4, 6, 8, 12];
 /// Numbers of shared latents that are tried in wide tables, whose outputs have no private ones.
 const WIDE_LADDER: [usize; 6] = [1, 2, 4, 8, 16, 24];
+
+/// How much of the comparison was done.
+pub(super) struct TriedSoFar {
+    pub(super) n_candidates: usize,
+    /// Candidates for which there was no time.
+    pub(super) n_left_out: usize,
+    /// Folds on which candidates should be compared.
+    pub(super) n_folds: usize,
+}
+
+impl TriedSoFar {
+    /// Says what was left out.
+    pub(super) fn report_to(&self, watch: &Watch<'_>, folds: &[Fold]) {
+        let Self { n_candidates, n_left_out, n_folds } = *self;
+        if n_left_out > 0 {
+            let n_all = n_candidates + n_left_out;
+            watch.cut(format!("selection stopped after {n_candidates} of {n_all} candidates"));
+        }
+        if folds.len() < n_folds {
+            watch.cut(format!("models were compared on {} of {n_folds} folds", folds.len()));
+        }
+    }
+}
 
 /// The number of rows on which families are compared.
 pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {

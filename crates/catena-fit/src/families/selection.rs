@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use catena::data::Dataset;
 use catena::learning::{Family, MultiStartSettings};
 use catena::model::Lmc;
-use rayon::prelude::*;
 
-use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising};
-use super::plan::{plan_for, sample_reasons};
+use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best};
+use super::plan::{TriedSoFar, plan_for, sample_reasons};
 use super::requested::requested_on;
 use super::skew::positive_outputs;
 use super::trials::{Comparison, FamilyTrial};
@@ -48,29 +47,6 @@ pub(crate) struct FamilyChoice {
 /// Shares of the time left that comparisons may take, if there is a limit.
 const SHARE_OF_SMOOTHNESS: f64 = 0.12;
 const SHARE_OF_CANDIDATES: f64 = 0.45;
-
-/// How much of the comparison was done.
-pub(super) struct TriedSoFar {
-    n_candidates: usize,
-    /// Candidates for which there was no time.
-    n_left_out: usize,
-    /// Folds on which candidates should be compared.
-    n_folds: usize,
-}
-
-impl TriedSoFar {
-    /// Says what was left out.
-    fn report_to(&self, watch: &Watch<'_>, folds: &[Fold]) {
-        let Self { n_candidates, n_left_out, n_folds } = *self;
-        if n_left_out > 0 {
-            let n_all = n_candidates + n_left_out;
-            watch.cut(format!("selection stopped after {n_candidates} of {n_all} candidates"));
-        }
-        if folds.len() < n_folds {
-            watch.cut(format!("models were compared on {} of {n_folds} folds", folds.len()));
-        }
-    }
-}
 
 /// The comparison of families on a sample of the table.
 pub(super) struct FamilySelection<'a> {
@@ -241,7 +217,7 @@ impl FamilySelection<'_> {
     }
 
     /// The folds with their held-out cells; without folds if candidates are compared by parsimony.
-    fn held_out_folds(&self) -> HeldOutFolds {
+    pub(super) fn held_out_folds(&self) -> HeldOutFolds {
         let folds = if self.plan.n_folds == 0 { vec![] } else { self.folds.clone() };
         HeldOutFolds::new(self.sample.inputs().clone(), folds, self.scales.clone())
     }
@@ -256,89 +232,13 @@ impl FamilySelection<'_> {
         self.reporter.report(stage, done as f64 / count as f64);
     }
 
-    /// Tries candidates on the first fold and the promising half of them on the others, in parallel. A fold learns from its own training cells alone: a start that had seen the
-    /// held-out cells would favor candidates with many parameters.
-    ///
-    /// When the time of the stage is used, candidates that are not the first are left out, and so are folds on which not all could
-    /// be tried.
-    pub(super) fn try_all(
-        &mut self,
-        candidates: Vec<FamilyCandidate>,
-        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
-    ) -> Result<(), FitError> {
-        let prepared: Result<Vec<_>, FitError> =
-            candidates.iter().map(|candidate| self.prepared(&candidate.transforms)).collect();
-        let prepared = prepared?;
-        let (done, count) = (AtomicUsize::new(0), candidates.len() * self.plan.n_folds.max(1) as usize);
-        let is_needed = |at: usize| at == 0 && trials.is_empty();
-        let run = |jobs: Vec<(usize, Option<&Fold>)>,
-                   is_first: bool|
-         -> Result<Vec<Option<TrialResult>>, FitError> {
-            let job = |(at, fold): (usize, Option<&Fold>)| {
-                if self.reporter.is_stopped() && !(is_first && is_needed(at)) {
-                    return Ok(None);
-                }
-                let result = self.trial(&candidates[at], &prepared[at], fold);
-                self.report(Stage::Candidates, &done, count);
-                result.map(Some)
-            };
-            jobs.into_par_iter().map(job).collect()
-        };
-        let (first, others) = match self.plan.n_folds {
-            0 => (None, &[][..]),
-            _ => (self.folds.first(), self.folds.get(1..).unwrap_or_default()),
-        };
-        let results = run((0..candidates.len()).map(|at| (at, first)).collect(), true)?;
-        let tried: Vec<usize> = (0..results.len()).filter(|&at| results[at].is_some()).collect();
-        let results: Vec<TrialResult> = results.into_iter().flatten().collect();
-        let kept: Vec<usize> = promising(&results).into_iter().map(|place| tried[place]).collect();
-        let mut by_candidate: Vec<Vec<TrialResult>> = candidates.iter().map(|_| vec![]).collect();
-        let mut n_complete = 0;
-        // With a limit a fold is begun when the one before is complete, without one all are tried at once.
-        let at_once = if self.reporter.watch.has_limit() { 1 } else { others.len().max(1) };
-        for some in others.chunks(at_once) {
-            let mut jobs: Vec<(usize, Option<&Fold>)> = vec![];
-            for fold in some {
-                jobs.extend(kept.iter().map(|&at| (at, Some(fold))));
-            }
-            let mut on_others = run(jobs, false)?.into_iter();
-            for _ in some {
-                let on_fold: Vec<Option<TrialResult>> = on_others.by_ref().take(kept.len()).collect();
-                let Some(on_fold) = on_fold.into_iter().collect::<Option<Vec<_>>>() else { break };
-                kept.iter().zip(on_fold).for_each(|(&at, result)| by_candidate[at].push(result));
-                n_complete += 1;
-            }
-        }
-        self.tried.n_candidates += tried.len();
-        self.tried.n_left_out += candidates.len() - tried.len();
-        if n_complete < others.len() {
-            if !trials.is_empty() {
-                // Those that were tried before on more folds are still the choice.
-                self.tried.n_candidates -= tried.len();
-                self.tried.n_left_out += tried.len();
-                return Ok(());
-            }
-            self.folds.truncate(1 + n_complete);
-        }
-        let folds = self.held_out_folds();
-        let mut results = results.into_iter();
-        for (at, (candidate, others)) in candidates.into_iter().zip(by_candidate).enumerate() {
-            if tried.contains(&at)
-                && let Some(first) = results.next()
-            {
-                trials.push((candidate, TrialResult::pooled(first, others).with_widening(&folds)));
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn task(&self, candidate: &FamilyCandidate, table: &PreparedTable) -> LearningTask {
         LearningTask::new(candidate.family, self.plan.candidate, &table.statistics, self.options)
             .with_starts(vec![], self.plan.candidate_multipliers)
     }
 
     /// Learns a candidate on the training cells of a fold and scores its held-out cells, or learns it on all cells.
-    fn trial(
+    pub(super) fn trial(
         &self,
         candidate: &FamilyCandidate,
         (preparation, table): &(Preparation, PreparedTable),
