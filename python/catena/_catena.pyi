@@ -128,8 +128,9 @@ def relearn(
     inputs: _Floats,
     values: _Floats,
     budget: str,
+    time_limit: float | None,
     max_memory: str | None,
-    progress: Callable[[str, float], None] | None,
+    progress: Callable[[str, float, float | None], None] | None,
 ) -> tuple[Model, bool]: ...
 def sweep(
     inputs: _Floats,

@@ -74,6 +74,10 @@ class MultiOutputGP(Streaming, GaussianProcess):
         default or thorough budget; `summary_["members"]` lists its members.
     budget : str
         Computing budget for model selection and learning: ``"quick"``, ``"default"`` or ``"thorough"``.
+    time_limit : float, str or timedelta, optional
+        The fit ends within this time, in seconds or as a text such as ``"30s"``, with the best model so far; a warning in
+        :attr:`warnings_` says what was left out. Such a fit depends on the speed of the machine. By default there is no limit: the
+        budget counts work, and results are the same on every machine.
     learn : bool
         If False, use the given ``parameters``, or the given ``mixing``, ``length_scales``, ``noise`` and ``kernel``.
     parameters : dict or path, optional
@@ -154,6 +158,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         calendar: str = "auto",
         combine: str = "auto",
         budget: str = "default",
+        time_limit: Any = None,
         learn: bool = True,
         parameters: dict[str, Any] | str | PathLike[str] | None = None,
         mixing: ArrayLike | None = None,
@@ -178,6 +183,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         self.calendar = calendar
         self.combine = combine
         self.budget = budget
+        self.time_limit = time_limit
         self.learn = learn
         self.parameters = parameters
         self.mixing = mixing

@@ -42,7 +42,7 @@ class Imputer(Estimator):
         Values with a larger standard deviation stay missing.
     point : str
         ``"mean"`` or ``"median"``, as in :meth:`MultiOutputGP.impute`.
-    latents, kernel, structure, method, n_inducing, n_neighbors, private, ard, periods, mean, calendar, combine, budget, \
+    latents, kernel, structure, method, n_inducing, n_neighbors, private, ard, periods, mean, calendar, combine, budget, time_limit, \
 learn, parameters, mixing, length_scales, noise, standardize, transforms, random_state, max_memory, progress :
         As in :class:`MultiOutputGP`.
 
@@ -85,6 +85,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         calendar: str = "auto",
         combine: str = "auto",
         budget: str = "default",
+        time_limit: Any = None,
         learn: bool = True,
         parameters: dict[str, Any] | str | PathLike[str] | None = None,
         mixing: ArrayLike | None = None,
@@ -113,6 +114,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         self.calendar = calendar
         self.combine = combine
         self.budget = budget
+        self.time_limit = time_limit
         self.learn = learn
         self.parameters = parameters
         self.mixing = mixing

@@ -53,6 +53,7 @@ def fit_options(gp, names, clock=None):
         "written": None if gp.parameters is None else _written(gp),
         "candidates": None,
         "max_memory": memory_text(gp.max_memory),
+        "time_limit": limit_seconds(gp.time_limit),
     }
 
 
@@ -110,6 +111,14 @@ def memory_text(given):
     if _is_whole(given) and given > 0:
         return str(given)
     raise InputError(f"max_memory={given!r} is unknown; write a number of bytes, or a size such as '3GB'.")
+
+
+def limit_seconds(given):
+    """A time limit in seconds; None for no limit."""
+    if given is None:
+        return None
+    is_number = isinstance(given, (int, float, np.number))
+    return length(given, None if is_number else True, "time_limit")
 
 
 def plain(gp):

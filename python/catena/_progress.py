@@ -31,11 +31,12 @@ class _Line:
         self.begin = time.monotonic()
         self.shown = None
 
-    def __call__(self, stage, done):
+    def __call__(self, stage, done, left=None):
         elapsed = time.monotonic() - self.begin
         if elapsed < PATIENCE:
             return
-        text = f"catena: {stage} {100 * done:3.0f} %, {elapsed:.0f} s (Ctrl-C keeps the best model so far)"
+        ahead = "" if left is None else f", about {_rounded(left)} left"
+        text = f"catena: {stage} {100 * done:3.0f} %, {elapsed:.0f} s{ahead} (Ctrl-C keeps the best model so far)"
         if text != self.shown:
             self.place.show(text)
             self.shown = text
@@ -43,6 +44,13 @@ class _Line:
     def close(self):
         if self.shown is not None:
             self.place.clear()
+
+
+def _rounded(seconds):
+    """An estimate of a time, with no more digits than it deserves."""
+    if seconds < 10:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{5 * round(seconds / 5)} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
 class _Terminal:

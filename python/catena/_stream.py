@@ -9,7 +9,7 @@ import numpy as np
 from . import _catena
 from ._frames import Points
 from ._live import LiveGP
-from ._options import memory_text
+from ._options import limit_seconds, memory_text
 from ._rows import longer, read_places, read_rows
 from .errors import InputError, NumericalError
 
@@ -31,7 +31,7 @@ class Streaming:
 
         The parameters stay fixed; :attr:`warnings_` reports values outside the range the model was learned on. With ``relearn``
         the kernels and latents stay, and means, scales and parameters are learned again from their current values on old and
-        new rows together, within ``budget``.
+        new rows together, within ``budget`` and ``time_limit``.
 
         With one input, after a first :meth:`posterior_at`, adding a row takes a fraction of a millisecond for any length of the
         table. The rows are added to the table together when a method needs the whole table, with one set of warnings.
@@ -55,7 +55,8 @@ class Streaming:
             if relearn:
                 model = self._model_or_raise()
                 memory = memory_text(self.max_memory)
-                model = self._watched(_catena.relearn, model, points.values, values, self.budget, memory)
+                limits = (self.budget, limit_seconds(self.time_limit), memory)
+                model = self._watched(_catena.relearn, model, points.values, values, *limits)
                 self._adopt_longer(model, [points])
             elif not self._goes_live(points, values):
                 self._model_or_raise()

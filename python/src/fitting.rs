@@ -20,7 +20,7 @@ use crate::threads::on_pool;
 /// Interval at which Python's thread handles Ctrl-C and shows progress.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Fits a model to a table. `progress(stage, done)` is called at intervals. Ctrl-C ends learning; the best model so far is then
+/// Fits a model to a table. `progress(stage, done, left)` is called at intervals. Ctrl-C ends learning; the best model so far is then
 /// returned with `True`.
 #[pyfunction]
 pub(crate) fn fit(
@@ -49,6 +49,7 @@ pub(crate) fn relearn(
     inputs: PyReadonlyArray2<'_, f64>,
     values: PyReadonlyArray2<'_, f64>,
     budget: &str,
+    time_limit: Option<f64>,
     max_memory: Option<&str>,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Model, bool)> {
@@ -59,7 +60,8 @@ pub(crate) fn relearn(
     let (fit, about) = model.parts();
     let length_text = about.length_writer();
     let memory = memory_limit(max_memory)?;
-    let options = FitOptions { budget, memory, length_text, ..FitOptions::default() };
+    let time_limit = time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+    let options = FitOptions { budget, time_limit, memory, length_text, ..FitOptions::default() };
     let job = |monitor: &FitMonitor<'_>| fit.relearned(&more, &options, monitor);
     let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
     Ok((Model::new(fit, about.clone()), interrupted))
@@ -142,7 +144,9 @@ fn attend(channel: &Channel, progress: Option<&Py<PyAny>>) -> Option<PyErr> {
                 py.check_signals()?;
                 match (progress, event) {
                     (Some(progress), Some(event)) => {
-                        progress.call1(py, (stage_name(event.stage), event.done.clamp(0.0, 1.0))).map(|_| ())
+                        let left = event.left.map(|left| left.as_secs_f64());
+                        let done = event.done.clamp(0.0, 1.0);
+                        progress.call1(py, (stage_name(event.stage), done, left)).map(|_| ())
                     }
                     _ => Ok(()),
                 }

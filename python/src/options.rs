@@ -1,5 +1,7 @@
 //! Converts keyword arguments to the options of a fit.
 
+use std::time;
+
 use catena::data::InputPoints;
 use catena_fit::{
     Budget, CombineChoice, FitOptions, GivenParameters, KernelPair, MeanChoice, MemoryLimit, MethodChoice,
@@ -69,6 +71,9 @@ pub(crate) struct RequestedOptions<'py> {
     /// A size such as `3GB`.
     #[pyo3(item)]
     max_memory: Option<String>,
+    /// In seconds.
+    #[pyo3(item)]
+    time_limit: Option<f64>,
 }
 
 /// Parameters in the user's units.
@@ -136,6 +141,7 @@ impl RequestedOptions<'_> {
             candidates,
             combine,
             budget,
+            time_limit: self.time_limit.and_then(|limit| time::Duration::try_from_secs_f64(limit).ok()),
             seed: self.seed,
             input_names: inputs.to_vec(),
             output_names: outputs.to_vec(),

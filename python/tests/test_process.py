@@ -1,5 +1,6 @@
 """Threads, signals, forks and imports."""
 
+import datetime
 import multiprocessing
 import os
 import pickle
@@ -49,6 +50,17 @@ def test_ctrl_c_keeps_the_best_so_far():
     assert time.monotonic() - begin < 30
     assert np.isfinite(gp.predict(X[:5])).all()
     assert any("interrupted" in warning for warning in gp.warnings_)
+
+
+@pytest.mark.parametrize("limit", [1, "1s", datetime.timedelta(seconds=1)])
+def test_a_time_limit_ends_a_fit(limit):
+    X, Y = large(20_000)
+    begin = time.monotonic()
+    gp = catena.MultiOutputGP(budget="thorough", time_limit=limit).fit(X, Y)
+    # Without the limit it takes minutes; other programs may run.
+    assert time.monotonic() - begin < 15
+    assert np.isfinite(gp.predict(X[:5])).all()
+    assert any(warning.startswith("time limit: ") for warning in gp.warnings_)
 
 
 def test_other_python_threads_run_during_a_sweep():
@@ -148,12 +160,18 @@ def test_progress_is_told_and_may_fail():
     X, Y = large(4000)
     gp = catena.MultiOutputGP(budget="quick", latents=1, kernel="matern32")
     points, values, names, notes = read_pair(X, Y)
-    told = []
-    wanted, about = _options.fit_options(gp, names), _keeping.about(gp, points, names, notes)
-    _catena.fit(points.values, values, wanted, about, lambda stage, done: told.append((stage, done)))
-    assert {"learning"} <= {stage for stage, _ in told} and all(0 <= done <= 1 for _, done in told)
+    told, left = [], []
 
-    def fail(stage, done):
+    def told_of(stage, done, seconds):
+        told.append((stage, done))
+        left.append(seconds)
+
+    wanted, about = _options.fit_options(gp, names), _keeping.about(gp, points, names, notes)
+    _catena.fit(points.values, values, wanted, about, told_of)
+    assert {"learning"} <= {stage for stage, _ in told} and all(0 <= done <= 1 for _, done in told)
+    assert all(0 <= seconds < 3600 for seconds in left)
+
+    def fail(stage, done, left):
         raise RuntimeError("the callback failed")
 
     with pytest.raises(RuntimeError, match="the callback failed"):
@@ -190,8 +208,8 @@ def test_progress_in_a_notebook_is_one_display_that_changes(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.display", module)
     monkeypatch.setattr(_progress, "PATIENCE", 0.0)
     line = _progress.watcher("auto")
-    line("learning", 0.5)
-    line("learning", 0.5)
+    line("learning", 0.5, 63.0)
+    line("learning", 0.5, 64.0)
     line("computing the posterior", 1.0)
     line.close()
     assert [text.split(",")[0] for text in shown] == [

@@ -57,14 +57,32 @@ impl Console {
     /// A bar for the stages of a fit.
     pub(crate) fn fitting(self) -> FitBar {
         let bar = self.bar(1000, "{prefix} {bar:30} {elapsed} {msg}");
-        FitBar { bar, state: Mutex::new((None, f64::NEG_INFINITY)) }
+        FitBar { bar, state: Mutex::default() }
+    }
+}
+
+/// An estimate of a time, with no more digits than it deserves.
+fn rounded(time: Duration) -> String {
+    match time.as_secs_f64() {
+        seconds @ ..10.0 => format!("{:.0} s", seconds.max(1.0)),
+        seconds @ ..120.0 => format!("{:.0} s", 5.0 * (seconds / 5.0).round()),
+        seconds => format!("{:.0} min", seconds / 60.0),
     }
 }
 
 /// Progress of a fit, updated from several threads.
 pub(crate) struct FitBar {
     bar: ProgressBar,
-    state: Mutex<(Option<Stage>, f64)>,
+    state: Mutex<Shown>,
+}
+
+/// What a bar shows.
+#[derive(Default)]
+struct Shown {
+    stage: Option<Stage>,
+    /// The best log posterior of the stage.
+    best: Option<f64>,
+    message: String,
 }
 
 impl FitBar {
@@ -74,8 +92,8 @@ impl FitBar {
             return;
         }
         let Ok(mut state) = self.state.lock() else { return };
-        if state.0 != Some(event.stage) {
-            *state = (Some(event.stage), f64::NEG_INFINITY);
+        if state.stage != Some(event.stage) {
+            *state = Shown { stage: Some(event.stage), ..Shown::default() };
             self.bar.set_prefix(match event.stage {
                 Stage::Smoothness => "comparing smoothness",
                 Stage::Candidates => "comparing models    ",
@@ -85,9 +103,15 @@ impl FitBar {
             });
         }
         self.bar.set_position((1000.0 * event.done.clamp(0.0, 1.0)) as u64);
-        if let Some(value) = event.log_posterior.filter(|value| *value > state.1) {
-            state.1 = value;
-            self.bar.set_message(format!("log evidence + prior {value:.1}"));
+        if let Some(value) = event.log_posterior.filter(|value| state.best.is_none_or(|best| *value > best)) {
+            state.best = Some(value);
+        }
+        let left = event.left.map(|left| format!("about {} left", rounded(left)));
+        let value = state.best.map(|value| format!("log evidence + prior {value:.1}"));
+        let message = left.into_iter().chain(value).collect::<Vec<_>>().join(", ");
+        if message != state.message {
+            self.bar.set_message(message.clone());
+            state.message = message;
         }
     }
 

@@ -1,6 +1,7 @@
 //! Runs a fit with progress; Ctrl-C stops it and keeps the best model so far.
 
 use std::ops::ControlFlow;
+use std::time::{self, Instant};
 
 use catena::data::Dataset;
 use catena_fit::{
@@ -35,6 +36,8 @@ pub(crate) fn use_threads(threads: Option<usize>) -> Result<(), CliError> {
 /// Options of a fit, checked before the table is read.
 pub(crate) struct FitRequest<'a> {
     given: &'a ModelOptions,
+    /// When the command began.
+    begin: Instant,
     pub(crate) options: FitOptions,
     /// The parameter file and its first entry that is a duration.
     duration: Option<(FileName, String)>,
@@ -43,6 +46,7 @@ pub(crate) struct FitRequest<'a> {
 impl<'a> FitRequest<'a> {
     /// Checks the options that do not depend on the table, and reads the parameter file.
     pub(crate) fn new(given: &'a ModelOptions) -> Result<Self, CliError> {
+        let begin = Instant::now();
         use_threads(given.threads)?;
         if matches!(given.kernel.given(), Some(KernelOption::Pair(_))) && !given.periods.is_empty() {
             return Err(CliError::PeriodWithKernel);
@@ -75,7 +79,7 @@ impl<'a> FitRequest<'a> {
             }
             (false, _) => {}
         }
-        Ok(Self { given, options, duration })
+        Ok(Self { given, begin, options, duration })
     }
 
     /// The options for a table: its names, lengths in units of its input, and the memory limit.
@@ -99,6 +103,8 @@ impl<'a> FitRequest<'a> {
             memory: MemoryLimit::bytes(given.memory_limit()),
             ..options.clone()
         };
+        // The time for reading counts.
+        let left = |limit: time::Duration| limit.saturating_sub(self.begin.elapsed()).max(limit / 10);
         let too_large = |cause| CliError::Fit { file: frame.file.clone(), cause };
         options.check_size(size_of(frame)).map_err(too_large)?;
         Ok(FitOptions {
@@ -109,6 +115,7 @@ impl<'a> FitRequest<'a> {
             },
             input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             output_names: frame.outputs.clone(),
+            time_limit: self.given.time_limit.map(left),
             ..options
         })
     }

@@ -1,6 +1,6 @@
 //! Estimates the memory and time of a command, for `--dry-run`.
 
-use catena_fit::{Budget, FitOptions, FitParts, FitSize, MethodChoice};
+use catena_fit::{FitOptions, FitParts, FitSize, MethodChoice};
 use catena_io::select::Frame;
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::arguments::Bytes;
 use crate::console::Console;
 use crate::error::CliError;
 
-/// The size of a fit. Memory and time are estimates within a factor of about three.
+/// The size of a fit. Memory is an estimate within a factor of about three, time within a factor of about two.
 pub(crate) struct Plan {
     n_rows: usize,
     n_observed: usize,
@@ -22,28 +22,22 @@ pub(crate) struct Plan {
 impl Plan {
     /// The plan of a fit to the selected columns.
     pub(crate) fn new(frame: &Frame, options: &FitOptions) -> Self {
-        let (n_rows, n_outputs) = (frame.n_rows(), frame.n_outputs());
-        let state = options.expected_state_size(n_outputs);
-        let share = (n_rows * n_outputs) as f64 / 28_000.0;
-        let learning = match (options.has_parameters(), options.budget) {
-            (true, _) => 0.0,
-            (false, Budget::Quick) => 5.0 * share.max(0.1),
-            (false, Budget::Default) => 60.0 * share.max(0.05),
-            (false, Budget::Thorough) => 600.0 * share.max(0.05),
-        };
-        Self::sized(frame, state, options.method, learning)
+        let state = options.expected_state_size(frame.n_outputs());
+        Self::sized(frame, state, options.method, options.expected_seconds(size_of(frame)))
     }
 
     /// The plan of conditioning a saved model on the selected columns.
     pub(crate) fn with_model(frame: &Frame, parts: &FitParts) -> Self {
-        Self::sized(frame, parts.model.state_dim() as f64, parts.method, 0.0)
+        let (n_rows, n_outputs) = (frame.n_rows() as f64, frame.n_outputs() as f64);
+        let state = parts.model.state_dim() as f64;
+        let sweep = 2e-9 * n_rows * (state * state * (n_outputs + state) + 50.0);
+        Self::sized(frame, state, parts.method, sweep)
     }
 
-    /// The plan for a state size and a learning time in seconds.
-    fn sized(frame: &Frame, state: f64, method: MethodChoice, learning: f64) -> Self {
+    /// The plan for a state size and the seconds of one core between reading and writing.
+    fn sized(frame: &Frame, state: f64, method: MethodChoice, seconds: f64) -> Self {
         let (n_rows, n_outputs, n_observed) = (frame.n_rows(), frame.n_outputs(), frame.n_observed());
         let cells = (n_rows * (n_outputs + frame.inputs.len())) as f64;
-        let sweep = 2e-9 * n_rows as f64 * (state * state * (n_outputs as f64 + state) + 50.0);
         Self {
             n_rows,
             n_observed,
@@ -51,7 +45,7 @@ impl Plan {
             inputs: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             outputs: frame.outputs.clone(),
             memory: Bytes(size_of(frame).memory(state, method)),
-            seconds: 1e-6 * cells + sweep + learning,
+            seconds: 1e-6 * cells + seconds,
         }
     }
 
@@ -69,9 +63,9 @@ impl Plan {
             self.n_missing
         ));
         console.say(format!(
-            "estimate: about {} of memory, at most {:.0} s",
+            "estimate: about {} of memory and {} s of one core",
             self.memory,
-            self.seconds.ceil()
+            rounded(self.seconds)
         ));
         console.say("dry run: nothing was learned or written");
         Ok(())
@@ -83,6 +77,14 @@ impl Plan {
             "observed": self.n_observed, "missing": self.n_missing, "holes": self.n_missing,
             "memory_bytes": self.memory.0, "seconds": self.seconds,
         })
+    }
+}
+
+/// Seconds with no more digits than an estimate deserves.
+fn rounded(seconds: f64) -> String {
+    match seconds {
+        ..10.0 => format!("{:.0}", seconds.ceil()),
+        _ => format!("{:.0}", 5.0 * (seconds / 5.0).round()),
     }
 }
 

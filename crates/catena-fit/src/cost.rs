@@ -3,6 +3,7 @@
 //! Decisions depend on counted work only, never on measured time, so that a table gives the same model on every machine.
 
 use catena::data::Dataset;
+use catena::kernel::Kernel;
 use catena::learning::{Family, MultiStartSettings, OptimizerSettings};
 use catena::model::Lmc;
 use catena_methods::fullscale::FullScaleSize;
@@ -48,9 +49,18 @@ pub(crate) struct RowSize {
 }
 
 impl RowSize {
-    pub(crate) fn of(model: &Lmc) -> Self {
+    /// The size of a row under a model.
+    pub(crate) fn of_model(model: &Lmc) -> Self {
         let (state_size, n_latents) = (model.state_dim(), model.n_latents());
         Self { state_size, n_latents, n_outputs: model.n_outputs() }
+    }
+
+    /// The size of a row under a family.
+    pub(crate) fn of(family: &Family, n_outputs: usize) -> Self {
+        let states = |kernel: Kernel| kernel.state_dim(family.state_of(kernel)).unwrap_or(1);
+        let own = family.private_kernel.map_or(0, |kernel| n_outputs * states(kernel));
+        let state_size = family.n_shared * states(family.shared_kernel) + own;
+        Self { state_size, n_latents: n_latents(family, n_outputs), n_outputs }
     }
 
     /// Microseconds of one core for the log evidence with its gradient, per row: from instruction counts at 8, 13 and 26 states
@@ -269,6 +279,11 @@ pub(crate) fn full_scale_seconds(
     // The likelihood without its gradient, and a prediction, take about as long as one with it.
     let operations = table.n_rows() as f64 * per_location(size, family, n_outputs);
     learning_seconds(size, family, budget, table) + operations / NEIGHBORHOOD_RATE
+}
+
+/// Seconds of one core for full-scale likelihoods with gradient of this many rows in all.
+pub(crate) fn full_scale_work(family: &Family, n_outputs: usize, n_rows: usize) -> f64 {
+    n_rows as f64 * per_location(FullScaleSize::default(), family, n_outputs) / NEIGHBORHOOD_RATE
 }
 
 /// Seconds of one core to learn by the full-scale likelihood with all iterations.

@@ -8,7 +8,9 @@ use catena::model::{Lmc, ModelError};
 
 use std::ops::ControlFlow;
 
+use crate::cost::RowSize;
 use crate::error::FitError;
+use crate::monitor::{Pace, Reporter};
 use crate::options::FitOptions;
 use crate::prepare::{PreparedTable, TableStatistics};
 
@@ -84,6 +86,30 @@ impl LearningTask {
         FitError: From<MultiStartError<E::Error>>,
     {
         self.run(statistics, &self.starts(statistics, moments)?, evidence, monitor)
+    }
+
+    /// Learns by message passing as far as the time of the current stage goes.
+    pub(crate) fn learn_reported(
+        &self,
+        table: &PreparedTable,
+        reporter: &Reporter<'_>,
+    ) -> Result<Learned, FitError> {
+        let pace = Pace::new(reporter, self.work_of_evaluation(table));
+        self.learn(table, &|progress| {
+            reporter.go_on()?;
+            pace.step(progress)
+        })
+    }
+
+    /// Seconds of one core for the log evidence of a table with its gradient, by counted work.
+    pub(crate) fn work_of_evaluation(&self, table: &PreparedTable) -> f64 {
+        let row = RowSize::of(&self.family, table.dataset.observations().n_outputs());
+        1e-6 * row.microseconds() * table.dataset.n_rows() as f64
+    }
+
+    /// The number of starts.
+    pub(crate) fn n_starts(&self) -> usize {
+        self.earlier.len() + self.multipliers.len()
     }
 
     fn run<E>(

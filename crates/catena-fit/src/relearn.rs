@@ -16,8 +16,8 @@ use crate::fit::{
     Fit, FitParts, LearnedModel, SelectionReport, finish, range_warnings, stretches_reason, time_model,
 };
 use crate::folds::in_stretches;
-use crate::methods::{learn, learning_task};
-use crate::monitor::{FitMonitor, Stage, announce};
+use crate::methods::{Known, learn, learning_task};
+use crate::monitor::{FitMonitor, Stage, Watch};
 use crate::options::{Budget, FitOptions};
 use crate::prepare::{Preparation, PreparedTable, appended, rescaled, without_copies};
 
@@ -66,6 +66,7 @@ impl Fit {
         options: &FitOptions,
         monitor: &FitMonitor<'_>,
     ) -> Result<Self, FitError> {
+        let watch = &Watch::new(monitor, options.time_limit);
         let options = self.same_options(options);
         self.parts.check_memory(Some(more), options.memory)?;
         self.parts.preparation.check_positive(more)?;
@@ -75,11 +76,11 @@ impl Fit {
         let start = rescaled(&self.parts.model, &self.parts.preparation, &preparation)?;
         if self.parts.summary.latents.iter().all(|latent| latent.sum.is_some()) {
             let unit = preparation.inputs[0].1;
-            let model = time::relearn(&preparation.dataset(&distinct)?, start, unit, &options, monitor)?;
-            return time_model(&table, preparation, model, &options, monitor);
+            let model = time::relearn(&preparation.dataset(&distinct)?, start, unit, &options, watch)?;
+            return time_model(&table, preparation, model, &options, watch);
         }
-        let model = relearn((&table, &distinct), preparation, start, &options, monitor)?;
-        finish(&table, model, &options, monitor)
+        let model = relearn((&table, &distinct), preparation, start, &options, watch)?;
+        finish(&table, model, &options, watch)
     }
 }
 
@@ -89,13 +90,13 @@ fn relearn(
     preparation: Preparation,
     start: Lmc,
     options: &FitOptions,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<LearnedModel, FitError> {
-    announce(monitor, Stage::Structure, 0.0);
+    watch.announce(Stage::Structure, 0.0);
     let prepared = PreparedTable::of(table, &preparation, options)?;
     let learning_table = prepared.with_observations(preparation.dataset(distinct)?.observations())?;
     let (family, n_outputs) = (family_of(&start), start.n_outputs());
-    let plan = FinalPlan::new(options.budget, table.n_rows(), RowSize::of(&start));
+    let plan = FinalPlan::new(options.budget, table.n_rows(), RowSize::of_model(&start));
     let mut decisions = vec![];
     let learning_table = match options.method.is_message_passing() {
         false => learning_table,
@@ -122,8 +123,13 @@ fn relearn(
         (plan.settings, multipliers),
         (options, selected),
     );
+    let known = earlier[0].clone();
     let task = task.with_starts(earlier, multipliers);
-    let learned = learn(&learning_table, &task, (options, selected), monitor, &mut decisions)?;
+    let known = options
+        .method
+        .is_message_passing()
+        .then(|| Known { model: known, n_rows: learning_table.dataset.n_rows() });
+    let learned = learn(&learning_table, &task, known, (options, selected), watch, &mut decisions)?;
     let from = if learned.start == 0 { "the previous parameters" } else { "a start derived from the table" };
     decisions.push(format!("same kind of model as before; learned again from {from}"));
     let (model, report) = (learned.model.clone(), SelectionReport::of_decisions(decisions));

@@ -132,7 +132,7 @@ class MultiOutputGP(GaussianProcess):
         self.n_parts = n_parts
 
     #: Parameters of the estimator in memory that have one value here.
-    combine, parameters, max_memory, n_inducing, n_neighbors = "auto", None, None, None, None
+    combine, parameters, max_memory, n_inducing, n_neighbors, time_limit = "auto", None, None, None, None, None
 
     # Fitting
 

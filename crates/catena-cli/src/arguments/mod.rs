@@ -11,7 +11,8 @@ pub(crate) use output::{
     PredictionOptions, Printing, TableTarget, check_apart, is_standard_stream, lock_model_target,
 };
 pub(crate) use values::{
-    Bytes, Digits, KernelOption, column, count, digits, format, horizon, one_structure, positive, probability,
+    Bytes, Digits, KernelOption, column, count, digits, format, horizon, one_structure, positive,
+    probability, time_limit,
 };
 
 use clap::{Parser, Subcommand};

@@ -1,6 +1,7 @@
 //! Options for the model and for learning.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use catena::kernel::StateKind;
 use catena_fit::{Budget, CombineChoice, MeanChoice, MethodChoice, StructureOption, TransformOptions};
@@ -61,8 +62,12 @@ pub(crate) struct ModelOptions {
     /// most 5 s, 60 s and 10 min).
     #[arg(long, default_value = "default")]
     pub(crate) budget: Budget,
+    /// End learning within this time, such as 30s or 5min, with the best model so far; a warning says what was left out. Without it the
+    /// budget counts work, and results are the same on every machine.
+    #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
+    pub(crate) time_limit: Option<Duration>,
     /// Do not learn; use the kernels, latents and parameters of --parameters.
-    #[arg(long, conflicts_with_all = ["latents", "kernel", "periods", "private", "ard", "combine", "transforms", "budget"])]
+    #[arg(long, conflicts_with_all = ["latents", "kernel", "periods", "private", "ard", "combine", "transforms", "budget", "time_limit"])]
     pub(crate) no_learn: bool,
     /// JSON file of parameters as written by `fit --parameters-out`: mixing, length_scales, noise and kernel, or the sums of a time
     /// model; `-` is standard input.

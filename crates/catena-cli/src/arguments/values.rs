@@ -58,6 +58,18 @@ pub(super) fn latents(text: &str) -> Result<Chosen<usize>, String> {
     automatic(text, |text| text.parse().map_err(|_| "write a whole number or auto".to_owned()))
 }
 
+/// A time such as `30s`; a number is in seconds.
+pub(crate) fn time_limit(text: &str) -> Result<std::time::Duration, String> {
+    let seconds = match text.parse::<f64>() {
+        Ok(number) => Some(number),
+        Err(_) => text.parse().map(Duration::seconds).ok(),
+    };
+    let limit = seconds.filter(|seconds| *seconds > 0.0);
+    limit
+        .and_then(|seconds| std::time::Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| "write a time such as 30s or 5min".to_owned())
+}
+
 /// A kernel, a pair of kernels, a sum of time components, `time` or `auto`.
 pub(super) fn kernel(text: &str) -> Result<Chosen<KernelOption>, String> {
     automatic(text, |text| {

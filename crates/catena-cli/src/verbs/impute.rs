@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "MODEL",
         conflicts_with_all = [
-            "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "no_learn",
+            "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "time_limit", "no_learn",
             "parameters", "inputs", "outputs", "long", "wide", "group", "noise_columns", "calendar",
         ]
     )]

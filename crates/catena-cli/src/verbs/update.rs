@@ -1,6 +1,7 @@
 //! `update`: adds rows to a saved model, with its parameters unchanged or learned again.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use catena::data::Dataset;
 use catena_fit::{Budget, Fit, FitOptions, NewRows};
@@ -8,7 +9,7 @@ use catena_io::read::Format;
 use catena_store::{About, GroupNames, Model, load, save_under};
 use clap::Args;
 
-use crate::arguments::{Printing, check_apart, format, lock_model_target};
+use crate::arguments::{Printing, check_apart, format, lock_model_target, time_limit};
 use crate::console::counted;
 use crate::error::CliError;
 use crate::learning::{use_threads, watched};
@@ -52,6 +53,9 @@ pub(crate) struct Arguments {
     /// Computing budget for learning: quick, default or thorough.
     #[arg(long, default_value = "default", requires = "relearn")]
     budget: Budget,
+    /// End learning within this time, such as 30s or 5min, with the best model so far.
+    #[arg(long, value_name = "TIME", value_parser = time_limit, requires = "relearn")]
+    time_limit: Option<Duration>,
     /// Number of threads [default: all cores].
     #[arg(long, requires = "relearn")]
     threads: Option<usize>,
@@ -61,7 +65,8 @@ pub(crate) struct Arguments {
 
 /// Adds rows to a model.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { model, new, output, format, append, relearn, budget, threads, printing } = arguments;
+    let Arguments { model, new, output, format, append, relearn, budget, time_limit, threads, printing } =
+        arguments;
     let console = printing.console();
     use_threads(*threads)?;
     check_apart(&[output], &[new])?;
@@ -87,7 +92,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     };
     let updated = if *relearn {
         let length_text = about.length_writer();
-        let options = FitOptions { budget: *budget, length_text, ..FitOptions::default() };
+        let options =
+            FitOptions { budget: *budget, time_limit: *time_limit, length_text, ..FitOptions::default() };
         let cells = fit.table().observations().n_observed() + more.observations().n_observed();
         watched(Some(cells), console, |monitor| fit.relearned(&more, &options, monitor))
     } else {

@@ -174,6 +174,27 @@ fn a_dry_run_tells_the_plan_and_writes_nothing() {
 }
 
 #[test]
+fn a_time_limit_ends_learning_and_says_what_was_left_out() {
+    let folder = Folder::new("time_limit");
+    folder.write("waves.csv", wide(&waves(6000)));
+    let begin = std::time::Instant::now();
+    let words = "impute waves.csv --budget thorough --time-limit 1s -o filled.csv";
+    let outcome = folder.run(words).succeeded();
+    // Without the limit it takes minutes; other programs may run.
+    assert!(begin.elapsed().as_secs_f64() < 10.0, "{:?}", begin.elapsed());
+    assert!(outcome.stderr.contains("warning: time limit: "), "{}", outcome.stderr);
+    assert_eq!(columns(&folder.read("filled.csv"))["time"].len(), 6000);
+    for wrong in ["soon", "-3s", "0"] {
+        let refused = folder.run(&format!("fit waves.csv --time-limit={wrong} -o m.catena"));
+        assert!(refused.stderr.contains("write a time such as 30s or 5min"), "{}", refused.stderr);
+    }
+    let dry = folder.run("fit waves.csv --budget thorough --dry-run --json -o m.catena").succeeded();
+    let limited = folder.run("fit waves.csv --budget thorough --time-limit 1s --dry-run --json -o m.catena");
+    let seconds = |json: serde_json::Value| json["seconds"].as_f64().unwrap();
+    assert!(seconds(limited.succeeded().json()) < seconds(dry.json()));
+}
+
+#[test]
 fn what_was_decided_is_said() {
     let folder = prepared("decisions");
     let outcome = folder.run("impute waves.csv --no-learn --parameters p.json -o out.csv").succeeded();

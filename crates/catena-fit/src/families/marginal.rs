@@ -1,6 +1,6 @@
 //! The exponent of an output as if its transformed values were independent draws of one normal distribution.
 
-use catena::data::ColumnMoments;
+use catena::data::{ColumnMoments, Observations};
 
 use crate::power::{LARGEST_EXPONENT, PowerTransform};
 
@@ -41,6 +41,16 @@ fn log_likelihood(power: PowerTransform, values: &[f64]) -> f64 {
     let jacobian: f64 = values.iter().map(|value| power.log_derivative(*value)).sum();
     let found = jacobian - values.len() as f64 * moments.deviation.unwrap_or(f64::NAN).ln();
     if found.is_nan() { f64::NEG_INFINITY } else { found }
+}
+
+/// The cells of one output.
+pub(super) fn cells_of(observations: &Observations, output: usize) -> Vec<f64> {
+    observations.cells().filter(|(_, cell)| cell.output.get() == output).map(|(_, cell)| cell.value).collect()
+}
+
+/// −1, 0 or 1.
+pub(super) fn sign(x: f64) -> f64 {
+    if x == 0.0 { 0.0 } else { x.signum() }
 }
 
 #[cfg(test)]

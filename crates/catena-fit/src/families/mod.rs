@@ -12,10 +12,11 @@ mod skew;
 mod smoothness;
 pub(crate) mod time;
 mod trials;
+mod trying;
 
 pub use candidate::CandidateSummary;
 pub(crate) use candidate::family_name;
-pub(crate) use plan::selection_rows;
+pub(crate) use plan::{is_wide, plan_for, selection_rows};
 pub(crate) use requested::{check_requested, requested_transforms};
 pub(crate) use selection::{FamilyChoice, choose, choose_on};
 pub(crate) use trials::{Comparison, FamilyTrial};

@@ -1,10 +1,20 @@
 //! Which numbers of latents are tried, on how many rows and folds.
 
+use std::time::Duration;
+
 use catena::data::Dataset;
 
-use crate::cost::{RowSize, SelectionPlan, TableSize};
+use crate::cost::{FEWEST_ROWS, RowSize, SelectionPlan, TableSize};
+use crate::folds::Fold;
+use crate::monitor::Watch;
 use crate::options::{Budget, FitOptions};
 
+/// Candidates of the usual size in a comparison.
+const CANDIDATES: u64 = 10;
+/// Evaluations of the largest candidate for the choice of the smoothness and a few candidates.
+const FEWEST_EVALUATIONS: f64 = 40.0;
+/// The share of a time limit for which their work is planned.
+const SHARE_OF_LIMIT: f64 = 0.4;
 /// Numbers of shared latents that are tried, besides private ones or in narrow tables.
 const LADDER: [usize; 5] = [0, 1, 2, 4, 8];
 /// The same where there are many private latents beside them.
@@ -18,25 +28,56 @@ const FINE_WIDE_LADDER: [usize; 6] = [1, 2, 4, 8, 16, 24];
 /// Tables with more outputs are wide if they have no private latents, and are compared with fewer candidates if they have.
 const MOST_OF_NARROW: usize = 12;
 
+/// How much of the comparison was done.
+pub(super) struct TriedSoFar {
+    pub(super) n_candidates: usize,
+    /// Candidates for which there was no time.
+    pub(super) n_left_out: usize,
+    /// Folds on which candidates should be compared.
+    pub(super) n_folds: usize,
+}
+
+impl TriedSoFar {
+    /// Says what was left out.
+    pub(super) fn report_to(&self, watch: &Watch<'_>, folds: &[Fold]) {
+        let Self { n_candidates, n_left_out, n_folds } = *self;
+        if n_left_out > 0 {
+            let n_all = n_candidates + n_left_out;
+            watch.cut(format!("selection stopped after {n_candidates} of {n_all} candidates"));
+        }
+        if folds.len() < n_folds {
+            watch.cut(format!("models were compared on {} of {n_folds} folds", folds.len()));
+        }
+    }
+}
+
 /// The number of rows on which families are compared.
 pub(crate) fn selection_rows(size: TableSize, options: &FitOptions) -> usize {
     plan_for(size, options).2.n_rows
 }
 
 /// Whether private latents are tried, the numbers of shared latents, and the plan of the comparison.
-pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
-    let TableSize { n_rows, n_inputs, n_outputs } = size;
-    let private = options.tries_private(n_outputs);
+pub(crate) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usize>, SelectionPlan) {
+    let TableSize { n_rows, n_outputs, .. } = size;
+    let mut private = options.tries_private(n_outputs);
     let mut ladder = ladder(size, private, options);
-    let most = ladder.iter().copied().max().unwrap_or(1);
-    let n_latents = most + if private { n_outputs } else { 0 };
-    // Along a line shared latents turn out smooth, with two states, and half of the private ones rough, with one.
-    let state_size = match n_inputs {
-        1 if is_wide(n_outputs, private) => 2 * n_latents,
-        1 => n_latents + n_latents / 2,
-        _ => n_latents,
-    };
-    let largest = RowSize { state_size, n_latents, n_outputs };
+    let most = |ladder: &[usize]| ladder.iter().copied().max().unwrap_or(1);
+    if let Some(limit) = options.time_limit {
+        // If a table is too wide for a limit, the families with the smallest states are compared.
+        let is_affordable = |n_shared: usize, private: bool| {
+            let row = row_of(n_shared, private, size);
+            let rows = FEWEST_ROWS.min(n_rows) as f64;
+            1e-6 * FEWEST_EVALUATIONS * rows * row.microseconds() < core_seconds(limit)
+        };
+        if private && options.private.is_none() && !is_affordable(most(&ladder), true) {
+            private = false;
+            ladder = self::ladder(size, private, options);
+        }
+        while ladder.len() > 1 && !is_affordable(most(&ladder), private) {
+            ladder.pop();
+        }
+    }
+    let largest = row_of(most(&ladder), private, size);
     let mut plan = SelectionPlan::new(options.budget, n_rows, largest, ladder.len());
     if plan.is_reduced {
         // Every second number, including the largest.
@@ -47,11 +88,46 @@ pub(super) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usiz
             ..SelectionPlan::new(options.budget, n_rows, largest, ladder.len())
         };
     }
+    if let Some(limit) = options.time_limit {
+        shorten(&mut plan, core_seconds(limit), largest);
+    }
     (private, ladder, plan)
 }
 
+/// The size of a row with this many shared latents, before kernels are chosen.
+fn row_of(n_shared: usize, private: bool, size: TableSize) -> RowSize {
+    let TableSize { n_inputs, n_outputs, .. } = size;
+    let n_latents = n_shared + if private { n_outputs } else { 0 };
+    // Along a line shared latents turn out smooth, with two states, and half of the private ones rough, with one.
+    let state_size = match n_inputs {
+        1 if is_wide(n_outputs, private) => 2 * n_latents,
+        1 => n_latents + n_latents / 2,
+        _ => n_latents,
+    };
+    RowSize { state_size, n_latents, n_outputs }
+}
+
+/// Seconds of one core that a comparison may take under a time limit, on the threads of this machine.
+fn core_seconds(limit: Duration) -> f64 {
+    SHARE_OF_LIMIT * limit.as_secs_f64() * rayon::current_num_threads() as f64
+}
+
+/// Lowers the rows and starts of a plan to what takes these seconds. What still takes longer is cut while it runs.
+fn shorten(plan: &mut SelectionPlan, seconds: f64, largest: RowSize) {
+    let iterations = plan.candidate.optimizer.max_iterations as u64;
+    let evaluations = (CANDIDATES * plan.n_folds.max(1) * iterations) as f64;
+    let work = 1e-6 * evaluations * largest.microseconds() * plan.n_rows as f64;
+    let share = seconds / work;
+    if share < 1.0 {
+        let shortened = |rows: usize| ((share * rows as f64) as usize).max(FEWEST_ROWS.min(rows));
+        plan.candidate_multipliers = &[1.0];
+        plan.n_rows = shortened(plan.n_rows);
+        plan.compared_rows = shortened(plan.compared_rows).max(plan.n_rows);
+    }
+}
+
 /// Whether a table has many outputs without private latents.
-pub(super) fn is_wide(n_outputs: usize, private: bool) -> bool {
+pub(crate) fn is_wide(n_outputs: usize, private: bool) -> bool {
     !private && n_outputs > MOST_OF_NARROW
 }
 

@@ -29,6 +29,9 @@ impl FamilySelection<'_> {
         if self.sample.observations().has_cell_noise() || !(0..n_outputs).any(|output| self.is_open(output)) {
             return Ok(vec![]);
         }
+        if self.reporter.is_stopped() {
+            return Ok(vec![]);
+        }
         let requested = &best.0.transforms;
         let mut powers: Vec<PowerTransform> = (0..n_outputs).map(|output| requested.power(output)).collect();
         for output in skewed_outputs(self.sample.observations()) {
@@ -70,7 +73,9 @@ impl FamilySelection<'_> {
         if start == best.transforms || self.reporter.is_stopped() {
             return Ok(None);
         }
-        let task = PowerTask { table: &table, units: self.units, structure: self.options.structure };
+        let reporter = Some(&self.reporter);
+        let task =
+            PowerTask { table: &table, units: self.units, structure: self.options.structure, reporter };
         let prepared = task.prepared(&start)?.1;
         let learning = match result.fold_models.first() {
             // The plain model of the same fold is near: both tables have the same scales.
@@ -81,7 +86,7 @@ impl FamilySelection<'_> {
             }
             None => self.task(best, &prepared),
         };
-        let learned = learning.learn(&prepared, &|_| self.reporter.go_on())?;
+        let learned = learning.learn_reported(&prepared, &self.reporter)?;
         let (found, value) = task.maximized(start, &learned.model)?;
         let found = task.simplified(found, value, &learned.model, &|output| self.is_open(output))?;
         let before = self.prepared(&best.transforms)?.0;

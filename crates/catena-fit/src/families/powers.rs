@@ -3,12 +3,13 @@
 //! With the duals α = K⁻¹z of the scaled cells z the gradient in the exponent of an output is −Σ α ∂z/∂λ plus that of the log
 //! Jacobian. One sweep gives all duals: α is a cell minus its posterior mean, over the noise variance.
 
-use catena::data::{Cell, ColumnMoments, Dataset, Observations};
+use catena::data::{Cell, ColumnMoments, Dataset};
 use catena::inference::{log_evidence, marginals};
 use catena::model::Lmc;
 
-use super::marginal::marginal_exponent;
+use super::marginal::{cells_of, marginal_exponent, sign};
 use crate::error::{FitError, MethodError};
+use crate::monitor::Reporter;
 use crate::options::{StructureOption, TransformChoice, TransformKind};
 use crate::power::{LARGEST_EXPONENT, PowerTransform};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, log_volume};
@@ -27,11 +28,8 @@ pub(super) struct PowerTask<'a> {
     pub(super) table: &'a Dataset,
     pub(super) units: InputUnits,
     pub(super) structure: StructureOption,
-}
-
-/// The cells of one output.
-fn cells_of(observations: &Observations, output: usize) -> Vec<f64> {
-    observations.cells().filter(|(_, cell)| cell.output.get() == output).map(|(_, cell)| cell.value).collect()
+    /// Ends searches.
+    pub(super) reporter: Option<&'a Reporter<'a>>,
 }
 
 /// The gain in nats that a transform must have: half the logarithm of the number of cells, and as much again for an exponent.
@@ -83,6 +81,10 @@ pub(super) fn marginal_power(
 }
 
 impl PowerTask<'_> {
+    fn is_stopped(&self) -> bool {
+        self.reporter.is_some_and(|reporter| reporter.go_on().is_break())
+    }
+
     /// The table in the model's units under these transforms, and the units.
     pub(super) fn prepared(
         &self,
@@ -165,6 +167,9 @@ impl PowerTask<'_> {
         let limited = |step: f64| step.clamp(-STEPS.1, STEPS.1);
         let mut steps: Vec<f64> = gradient.iter().map(|slope| STEPS.0 * sign(*slope)).collect();
         for _ in 0..MOST_SWEEPS {
+            if self.is_stopped() {
+                break;
+            }
             let next: Vec<f64> =
                 point.iter().zip(&steps).map(|(x, step)| (x + step).clamp(0.0, LARGEST_EXPONENT)).collect();
             let taken: Vec<f64> = next.iter().zip(&point).map(|(next, x)| next - x).collect();
@@ -215,7 +220,7 @@ impl PowerTask<'_> {
         let mut powers: Vec<PowerTransform> = (0..counts.len()).map(|output| learned.power(output)).collect();
         for (output, &count) in counts.iter().enumerate().filter(|(output, _)| is_open(*output)) {
             let own = learned.power(output);
-            if own.exponent().is_none() {
+            if own.exponent().is_none() || self.is_stopped() {
                 continue;
             }
             let mut best = (own, value);
@@ -236,17 +241,12 @@ impl PowerTask<'_> {
     }
 }
 
-/// −1, 0 or 1.
-fn sign(x: f64) -> f64 {
-    if x == 0.0 { 0.0 } else { x.signum() }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot set up its case must fail")]
 
     use super::*;
-    use catena::data::InputPoints;
+    use catena::data::{InputPoints, Observations};
     use catena::kernel::{Kernel, StateKind};
     use catena::model::{Latent, MixingMatrix};
     use catena::units::{LengthScale, Variance};
@@ -268,6 +268,11 @@ mod tests {
         let values: Vec<f64> = (0..2 * N_ROWS).map(|at| value(at, &mut draws)).collect();
         let inputs = InputPoints::from_column((0..N_ROWS).map(|row| 0.5 * row as f64).collect()).unwrap();
         Dataset::new(inputs, Observations::from_dense(N_ROWS, 2, &values).unwrap()).unwrap()
+    }
+
+    fn task_of(table: &Dataset) -> PowerTask<'_> {
+        let (units, structure) = (InputUnits::Scaled, StructureOption::Auto);
+        PowerTask { table, units, structure, reporter: None }
     }
 
     fn model() -> Lmc {
@@ -347,7 +352,7 @@ mod tests {
     #[test]
     fn the_criterion_is_the_dense_log_density_of_the_cells() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto };
+        let task = task_of(&table);
         for (first, second) in [(0.3, 0.6), (1.0, 1.0), (1.7, 1.4)] {
             let found = task.value(&choice(first, second, false), &model).unwrap();
             let expected = dense(&table, first, second);
@@ -358,7 +363,7 @@ mod tests {
     #[test]
     fn the_gradient_is_that_of_central_differences() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto };
+        let task = task_of(&table);
         for trend in [false, true] {
             for (first, second) in [(0.2, 0.7), (1.0, 1.3)] {
                 let (value, gradient) = task.gradient(&choice(first, second, trend), &model).unwrap();
@@ -383,7 +388,7 @@ mod tests {
     #[test]
     fn the_exponents_found_maximize_the_dense_log_density() {
         let (table, model) = (table(), model());
-        let task = PowerTask { table: &table, units: InputUnits::Scaled, structure: StructureOption::Auto };
+        let task = task_of(&table);
         let (found, value) = task.maximized(choice(1.0, 1.0, false), &model).unwrap();
         let exponent = |output: usize| found.power(output).exponent().unwrap();
         let (first, second) = (exponent(0), exponent(1));

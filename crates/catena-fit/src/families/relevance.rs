@@ -16,7 +16,7 @@ impl FamilySelection<'_> {
     /// Tries the best candidate so far with a factor on every input. The factors are learned on the training cells of the first
     /// fold.
     pub(super) fn try_relevance(
-        &self,
+        &mut self,
         trials: &mut Vec<(FamilyCandidate, TrialResult)>,
     ) -> Result<(), FitError> {
         let is_open = self.options.ard.unwrap_or(self.plan.n_folds > 0);

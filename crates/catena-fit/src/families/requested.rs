@@ -11,7 +11,7 @@ use crate::cost::TableSize;
 use crate::error::FitError;
 use crate::folds::representative_rows;
 use crate::learn::LearningTask;
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::monitor::{Reporter, Stage, Watch};
 use crate::options::{FitOptions, TransformChoice, TransformKind};
 use crate::power::PowerTransform;
 use crate::prepare::InputUnits;
@@ -46,11 +46,12 @@ pub(crate) fn requested_transforms(
     table: &Dataset,
     options: &FitOptions,
     units: InputUnits,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<TransformChoice, FitError> {
     let plan = plan_for(TableSize::of(table), options).2;
     let sample = table.select_rows(&representative_rows(table, plan.n_rows, options.seed))?;
-    let reporter = Reporter::new(monitor, Stage::Smoothness, 0.0);
+    let reporter = Reporter::new(watch, Stage::Smoothness, 0.0);
+    reporter.end_within(0.1);
     requested_on(&sample, options, units, plan.smoothness, &reporter)
 }
 
@@ -74,7 +75,7 @@ pub(super) fn requested_on(
     if start.powers.iter().all(|power| power.exponent().is_none()) {
         return Ok(start);
     }
-    let task = PowerTask { table: sample, units, structure: options.structure };
+    let task = PowerTask { table: sample, units, structure: options.structure, reporter: Some(reporter) };
     let prepared = task.prepared(&start)?.1;
     let kernel = Kernel::Matern32;
     let family = Family {
@@ -85,6 +86,6 @@ pub(super) fn requested_on(
         tied: false,
     };
     let learned = LearningTask::new(family, settings, &prepared.statistics, options)
-        .learn(&prepared, &|_| reporter.go_on())?;
+        .learn_reported(&prepared, reporter)?;
     Ok(task.maximized(start, &learned.model)?.0)
 }

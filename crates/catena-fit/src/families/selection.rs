@@ -4,21 +4,20 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catena::data::Dataset;
-use catena::kernel::Kernel;
 use catena::learning::{Family, MultiStartSettings};
 use catena::model::Lmc;
-use rayon::prelude::*;
 
-use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best, promising, promising_variants};
-use super::plan::{plan_for, sample_reasons};
+use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best};
+use super::plan::{TriedSoFar, plan_for, sample_reasons};
 use super::requested::requested_on;
 use super::skew::positive_outputs;
 use super::trials::{Comparison, FamilyTrial};
+use super::trying::VariantBase;
 use crate::cost::{FinalPlan, RowSize, SelectionPlan, TableSize};
 use crate::error::FitError;
 use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};
 use crate::learn::LearningTask;
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::monitor::{Reporter, Stage, Step, Watch};
 use crate::options::{FitOptions, MeanChoice, TransformChoice, TransformKind};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
 use crate::scores::{Densities, HeldOutScores, Widening};
@@ -46,6 +45,10 @@ pub(crate) struct FamilyChoice {
     pub(crate) method_folds: Option<(HeldOutFolds, Vec<(Lmc, Preparation)>)>,
 }
 
+/// Shares of the time left that comparisons may take, if there is a limit.
+const SHARE_OF_SMOOTHNESS: f64 = 0.12;
+const SHARE_OF_CANDIDATES: f64 = 0.45;
+
 /// The comparison of families on a sample of the table.
 pub(super) struct FamilySelection<'a> {
     /// Rows of the table, in the user's units.
@@ -63,26 +66,7 @@ pub(super) struct FamilySelection<'a> {
     /// The standard deviation of each output, in which errors are scored.
     scales: Vec<f64>,
     pub(super) reporter: Reporter<'a>,
-}
-
-/// A candidate whose variants are tried.
-struct VariantBase {
-    candidate: FamilyCandidate,
-    fold_models: Vec<Lmc>,
-    first_score: f64,
-}
-
-impl VariantBase {
-    fn of((candidate, result): &(FamilyCandidate, TrialResult)) -> Self {
-        let (fold_models, first_score) = (result.fold_models.clone(), result.first_score);
-        Self { candidate: candidate.clone(), fold_models, first_score }
-    }
-
-    /// The model from which a variant starts on a fold, if it has the same latents.
-    fn start_of(&self, variant: &FamilyCandidate, fold: usize) -> Option<&Lmc> {
-        let is_same = Family { tied: self.candidate.family.tied, ..variant.family } == self.candidate.family;
-        self.fold_models.get(fold).filter(|_| is_same)
-    }
+    pub(super) tried: TriedSoFar,
 }
 
 /// Decides what the options leave open.
@@ -90,13 +74,13 @@ pub(crate) fn choose(
     table: &Dataset,
     options: &FitOptions,
     units: InputUnits,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<FamilyChoice, FitError> {
     let plan = plan_for(TableSize::of(table), options).2;
     let n_rows = if table.inputs().dim() == 1 { plan.compared_rows } else { plan.n_rows };
     let sample = table.select_rows(&representative_rows(table, n_rows, options.seed))?;
     let positive = positive_outputs(table.observations());
-    choose_on((sample, Some(table)), table.n_rows(), positive, options, units, monitor)
+    choose_on((sample, Some(table)), table.n_rows(), positive, options, units, watch)
 }
 
 /// Decides what the options leave open for a table of `n_rows` rows by comparing families on a sample of it. Held-out cells have
@@ -108,7 +92,7 @@ pub(crate) fn choose_on(
     positive: Vec<bool>,
     options: &FitOptions,
     units: InputUnits,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<FamilyChoice, FitError> {
     let (private, ladder, mut plan) = plan_for(TableSize { n_rows, ..TableSize::of(&sample) }, options);
     let mut reasons = sample_reasons(&sample, n_rows, &plan, options);
@@ -122,17 +106,30 @@ pub(crate) fn choose_on(
         plan.n_folds = 0;
     }
     let scales = scales_of(&sample)?;
-    let reporter = Reporter::new(monitor, Stage::Smoothness, 0.0);
+    let reporter = Reporter::new(watch, Stage::Smoothness, 0.0);
     let kinds = options.transform_kinds(sample.observations().n_outputs())?;
+    reporter.end_within(SHARE_OF_SMOOTHNESS);
     let requested = requested_on(&sample, options, units, plan.smoothness, &reporter)?;
-    let selection =
-        FamilySelection { sample, positive, kinds, requested, options, units, plan, folds, scales, reporter };
+    let tried = TriedSoFar { n_candidates: 0, n_left_out: 0, n_folds: folds.len() };
+    let selection = FamilySelection {
+        sample,
+        positive,
+        kinds,
+        requested,
+        options,
+        units,
+        plan,
+        folds,
+        scales,
+        reporter,
+        tried,
+    };
     selection.run(&ladder, private, n_rows, reasons)
 }
 
 impl FamilySelection<'_> {
     fn run(
-        self,
+        mut self,
         ladder: &[usize],
         private: bool,
         n_rows: usize,
@@ -149,6 +146,7 @@ impl FamilySelection<'_> {
                 self.smoothness(window.as_ref().unwrap_or(&plain), ladder, private, state, &mut reasons)?
             }
         };
+        self.reporter.end_within(SHARE_OF_CANDIDATES);
         let candidate = |n_shared: usize, tied: bool, private: bool| {
             let private_kernel = private.then_some(kernels.private);
             let family = Family { n_shared, shared_kernel: kernels.shared, private_kernel, state, tied };
@@ -162,6 +160,7 @@ impl FamilySelection<'_> {
         }
         let mut trials: Vec<(FamilyCandidate, TrialResult)> = vec![];
         self.try_all(candidates, &mut trials)?;
+        self.reporter.watch.reach(Step::Variants, 0.0);
         let found = best(&trials, &self.gaps());
         let best = found.0.clone();
         let base = VariantBase::of(found);
@@ -220,7 +219,7 @@ impl FamilySelection<'_> {
     }
 
     /// The folds with their held-out cells; without folds if candidates are compared by parsimony.
-    fn held_out_folds(&self) -> HeldOutFolds {
+    pub(super) fn held_out_folds(&self) -> HeldOutFolds {
         let folds = if self.plan.n_folds == 0 { vec![] } else { self.folds.clone() };
         HeldOutFolds::new(self.sample.inputs().clone(), folds, self.scales.clone())
     }
@@ -235,75 +234,13 @@ impl FamilySelection<'_> {
         self.reporter.report(stage, done as f64 / count as f64);
     }
 
-    /// Tries candidates on the first fold and the promising ones on the others, in parallel. A fold learns from its own training
-    /// cells alone: a start that had seen the held-out cells would favor candidates with many parameters.
-    pub(super) fn try_all(
-        &self,
-        candidates: Vec<FamilyCandidate>,
-        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
-    ) -> Result<(), FitError> {
-        self.try_on_folds(candidates, None, &|results| promising(results), trials)
-    }
-
-    /// Tries variants of a candidate. Those with the same latents start from its model of the same fold; those that are clearly
-    /// worse on the first fold are not tried on the others.
-    fn try_variants(
-        &self,
-        variants: Vec<FamilyCandidate>,
-        base: &VariantBase,
-        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
-    ) -> Result<(), FitError> {
-        let kept = |results: &[TrialResult]| promising_variants(results, base.first_score);
-        self.try_on_folds(variants, Some(base), &kept, trials)
-    }
-
-    /// Tries candidates on the first fold and those that are kept on the others.
-    fn try_on_folds(
-        &self,
-        candidates: Vec<FamilyCandidate>,
-        base: Option<&VariantBase>,
-        keep: &dyn Fn(&[TrialResult]) -> Vec<usize>,
-        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
-    ) -> Result<(), FitError> {
-        let prepared: Result<Vec<_>, FitError> =
-            candidates.iter().map(|candidate| self.prepared(&candidate.transforms)).collect();
-        let prepared = prepared?;
-        let (done, count) = (AtomicUsize::new(0), candidates.len() * self.plan.n_folds.max(1) as usize);
-        let run = |jobs: Vec<(usize, Option<usize>)>| -> Result<Vec<TrialResult>, FitError> {
-            let job = |(at, fold): (usize, Option<usize>)| {
-                let start = base.and_then(|base| base.start_of(&candidates[at], fold?));
-                let result = self.trial(&candidates[at], &prepared[at], fold, start);
-                self.report(Stage::Candidates, &done, count);
-                result
-            };
-            jobs.into_par_iter().map(job).collect()
-        };
-        let first = (self.plan.n_folds > 0).then_some(0);
-        let others = if first.is_some() { 1..self.folds.len() } else { 1..1 };
-        let results = run((0..candidates.len()).map(|at| (at, first)).collect())?;
-        let kept = keep(&results);
-        let jobs = others.clone().flat_map(|fold| kept.iter().map(move |&at| (at, Some(fold)))).collect();
-        let mut on_others = run(jobs)?.into_iter();
-        let mut by_candidate: Vec<Vec<TrialResult>> = candidates.iter().map(|_| vec![]).collect();
-        for _ in others {
-            for (&at, result) in kept.iter().zip(on_others.by_ref()) {
-                by_candidate[at].push(result);
-            }
-        }
-        let folds = self.held_out_folds();
-        for ((candidate, first), others) in candidates.into_iter().zip(results).zip(by_candidate) {
-            trials.push((candidate, TrialResult::pooled(first, others).with_widening(&folds)));
-        }
-        Ok(())
-    }
-
     pub(super) fn task(&self, candidate: &FamilyCandidate, table: &PreparedTable) -> LearningTask {
         LearningTask::new(candidate.family, self.plan.candidate, &table.statistics, self.options)
             .with_starts(vec![], self.plan.candidate_multipliers)
     }
 
     /// Learns a candidate on the training cells of a fold and scores its held-out cells, or learns it on all cells.
-    fn trial(
+    pub(super) fn trial(
         &self,
         candidate: &FamilyCandidate,
         (preparation, table): &(Preparation, PreparedTable),
@@ -323,7 +260,7 @@ impl FamilySelection<'_> {
                     .with_starts(vec![start.clone()], &[])
             }
         };
-        let learned = task.learn(learning, &|_| self.reporter.go_on())?;
+        let learned = task.learn_reported(learning, &self.reporter)?;
         let n_cells = learning.dataset.observations().n_observed() as f64;
         let parsimony = learned.log_evidence - 0.5 * task.n_free(learning)? as f64 * n_cells.ln();
         let Some(fold) = fold else {
@@ -354,6 +291,7 @@ impl FamilySelection<'_> {
         n_rows: usize,
         mut reasons: Vec<String>,
     ) -> Result<FamilyChoice, FitError> {
+        self.tried.report_to(self.reporter.watch, &self.folds);
         let (chosen, result) = best(&trials, &self.gaps());
         let (chosen, model) = (chosen.clone(), result.learned.model.clone());
         let units = Preparation::fitted(&self.sample, self.units, &chosen.transforms)?;
@@ -392,14 +330,7 @@ impl FamilySelection<'_> {
         });
         let family = chosen.family;
         let n_outputs = self.sample.observations().n_outputs();
-        let states = |kernel: Kernel| kernel.state_dim(family.state_of(kernel)).unwrap_or(1);
-        let own = family.private_kernel.map_or(0, |kernel| n_outputs * states(kernel));
-        let n_private = if family.private_kernel.is_some() { n_outputs } else { 0 };
-        let row = RowSize {
-            state_size: family.n_shared * states(family.shared_kernel) + own,
-            n_latents: family.n_shared + n_private,
-            n_outputs,
-        };
+        let row = RowSize::of(&family, n_outputs);
         let tried: Vec<CandidateSummary> = tried.collect();
         let trials = trials.into_iter().map(|(candidate, result)| FamilyTrial {
             name: candidate.name(self.options),
@@ -420,7 +351,7 @@ impl FamilySelection<'_> {
             settings: self.plan.candidate,
             multipliers: self.plan.candidate_multipliers,
         };
-        if has_held_out {
+        if has_held_out && self.reporter.watch.seconds_left() > 0.0 {
             held_out.extend(comparison.held_out_folds().simple_rules()?);
         }
         Ok(FamilyChoice {

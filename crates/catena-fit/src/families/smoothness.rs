@@ -38,31 +38,36 @@ impl FamilySelection<'_> {
         let most = if private { 2 } else { (n_outputs / 12).clamp(2, 8) };
         let n_shared = ladder.iter().copied().filter(|&count| count <= most).max().unwrap_or(ladder[0]);
         let done = AtomicUsize::new(0);
-        let learned: Result<Vec<Learned>, FitError> = pairs
+        let learned: Result<Vec<Option<Learned>>, FitError> = pairs
             .par_iter()
-            .map(|&(shared_kernel, private_kernel)| {
+            .enumerate()
+            .map(|(at, &(shared_kernel, private_kernel))| {
+                if at > 0 && self.reporter.is_stopped() {
+                    return Ok(None);
+                }
                 let private_kernel = private.then_some(private_kernel);
                 let family = Family { n_shared, shared_kernel, private_kernel, state, tied: false };
                 let task = LearningTask::new(family, self.plan.smoothness, &table.statistics, self.options);
-                let learned = task.learn(table, &|_| self.reporter.go_on())?;
+                let learned = task.learn_reported(table, &self.reporter)?;
                 self.report(Stage::Smoothness, &done, pairs.len());
-                Ok(learned)
+                Ok(Some(learned))
             })
             .collect();
-        let learned = learned?;
-        let evidence = |at: usize| learned[at].log_evidence;
-        let chosen =
-            (1..pairs.len()).fold(0, |best, at| if evidence(at) > evidence(best) { at } else { best });
-        let (shared, private_kernel) = pairs[chosen];
+        let tried = pairs.iter().zip(learned?);
+        let tried: Vec<_> = tried.filter_map(|(pair, learned)| Some((pair, learned?.log_evidence))).collect();
+        if tried.len() < pairs.len() {
+            let n_tried = tried.len();
+            self.reporter.watch.cut(format!("{n_tried} of {} kinds of smoothness were tried", pairs.len()));
+        }
+        let Some(&first) = tried.first() else { return Err(FitError::NoStart) };
+        let chosen = tried.iter().skip(1).fold(first, |best, &one| if one.1 > best.1 { one } else { best });
+        let (shared, private_kernel) = *chosen.0;
         let name = |&(shared, own): &(Kernel, Kernel)| match private {
             true => format!("{}/{}", shared.name(), own.name()),
             false => shared.name().to_owned(),
         };
-        let all: Vec<String> = pairs
-            .iter()
-            .zip(&learned)
-            .map(|(pair, learned)| format!("{} {:.0}", name(pair), learned.log_evidence))
-            .collect();
+        let all: Vec<String> =
+            tried.iter().map(|(pair, evidence)| format!("{} {evidence:.0}", name(pair))).collect();
         let plural = if n_shared == 1 { "" } else { "s" };
         reasons.push(format!(
             "smoothness by log evidence with {n_shared} shared latent{plural}: {}",

@@ -50,6 +50,15 @@ pub(crate) struct Description<'a> {
     pub(crate) statistics: &'a TableStatistics,
     pub(crate) report: SelectionReport,
     pub(crate) options: &'a FitOptions,
+    /// What a time limit or a request to stop cut short.
+    pub(crate) cut: Option<Cut>,
+}
+
+/// What was cut short.
+pub(crate) struct Cut {
+    pub(crate) warning: String,
+    /// By the time limit, not by a request.
+    pub(crate) by_limit: bool,
 }
 
 /// Builds the summary of a fit.
@@ -65,6 +74,12 @@ pub(crate) fn summarize(description: Description<'_>) -> Summary {
     let held_out: Vec<HeldOut> =
         report.held_out.iter().map(|(name, found)| HeldOut::new(name.clone(), found.scores)).collect();
     let probabilities = chosen.map(|scores| thinned(&scores.probabilities));
+    let cut = description.cut;
+    let by_limit = cut.as_ref().is_some_and(|cut| cut.by_limit);
+    // The warning about the limit says how learning ended.
+    let of_learning = learned.filter(|learned| !(by_limit && learned.stop == StopReason::Interrupted));
+    let others =
+        warnings(model, (statistics, description.n_distinct), of_learning, &held_out, (options, is_pool));
     Summary {
         method: description.method,
         n_rows: description.n_rows,
@@ -77,16 +92,10 @@ pub(crate) fn summarize(description: Description<'_>) -> Summary {
         log_evidence: description.log_evidence.0 + description.log_evidence.1,
         standardized_log_evidence: Some(description.log_evidence.0),
         path: learned.map(|learned| learned.path.clone()).unwrap_or_default(),
-        ending: ending(learned, is_pool),
+        ending: ending(learned, is_pool, by_limit),
         n_evaluations: learned.map_or(0, |learned| learned.n_evaluations),
         tried: report.tried,
-        warnings: warnings(
-            model,
-            (statistics, description.n_distinct),
-            learned,
-            &held_out,
-            (options, is_pool),
-        ),
+        warnings: cut.map(|cut| cut.warning).into_iter().chain(others).collect(),
         held_out,
         probabilities: probabilities.unwrap_or_default(),
         decisions: report.decisions,
@@ -102,7 +111,7 @@ fn thinned(probabilities: &[f64]) -> Vec<f64> {
 }
 
 /// How learning ended; members of a pool are learned with few iterations.
-fn ending(learned: Option<&Learned>, is_pool: bool) -> String {
+fn ending(learned: Option<&Learned>, is_pool: bool, by_limit: bool) -> String {
     let Some(learned) = learned else { return "parameters were given, not learned".to_owned() };
     let iterations = learned.path.len().saturating_sub(1);
     let how = match learned.stop {
@@ -110,6 +119,7 @@ fn ending(learned: Option<&Learned>, is_pool: bool) -> String {
         StopReason::Stalled => "stalled (no step improves, though the gradient is not zero)",
         StopReason::IterationLimit if is_pool => "of each member stopped",
         StopReason::IterationLimit => "stopped at the limit",
+        StopReason::Interrupted if by_limit => "stopped at the time limit",
         StopReason::Interrupted => "was interrupted",
         StopReason::NoValue => "had no finite value",
     };

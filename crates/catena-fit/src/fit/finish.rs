@@ -6,11 +6,11 @@ use catena::data::Dataset;
 use catena::learning::Learned;
 use catena::model::Lmc;
 
-use super::describe::{Description, SelectionReport, linear_means, structure_reason, summarize};
+use super::describe::{Cut, Description, SelectionReport, linear_means, structure_reason, summarize};
 use super::fitted::{Fit, FitParts};
 use crate::error::FitError;
 use crate::methods::{Evidence, Quantity, condition};
-use crate::monitor::{FitMonitor, Stage, announce};
+use crate::monitor::{Stage, Step, Watch};
 use crate::options::{FitOptions, StructureOption, Ties};
 use crate::prepare::{Preparation, PreparedTable, log_volume};
 use crate::stack::Combination;
@@ -33,10 +33,11 @@ pub(crate) fn finish(
     table: &Dataset,
     model: LearnedModel,
     options: &FitOptions,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<Fit, FitError> {
     let LearnedModel { preparation, prepared, model, learned, mut report, combination } = model;
-    announce(monitor, Stage::Posterior, 0.0);
+    watch.reach(Step::Posterior, 0.0);
+    watch.announce(Stage::Posterior, 0.0);
     let candidates = options.candidates.as_ref().map(|points| preparation.inputs(points)).transpose()?;
     let dataset = match candidates {
         None => Arc::clone(&prepared.dataset),
@@ -67,6 +68,7 @@ pub(crate) fn finish(
         statistics: &prepared.statistics,
         report,
         options,
+        cut: watch.warning().map(|warning| Cut { warning, by_limit: !watch.is_stopped() }),
     });
     let parts = FitParts {
         table: table.clone(),
@@ -81,6 +83,7 @@ pub(crate) fn finish(
         summary,
         combination,
     };
-    announce(monitor, Stage::Posterior, 1.0);
+    watch.reach(Step::Posterior, 1.0);
+    watch.announce(Stage::Posterior, 1.0);
     Fit::new(parts, dataset, posterior)
 }

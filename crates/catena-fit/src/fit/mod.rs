@@ -11,6 +11,7 @@ mod sums;
 mod text;
 mod time;
 mod warnings;
+mod work;
 
 pub use compared::FitComparison;
 pub(crate) use describe::{Description, SelectionReport, summarize};

@@ -8,19 +8,25 @@ use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
 use super::summary::{HeldOut, MemberSummary};
+use super::work::step_work;
 use super::{given, time};
 use crate::cost::{FinalPlan, RowSize};
 use crate::error::FitError;
 use crate::families::{FamilyChoice, check_requested, choose};
 use crate::folds::in_stretches;
 use crate::method_selection::select_method;
-use crate::methods::{learn, learning_task};
-use crate::monitor::{FitMonitor, Stage, announce};
+use crate::methods::{Known, learn, learning_task};
+use crate::monitor::{FitMonitor, Stage, Step, Watch};
 use crate::options::{FitOptions, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
 use crate::scores::Scores;
 use crate::size::FitSize;
 use crate::stack::{Combination, Member, stacked};
+
+/// With a limit, this share of it is kept for the steps after learning beyond the work that is planned for them, up to some seconds.
+const LAST_SHARE: f64 = 0.05;
+const MOST_KEPT: f64 = 100.0;
+const READ_AGAIN: f64 = 4.0;
 
 /// Chooses, learns and conditions a model on a table in the user's units. Everything the options leave open is decided from
 /// the data; [`Fit::summary`] lists the decisions and their reasons.
@@ -51,38 +57,44 @@ fn chosen(
     monitor: &FitMonitor<'_>,
     is_compared: bool,
 ) -> Result<(Fit, Option<FitComparison>), FitError> {
+    let watch = &Watch::new(monitor, options.time_limit);
     let options = &FitOptions {
         method: options.method.with_default_counts(table, options.learning_rows),
         ..options.clone()
     };
     options.check_size(FitSize::of(table))?;
+    watch.plan(step_work(FitSize::of(table), options));
+    watch.reserve(watch.planned(Step::Posterior) + (LAST_SHARE * watch.seconds_left()).min(MOST_KEPT));
     check_requested(table, options)?;
     check_groups(table, options)?;
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
-        return Ok((finish(table, model, options, monitor)?, None));
+        return Ok((finish(table, model, options, watch)?, None));
     }
     if let Some(requested) = &options.time {
-        return Ok((time::fit(table, requested, options, monitor)?, None));
+        return Ok((time::fit(table, requested, options, watch)?, None));
     }
     let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
     if options.latents == Some(0) && !options.tries_private(table.observations().n_outputs()) {
         return Err(FitError::NoLatents { requested: 0 });
     }
     let (distinct, n_copies) = without_copies(table)?;
-    let mut choice = choose(&distinct, options, units, monitor)?;
-    let selected = select_method(&distinct, &mut choice, options, units, monitor)?;
+    // The steps after learning read the whole table a few times more.
+    watch.reserve(READ_AGAIN * watch.elapsed());
+    let mut choice = choose(&distinct, options, units, watch)?;
+    let selected = select_method(&distinct, &mut choice, options, units, watch)?;
     let is_selected = selected.is_some();
     let mut comparison = if is_compared { FitComparison::of(&choice, units)? } else { None };
     let stack = match is_selected {
         true => None,
-        false => stacked(&distinct, &choice.comparison, options, units, monitor)?,
+        false => stacked(&distinct, &choice.comparison, options, units, watch)?,
     };
     let options = selected.as_ref().unwrap_or(options);
     let chosen = choice.comparison.trials.iter().find(|trial| trial.is_chosen);
     let widened = chosen.filter(|trial| stack.is_none() && !is_selected && trial.widening.is_used());
     let widened = widened.map(|trial| (trial.name.clone(), trial.widening.factor));
-    let final_plan = |model: &Lmc| FinalPlan::new(options.budget, distinct.n_rows(), RowSize::of(model));
+    let final_plan =
+        |model: &Lmc| FinalPlan::new(options.budget, distinct.n_rows(), RowSize::of_model(model));
     let mut by_sweep = (choice.settings, choice.multipliers);
     let is_sampled = choice.comparison.n_learning < distinct.n_rows();
     if let Some(stack) = &stack {
@@ -97,10 +109,18 @@ fn chosen(
             by_sweep = (choice.comparison.settings, choice.comparison.multipliers);
         }
     }
+    // What answers if there is no time to learn on the whole table.
+    let known = match &stack {
+        Some(stack) => Preparation::fitted(&choice.comparison.sample, units, &choice.transforms)
+            .ok()
+            .map(|units| (stack.best.model.clone(), units)),
+        None => Some(choice.earlier.clone()),
+    };
+    let n_compared = choice.comparison.n_learning;
     let FamilyChoice { family, transforms, tried, mut reasons, mut held_out, .. } = choice;
     reasons.extend(groups_reason(table));
     reasons.extend(copies_reason(n_copies));
-    announce(monitor, Stage::Structure, 0.0);
+    watch.announce(Stage::Structure, 0.0);
     let preparation = Preparation::fitted(&distinct, units, &transforms)?;
     let prepared = PreparedTable::of(table, &preparation, options)?;
     let learning_table = match n_copies {
@@ -126,7 +146,12 @@ fn chosen(
         }
     };
     let task = learning_task(&learning_table, family, earlier, by_sweep, (options, is_selected));
-    let learned = learn(&learning_table, &task, (options, is_selected), monitor, &mut reasons)?;
+    let known = match options.method.is_message_passing() {
+        true => known.and_then(|(model, from)| rescaled(&model, &from, &preparation).ok()),
+        false => None,
+    };
+    let known = known.map(|model| Known { model, n_rows: n_compared });
+    let learned = learn(&learning_table, &task, known, (options, is_selected), watch, &mut reasons)?;
     let (mut combination, mut summaries) = (None, vec![]);
     if let Some((name, factor)) = widened {
         reasons.push(format!(
@@ -158,7 +183,7 @@ fn chosen(
     let report = SelectionReport { tried, decisions: reasons, held_out, members: summaries };
     let model = learned.model.clone();
     let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination };
-    Ok((finish(table, model, options, monitor)?, comparison))
+    Ok((finish(table, model, options, watch)?, comparison))
 }
 
 /// Refuses what does not know groups.

@@ -9,7 +9,7 @@ use super::fitted::{Fit, FitParts};
 use crate::error::FitError;
 use crate::families::requested_transforms;
 use crate::families::time::{TimeModel, given, learn};
-use crate::monitor::{FitMonitor, Stage, announce};
+use crate::monitor::{Stage, Watch};
 use crate::options::{
     FitOptions, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, StructureOption, TimeOptions,
     TimeParameters, TimeSpec,
@@ -22,7 +22,7 @@ pub(super) fn fit(
     table: &Dataset,
     requested: &TimeOptions,
     options: &FitOptions,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<Fit, FitError> {
     let found = table.inputs().dim();
     if found != 1 {
@@ -63,16 +63,16 @@ pub(super) fn fit(
     let preparation = match &requested.parameters {
         Some(_) => Preparation::fitted_to_given(&distinct, InputUnits::Scaled, &options.transform_choice())?,
         None => {
-            let transforms = requested_transforms(&distinct, options, InputUnits::Scaled, monitor)?;
+            let transforms = requested_transforms(&distinct, options, InputUnits::Scaled, watch)?;
             Preparation::fitted(&distinct, InputUnits::Scaled, &transforms)?
         }
     };
     let prepared = preparation.dataset(&distinct)?;
     let model = match &requested.parameters {
         Some(parameters) => given(&prepared, &preparation, parameters, options)?,
-        None => learn(&prepared, preparation.inputs[0].1, requested, options, monitor)?,
+        None => learn(&prepared, preparation.inputs[0].1, requested, options, watch)?,
     };
-    time_model(table, preparation, model, options, monitor)
+    time_model(table, preparation, model, options, watch)
 }
 
 impl Fit {
@@ -97,14 +97,14 @@ pub(crate) fn time_model(
     preparation: Preparation,
     model: TimeModel,
     options: &FitOptions,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<Fit, FitError> {
     let TimeModel { model, learned, reasons, warnings, sums } = model;
-    announce(monitor, Stage::Structure, 0.0);
+    watch.announce(Stage::Structure, 0.0);
     let prepared = PreparedTable::of(table, &preparation, options)?;
     let report = SelectionReport::of_decisions(reasons);
     let model = LearnedModel { preparation, prepared, model, learned, report, combination: None };
-    let mut fit = finish(table, model, options, monitor)?;
+    let mut fit = finish(table, model, options, watch)?;
     let summary = &mut fit.parts.summary;
     summary.warnings.extend(warnings);
     for (latent, sum) in summary.latents.iter_mut().zip(sums) {

@@ -10,6 +10,7 @@ use crate::error::FitError;
 use crate::families::FamilyChoice;
 use crate::learn::LearningTask;
 use crate::methods::{FullScaleMethod, MethodEvidence};
+use crate::monitor::Pace;
 use crate::options::{StructureOption, TransformChoice};
 use crate::prepare::PreparedTable;
 use crate::scores::is_better;
@@ -104,10 +105,16 @@ impl MethodSelection<'_> {
         let (likelihood, predictor) = (method(), method());
         let mut failure = None;
         for family in families {
+            if best.is_some() && self.reporter.is_stopped() {
+                break;
+            }
             let task = LearningTask::new(family, self.plan.settings, &table.statistics, self.options);
             let evidence = || MethodEvidence { method: &likelihood, dataset: &table.dataset };
-            let learned =
-                task.learn_by(&table.statistics, || table.moments(), &evidence, &|_| self.reporter.go_on());
+            let pace = Pace::new(&self.reporter, 0.0);
+            let learned = task.learn_by(&table.statistics, || table.moments(), &evidence, &|progress| {
+                self.reporter.go_on()?;
+                pace.step(progress)
+            });
             let result = learned.and_then(|learned| {
                 let scores = self.score(fold, &predictor, &learned.model)?.scores;
                 Ok(EuclideanModel { family, model: learned.model, log_score: scores.log_score })

@@ -21,7 +21,7 @@ use crate::learn::LearningTask;
 use crate::methods::{
     EnsembleMethod, ExactMethod, FullScaleMethod, MessagePassing, Method, Quantity, States,
 };
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::monitor::{Reporter, Stage, Watch};
 use crate::options::{FitOptions, MethodChoice, StructureOption, Ties, TransformChoice};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, rows_by_contents, rows_with_a_cell};
 use crate::scores::HeldOutScores;
@@ -75,7 +75,7 @@ pub(crate) fn select_method(
     choice: &mut FamilyChoice,
     options: &FitOptions,
     units: InputUnits,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<Option<FitOptions>, FitError> {
     let is_open = options.method == MethodChoice::Auto
         && options.structure == StructureOption::Auto
@@ -89,7 +89,11 @@ pub(crate) fn select_method(
     if !(is_open || is_full_scale) || is_given {
         return Ok(None);
     }
-    let Some(selection) = MethodSelection::new(table, options, units, monitor)? else { return Ok(None) };
+    if is_open && watch.seconds_left() <= 0.0 {
+        watch.cut("methods were not compared".to_owned());
+        return Ok(None);
+    }
+    let Some(selection) = MethodSelection::new(table, options, units, watch)? else { return Ok(None) };
     selection.run(choice, is_open)
 }
 
@@ -99,7 +103,7 @@ impl<'a> MethodSelection<'a> {
         table: &'a Dataset,
         options: &'a FitOptions,
         units: InputUnits,
-        monitor: &'a FitMonitor<'a>,
+        watch: &'a Watch<'a>,
     ) -> Result<Option<Self>, FitError> {
         let plan = MethodSelectionPlan::new(options.budget);
         // Samples, inducing points and neighborhoods depend on the order of the rows.
@@ -113,10 +117,12 @@ impl<'a> MethodSelection<'a> {
         let mut held_out_rows: Vec<RowIndex> = fold.held_out.iter().map(row).collect();
         held_out_rows.sort_unstable();
         held_out_rows.dedup();
+        let reporter = Reporter::new(watch, Stage::Candidates, 1.0);
+        reporter.end_within(0.5);
         Ok(Some(Self {
             options,
             plan,
-            reporter: Reporter::new(monitor, Stage::Candidates, 1.0),
+            reporter,
             table,
             training,
             fold,
@@ -202,7 +208,7 @@ impl<'a> MethodSelection<'a> {
         let earlier = vec![rescaled(model, units, &fold.preparation)?];
         let task = LearningTask::new(choice.family, self.plan.settings, &table.statistics, self.options)
             .with_starts(earlier, &[]);
-        let Learned { model, .. } = task.learn(&table, &|_| self.reporter.go_on())?;
+        let Learned { model, .. } = task.learn_reported(&table, &self.reporter)?;
         let (n_structures, held_out) = match structure {
             StructureOption::Ensemble { n_chains } => {
                 let method = EnsembleMethod { n_chains, seed: self.options.seed, ties: Ties::ByInputs };

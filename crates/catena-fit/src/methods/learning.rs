@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use catena::data::{Dataset, InputPoints};
 use catena::inference::Gradient;
-use catena::learning::{Evidence, Family, Learned, MultiStartSettings};
+use catena::learning::{Evidence, Family, Learned, MultiStartSettings, StopReason};
 use catena::model::Lmc;
 use catena::structure::Tree;
 use catena::units::DistanceScale;
@@ -14,13 +14,14 @@ use catena_methods::{MemoryLimit, Problem};
 use super::catena::Place;
 use super::dense::InTableOrder;
 use super::full_scale::FullScaleMethod;
+use super::in_time::{InTime, Known};
 use super::method::{Differentiable, Fitted};
 use super::registry::definition;
 use crate::cost::{full_scale_learning, limits};
 use crate::error::{FitError, MethodError};
 use crate::folds::random_rows;
 use crate::learn::LearningTask;
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::monitor::{Pace, Reporter, Stage, Watch};
 use crate::options::{FitOptions, MethodChoice, StructureOption, Ties};
 use crate::prepare::{PreparedTable, rows_by_contents};
 
@@ -64,20 +65,24 @@ pub(crate) fn learning_task(
     LearningTask::new(family, settings, &table.statistics, options).with_starts(earlier, multipliers)
 }
 
-/// Learns the chosen family by the evidence of the method.
+/// Learns the chosen family by the evidence of the method, in the time that is left. `known` is kept if there is none.
 pub(crate) fn learn(
     table: &PreparedTable,
     task: &LearningTask,
+    known: Option<Known>,
     (options, selected): (&FitOptions, bool),
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
     reasons: &mut Vec<String>,
 ) -> Result<Learned, FitError> {
-    let reporter = Reporter::new(monitor, Stage::Learning, 0.0);
+    let reporter = Reporter::new(watch, Stage::Learning, 0.0);
+    reporter.end_within(1.0);
     let limit = task.settings.optimizer.max_iterations;
-    let watch = |progress| reporter.learning(progress, limit);
+    let report = |progress| reporter.learning(progress, limit);
     let Some(mut method) = definition(options.method).dense(options.method, options.seed, options.memory)
     else {
-        return task.learn(table, &watch);
+        let (learned, cut) = InTime { task, table, known, options, reporter: &reporter }.learn(&report)?;
+        cut.into_iter().for_each(|cut| watch.cut(cut));
+        return Ok(learned);
     };
     let mut learning_rows = options.learning_rows;
     if let Some(size) = full_scale_likelihood(options, selected) {
@@ -95,7 +100,16 @@ pub(crate) fn learn(
     }
     let table = PreparedTable::new(dataset, options.structure)?;
     let evidence = || MethodEvidence { method: method.as_ref(), dataset: &table.dataset };
-    task.learn_by(&table.statistics, || table.moments(), &evidence, &watch)
+    let pace = Pace::new(&reporter, 0.0);
+    let learned = task.learn_by(&table.statistics, || table.moments(), &evidence, &|progress| {
+        report(progress)?;
+        pace.step(progress)
+    })?;
+    if learned.stop == StopReason::Interrupted {
+        let iterations = learned.path.len().saturating_sub(1);
+        watch.cut(format!("learning stopped after {iterations} iterations"));
+    }
+    Ok(learned)
 }
 
 /// The size of the full-scale likelihood by which parameters are learned; `None` for the evidence of the method itself.

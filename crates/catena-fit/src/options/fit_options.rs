@@ -1,5 +1,7 @@
 //! Options of a fit. Everything left open is decided from the data.
 
+use std::time::Duration;
+
 use catena::data::InputPoints;
 use catena::kernel::StateKind;
 use catena::learning::Priors;
@@ -52,6 +54,9 @@ pub struct FitOptions {
     pub candidates: Option<InputPoints>,
     /// The time for choosing and learning.
     pub budget: Budget,
+    /// The time in which the fit must end, with the best model that it then has; `None` for no limit. A fit that is cut short says so
+    /// in its warnings, and depends on the speed of the machine; without a limit, fits depend on counted work only.
+    pub time_limit: Option<Duration>,
     /// The number of random rows from which methods other than message passing learn; `None` for all rows, or for as many as
     /// the budget allows with full-scale inference.
     pub learning_rows: Option<usize>,
@@ -87,6 +92,7 @@ impl Default for FitOptions {
             ard: None,
             candidates: None,
             budget: Budget::Default,
+            time_limit: None,
             learning_rows: None,
             memory: MemoryLimit::default(),
             seed: 0,

@@ -13,7 +13,7 @@ use crate::error::FitError;
 use crate::families::{FamilyChoice, choose_on, selection_rows};
 use crate::fit::{Description, Fit, FitParts, SelectionReport, copies_reason, given_model, summarize};
 use crate::learn::LearningTask;
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::monitor::{FitMonitor, Pace, Reporter, Stage, Watch};
 use crate::options::{FitOptions, GivenParameters, MethodChoice, StructureOption, Ties};
 use crate::power::PowerTransform;
 use crate::prepare::{InputUnits, Preparation, TableStatistics, constant_outputs, rescaled, without_copies};
@@ -87,6 +87,9 @@ impl Outline {
                 "does not support learning a time model; fit it to a sample on one machine and apply it",
             );
         }
+        if options.time_limit.is_some() {
+            return refuse("has no time limit; leave it out and choose a budget");
+        }
         let kinds = options.transform_kinds(census.n_outputs())?;
         let is_requested = kinds.iter().any(|kind| kind.is_requested());
         if is_requested && options.parameters.is_some() {
@@ -106,7 +109,8 @@ impl Outline {
         }
         let units = if options.standardize { InputUnits::Scaled } else { InputUnits::AsGiven };
         let (part, positive) = (without_copies(sample)?.0.into_owned(), census.is_positive());
-        let choice = choose_on((part, None), census.n_rows, positive, &options, units, monitor)?;
+        let watch = &Watch::new(monitor, None);
+        let choice = choose_on((part, None), census.n_rows, positive, &options, units, watch)?;
         Ok(Self { options, source: Source::Chosen(Box::new(choice)) })
     }
 
@@ -186,10 +190,15 @@ impl Outline {
                 let task = LearningTask::new(family, choice.settings, &statistics, &options)
                     .with_starts(vec![rescaled(earlier, from, &preparation)?], choice.multipliers);
                 let moments = OutputMoments::from_sums(n_outputs, &sums, &counts);
-                let reporter = Reporter::new(monitor, Stage::Learning, 0.0);
+                let watch = Watch::new(monitor, None);
+                let reporter = Reporter::new(&watch, Stage::Learning, 0.0);
                 let limit = choice.settings.optimizer.max_iterations;
-                let watch = |progress| reporter.learning(progress, limit);
-                let learned = task.learn_by(&statistics, || &moments, &|| FromParts(evidence), &watch)?;
+                let pace = Pace::new(&reporter, 0.0);
+                let learned =
+                    task.learn_by(&statistics, || &moments, &|| FromParts(evidence), &|progress| {
+                        reporter.learning(progress, limit)?;
+                        pace.step(progress)
+                    })?;
                 let decisions = reasons.into_iter().chain(copies_reason(census.n_copies)).collect();
                 let report = SelectionReport { tried, decisions, held_out, members: vec![] };
                 (learned.model.clone(), Some(learned), report)
@@ -208,6 +217,7 @@ impl Outline {
             statistics: &statistics,
             report,
             options: &options,
+            cut: None,
         });
         Fit::from_parts(FitParts {
             table: sample.clone(),

@@ -1,5 +1,7 @@
 //! The periods of the seasonal members of a pool.
 
+use std::ops::ControlFlow;
+
 use catena::data::Dataset;
 use catena_methods::simple_rules::SeasonalMeans;
 
@@ -18,9 +20,9 @@ const FUNDAMENTAL: f64 = 0.7;
 const LEAST_PAIRS: f64 = 60.0;
 
 /// The periods of a scaled table: the strongest of its periodogram, and the multiple of it with which the deviations from the
-/// first season repeat (a week of days).
-pub(super) fn seasons(table: &Dataset) -> Result<Vec<f64>, MethodError> {
-    let Some(&first) = strong_periods(table).first() else { return Ok(vec![]) };
+/// first season repeat (a week of days). The search ends when `go_on` breaks.
+pub(super) fn seasons(table: &Dataset, go_on: &dyn Fn() -> ControlFlow<()>) -> Result<Vec<f64>, MethodError> {
+    let Some(&first) = strong_periods(table, go_on).first() else { return Ok(vec![]) };
     let multiple = repetition(table, first)?.map(|multiple| multiple as f64 * first);
     Ok(std::iter::once(first).chain(multiple).collect())
 }
@@ -81,6 +83,10 @@ fn correlation(series: &[Vec<(f64, f64)>], distance: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn seasons(table: &Dataset) -> Result<Vec<f64>, MethodError> {
+        super::seasons(table, &|| ControlFlow::Continue(()))
+    }
     use catena::data::{InputPoints, Observations};
 
     /// Pseudo-random numbers between −1 and 1 without pattern.

@@ -1,6 +1,7 @@
 //! Chooses the members of a pool and their exponents on held-out cells.
 
 use catena::data::Dataset;
+use catena::model::Lmc;
 
 use super::member::{Combination, Member, MemberKind, PoolComponent};
 use super::pool::{Pool, Split, single_widening};
@@ -12,11 +13,16 @@ use crate::error::FitError;
 use crate::families::{Comparison, FamilyTrial};
 use crate::folds::{Fold, in_stretches};
 use crate::learn::LearningTask;
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::methods::{InTime, Known};
+use crate::monitor::{Reporter, Stage, Step, Watch};
 use crate::options::{CombineChoice, FitOptions, MethodChoice, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled};
 use crate::scores::{Densities, HeldOutScores, MixtureDensities, Scores, mean_with_error};
 
+/// The share of the time left in which regressions are tried, if there is a limit.
+const SHARE_OF_REGRESSIONS: f64 = 0.5;
+/// A regression whose prediction of the whole table takes more than this share of the time left is no member.
+const MOST_OF_MEMBER: f64 = 0.2;
 /// A pool must be better than the best single model by this many nats per cell.
 const WORTHWHILE: f64 = 0.02;
 
@@ -41,7 +47,8 @@ struct Candidate<'a> {
 
 enum Source<'a> {
     Family(&'a FamilyTrial),
-    Rows(RowRegression),
+    /// A regression, with the seconds for a prediction of the whole table.
+    Rows(RowRegression, f64),
 }
 
 impl Candidate<'_> {
@@ -57,7 +64,7 @@ pub(crate) fn stacked(
     comparison: &Comparison,
     options: &FitOptions,
     units: InputUnits,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<Option<Stacked>, FitError> {
     let is_open = options.combine == CombineChoice::Auto
         && options.method == MethodChoice::Auto
@@ -74,7 +81,13 @@ pub(crate) fn stacked(
     if !is_open || cells.is_empty() || best.densities.len() != cells.len() || !best.densities.is_finite() {
         return Ok(None);
     }
-    let reporter = Reporter::new(monitor, Stage::Candidates, 1.0);
+    let reporter = Reporter::new(watch, Stage::Candidates, 1.0);
+    reporter.end_within(SHARE_OF_REGRESSIONS);
+    watch.reach(Step::Regressions, 0.0);
+    if reporter.is_stopped() {
+        watch.cut("no pool was tried".to_owned());
+        return Ok(None);
+    }
     let n_gaps = gaps.iter().max().map_or(0, |last| last + 1);
     let sizes = comparison.folds.iter().map(|fold| fold.held_out.len()).collect();
     let split = Split { sizes, n_gaps };
@@ -96,7 +109,7 @@ pub(crate) fn stacked(
     let n_members = pool.exponents.iter().filter(|exponent| **exponent > 0.0).count();
     let is_best = |candidate: &Candidate<'_>| match candidate.source {
         Source::Family(trial) => std::ptr::eq(trial, best),
-        Source::Rows(_) => false,
+        Source::Rows(..) => false,
     };
     // The best single model as the only member stays a single model.
     let is_single = n_members == 1 && candidates.first().is_some_and(is_best);
@@ -107,7 +120,7 @@ pub(crate) fn stacked(
     let heaviest =
         candidates.iter().zip(&pool.shares).filter_map(|(candidate, share)| match candidate.source {
             Source::Family(trial) => Some((*share, trial)),
-            Source::Rows(_) => None,
+            Source::Rows(..) => None,
         });
     // A pool of regressions has one family with exponent 0, for inputs between the rows.
     let best = heaviest.max_by(|a, b| a.0.total_cmp(&b.0)).map_or(best, |(_, trial)| trial);
@@ -118,17 +131,35 @@ pub(crate) fn stacked(
         PoolComponent { weight: *weight, at_rows: scaled(&pool.exponents), elsewhere: scaled(&elsewhere) }
     };
     let components = pool.scales.iter().map(component).collect();
-    let (mut members, mut alone) = (vec![], vec![]);
+    let (mut members, mut alone, mut n_cut) = (vec![], vec![], 0);
+    for candidate in &candidates {
+        if let Source::Rows(_, seconds) = candidate.source {
+            watch.reserve(seconds);
+        }
+    }
+    // The best model is learned after the members.
+    let mut n_models = candidates.iter().filter(|candidate| candidate.is_family()).count();
     for (candidate, &weight) in candidates.into_iter().zip(&pool.shares) {
         let widening = single_widening(&candidate.densities, n_gaps);
         let single = MixtureDensities(vec![(1.0, widening, &candidate.densities)]);
         alone.push((widening, single.scores(&cells, &comparison.scales).scores));
         let kind = match candidate.source {
             Source::Family(trial) if std::ptr::eq(trial, best) => MemberKind::Best,
-            Source::Family(trial) => model_member(table, comparison, trial, (options, units), &reporter)?,
-            Source::Rows(regression) => MemberKind::Rows(regression),
+            Source::Family(trial) => {
+                reporter.end_within(1.0 / n_models.max(1) as f64);
+                watch.reach(Step::Members, 1.0 / n_models.max(1) as f64);
+                n_models -= 1;
+                let (member, is_cut) = model_member(table, comparison, trial, (options, units), &reporter)?;
+                n_cut += usize::from(is_cut);
+                member
+            }
+            Source::Rows(regression, _) => MemberKind::Rows(regression),
         };
         members.push(Member { name: candidate.name, weight, kind });
+    }
+    if n_cut > 0 {
+        let of = members.len();
+        watch.cut(format!("learning of {n_cut} of {of} members was shortened"));
     }
     let plural = if n_members == 1 { "" } else { "s" };
     let reasons = vec![
@@ -235,28 +266,33 @@ fn used<'a>(candidates: Vec<Candidate<'a>>, pool: Pool, best: Candidate<'a>) -> 
 }
 
 /// A family as a member, learned on the whole table as it was learned on the folds. If it was learned from some rows only, it
-/// continues from that model, on as many rows as the budget allows.
+/// continues from that model, on as many rows as the budget allows. Also whether its learning was cut short.
 fn model_member(
     table: &Dataset,
     comparison: &Comparison,
     trial: &FamilyTrial,
     (options, units): (&FitOptions, InputUnits),
     reporter: &Reporter<'_>,
-) -> Result<MemberKind, FitError> {
+) -> Result<(MemberKind, bool), FitError> {
     let preparation = Preparation::fitted(table, units, &trial.transforms)?;
     let prepared = PreparedTable::of(table, &preparation, options)?;
-    let plan = FinalPlan::new(options.budget, table.n_rows(), RowSize::of(&trial.model)).continued();
-    let (settings, starts, multipliers) = if comparison.n_learning < table.n_rows() {
+    let known = || -> Result<Lmc, FitError> {
         let of_sample = Preparation::fitted(&comparison.sample, units, &trial.transforms)?;
-        (plan.settings, vec![rescaled(&trial.model, &of_sample, &preparation)?], &[][..])
+        Ok(rescaled(&trial.model, &of_sample, &preparation)?)
+    };
+    let plan = FinalPlan::new(options.budget, table.n_rows(), RowSize::of_model(&trial.model)).continued();
+    let (settings, starts, multipliers) = if comparison.n_learning < table.n_rows() {
+        (plan.settings, vec![known()?], &[][..])
     } else {
         (comparison.settings, vec![], comparison.multipliers)
     };
     let prepared = in_stretches(&prepared, plan.n_rows, options.structure)?.unwrap_or(prepared);
     let task = LearningTask::new(trial.family, settings, &prepared.statistics, options)
         .with_starts(starts, multipliers);
-    let learned = task.learn(&prepared, &|_| reporter.go_on())?;
-    Ok(MemberKind::Model { preparation, model: learned.model })
+    let known = known().ok().map(|model| Known { model, n_rows: comparison.n_learning });
+    let in_time = InTime { task: &task, table: &prepared, known, options, reporter };
+    let (learned, cut) = in_time.learn(&|_| reporter.go_on())?;
+    Ok((MemberKind::Model { preparation, model: learned.model }, cut.is_some()))
 }
 
 /// Regressions on other outputs with their densities, in the units of the best single model. A rule that fails on the table is
@@ -282,15 +318,31 @@ fn row_regressions<'a>(
     let folds = folds?;
     let mut found = vec![];
     let half_gap = half_gap(&prepared.dataset, &comparison.folds);
-    let periods = seasons(&prepared.dataset).unwrap_or_default();
-    for (rule, kinds) in RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods) {
+    let periods = seasons(&prepared.dataset, &|| reporter.go_on()).unwrap_or_default();
+    let rules = RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods);
+    let (n_rules, mut n_left_out) = (rules.len(), 0);
+    for (number, (rule, kinds)) in rules.into_iter().enumerate() {
+        reporter.watch.reach(Step::Regressions, number as f64 / n_rules as f64);
         if reporter.go_on().is_break() {
+            n_left_out += n_rules - number;
             break;
         }
+        let begin = reporter.watch.elapsed();
         let Ok(centers) = rule.predict(&prepared.dataset) else { continue };
+        let taken = reporter.watch.elapsed() - begin;
+        // As a member it predicts the whole table.
+        let seconds = taken * n_rows as f64 / prepared.dataset.n_rows() as f64;
+        let is_slow = seconds > MOST_OF_MEMBER * reporter.watch.seconds_left();
+        if is_slow || taken * folds.len() as f64 > reporter.seconds_left() {
+            n_left_out += 1;
+            continue;
+        }
         let of_folds: Result<Vec<_>, _> = folds.iter().map(|fold| rule.predict(&fold.dataset)).collect();
         let Ok(of_folds) = of_folds else { continue };
         for &kind in kinds {
+            if reporter.go_on().is_break() {
+                break;
+            }
             let regression = RowRegression::learn((rule, kind), &centers, (&preparation, &prepared.dataset));
             let mut densities = Densities::default();
             for ((fold, training), centers) in comparison.folds.iter().zip(&folds).zip(&of_folds) {
@@ -298,8 +350,16 @@ fn row_regressions<'a>(
                     densities.extend(Densities::at(&predictive, &fold.held_out));
                 }
             }
-            found.push(Candidate { name: rule.name(kind), densities, source: Source::Rows(regression) });
+            found.push(Candidate {
+                name: rule.name(kind),
+                densities,
+                source: Source::Rows(regression, seconds),
+            });
         }
+    }
+    if n_left_out > 0 {
+        let n_tried = n_rules - n_left_out;
+        reporter.watch.cut(format!("{n_tried} of {n_rules} regressions on other outputs were tried"));
     }
     Ok(found)
 }

@@ -6,7 +6,9 @@ use catena::data::{Dataset, Observations};
 use catena::index::OutputIndex;
 use catena::inference::{Form, Workspace};
 use catena::kernel::Kernel;
-use catena::learning::{GraphEvidence, Learned, MultiStartSettings, OutputMoments, Parameters, multi_start};
+use catena::learning::{
+    GraphEvidence, Learned, MultiStartSettings, OutputMoments, Parameters, StopReason, multi_start,
+};
 use catena::model::Lmc;
 use catena::structure::sorted_chain;
 
@@ -15,12 +17,26 @@ use super::single::{Series, SingleSettings, Singles, learn_singles};
 use super::{drift, periodogram, phases, sums};
 use crate::cost::{TimePlan, limits};
 use crate::error::{FitError, MethodError};
-use crate::monitor::{FitMonitor, Reporter, Stage};
+use crate::monitor::{Pace, Reporter, Stage, Step, Watch};
 use crate::options::{FitOptions, MOST_WITH_OWN_SEASONS, Term, TimeOptions, TimeSpec};
 use crate::prepare::PreparedTable;
 
 /// Groups of a shared season by default.
 const GROUPS: usize = 2;
+
+/// Shares of the time left for the comparison of sums and then for single outputs, if there is a limit.
+const SHARE_OF_SUMS: f64 = 0.4;
+const SHARE_OF_SINGLES: f64 = 0.5;
+/// The share of a limit for which the work of learning is planned, and the fewest rows.
+const SHARE_OF_LIMIT: f64 = 0.6;
+const FEWEST_ROWS: usize = 300;
+
+/// The latest rows, at most `n_rows`, whose planned work fits the time left.
+fn rows_in_time(n_rows: usize, watch: &Watch<'_>) -> usize {
+    let planned = watch.planned(Step::Candidates) + watch.planned(Step::Learning);
+    let share = SHARE_OF_LIMIT * watch.seconds_left() / planned;
+    if share < 1.0 { ((share * n_rows as f64) as usize).max(FEWEST_ROWS.min(n_rows)) } else { n_rows }
+}
 
 /// A time model with its reasons and warnings.
 pub(crate) struct TimeModel {
@@ -39,15 +55,16 @@ pub(crate) fn learn(
     unit: f64,
     requested: &TimeOptions,
     options: &FitOptions,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<TimeModel, FitError> {
     let mut reasons = vec![];
-    let comparison = SumComparison::new(table, unit, options, monitor, &mut reasons)?;
+    let comparison = SumComparison::new(table, unit, options, watch, &mut reasons)?;
     comparison.report(0.0);
     let specs = comparison.candidates(requested, &mut reasons)?;
     comparison.report(1.0 / 3.0);
+    comparison.reporter.end_within(SHARE_OF_SINGLES);
     let mut best: Option<(TimeSpec, JointStart)> = None;
-    for spec in &specs {
+    for (number, spec) in specs.iter().enumerate() {
         let (model, parameters) = comparison.assembled(spec, &comparison.singles(spec, &[])?)?;
         let start = comparison.start(model, parameters)?;
         if specs.len() > 1 {
@@ -58,7 +75,8 @@ pub(crate) fn learn(
             best = Some((spec.clone(), start));
         }
         comparison.report(2.0 / 3.0);
-        if comparison.reporter.is_stopped() {
+        if number + 1 < specs.len() && comparison.reporter.is_stopped() {
+            comparison.reporter.watch.cut("sums were compared in part".to_owned());
             break;
         }
     }
@@ -94,12 +112,16 @@ impl<'a> SumComparison<'a> {
         table: &Dataset,
         unit: f64,
         options: &'a FitOptions,
-        monitor: &'a FitMonitor<'a>,
+        watch: &'a Watch<'a>,
         reasons: &mut Vec<String>,
     ) -> Result<Self, FitError> {
         let n_outputs = table.observations().n_outputs();
         let plan = TimePlan::new(options.budget, n_outputs);
-        let table = latest_rows(table, plan.n_rows, options, reasons)?.unwrap_or_else(|| table.clone());
+        let n_rows = rows_in_time(plan.n_rows.min(table.n_rows()), watch);
+        if n_rows < plan.n_rows.min(table.n_rows()) {
+            watch.cut(format!("learned from the latest {n_rows} of {} rows", table.n_rows()));
+        }
+        let table = latest_rows(table, n_rows, options, reasons)?.unwrap_or_else(|| table.clone());
         let series: Result<Vec<Option<Series>>, FitError> =
             (0..n_outputs).map(|output| Series::of(&table, OutputIndex::new(output))).collect();
         let series = series?;
@@ -108,7 +130,8 @@ impl<'a> SumComparison<'a> {
         }
         let tree = Arc::new(sorted_chain(table.inputs())?);
         let table = PreparedTable::on(table, tree);
-        let reporter = Reporter::new(monitor, Stage::Candidates, 0.0);
+        let reporter = Reporter::new(watch, Stage::Candidates, 0.0);
+        reporter.end_within(SHARE_OF_SUMS);
         Ok(Self { table, series, unit, plan, options, reporter })
     }
 
@@ -179,7 +202,7 @@ impl<'a> SumComparison<'a> {
         reasons: &mut Vec<String>,
     ) -> Result<TimeSpec, FitError> {
         let mut lowest = self.score(&spec)?;
-        for period in periodogram::strong_periods(&self.table.dataset) {
+        for period in periodogram::strong_periods(&self.table.dataset, &|| self.reporter.go_on()) {
             if self.reporter.is_stopped() {
                 break;
             }
@@ -270,9 +293,18 @@ impl<'a> SumComparison<'a> {
         let graph = self.table.graph(model.clone())?;
         let iterations = self.plan.joint_iterations;
         let settings = limits(iterations, iterations);
-        let watch = |progress| self.reporter.learning(progress, iterations);
+        self.reporter.end_within(1.0);
+        let pace = Pace::new(&self.reporter, 0.0);
+        let watch = |progress| {
+            self.reporter.learning(progress, iterations)?;
+            pace.step(progress)
+        };
         let evidence = || GraphEvidence::new(graph.clone());
         let learned = multi_start(&evidence, &parameters, &priors, &[model], settings, &watch)?;
+        if learned.stop == StopReason::Interrupted {
+            let iterations = learned.path.len().saturating_sub(1);
+            self.reporter.watch.cut(format!("learning stopped after {iterations} iterations"));
+        }
         let warnings = drift::latest_warnings(dataset, tree, &learned.model, self.options)?;
         let sums = sums::numbers(&learned.model);
         Ok(TimeModel { model: learned.model.clone(), learned: Some(learned), reasons, warnings, sums })

@@ -1,5 +1,7 @@
 //! Candidate periods from a periodogram of the observed cells.
 
+use std::ops::ControlFlow;
+
 use catena::data::Dataset;
 use catena::index::{OutputIndex, RowIndex};
 
@@ -21,8 +23,8 @@ struct Peak {
     share: f64,
 }
 
-/// Clear periods of a scaled table, strongest first.
-pub(crate) fn strong_periods(table: &Dataset) -> Vec<f64> {
+/// Clear periods of a scaled table, strongest first; of the outputs until `go_on` breaks.
+pub(crate) fn strong_periods(table: &Dataset, go_on: &dyn Fn() -> ControlFlow<()>) -> Vec<f64> {
     let mut times: Vec<(f64, RowIndex)> =
         table.inputs().rows().map(|row| (table.inputs().point(row)[0], row)).collect();
     times.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -38,6 +40,9 @@ pub(crate) fn strong_periods(table: &Dataset) -> Vec<f64> {
     let mut mean_power = vec![0.0; count];
     let mut n_series = 0.0_f64;
     for output in (0..table.observations().n_outputs()).map(OutputIndex::new) {
+        if go_on().is_break() {
+            break;
+        }
         let cell = |&(time, row): &(f64, RowIndex)| {
             let value = table.observations().row(row).find(|cell| cell.output == output)?.value;
             Some((time - first.0, value))
@@ -142,6 +147,10 @@ fn rounded_period(frequency: f64, span: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn strong_periods(table: &Dataset) -> Vec<f64> {
+        super::strong_periods(table, &|| ControlFlow::Continue(()))
+    }
     use catena::data::{InputPoints, Observations};
 
     /// Pseudo-random numbers between −1 and 1 without pattern.

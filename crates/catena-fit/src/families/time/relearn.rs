@@ -6,7 +6,7 @@ use catena::model::Lmc;
 use super::comparison::{JointStart, SumComparison, TimeModel};
 use super::sums;
 use crate::error::FitError;
-use crate::monitor::FitMonitor;
+use crate::monitor::Watch;
 use crate::options::FitOptions;
 
 /// Learns the parameters of a model again on a scaled table. One unit of its input is `unit` in the user's units.
@@ -18,10 +18,10 @@ pub(crate) fn relearn(
     model: Lmc,
     unit: f64,
     options: &FitOptions,
-    monitor: &FitMonitor<'_>,
+    watch: &Watch<'_>,
 ) -> Result<TimeModel, FitError> {
     let mut reasons = vec![];
-    let comparison = SumComparison::new(table, unit, options, monitor, &mut reasons)?;
+    let comparison = SumComparison::new(table, unit, options, watch, &mut reasons)?;
     let spec = sums::spec_of(&model);
     let earlier: Result<Vec<Lmc>, _> =
         (0..model.n_outputs()).map(|output| sums::single_of(&model, output)).collect();
