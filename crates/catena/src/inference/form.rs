@@ -2,7 +2,7 @@
 
 use crate::graph::FactorGraph;
 use crate::index::{LatentIndex, OutputIndex};
-use crate::model::Latent;
+use crate::model::{Latent, MixingMatrix};
 
 /// Three forms of one sweep. They agree to rounding; they differ in cost, and in how they round.
 ///
@@ -214,6 +214,9 @@ fn noise_ratio(graph: &FactorGraph<'_>) -> f64 {
         }
     };
     let (n_outputs, sizes) = (noise.len(), sizes(graph));
+    if sizes.len() < n_outputs {
+        return eigenvalue_bound(sizes.len(), information_by_latent(mixing, &noise, &sizes)).recip();
+    }
     let entry = |at: usize| {
         let (d, e) = (at / n_outputs, at % n_outputs);
         let row = mixing.row_entries(OutputIndex::new(d));
@@ -224,6 +227,22 @@ fn noise_ratio(graph: &FactorGraph<'_>) -> f64 {
     };
     let information: Vec<f64> = (0..n_outputs * n_outputs).map(entry).collect();
     eigenvalue_bound(n_outputs, information).recip()
+}
+
+/// `Wᵀ R⁻¹ W`, which has the eigenvalues of `R^-½ W Wᵀ R^-½` except for zeros, with latents scaled by the roots of their sizes.
+fn information_by_latent(mixing: &MixingMatrix, noise: &[f64], sizes: &[f64]) -> Vec<f64> {
+    let n_latents = sizes.len();
+    let mut information = vec![0.0; n_latents * n_latents];
+    for (output, noise) in noise.iter().enumerate() {
+        for (one, weight) in mixing.row_entries(OutputIndex::new(output)) {
+            let factor = sizes[one.get()].sqrt() * weight / noise;
+            for (other, weight) in mixing.row_entries(OutputIndex::new(output)) {
+                information[one.get() * n_latents + other.get()] +=
+                    factor * sizes[other.get()].sqrt() * weight;
+            }
+        }
+    }
+    information
 }
 
 /// An upper bound of the largest eigenvalue of a positive semidefinite matrix, at most `size^⅛` above it: the fourth root
@@ -244,7 +263,25 @@ fn eigenvalue_bound(size: usize, matrix: Vec<f64>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::eigenvalue_bound;
+    use super::{eigenvalue_bound, information_by_latent};
+    use crate::index::{LatentIndex, OutputIndex};
+    use crate::model::MixingMatrix;
+
+    #[test]
+    fn outputs_and_latents_have_the_same_bound() {
+        let weights: Vec<f64> = (0..15).map(|at| (1.3 * at as f64).sin()).collect();
+        let mixing = MixingMatrix::shared(5, 3, weights).unwrap();
+        let (noise, sizes) = ([0.1, 2.0, 0.03, 1.0, f64::INFINITY], [1.0, 0.4, 0.01]);
+        let weight = |d: usize, l: usize| mixing.weight(OutputIndex::new(d), LatentIndex::new(l));
+        let entry = |at: usize| {
+            let (d, e) = (at / 5, at % 5);
+            let product: f64 = (0..3).map(|l| sizes[l] * weight(d, l) * weight(e, l)).sum();
+            product / (noise[d] * noise[e]).sqrt()
+        };
+        let by_output = eigenvalue_bound(5, (0..25).map(entry).collect());
+        let by_latent = eigenvalue_bound(3, information_by_latent(&mixing, &noise, &sizes));
+        assert!((by_output / by_latent - 1.0).abs() < 1e-13, "{by_output} {by_latent}");
+    }
 
     #[test]
     fn the_bound_is_above_the_largest_eigenvalue_and_near_it() {
