@@ -13,6 +13,8 @@
 mod blocks;
 #[cfg(doctest)]
 mod book;
+mod compare;
+mod components;
 mod cost;
 mod error;
 mod families;
@@ -38,6 +40,8 @@ mod stack;
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::MemoryLimit;
 pub use catena_methods::fullscale::FullScaleSize;
+pub use compare::{Compared, ComparedScores, Comparison, HeldOutBlock, compare};
+pub use components::Components;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
 pub use fit::{
