@@ -31,7 +31,7 @@ pub(crate) fn fit(
     notes: TableNotes,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Model, bool)> {
-    let table = arrays::dataset_in(&inputs, &values, notes.groups())?;
+    let table = options.with_cell_noise(arrays::dataset_in(&inputs, &values, notes.groups())?)?;
     let about = notes.into_about()?;
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
     let options = options.into_options(&names, &about.outputs)?;

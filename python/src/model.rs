@@ -38,12 +38,12 @@ impl Model {
         (&self.fit, &self.about)
     }
 
-    fn n_outputs(&self) -> usize {
+    pub(crate) fn n_outputs(&self) -> usize {
         self.about.outputs.len()
     }
 
     /// Predictive distributions at given points, or at the rows of the table.
-    fn predictive(
+    pub(crate) fn predictive(
         &self,
         py: Python<'_>,
         (at, groups): (Option<PyReadonlyArray2<'_, f64>>, Option<Vec<usize>>),

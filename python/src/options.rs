@@ -1,6 +1,6 @@
 //! Converts keyword arguments to the options of a fit.
 
-use catena::data::InputPoints;
+use catena::data::{Dataset, InputPoints};
 use catena_fit::{
     Budget, CombineChoice, FitOptions, GivenParameters, KernelPair, MeanChoice, MemoryLimit, MethodChoice,
     StructureOption, TimeOptions, TimeSpec, TransformKind, TransformOptions, UnknownWord,
@@ -66,6 +66,9 @@ pub(crate) struct RequestedOptions<'py> {
     written: Option<String>,
     #[pyo3(item)]
     candidates: Option<PyReadonlyArray2<'py, f64>>,
+    /// Known noise variances of the cells, n×D.
+    #[pyo3(item)]
+    cell_noise: Option<PyReadonlyArray2<'py, f64>>,
     /// A size such as `3GB`.
     #[pyo3(item)]
     max_memory: Option<String>,
@@ -86,6 +89,13 @@ struct Given {
 }
 
 impl RequestedOptions<'_> {
+    /// A table with the known noise of its cells.
+    pub(crate) fn with_cell_noise(&self, table: Dataset) -> Result<Dataset, Failure> {
+        let Some(noise) = &self.cell_noise else { return Ok(table) };
+        let observations = table.observations().clone().with_cell_noise(&arrays::to_rows(noise))?;
+        Ok(Dataset::new(table.inputs().clone(), observations)?)
+    }
+
     /// The options, with the names of inputs and outputs.
     pub(crate) fn into_options(self, inputs: &[String], outputs: &[String]) -> Result<FitOptions, Failure> {
         let word = |name: &str, text: &str, error: UnknownWord| {
