@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from _thread import RLock
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from ._learned import Learned
 from ._outputs import r2, read_outputs
 from ._progress import watcher
 from ._rows import read_rows
-from .errors import FitInterruptedWarning, not_fitted
+from .errors import FitInterruptedWarning, not_fitted, warn
 
 if TYPE_CHECKING:
     from typing import Any
@@ -80,7 +79,13 @@ class GaussianProcess(Learned, Estimator):
         if not self.__sklearn_is_fitted__():
             return repr(self)
         text = self._model_or_raise().summary_text()
-        return "\n".join([repr(self), text.rstrip("\n"), *self._remarks()])
+        return "\n".join([*self._columns(), repr(self), text.rstrip("\n"), *self._remarks()])
+
+    def _columns(self):
+        """Inputs and outputs by name, and why they are the inputs."""
+        why = self._notes.get("why")
+        inputs = ", ".join(map(str, self._points.names)) + (f" ({why})" if why else "")
+        return [f"inputs: {inputs}", f"outputs: {', '.join(map(str, self.output_names_))}"]
 
     def _repr_html_(self):
         import html
@@ -110,8 +115,15 @@ class GaussianProcess(Learned, Estimator):
                 progress.close()
         if interrupted:
             message = "the fit was interrupted; this is the best model so far"
-            warnings.warn(message, FitInterruptedWarning, stacklevel=3)
+            warn(message, FitInterruptedWarning)
         return model
+
+    def _tell(self, known=()):
+        """Warns of what a fit or an update found, each message once."""
+        known = set(known)
+        for message in dict.fromkeys(self.warnings_):
+            if message not in known:
+                warn(message)
 
     def _adopt(self, model, points, notes):
         with self._guard():

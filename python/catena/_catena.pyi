@@ -65,6 +65,7 @@ class Model:
 class Live:
     def observe(self, inputs: _Floats, values: _Floats) -> list[bool]: ...
     def add(self, inputs: _Floats, values: _Floats) -> None: ...
+    def knows(self, inputs: _Floats) -> bool: ...
     def remove(self, inputs: _Floats, output: int) -> int: ...
     def posterior(self, at: _Floats, include_noise: bool, point: str) -> tuple[_Floats, _Floats]: ...
     def log_evidence(self) -> float: ...
@@ -123,6 +124,32 @@ def fit(
     notes: dict[str, Any],
     progress: Callable[[str, float], None] | None,
 ) -> tuple[Model, bool]: ...
+def quantiles(
+    model: Model,
+    at: _Floats | None,
+    shares: list[float],
+    include_noise: bool,
+    groups: list[int] | None = None,
+) -> _Floats: ...
+def components(model: Model, at: _Floats | None) -> tuple[list[str], _Floats, _Floats]: ...
+def new_rows(
+    model: Model, inputs: _Floats, values: _Floats
+) -> tuple[list[int], _Floats, tuple[int, int, float] | None]: ...
+def backtest(
+    model: Model,
+    rows: tuple[_Floats, _Floats],
+    horizons: list[str],
+    every: int,
+    season: str | None,
+    interval: float,
+) -> list[dict[str, Any]]: ...
+def compare(
+    rows: tuple[_Floats, _Floats],
+    options: dict[str, Any],
+    notes: dict[str, Any],
+    block: tuple[float, bool] | None,
+    progress: Callable[[str, float], None] | None,
+) -> tuple[list[dict[str, Any]], list[str], bool] | None: ...
 def relearn(
     model: Model,
     inputs: _Floats,

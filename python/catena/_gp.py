@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _catena, _check, _frames, _groups
+from . import _catena, _check, _frames, _groups, _noise
+from ._asking import Asking
 from ._base import GaussianProcess
 from ._horizon import points_ahead
 from ._keeping import about, kept
@@ -17,7 +18,7 @@ from ._outputs import read_outputs
 from ._random import seed_of
 from ._report import Report
 from ._stream import Streaming
-from .errors import InputError
+from .errors import InputError, warn
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .structures import Structure
 
 
-class MultiOutputGP(Streaming, GaussianProcess):
+class MultiOutputGP(Streaming, Asking, GaussianProcess):
     """Multi-output Gaussian process regression by exact message passing.
 
     Models several related outputs; NaN in ``Y`` marks a missing value. Time and memory are linear in the number of rows.
@@ -191,7 +192,16 @@ class MultiOutputGP(Streaming, GaussianProcess):
 
     # Fitting
 
-    def fit(self, X: Any, Y: Any = None, candidates: Any = None, *, groups: Any = None) -> MultiOutputGP:
+    def fit(
+        self,
+        X: Any,
+        Y: Any = None,
+        candidates: Any = None,
+        *,
+        groups: Any = None,
+        noise_columns: Any = None,
+        long: Any = None,
+    ) -> MultiOutputGP:
         """Selects a model, learns its parameters and conditions it on a table.
 
         Parameters
@@ -199,7 +209,9 @@ class MultiOutputGP(Streaming, GaussianProcess):
         X : array-like of shape (n, M), a frame, an index or a column of times
             Inputs. A frame without ``Y`` holds inputs and outputs. The input is its index if that has a name, times or
             fractions (an unnamed integer index counts as row numbers), else its first column of times, else its first column.
-            Its other numeric columns are the outputs; :attr:`summary_` lists the columns that are ignored.
+            Its other numeric columns with a value are the outputs. ``print`` and :attr:`summary_` begin with inputs and outputs and
+            list the columns that are ignored. A series has its index as input. A frame with the columns ``unique_id``, ``ds`` and
+            ``y`` is long, see ``long``.
         Y : array-like of shape (n, D) or (n,), or a frame
             Values, NaN where missing; true and false are 1 and 0.
         candidates : array-like of shape (k, M), optional
@@ -207,13 +219,24 @@ class MultiOutputGP(Streaming, GaussianProcess):
         groups : str, list of str or array-like of shape (n,), optional
             Columns of the frame ``X``, or one name per row, that tell the group of each row. Groups are independent tables with
             one model: parameters are learned from all of them, and a value says nothing about other groups.
+        noise_columns : list of str, dict or array-like of shape (n, D), optional
+            Columns of the frame ``X`` with the known standard deviation of the noise of every cell, one per output or a dict by output;
+            or these numbers.
+        long : tuple of str or False, optional
+            The columns of time, series and value of a frame ``X`` with one row per value, as ``--long`` on the command line. Each
+            series becomes an output, and results have the same layout. ``False`` if a frame with Nixtla's names is wide.
 
         Returns
         -------
         self
         """
         labels, columns, table = (None, None, X) if groups is None else _groups.split(X, groups)
-        points, values, names, notes = _frames.read_pair(table, Y)
+        if groups is not None and long:
+            raise InputError("long and groups cannot be combined in Python yet; give a wide frame with groups.")
+        table, noise_of, noise_names = _noise.split(table, noise_columns)
+        long = False if groups is not None else long
+        points, values, names, notes = _frames.read_pair(table, Y, long, drop_empty=self.learn)
+        noise = noise_of(names, values.shape)
         points.put_on_calendar(self.calendar)
         if self.learn:
             _check.observed(values, names)
@@ -233,13 +256,28 @@ class MultiOutputGP(Streaming, GaussianProcess):
         if labels is not None:
             _groups.check_rows(labels, len(points))
         grouped = None if labels is None else (columns, *_groups.numbered(labels))
-        notes_in_file = about(self, points, names, notes, grouped)
+        wanted["cell_noise"] = noise
+        notes_in_file = about(self, points, names, notes, grouped, noise_names)
         model = self._watched(_catena.fit, points.values, values, wanted, notes_in_file)
         with self._guard():
             self._remember_features(points)
             self._adopt(model, points, notes)
             self._original = (X if Y is None else Y) if notes["kind"] != "numpy" else None
+            self._noise = noise
+        self._tell_of_input()
+        self._tell()
         return self
+
+    def _tell_of_input(self):
+        """Warns if a column that may be data was taken for the input."""
+        why = self._notes.get("why", "")
+        places = self._points.values[:, 0]
+        steps = np.diff(places)
+        is_sorted = (steps >= 0).all() or (steps <= 0).all()
+        if why.startswith("the first column") and "times" not in why and ("text" in why or not is_sorted):
+            warn(
+                f"the input is {self._points.names[0]!r}, {why}; to choose another, make it the index and name it, or give X and Y"
+            )
 
     # Asking
 

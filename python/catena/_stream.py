@@ -26,8 +26,13 @@ class Streaming:
     and the model is rebuilt, when a method needs the whole table.
     """
 
-    def update(self, X: Any, Y: Any = None, *, relearn: bool = False) -> MultiOutputGP:
-        """Adds rows; rows with the same inputs as earlier ones are further measurements and replace nothing.
+    def update(
+        self, X: Any, Y: Any = None, *, append: bool = False, relearn: bool = False
+    ) -> MultiOutputGP:
+        """Adds rows. Rows are known by their inputs: values that the model has are skipped, so the same table twice changes nothing.
+
+        A value that differs from the one the model has at the same inputs is refused. With ``append`` all rows are added, as repeated
+        measurements at the same inputs.
 
         The parameters stay fixed; :attr:`warnings_` reports values outside the range the model was learned on. With ``relearn``
         the kernels and latents stay, and means, scales and parameters are learned again from their current values on old and
@@ -42,6 +47,8 @@ class Streaming:
         Y : array-like of shape (n, D) or (n,), a frame, a dict of values by output
             Values, NaN where missing; for a single point also one value per output. None if ``X`` is a frame with inputs and
             outputs.
+        append : bool
+            Add all rows, even those whose inputs and values the model has, as repeated measurements.
         relearn : bool
             Whether to learn the parameters again.
 
@@ -52,20 +59,46 @@ class Streaming:
         self._fitted_or_raise()
         with self._guard():
             points, values = read_rows(self, X, Y)
+            known = self.warnings_ if self._live is None else ()
+            if not append:
+                points, values = self._unknown(points, values)
+                if len(points) == 0:
+                    return self
             if relearn:
                 model = self._model_or_raise()
                 memory = memory_text(self.max_memory)
                 model = self._watched(_catena.relearn, model, points.values, values, self.budget, memory)
                 self._adopt_longer(model, [points])
+                self._tell()
             elif not self._goes_live(points, values):
                 self._model_or_raise()
                 self._append([(points, values)])
+                self._tell(known)
         return self
 
+    def _unknown(self, points, values):
+        """The rows and cells that the model does not have; refuses a value that differs from that of the model."""
+        # A live posterior knows its rows without a pass over the table.
+        if self._live is not None and self._live.is_line() and not self._live.knows(points.values):
+            return points, values
+        rows, cells, conflict = _catena.new_rows(self._model_or_raise(), points.values, values)
+        if conflict is not None:
+            row, output, found = conflict
+            raise InputError(
+                f"output {self.output_names_[output]!r} at row {row}: the model has the value {found} at these inputs, but this table "
+                f"has {values[row, output]}; correct the table, fit a new model, or give append=True to add both as repeated "
+                "measurements."
+            )
+        if len(rows) == len(points):
+            return points, cells
+        taken = points.taken(rows)
+        taken.index = None if points.index is None else points.index[rows]
+        return taken, cells
+
     def partial_fit(self, X: Any, Y: Any = None) -> MultiOutputGP:
-        """:meth:`fit` on the first call, :meth:`update` afterwards."""
+        """:meth:`fit` on the first call, afterwards :meth:`update` with ``append=True``."""
         with self._guard():
-            return self.update(X, Y) if self.__sklearn_is_fitted__() else self.fit(X, Y)
+            return self.update(X, Y, append=True) if self.__sklearn_is_fitted__() else self.fit(X, Y)
 
     def posterior_at(
         self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"

@@ -10,7 +10,7 @@ from .columns import Clock
 class Points:
     """Inputs (n, M) with their names and clocks, and the caller's index if there is one."""
 
-    __slots__ = ("clocks", "has_names", "index", "integer", "is_column", "names", "values")
+    __slots__ = ("clocks", "has_names", "index", "integer", "is_column", "layout", "names", "values")
 
     def __init__(self, values, names, clocks=None, index=None, integer=False, has_names=False):
         self.values = values
@@ -22,6 +22,12 @@ class Points:
         self.has_names = has_names
         #: Whether they were given as a single column or index.
         self.is_column = False
+        #: The row and the output of each row of a long table; None if the table is wide or these are not its rows.
+        self.layout = None
+
+    def taken(self, rows):
+        """Some of the points, with names and clocks."""
+        return Points(self.values[rows], self.names, self.clocks, None, self.integer, self.has_names)
 
     def __len__(self):
         return len(self.values)

@@ -54,7 +54,13 @@ impl ComponentSummary {
     /// A name in words: `level`, `trend`, `oscillator`, `season` with its period formatted by `length`, or the kernel.
     pub fn plain_name(&self, length: impl Fn(f64) -> String) -> String {
         match (self.season, split_detail(&self.kernel).0) {
-            (Some((period, _)), _) => format!("season {}", length(period)),
+            (Some((period, _)), _) => {
+                let text = length(period);
+                // Numbers have four decimals.
+                let is_number = text.contains('.') && text.ends_with(|last: char| last.is_ascii_digit());
+                let short = if is_number { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+                format!("season {short}")
+            }
             (None, "rw") => "level".to_owned(),
             (None, "llt") => "trend".to_owned(),
             (None, "sho") => "oscillator".to_owned(),
