@@ -61,8 +61,8 @@ class Asking:
         """The additive parts of every output: level, trend, seasons and oscillators of a time model, else its latents.
 
         Parts are exact posteriors of the states. Their means and ``mean``, the prior mean, add up to
-        ``predict(include_noise=False)``; their standard deviations do not, because parts are correlated. Outputs with a transform
-        have parts of the transformed output. Of a pool they are those of its single model, ``combine="none"``.
+        ``predict(include_noise=False)``; their standard deviations do not, because parts are correlated. Outputs with a
+        transform have parts of the transformed output. Of a pool they are those of its single model, ``combine="none"``.
 
         Parameters
         ----------
@@ -99,14 +99,14 @@ class Asking:
     ) -> Frame:
         """Scores forecasts from many origins, as ``catena score --rolling``.
 
-        Every row after the last row of the model is an origin. Parameters stay fixed, and each forecast is conditioned on all rows
-        up to its origin. The last value, the last season and the mean are scored beside the model.
+        Every row after the last row of the model is an origin. Parameters stay fixed, and each forecast is conditioned on
+        all rows up to its origin. The last value, the last season and the mean are scored beside the model.
 
         Parameters
         ----------
         X, Y :
-            Later rows, as for :meth:`update`. By default, a model with the same options is fitted to the first rows of the table,
-            and the others are forecast.
+            Later rows, as for :meth:`update`. By default, a model with the same options is fitted to the first rows of the
+            table, and the others are forecast.
         horizons : list of int, str or timedelta
             Numbers of steps, or durations such as ``"24h"``, ``"5B"`` or ``"6mo"``.
         every : int
@@ -120,14 +120,18 @@ class Asking:
 
         Returns
         -------
-        frame with ``predictor``, ``horizon``, ``n_cells``, ``rmse`` (in standard deviations of the outputs), ``log_score`` (in nats,
-        larger is better), ``coverage``, and the numbers of origins, of targets beyond the table or without a row, and of missing cells
+        frame with ``predictor``, ``horizon``, ``n_cells``, ``rmse`` (in standard deviations of the outputs), ``log_score``
+        (in nats, larger is better), ``coverage``, and the numbers of origins, of targets beyond the table or without a row,
+        and of
+        missing cells
         """
         if not 0 < interval < 1:
             raise InputError(f"interval={interval!r} is not a probability; give a number between 0 and 1.")
         if not (_check.is_whole(every) and every >= 1):
             raise InputError(f"every={every!r} is invalid; give a whole number of rows from 1.")
-        horizons = [horizons] if isinstance(horizons, str) or not hasattr(horizons, "__iter__") else list(horizons)
+        horizons = (
+            [horizons] if isinstance(horizons, str) or not hasattr(horizons, "__iter__") else list(horizons)
+        )
         texts = [span_text(horizon, "horizon") for horizon in horizons]
         season = None if season is None else span_text(season, "horizon")
         model, rows = self._whole()
@@ -168,14 +172,17 @@ class Asking:
 
         Returns
         -------
-        frame with a row per ``method``, the smallest error first: ``n_cells``, ``rmse`` (in standard deviations of the outputs),
-        ``log_score`` (in nats), its ``difference`` to that of the answer of the fit with ``difference_error``, ``coverage95``,
+        frame with a row per ``method``, the smallest error first: ``n_cells``, ``rmse`` (in standard deviations of the
+        outputs), ``log_score`` (in nats), its ``difference`` to that of the answer of the fit with ``difference_error``,
+        ``coverage95``,
         ``learn_seconds``, ``predict_seconds``, and in ``left_out`` the reason why a method did not run
         """
         if X is None:
             model, points = self._whole()
             if model.groups() is not None:
-                raise InputError("compare does not know groups yet; compare on one group as a table of its own.")
+                raise InputError(
+                    "compare does not know groups yet; compare on one group as a table of its own."
+                )
             values, names, notes = model.values(), self.output_names_, self._notes
         else:
             points, values, names, notes = _frames.read_pair(X, Y, drop_empty=self.learn)
@@ -183,7 +190,11 @@ class Asking:
         clock = points.clocks[0] if len(points.clocks) == 1 else None
         rows = (np.ascontiguousarray(points.values), values)
         found = self._watched(
-            _compare, rows, fit_options(self, names, clock), about(self, points, names, notes), _block(block, points)
+            _compare,
+            rows,
+            fit_options(self, names, clock),
+            about(self, points, names, notes),
+            _block(block, points),
         )
         if found is None:
             raise InputError("the table has fewer than 20 observed values, too few to hold some out.")
@@ -197,7 +208,7 @@ class Asking:
         inputs, values = model.inputs(), model.values()
         if getattr(self, "_noise", None) is not None:
             raise InputError("backtest without X does not know noise_columns; give later rows.")
-        n_last = test_size if _check.is_whole(test_size) else int(round(float(test_size) * len(inputs)))
+        n_last = test_size if _check.is_whole(test_size) else round(float(test_size) * len(inputs))
         if not 1 <= n_last <= len(inputs) - 2:
             raise InputError(
                 f"test_size={test_size!r} of {len(inputs)} rows leaves {len(inputs) - n_last} to fit and {n_last} to forecast; "

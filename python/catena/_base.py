@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from _thread import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -16,13 +16,39 @@ from ._rows import read_rows
 from .errors import FitInterruptedWarning, not_fitted, warn
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
+
+    from matplotlib.axes import Axes
+
+    from ._types import Predictions
 
 
 class GaussianProcess(Learned, Estimator):
     """A fitted model, wherever its rows are; ``_moments`` predicts, ``_ahead`` gives the points of a forecast."""
 
     # Asking
+
+    @overload
+    def forecast(
+        self,
+        horizon: Any,
+        step: Any = ...,
+        return_std: Literal[False] = ...,
+        *,
+        include_noise: bool = ...,
+        point: str = ...,
+    ) -> Predictions: ...
+
+    @overload
+    def forecast(
+        self,
+        horizon: Any,
+        step: Any = ...,
+        *,
+        return_std: Literal[True],
+        include_noise: bool = ...,
+        point: str = ...,
+    ) -> tuple[Predictions, Predictions]: ...
 
     def forecast(
         self,
@@ -32,7 +58,7 @@ class GaussianProcess(Learned, Estimator):
         *,
         include_noise: bool = True,
         point: str = "mean",
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions]:
         """Predictions at regular steps after the last row, for a single input.
 
         Parameters
@@ -66,7 +92,7 @@ class GaussianProcess(Learned, Estimator):
 
     # Looking
 
-    def plot_mixing(self, ax: Any = None) -> Any:
+    def plot_mixing(self, ax: Axes | None = None) -> Axes:
         """Plots the weights of the latent processes in units of output standard deviations; needs matplotlib."""
         from ._plots import plot_mixing
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -22,10 +22,12 @@ from .errors import InputError, warn
 
 if TYPE_CHECKING:
     from os import PathLike
-    from typing import Any
+    from typing import Any, Literal
 
-    from numpy.typing import ArrayLike
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
 
+    from ._types import Predictions
     from .structures import Structure
 
 
@@ -209,9 +211,10 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         X : array-like of shape (n, M), a frame, an index or a column of times
             Inputs. A frame without ``Y`` holds inputs and outputs. The input is its index if that has a name, times or
             fractions (an unnamed integer index counts as row numbers), else its first column of times, else its first column.
-            Its other numeric columns with a value are the outputs. ``print`` and :attr:`summary_` begin with inputs and outputs and
-            list the columns that are ignored. A series has its index as input. A frame with the columns ``unique_id``, ``ds`` and
-            ``y`` is long, see ``long``.
+            Its other numeric columns with a value are the outputs. ``print`` and :attr:`summary_` begin with inputs and
+            outputs and list the columns that are ignored. A series has its index as input. A frame with the columns
+            ``unique_id``,
+            ``ds`` and ``y`` is long, see ``long``.
         Y : array-like of shape (n, D) or (n,), or a frame
             Values, NaN where missing; true and false are 1 and 0.
         candidates : array-like of shape (k, M), optional
@@ -220,11 +223,11 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             Columns of the frame ``X``, or one name per row, that tell the group of each row. Groups are independent tables with
             one model: parameters are learned from all of them, and a value says nothing about other groups.
         noise_columns : list of str, dict or array-like of shape (n, D), optional
-            Columns of the frame ``X`` with the known standard deviation of the noise of every cell, one per output or a dict by output;
-            or these numbers.
+            Columns of the frame ``X`` with the known standard deviation of the noise of every cell, one per output or a dict
+            by output; or these numbers.
         long : tuple of str or False, optional
-            The columns of time, series and value of a frame ``X`` with one row per value, as ``--long`` on the command line. Each
-            series becomes an output, and results have the same layout. ``False`` if a frame with Nixtla's names is wide.
+            The columns of time, series and value of a frame ``X`` with one row per value, as ``--long`` on the command line.
+            Each series becomes an output, and results have the same layout. ``False`` if a frame with Nixtla's names is wide.
 
         Returns
         -------
@@ -232,7 +235,9 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         """
         labels, columns, table = (None, None, X) if groups is None else _groups.split(X, groups)
         if groups is not None and long:
-            raise InputError("long and groups cannot be combined in Python yet; give a wide frame with groups.")
+            raise InputError(
+                "long and groups cannot be combined in Python yet; give a wide frame with groups."
+            )
         table, noise_of, noise_names = _noise.split(table, noise_columns)
         long = False if groups is not None else long
         points, values, names, notes = _frames.read_pair(table, Y, long, drop_empty=self.learn)
@@ -276,10 +281,47 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         is_sorted = (steps >= 0).all() or (steps <= 0).all()
         if why.startswith("the first column") and "times" not in why and ("text" in why or not is_sorted):
             warn(
-                f"the input is {self._points.names[0]!r}, {why}; to choose another, make it the index and name it, or give X and Y"
+                f"the input is {self._points.names[0]!r}, {why}; to choose another, make it the index and name it, or "
+                "give X and Y"
             )
 
     # Asking
+
+    @overload
+    def predict(
+        self,
+        X: Any = ...,
+        return_std: Literal[False] = ...,
+        return_cov: Literal[False] = ...,
+        *,
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
+    ) -> Predictions: ...
+
+    @overload
+    def predict(
+        self,
+        X: Any = ...,
+        *,
+        return_std: Literal[True],
+        return_cov: Literal[False] = ...,
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
+    ) -> tuple[Predictions, Predictions]: ...
+
+    @overload
+    def predict(
+        self,
+        X: Any = ...,
+        *,
+        return_std: Literal[False] = ...,
+        return_cov: Literal[True],
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
+    ) -> tuple[Predictions, NDArray[np.float64]]: ...
 
     def predict(
         self,
@@ -290,7 +332,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         include_noise: bool = True,
         point: str = "mean",
         groups: Any = None,
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions] | tuple[Predictions, NDArray[np.float64]]:
         """Posterior means, and on request standard deviations or covariances.
 
         Parameters
@@ -331,7 +373,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
 
     def interval(
         self, X: Any = None, level: float = 0.95, *, include_noise: bool = True, groups: Any = None
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Predictions, Predictions]:
         """Lower and upper ends of the central prediction intervals of probability ``level``; groups as in :meth:`predict`."""
         if not 0 < level < 1:
             raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
@@ -340,9 +382,19 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         _, *ends = model.interval(None if X is None else points.values, level, include_noise, numbers)
         return tuple(self._answer(end, points) for end in ends)
 
+    @overload
+    def impute(
+        self, return_std: Literal[False] = ..., *, max_gap: Any = ..., max_std: Any = ..., point: str = ...
+    ) -> Predictions: ...
+
+    @overload
+    def impute(
+        self, return_std: Literal[True], *, max_gap: Any = ..., max_std: Any = ..., point: str = ...
+    ) -> tuple[Predictions, Predictions]: ...
+
     def impute(
         self, return_std: bool = False, *, max_gap: Any = None, max_std: Any = None, point: str = "mean"
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions]:
         """The table of the fit with its missing values filled; observed values are unchanged.
 
         Parameters
@@ -434,7 +486,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             raise InputError("plot does not know groups yet; plot the results of predict for one group.")
         return plot(self, X, renamed("hidden", hidden, "held_out", held_out), level, axes)
 
-    def plot_structure(self, ax: Any = None) -> Any:
+    def plot_structure(self, ax: Axes | None = None) -> Axes:
         """Plots the chain or tree over the first two inputs; needs matplotlib."""
         from ._plots import plot_structure
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from ._types import Predictions
+
 #: Parameters that are not those of the model.
 _OWN = ("input", "max_gap", "max_std", "point")
 
@@ -134,7 +136,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         self._remember_features(table.features)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Predictions:
         """The table with its missing values filled; a frame if ``X`` and the table of the fit are frames."""
         self._fitted_or_raise()
         table = _Table(X, self.input)
@@ -149,7 +151,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
             values = np.where(missing & ~empty, mean, values)
         return self._wrapped(table, values)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None) -> Predictions:
         """The same as ``fit(X).transform(X)``."""
         return self.fit(X, y).transform(X)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from _thread import allocate_lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from ._rows import longer, read_places, read_rows
 from .errors import InputError
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from ._gp import MultiOutputGP
+    from ._types import Predictions
 
 
 class Recomputed(NamedTuple):
@@ -89,9 +90,19 @@ class LiveGP:
         """
         return self._live.remove(read_places(self._gp, x).values, self._output(output))
 
+    @overload
+    def posterior_at(
+        self, x: Any, return_std: Literal[False] = ..., *, include_noise: bool = ..., point: str = ...
+    ) -> Predictions: ...
+
+    @overload
+    def posterior_at(
+        self, x: Any, return_std: Literal[True], *, include_noise: bool = ..., point: str = ...
+    ) -> tuple[Predictions, Predictions]: ...
+
     def posterior_at(
         self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions]:
         """Means, and with ``return_std`` standard deviations, of all outputs at one or more points.
 
         Arguments and results are those of :meth:`MultiOutputGP.posterior_at`; a single point gives a table of one row.

@@ -9,7 +9,8 @@ from .errors import InputError
 
 
 def split(table, noise_columns):
-    """The table without its columns of noise, a function that reads the variances of the outputs, and the names of the columns."""
+    """The table without its columns of noise, a function that reads the variances of the outputs, and the names of "
+    "the columns."""
     if noise_columns is None:
         return table, lambda names, shape: None, []
     named = isinstance(noise_columns, (str, Mapping)) or (
@@ -27,7 +28,8 @@ def split(table, noise_columns):
     missing = [name for name in columns if name not in own]
     if missing:
         raise InputError(
-            f"noise_columns names {missing[0]!r}, which is not a column of the frame; its columns are {', '.join(map(repr, own))}."
+            f"noise_columns names {missing[0]!r}, which is not a column of the frame; its columns are "
+            f"{', '.join(map(repr, own))}."
         )
     deviations = {name: np.asarray(table[name], dtype=np.float64) for name in columns}
     without = table.drop(columns=columns) if hasattr(table, "iloc") else table.drop(columns)
@@ -36,14 +38,16 @@ def split(table, noise_columns):
         if isinstance(given, Mapping):
             if set(given) != set(names):
                 raise InputError(
-                    f"noise_columns has the outputs {', '.join(map(repr, given))}, but the outputs are {', '.join(map(repr, names))}."
+                    f"noise_columns has the outputs {', '.join(map(repr, given))}, but the outputs are "
+                    f"{', '.join(map(repr, names))}."
                 )
             ordered = [given[name] for name in names]
         else:
             ordered = columns
         if len(ordered) != len(names):
             raise InputError(
-                f"noise_columns has {len(ordered)} columns, but there are {len(names)} outputs; give one each, or a dict by output."
+                f"noise_columns has {len(ordered)} columns, but there are {len(names)} outputs; give one each, or a "
+                "dict by output."
             )
         return _variances(np.column_stack([deviations[name] for name in ordered]), names, shape)
 
@@ -61,7 +65,8 @@ def _variances(given, names, shape):
     )
     if deviations.shape != shape:
         raise InputError(
-            f"noise_columns has the shape {deviations.shape}, but the outputs have {shape}; give one standard deviation per cell."
+            f"noise_columns has the shape {deviations.shape}, but the outputs have {shape}; give one standard "
+            "deviation per cell."
         )
     wrong = np.argwhere(~np.isnan(deviations) & ~((deviations > 0) & np.isfinite(deviations)))
     if len(wrong):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -14,9 +14,10 @@ from ._rows import longer, read_places, read_rows
 from .errors import InputError, NumericalError
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from ._gp import MultiOutputGP
+    from ._types import Predictions
 
 
 class Streaming:
@@ -26,13 +27,12 @@ class Streaming:
     and the model is rebuilt, when a method needs the whole table.
     """
 
-    def update(
-        self, X: Any, Y: Any = None, *, append: bool = False, relearn: bool = False
-    ) -> MultiOutputGP:
-        """Adds rows. Rows are known by their inputs: values that the model has are skipped, so the same table twice changes nothing.
+    def update(self, X: Any, Y: Any = None, *, append: bool = False, relearn: bool = False) -> MultiOutputGP:
+        """Adds rows. Rows are known by their inputs: values that the model has are skipped, so the same table twice changes
+        nothing.
 
-        A value that differs from the one the model has at the same inputs is refused. With ``append`` all rows are added, as repeated
-        measurements at the same inputs.
+        A value that differs from the one the model has at the same inputs is refused. With ``append`` all rows are added, as
+        repeated measurements at the same inputs.
 
         The parameters stay fixed; :attr:`warnings_` reports values outside the range the model was learned on. With ``relearn``
         the kernels and latents stay, and means, scales and parameters are learned again from their current values on old and
@@ -85,7 +85,8 @@ class Streaming:
         if conflict is not None:
             row, output, found = conflict
             raise InputError(
-                f"output {self.output_names_[output]!r} at row {row}: the model has the value {found} at these inputs, but this table "
+                f"output {self.output_names_[output]!r} at row {row}: the model has the value {found} at these "
+                "inputs, but this table "
                 f"has {values[row, output]}; correct the table, fit a new model, or give append=True to add both as repeated "
                 "measurements."
             )
@@ -100,9 +101,19 @@ class Streaming:
         with self._guard():
             return self.update(X, Y, append=True) if self.__sklearn_is_fitted__() else self.fit(X, Y)
 
+    @overload
+    def posterior_at(
+        self, x: Any, return_std: Literal[False] = ..., *, include_noise: bool = ..., point: str = ...
+    ) -> Predictions: ...
+
+    @overload
+    def posterior_at(
+        self, x: Any, return_std: Literal[True], *, include_noise: bool = ..., point: str = ...
+    ) -> tuple[Predictions, Predictions]: ...
+
     def posterior_at(
         self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions]:
         """Predictions at a few points, fast while rows arrive; the values are those of :meth:`predict`.
 
         The first call builds a live posterior. With one input, :meth:`update` and the next query then take a fraction of a

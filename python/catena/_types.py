@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 #: A frame of the caller's library; a dict of columns where no library of frames is installed.
-Frame: TypeAlias = Union["pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "dict[str, NDArray[np.generic]]"]
+Frame: TypeAlias = Union[
+    "pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "dict[str, NDArray[np.generic]]"
+]
 #: Numbers in the form of the caller's table.
 Predictions: TypeAlias = Union[
     "NDArray[np.float64]",

@@ -6,7 +6,7 @@ Only this module imports sktime. Parameters are those of :class:`catena.MultiOut
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from sktime.forecasting.base import BaseForecaster
 from sktime.transformations.base import BaseTransformer
@@ -31,9 +31,7 @@ def _with_parameters_of(estimator, *left_out):
     def decorated(init):
         parameters = inspect.signature(estimator).parameters.values()
         kept = [
-            one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-            for one in parameters
-            if one.name not in left_out
+            one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in parameters if one.name not in left_out
         ]
         own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
         init.__signature__ = inspect.Signature([own, *kept])
@@ -47,7 +45,9 @@ def _set(adapter, options):
     known = inspect.signature(type(adapter)).parameters
     for name in options:
         if name not in known:
-            raise TypeError(f"{type(adapter).__name__}() has no parameter {name!r}; it has {', '.join(known)}")
+            raise TypeError(
+                f"{type(adapter).__name__}() has no parameter {name!r}; it has {', '.join(known)}"
+            )
     for name, parameter in known.items():
         setattr(adapter, name, options.get(name, parameter.default))
 
@@ -56,8 +56,8 @@ class Forecaster(BaseForecaster):
     """Forecasts one or several series with missing values, with intervals and quantiles.
 
     All series are outputs of one model. Parameters are those of :class:`catena.MultiOutputGP`; ``kernel="time"`` has levels,
-    trends, seasons and oscillators. ``update`` adds rows, and with ``update_params=True`` learns the parameters again from their
-    current values.
+    trends, seasons and oscillators. ``update`` adds rows, and with ``update_params=True`` learns the parameters again from
+    their current values.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Forecaster(BaseForecaster):
     dtype: float64
     """
 
-    _tags = {
+    _tags: ClassVar = {
         "authors": "catena",
         "maintainers": "catena",
         "y_inner_mtype": "pd.DataFrame",
@@ -157,7 +157,7 @@ class Imputer(BaseTransformer):
     [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     """
 
-    _tags = {
+    _tags: ClassVar = {
         "authors": "catena",
         "maintainers": "catena",
         "scitype:transform-input": "Series",
@@ -199,7 +199,13 @@ class Imputer(BaseTransformer):
         """Parameters for sktime's tests."""
         return [
             {"budget": "quick", "combine": "none", "progress": False},
-            {"budget": "quick", "combine": "none", "kernel": "matern12", "point": "median", "progress": False},
+            {
+                "budget": "quick",
+                "combine": "none",
+                "kernel": "matern12",
+                "point": "median",
+                "progress": False,
+            },
         ]
 
 

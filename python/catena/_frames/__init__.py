@@ -8,8 +8,8 @@ A *kind* is one of ``"numpy"``, ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"xa
 - ``split(given)``: inputs and outputs of a table with both, and notes of this kind;
 - ``answer(values, names, points, notes)``: numbers as a table like the caller's;
 - ``names(given)``, ``cells(given, name)``, ``type_name(given, name)``: the columns of a frame as they are;
-- ``places(points, at)``, ``typed(cells, name, type_name)``, ``frame(columns)``: an input as a column, other columns, and a frame of
-  them.
+- ``places(points, at)``, ``typed(cells, name, type_name)``, ``frame(columns)``: an input as a column, other columns, and a
+  frame of them.
 """
 
 import sys
@@ -168,9 +168,10 @@ def _times(given):
 
 
 def read_pair(X, Y, long=None, drop_empty=False):
-    """Reads inputs and outputs from two tables or one frame, with notes on the form of results. `long` are the names of time, series
-    and value in a long table; ``False`` if the table is wide whatever its names. With `drop_empty` columns without a value are no
-    outputs, if one frame holds all."""
+    """Reads inputs and outputs from two tables or one frame, with notes on the form of results. `long` are the names of
+    time, series and value in a long table; ``False`` if the table is wide whatever its names. With `drop_empty` columns
+    without a value
+    are no outputs, if one frame holds all."""
     if Y is None:
         return _read_together(X, long, drop_empty)
     if long:
@@ -251,7 +252,14 @@ def _read_long(module, kind, given, names):
     points, values, points_layout = _long.read(module, given, names)
     outputs = [str(name) for name in names.ids]
     why = f"a long table: {names.series!r} names the outputs, {names.value!r} has their values"
-    notes = {"kind": kind, "together": True, "vector": False, "index": False, "why": why, "long": names.as_notes()}
+    notes = {
+        "kind": kind,
+        "together": True,
+        "vector": False,
+        "index": False,
+        "why": why,
+        "long": names.as_notes(),
+    }
     left_out = [name for name in map(str, module.names(given)) if name not in names.columns]
     points.layout = points_layout
     return points, _check.finite(values, "Y", outputs), outputs, {**notes, "left_out": left_out}

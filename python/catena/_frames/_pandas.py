@@ -94,6 +94,8 @@ def inputs(given, names, notes):
         return [_column(names[0], own)]
     if has_columns or not (was_index or names == ["x"]):
         return named(given, names, INPUT)
+    if names == ["row"] and not is_place(own) and _pd().api.types.is_integer_dtype(own.dtype):
+        return [along(given)[0]]
     check_index(own, names[0])
     return [_column(names[0], _flat(own))]
 

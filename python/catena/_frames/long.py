@@ -58,7 +58,9 @@ def recognised(module, given, wanted):
         )
     missing = [name for name in names if name not in own]
     if missing:
-        raise InputError(f"long names the column {missing[0]!r}, but the frame has {', '.join(map(repr, own))}.")
+        raise InputError(
+            f"long names the column {missing[0]!r}, but the frame has {', '.join(map(repr, own))}."
+        )
     time, series, value = names
     return LongNames(time, series, value, [name for name in own if name in names])
 
@@ -98,7 +100,9 @@ def series_of(module, given, names):
     ids = module.cells(given, names.series)
     for row, name in enumerate(ids):
         if name is None or name != name:
-            raise InputError(f"the series of row {row} in {names.series!r} is missing; name it or drop the row.")
+            raise InputError(
+                f"the series of row {row} in {names.series!r} is missing; name it or drop the row."
+            )
     return ids
 
 
@@ -158,7 +162,9 @@ def answer(columns, points, notes):
         layout = (np.tile(order, n_series), np.repeat(np.arange(n_series), n_rows))
     rows, outputs = layout
     found = {
-        names.series: module.typed([names.ids[output] for output in outputs], names.series, names.series_type),
+        names.series: module.typed(
+            [names.ids[output] for output in outputs], names.series, names.series_type
+        ),
         names.time: module.places(points.taken(rows), 0),
     }
     for name, values in columns.items():
