@@ -60,8 +60,7 @@ pub(crate) fn backtest<'py>(
     let mut left = found.scores.iter().peekable();
     for (number, (length, targets)) in found.lengths.iter().zip(&found.targets).enumerate() {
         let mut names = vec![];
-        while let Some(score) =
-            left.next_if(|score| score.horizon == *length && !names.contains(&score.name))
+        while let Some(score) = left.next_if(|score| score.horizon == *length && !names.contains(&score.name))
         {
             names.push(score.name);
             let row = PyDict::new(py);

@@ -3,9 +3,7 @@
 use std::ops::ControlFlow;
 
 use catena::data::Dataset;
-use catena_fit::{
-    Event, Fit, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit,
-};
+use catena_fit::{Event, Fit, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit};
 use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;

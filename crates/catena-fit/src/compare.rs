@@ -78,13 +78,17 @@ pub fn compare(
     monitor: &FitMonitor<'_>,
 ) -> Result<Option<Comparison>, FitError> {
     if table.inputs().groups().is_some() {
-        return Err(FitError::Groups { what: "cannot be compared on yet; compare on one group as a table of its own" });
+        return Err(FitError::Groups {
+            what: "cannot be compared on yet; compare on one group as a table of its own",
+        });
     }
     if table.observations().n_observed() < FEWEST_CELLS {
         return Ok(None);
     }
     let trials = match block {
-        None if options.parameters.is_none() && options.time.is_none() => Trials::of_fit(table, options, monitor)?,
+        None if options.parameters.is_none() && options.time.is_none() => {
+            Trials::of_fit(table, options, monitor)?
+        }
         None => Trials::by_fold(HeldOutFolds::with_gaps_of(table, options.seed)?, options, monitor)?,
         Some(block) => match block_cells(table, block, options.seed) {
             cells if cells.is_empty() => None,
@@ -152,7 +156,11 @@ fn rows_of(parts: FitParts) -> Result<Predictive, FitError> {
 
 impl<'a> Trials<'a> {
     /// A fit with the held-out cells on which it was chosen; `None` if there are too few cells.
-    fn of_fit(table: &Dataset, options: &'a FitOptions, monitor: &'a FitMonitor<'a>) -> Result<Option<Self>, FitError> {
+    fn of_fit(
+        table: &Dataset,
+        options: &'a FitOptions,
+        monitor: &'a FitMonitor<'a>,
+    ) -> Result<Option<Self>, FitError> {
         let begin = Instant::now();
         let (fit, compared) = fit_compared(table, options, monitor)?;
         let learn = begin.elapsed().as_secs_f64();

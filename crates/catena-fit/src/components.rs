@@ -64,7 +64,8 @@ impl Fit {
         let prepared = Dataset::new(prepared.inputs().clone(), observations)?;
         let candidates = self.parts().candidates.as_ref();
         let candidates = candidates.map(|points| preparation.inputs(points)).transpose()?;
-        let place = Place { structure: *structure, ties: self.parts().ties, tree: None, candidates, seed: *seed };
+        let place =
+            Place { structure: *structure, ties: self.parts().ties, tree: None, candidates, seed: *seed };
         let posterior = condition_at(&prepared, &extended, *method, place, (*seed, *memory))?;
         let points = at.map(|at| preparation.inputs(at)).transpose()?;
         let points = points.as_ref().unwrap_or(prepared.inputs());
@@ -98,7 +99,8 @@ impl Fit {
 /// The latents of every component: those of equal names, such as a season of each output and one that outputs share, are one.
 fn named_latents(summary: &Summary, model: &Lmc, length: fn(f64) -> String) -> Vec<NamedLatents> {
     let mut named: Vec<NamedLatents> = vec![];
-    let mut add = |name: String, latents: Range<usize>| match named.iter_mut().find(|part| part.name == name) {
+    let mut add = |name: String, latents: Range<usize>| match named.iter_mut().find(|part| part.name == name)
+    {
         Some(part) => part.latents.extend(latents),
         None => named.push(NamedLatents { name, latents: latents.collect() }),
     };

@@ -2,7 +2,7 @@
 
 use catena::data::Dataset;
 use catena_fit::forecast::{self, Rolling, Shifts, Targets, later_rows, rolling_with};
-use catena_fit::{Fit, FitError, median_gap};
+use catena_fit::{Fit, FitError, median_gap_within_groups};
 use catena_io::select::Input;
 use catena_io::time::{AheadError, Horizon, Step, Stepping};
 use thiserror::Error;
@@ -95,7 +95,7 @@ struct RowSteps<'a> {
 impl<'a> RowSteps<'a> {
     fn new(input: &'a Input, fit: &Fit) -> Result<Self, RollingError> {
         let values = fit.table().inputs().values();
-        let median = median_gap(values);
+        let median = median_gap_within_groups(fit.table().inputs());
         let stepping = input.time.as_ref().map(|axis| Stepping::new(axis, values, median, None));
         let stepping = stepping.transpose()?;
         // Steps of a calendar are counted in its units, also along elapsed time.

@@ -131,7 +131,8 @@ fn to_text(methods: &[Compared]) -> String {
         });
     }
     let best = |key: &dyn Fn(&ComparedScores) -> f64| {
-        let done = methods.iter().filter_map(|method| Some((&method.name, key(method.outcome.as_ref().ok()?))));
+        let done =
+            methods.iter().filter_map(|method| Some((&method.name, key(method.outcome.as_ref().ok()?))));
         done.min_by(|left, right| left.1.total_cmp(&right.1))
             .map(|(name, _)| name.clone())
             .unwrap_or_default()

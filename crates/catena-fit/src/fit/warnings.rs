@@ -190,7 +190,8 @@ fn parameter_warnings(model: &Lmc, statistics: &TableStatistics, options: &FitOp
     let mut n_spare = constant.len();
     // The components of a time model are parts of one latent: a pure season needs no other part, and their length-scales need not
     // lie between spacing and span.
-    let is_time_model = options.time.is_some() || model.latents().iter().any(|latent| latent.kernel().is_none());
+    let is_time_model =
+        options.time.is_some() || model.latents().iter().any(|latent| latent.kernel().is_none());
     let checked = if is_time_model { &[] } else { model.latents() };
     let is_only = model.n_latents() == 1;
     for (at, latent) in checked.iter().enumerate() {
