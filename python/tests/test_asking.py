@@ -51,7 +51,7 @@ def test_quantiles_are_the_ends_of_intervals_and_have_the_names_of_the_command_l
     np.testing.assert_allclose(found["b_q0.9"], high["b"], rtol=1e-12)
     gp.save(tmp_path / "model.catena")
     table = run(program, "predict", tmp_path / "model.catena", "--quantiles", "0.1,0.9")
-    theirs = pd.read_csv(pd.io.common.StringIO(table))
+    theirs = pd.read_csv(pd.io.common.StringIO(table), float_precision="round_trip")
     assert (theirs[found.columns].to_numpy() == gp.quantiles(q=[0.1, 0.9]).to_numpy()).all()
 
 
@@ -155,6 +155,21 @@ def test_components_of_several_inputs_and_of_other_methods():
     np.testing.assert_allclose(only, gp.predict(X[:3], include_noise=False), rtol=1e-10, atol=1e-12)
     with pytest.raises(InputError, match="method catena"):
         catena.MultiOutputGP(method="exact", **model).fit(X, Y).components()
+
+
+def test_components_are_those_of_the_command_line(program, tmp_path):
+    times = pd.date_range("2024-01-01", periods=96, freq="h", name="when")
+    wave = np.sin(np.arange(96) / 24 * 2 * np.pi)
+    gp = catena.MultiOutputGP(kernel="rw+qp(24h,1)", budget="quick").fit(pd.DataFrame({"a": wave, "b": 2 * wave}, times))
+    gp.save(tmp_path / "model.catena")
+    table = run(program, "predict", tmp_path / "model.catena", "--components")
+    theirs = pd.read_csv(pd.io.common.StringIO(table), float_precision="round_trip")
+    ours = gp.components()
+    for output in "ab":
+        for part, name in [("mean", "mean"), ("level", "level"), ("season 1d", "season_1d")]:
+            own = ours[(ours["output"] == output) & (ours["component"] == part)]
+            assert (theirs[f"{output}_{name}_mean"].to_numpy() == own["mean"].to_numpy()).all()
+            assert (theirs[f"{output}_{name}_std"].to_numpy() == own["std"].to_numpy()).all()
 
 
 def test_components_have_the_frame_and_the_times_of_the_table():

@@ -361,7 +361,7 @@ def test_units_that_were_learned():
     assert live.log_marginal_likelihood() == pytest.approx(whole.log_marginal_likelihood(), rel=1e-9)
     for refuse in (
         lambda: live.observe([7.0, 8.5], [[1.0, 1.0], [1.0, -2.0]]),
-        lambda: gp.update([7.0, 8.5], [[1.0, 1.0], [1.0, -2.0]]),
+        lambda: gp.update([7.0, 8.5], [[1.0, 1.0], [1.0, -2.0]], append=True),
     ):
         with pytest.raises(InputError, match='output "y1" at row 1: the value -2 is not positive'):
             refuse()

@@ -33,6 +33,10 @@ _IN_MEMORY = "fit catena.MultiOutputGP(learn=False, parameters=gp.parameters_) t
 #: table holds only the sample on which candidates were compared.
 _INSTEAD = {
     "interval": "use predict(return_std=True)",
+    "quantiles": "use predict(return_std=True)",
+    "components": _IN_MEMORY,
+    "backtest": _IN_MEMORY,
+    "compare": _IN_MEMORY,
     "sample_y": f"use predict(return_std=True), or {_IN_MEMORY}",
     "live": _IN_MEMORY,
     "report": f"print the model, or {_IN_MEMORY}",
