@@ -6,6 +6,7 @@ Only this module imports sktime. Parameters are those of :class:`catena.MultiOut
 from __future__ import annotations
 
 import inspect
+import warnings
 from typing import TYPE_CHECKING, ClassVar
 
 from sktime.forecasting.base import BaseForecaster
@@ -96,7 +97,10 @@ class Forecaster(BaseForecaster):
     @_with_parameters_of(MultiOutputGP)
     def __init__(self, **options: Any) -> None:
         _set(self, options)
-        super().__init__()
+        with warnings.catch_warnings():
+            # A change of sktime's default for forecasters that cannot update themselves.
+            warnings.filterwarnings("ignore", "The default of config ``remember_data``", FutureWarning)
+            super().__init__()
 
     def _fit(self, y: pd.DataFrame, X: Any, fh: Any) -> Forecaster:
         self.gp_ = MultiOutputGP(**self.get_params(deep=False)).fit(y.index, y)

@@ -273,6 +273,10 @@ def test_forecasts_scores_and_single_places_are_those_of_the_whole_table(client,
 #: Members that need all rows in one process, and what their error advises.
 REFUSED = {
     "interval": "predict",
+    "quantiles": "predict",
+    "components": "in memory",
+    "backtest": "in memory",
+    "compare": "in memory",
     "sample_y": "in memory",
     "live": "in memory",
     "report": "in memory",

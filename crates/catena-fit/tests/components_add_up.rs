@@ -75,7 +75,7 @@ fn parts_add_up_to_the_function_at_rows_and_elsewhere() {
                 Some(at) => fit.predict(at, Quantity::Function).unwrap(),
             };
             assert_close(&found, &expected.means());
-            let is_mean = |place: usize| place % parts.names.len() == 0;
+            let is_mean = |place: usize| place.is_multiple_of(parts.names.len());
             let is_right = |(place, deviation): (usize, &f64)| (*deviation == 0.0) == is_mean(place);
             assert!(parts.deviations.iter().enumerate().all(is_right));
         }
