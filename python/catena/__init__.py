@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     """The imputer, which only users of scikit-learn import."""
     if name == "Imputer":
         from ._imputer import Imputer

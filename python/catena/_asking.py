@@ -137,6 +137,8 @@ class Asking:
         model, rows = self._whole()
         if model.groups() is not None:
             raise InputError("backtest does not know groups yet; fit one group as a table of its own.")
+        if _catena.cell_noise(model) is not None:
+            raise InputError("backtest does not know noise_columns yet; leave them out of the fit.")
         if X is None:
             model, later = self._without_last(model, rows, test_size)
         else:
@@ -184,17 +186,16 @@ class Asking:
                     "compare does not know groups yet; compare on one group as a table of its own."
                 )
             values, names, notes = model.values(), self.output_names_, self._notes
+            noise = _catena.cell_noise(model)
         else:
             points, values, names, notes = _frames.read_pair(X, Y, drop_empty=self.learn)
             points.put_on_calendar(self.calendar)
+            noise = None
         clock = points.clocks[0] if len(points.clocks) == 1 else None
         rows = (np.ascontiguousarray(points.values), values)
+        wanted = {**fit_options(self, names, clock), "cell_noise": noise}
         found = self._watched(
-            _compare,
-            rows,
-            fit_options(self, names, clock),
-            about(self, points, names, notes),
-            _block(block, points),
+            _compare, rows, wanted, about(self, points, names, notes), _block(block, points)
         )
         if found is None:
             raise InputError("the table has fewer than 20 observed values, too few to hold some out.")
@@ -206,8 +207,6 @@ class Asking:
     def _without_last(self, model, rows, test_size):
         """A model of the first rows of the table, and the other rows."""
         inputs, values = model.inputs(), model.values()
-        if getattr(self, "_noise", None) is not None:
-            raise InputError("backtest without X does not know noise_columns; give later rows.")
         n_last = test_size if _check.is_whole(test_size) else round(float(test_size) * len(inputs))
         if not 1 <= n_last <= len(inputs) - 2:
             raise InputError(

@@ -98,10 +98,10 @@ class GaussianProcess(Learned, Estimator):
 
         return plot_mixing(self, ax)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self._changed_params()})"
 
-    def __str__(self):
+    def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
         text = self._model_or_raise().summary_text()
@@ -113,14 +113,14 @@ class GaussianProcess(Learned, Estimator):
         inputs = ", ".join(map(str, self._points.names)) + (f" ({why})" if why else "")
         return [f"inputs: {inputs}", f"outputs: {', '.join(map(str, self.output_names_))}"]
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         import html
 
         return f"<pre>{html.escape(str(self))}</pre>"
 
     # Inside
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
     def _fitted_or_raise(self):

@@ -268,7 +268,6 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             self._remember_features(points)
             self._adopt(model, points, notes)
             self._original = (X if Y is None else Y) if notes["kind"] != "numpy" else None
-            self._noise = noise
         self._tell_of_input()
         self._tell()
         return self
@@ -498,7 +497,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         """Writes the fitted model to a file, for :func:`catena.load` and the command line."""
         self._model_or_raise().save(path)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = {
             key: value
             for key, value in self.__dict__.items()
@@ -510,7 +509,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             state["_index"] = rows.index
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         whole, index = state.pop("_model", None), state.pop("_index", None)
         # Parameters of a later version than that of the pickle have their defaults.

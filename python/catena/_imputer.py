@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
 
     from ._types import Predictions
 
@@ -183,13 +184,13 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         self._sklearn_output_config = {"transform": transform}
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Imputer({self._changed_params()})"
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "gp_" in self.__dict__
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(

@@ -150,22 +150,22 @@ class LiveGP:
         gp._original = None
         return gp
 
-    def __copy__(self):
+    def __copy__(self) -> LiveGP:
         other = object.__new__(type(self))
         with self._lock:
             other._live, other._gp, other._added = self._live.copy(), self._gp, list(self._added)
         other._lock = allocate_lock()
         return other
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> LiveGP:
         return self.__copy__()
 
-    def __reduce__(self):
+    def __reduce__(self) -> str | tuple[Any, ...]:
         raise TypeError(
             "a live posterior cannot be pickled; pickle live.to_gp() and call live() on it again."
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         n_rows, n_observed = self._live.size()
         return f"<{type(self).__name__} of {n_observed} values in {n_rows} rows of {self._gp!r}>"
 

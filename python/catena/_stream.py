@@ -60,6 +60,10 @@ class Streaming:
         with self._guard():
             points, values = read_rows(self, X, Y)
             known = self.warnings_ if self._live is None else ()
+            if self._live is None and _catena.cell_noise(self._model) is not None:
+                raise InputError(
+                    "the model has noise_columns, which update cannot take yet; fit the old and the new rows together."
+                )
             if not append:
                 points, values = self._unknown(points, values)
                 if len(points) == 0:

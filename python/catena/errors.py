@@ -36,7 +36,7 @@ class FitInterruptedWarning(CatenaWarning):
     """A fit was stopped by Ctrl-C; the model is the best one so far."""
 
 
-def warn(message, category=CatenaWarning, stacklevel=2):
+def warn(message: str, category: type[Warning] = CatenaWarning, stacklevel: int = 2) -> None:
     """Warns at the line outside this package that called it."""
     frame, here = sys._getframe(1), os.path.dirname(__file__)
     while frame is not None and os.path.dirname(frame.f_code.co_filename).startswith(here):
@@ -56,7 +56,7 @@ def warn(message, category=CatenaWarning, stacklevel=2):
     )
 
 
-def not_fitted(name):
+def not_fitted(name: str) -> Exception:
     """The exception for a model that is not fitted; also scikit-learn's, if that is loaded."""
     message = f"This {name} is not fitted yet; call fit first."
     exceptions = sys.modules.get("sklearn.exceptions")

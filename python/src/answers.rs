@@ -1,4 +1,4 @@
-//! Questions to a fit beside its predictions: quantiles, components, and which rows it has.
+//! Questions to a fit beside its predictions: quantiles, components, the noise of its cells, and which rows it has.
 
 use catena_store::LengthUnit;
 use numpy::PyReadonlyArray2;
@@ -44,19 +44,36 @@ pub(crate) fn components<'py>(
     Ok((found.names, table(py, found.means, width)?, table(py, found.deviations, width)?))
 }
 
+/// The known noise variances of the cells of a model's table, n×D and NaN where missing; `None` without any.
+#[pyfunction]
+pub(crate) fn cell_noise<'py>(py: Python<'py>, model: &Model) -> PyResult<Option<Table<'py>>> {
+    let observations = model.parts().0.table().observations();
+    if !observations.has_cell_noise() {
+        return Ok(None);
+    }
+    let n_outputs = observations.n_outputs();
+    let mut variances = vec![f64::NAN; observations.n_rows() * n_outputs];
+    for (row, cell) in observations.cells() {
+        variances[row.get() * n_outputs + cell.output.get()] = cell.noise_variance.unwrap_or(f64::NAN);
+    }
+    Ok(Some(table(py, variances, n_outputs)?))
+}
+
 /// A cell whose value differs from the one that a model has: its row, its output, and the value of the model.
 type Conflict = (usize, usize, f64);
 
 /// The rows of a table that a model does not have, with their cells that it does not have, k×D; and the first cell for which it has
-/// another value.
+/// another value. `groups` are those of the rows.
 #[pyfunction]
+#[pyo3(signature = (model, inputs, values, groups=None))]
 pub(crate) fn new_rows<'py>(
     py: Python<'py>,
     model: &Model,
     inputs: PyReadonlyArray2<'_, f64>,
     values: PyReadonlyArray2<'_, f64>,
+    groups: Option<Vec<usize>>,
 ) -> PyResult<(Vec<usize>, Table<'py>, Option<Conflict>)> {
-    let given = arrays::dataset(&inputs, &values)?;
+    let given = arrays::dataset_in(&inputs, &values, groups)?;
     let (fit, _) = model.parts();
     let found = computed(py, || fit.new_rows(&given))?;
     let cells = found.table.map_or_else(Vec::new, |table| table.observations().to_dense());

@@ -37,7 +37,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 #[pymodule]
 mod _catena {
     #[pymodule_export]
-    use super::answers::{components, new_rows, quantiles};
+    use super::answers::{cell_noise, components, new_rows, quantiles};
     #[pymodule_export]
     use super::fitting::{fit, relearn};
     #[pymodule_export]

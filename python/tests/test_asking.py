@@ -160,7 +160,9 @@ def test_components_of_several_inputs_and_of_other_methods():
 def test_components_are_those_of_the_command_line(program, tmp_path):
     times = pd.date_range("2024-01-01", periods=96, freq="h", name="when")
     wave = np.sin(np.arange(96) / 24 * 2 * np.pi)
-    gp = catena.MultiOutputGP(kernel="rw+qp(24h,1)", budget="quick").fit(pd.DataFrame({"a": wave, "b": 2 * wave}, times))
+    gp = catena.MultiOutputGP(kernel="rw+qp(24h,1)", budget="quick").fit(
+        pd.DataFrame({"a": wave, "b": 2 * wave}, times)
+    )
     gp.save(tmp_path / "model.catena")
     table = run(program, "predict", tmp_path / "model.catena", "--components")
     theirs = pd.read_csv(pd.io.common.StringIO(table), float_precision="round_trip")
@@ -230,6 +232,14 @@ def test_wrong_noise_columns_are_refused():
             gp.fit(table, noise_columns=given)
     with pytest.raises(InputError, match="shape"):
         gp.fit(X, Y, noise_columns=np.ones((3, 3)))
+
+
+def test_questions_about_new_rows_say_that_they_do_not_know_the_noise():
+    X, Y = line()
+    gp = catena.MultiOutputGP(**GIVEN).fit(X, Y, noise_columns=np.full(Y.shape, 0.1))
+    for ask in (lambda: gp.update([[11.0]], [[1.0, 1.0, 1.0]]), lambda: gp.backtest(horizons=[1])):
+        with pytest.raises(InputError, match="noise_columns"):
+            ask()
 
 
 # Scored forecasts and comparisons

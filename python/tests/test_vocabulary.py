@@ -65,9 +65,7 @@ def test_results_have_types():
         for name, method in inspect.getmembers(public, inspect.isfunction):
             if not name.startswith("_") and method.__module__.startswith("catena."):
                 found = inspect.signature(method).return_annotation
-                # What scikit-learn defines has no annotations.
-                is_theirs = name in ("get_params", "set_params")
-                assert is_theirs or (isinstance(found, str) and found not in ("Any", "")), (public, name)
+                assert isinstance(found, str) and found not in ("Any", ""), (public, name)
 
 
 def test_old_names_work_with_a_warning():
