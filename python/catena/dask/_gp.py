@@ -195,6 +195,7 @@ class MultiOutputGP(GaussianProcess):
         self._original = None
         self._plain = model.plain()[0]
         self._log_evidence, self._around = chain.around(self._plain)
+        self._tell()
         return self
 
     def _given_model(self):
