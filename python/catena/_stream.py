@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,9 @@ class Streaming:
     and the model is rebuilt, when a method needs the whole table.
     """
 
-    def update(self, X: Any, Y: Any = None, *, relearn: bool = False) -> MultiOutputGP:
+    def update(
+        self, X: Any, Y: Any = None, *, relearn: bool = False, groups: Any = None
+    ) -> MultiOutputGP:
         """Adds rows; rows with the same inputs as earlier ones are further measurements and replace nothing.
 
         The parameters stay fixed; :attr:`warnings_` reports values outside the range the model was learned on. With ``relearn``
@@ -44,6 +47,8 @@ class Streaming:
             outputs.
         relearn : bool
             Whether to learn the parameters again.
+        groups : str, list of str or array-like of shape (n,), optional
+            The groups of the rows, as for :meth:`predict`; new groups become part of the model.
 
         Returns
         -------
@@ -51,32 +56,40 @@ class Streaming:
         """
         self._fitted_or_raise()
         with self._guard():
-            points, values = read_rows(self, X, Y)
+            points, values = read_rows(self, X, Y, groups)
             if relearn:
                 model = self._model_or_raise()
                 memory = memory_text(self.max_memory)
-                model = self._watched(_catena.relearn, model, points.values, values, self.budget, memory)
+                relearned = partial(_catena.relearn, groups=points.groups)
+                model = self._watched(relearned, model, points.values, values, self.budget, memory)
                 self._adopt_longer(model, [points])
             elif not self._goes_live(points, values):
                 self._model_or_raise()
                 self._append([(points, values)])
         return self
 
-    def partial_fit(self, X: Any, Y: Any = None) -> MultiOutputGP:
+    def partial_fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> MultiOutputGP:
         """:meth:`fit` on the first call, :meth:`update` afterwards."""
         with self._guard():
-            return self.update(X, Y) if self.__sklearn_is_fitted__() else self.fit(X, Y)
+            add = self.update if self.__sklearn_is_fitted__() else self.fit
+            return add(X, Y, groups=groups)
 
     def posterior_at(
-        self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"
+        self,
+        x: Any,
+        return_std: bool = False,
+        *,
+        include_noise: bool = True,
+        point: str = "mean",
+        groups: Any = None,
     ) -> Any:
         """Predictions at a few points, fast while rows arrive; the values are those of :meth:`predict`.
 
         The first call builds a live posterior. With one input, :meth:`update` and the next query then take a fraction of a
         millisecond at a million rows; the live posterior takes 3N² + 2N bytes per row, where N is the size of the joint state
         of the latents. With several inputs new rows change the structure, so :meth:`update` and the next query take the time
-        of a sweep; :meth:`live` is fast there too. Methods without a single chain or tree, and models with known noise per
-        cell, use :meth:`predict`. For many points, :meth:`predict` is faster.
+        of a sweep; :meth:`live` is fast there too. Methods without a single chain or tree, and models with groups or known
+        noise per cell, use :meth:`predict`. For many points, :meth:`predict` is faster.
 
         Parameters
         ----------
@@ -87,6 +100,8 @@ class Streaming:
             Whether to predict a new observation (the default) or the latent function.
         point : str
             ``"mean"``, or ``"median"``, which has the smaller absolute errors; they differ for outputs with a transform.
+        groups : str, list of str or array-like of shape (n,), optional
+            The groups of the points, as for :meth:`predict`.
 
         Returns
         -------
@@ -104,10 +119,10 @@ class Streaming:
         array([[1.386, 0.693]])
         """
         self._fitted_or_raise()
-        points = read_places(self, x)
+        points = read_places(self, x, groups)
         live = self._live_or_none()
         if live is None:
-            mean, std = self._model_or_raise().predict(points.values, include_noise, point)
+            mean, std = self._moments(points, include_noise, point)
         else:
             mean, std = live.posterior(points.values, include_noise, point)
         return self._answers(mean, std, points, return_std)
@@ -160,7 +175,12 @@ class Streaming:
         """Rebuilds the model with more rows."""
         inputs = np.concatenate([points.values for points, _ in rows])
         values = np.concatenate([values for _, values in rows])
-        self._adopt_longer(self._model.with_more_rows(inputs, values), [points for points, _ in rows])
+        groups = rows[-1][0].groups
+        if groups is not None:
+            numbers = [number for points, _ in rows for number in points.group_numbers]
+            groups = (*groups[:2], numbers)
+        model = self._model.with_more_rows(inputs, values, groups)
+        self._adopt_longer(model, [points for points, _ in rows])
 
     def _adopt_longer(self, model, more):
         """Adopts a model whose table has these additional points."""

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use catena_fit::forecast::{Rolling, Shifts, Targets, later_rows, rolling_with};
 use catena_fit::scores::{Scores, score};
-use catena_fit::{Fit, FitError, Predictive, Quantity, median_gap};
+use catena_fit::{Fit, FitError, Predictive, Quantity, median_gap_within_groups};
 use catena_io::FileName;
 use catena_io::read::Format;
 use catena_io::select::Input;
@@ -41,7 +41,7 @@ pub(crate) struct Arguments {
     /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet, arrow, xlsx or ods.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
-    /// Score forecasts from many origins among the rows after the model's last row. Parameters stay fixed; each forecast is conditioned
+    /// Score forecasts from many origins among the rows after the model's last row, or the last row of each group. Parameters stay fixed; each forecast is conditioned
     /// on all rows up to its origin.
     #[arg(long)]
     rolling: bool,
@@ -182,7 +182,7 @@ struct RowSteps<'a> {
 impl<'a> RowSteps<'a> {
     fn new(input: &'a Input, fit: &Fit, file: &'a FileName) -> Result<Self, CliError> {
         let values = fit.table().inputs().values();
-        let median = median_gap(values);
+        let median = median_gap_within_groups(fit.table().inputs());
         let stepping = input.time.as_ref().map(|axis| Stepping::new(axis, values, median, None));
         let stepping = stepping.transpose()?;
         let unit = LengthUnit::of(input);

@@ -92,7 +92,7 @@ fn chosen(
         }
     }
     let FamilyChoice { family, transforms, tried, mut reasons, mut held_out, .. } = choice;
-    reasons.extend(groups_reason(table));
+    reasons.extend(groups_reason(table, transforms.own_of_groups));
     reasons.extend(copies_reason(n_copies));
     announce(monitor, Stage::Structure, 0.0);
     let preparation = Preparation::fitted(&distinct, units, &transforms)?;
@@ -165,12 +165,15 @@ fn check_groups(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
 }
 
 /// The decision about groups, if there are any.
-fn groups_reason(table: &Dataset) -> Option<String> {
+fn groups_reason(table: &Dataset, own_of_groups: bool) -> Option<String> {
     table.inputs().groups().map(|_| {
         let n_groups = table.inputs().n_groups();
+        let (shared, own) = match own_of_groups {
+            true => ("parameters", "means, scales and states"),
+            false => ("means, scales and parameters", "states"),
+        };
         format!(
-            "{n_groups} groups share means, scales and parameters; each has states of its own, and the answer is a \
-             single model, not a pool"
+            "{n_groups} groups share {shared}; each has {own} of its own, and the answer is a single model, not a pool"
         )
     })
 }

@@ -1,7 +1,9 @@
 //! Conversion of tables to the model's units, and of predictions back.
 
-use catena::data::{Cell, ColumnMoments, DataError, Dataset, InputPoints};
-use catena::index::{OutputIndex, RowIndex};
+use std::collections::BTreeMap;
+
+use catena::data::{Cell, ColumnMoments, DataError, Dataset, InputPoints, Observations};
+use catena::index::{GroupIndex, OutputIndex, RowIndex};
 use catena::model::Lmc;
 use catena::prediction::Prediction;
 use serde::{Deserialize, Serialize};
@@ -74,6 +76,9 @@ pub struct Preparation {
     pub inputs: Vec<(f64, f64)>,
     /// The transform of each output.
     pub outputs: Vec<OutputTransform>,
+    /// The transforms of groups with means and scales of their own, by the number of the group; others have those of all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<usize, Vec<OutputTransform>>,
 }
 
 impl Preparation {
@@ -118,6 +123,7 @@ impl Preparation {
             cells[cell.output.get()].push((row, cell.value));
         }
         let mut outputs = Vec::with_capacity(cells.len());
+        let mut own: BTreeMap<usize, BTreeMap<usize, OutputTransform>> = BTreeMap::new();
         for (output, mut cells) in cells.into_iter().enumerate() {
             let index = OutputIndex::new(output);
             if cells.is_empty() {
@@ -131,9 +137,27 @@ impl Preparation {
                     return Err(DataError::ScalingOverflow { row, column: output });
                 }
             }
-            outputs.push(fitted_output(&scaled, &cells, power, transforms.trend));
+            let fitted = fitted_output(&scaled, &cells, power, transforms.trend);
+            if transforms.own_of_groups {
+                add_own_of_groups(&mut own, &scaled, output, &fitted, &cells);
+            }
+            outputs.push(fitted);
         }
-        Ok(Self { inputs, outputs })
+        let whole = |own: BTreeMap<usize, OutputTransform>| -> Vec<OutputTransform> {
+            outputs.iter().enumerate().map(|(at, shared)| own.get(&at).unwrap_or(shared).clone()).collect()
+        };
+        let groups = own.into_iter().map(|(group, own)| (group, whole(own))).collect();
+        Ok(Self { inputs, outputs, groups })
+    }
+
+    /// The transforms of the outputs in a group.
+    pub(crate) fn outputs_in(&self, group: Option<GroupIndex>) -> &[OutputTransform] {
+        group.and_then(|group| self.groups.get(&group.get())).unwrap_or(&self.outputs)
+    }
+
+    /// The same units fitted to other cells in the same rows.
+    pub(crate) fn refitted_to(&self, table: &Dataset, cells: &Observations) -> Result<Self, DataError> {
+        self.refitted(&Dataset::new(table.inputs().clone(), cells.clone())?)
     }
 
     /// The same scales of the inputs and kinds of transforms, fitted to the outputs of another table.
@@ -143,7 +167,9 @@ impl Preparation {
     pub fn refitted(&self, dataset: &Dataset) -> Result<Self, DataError> {
         let trend = self.outputs.iter().any(|found| !found.slopes.is_empty());
         let powers = self.outputs.iter().map(|found| found.power).collect();
-        let transforms = TransformChoice { trend, ..TransformChoice::default() }.with_powers(powers);
+        let own_of_groups = !self.groups.is_empty();
+        let transforms = TransformChoice { trend, own_of_groups, ..TransformChoice::default() };
+        let transforms = transforms.with_powers(powers);
         let refused = |output| Err(DataError::OutputNeverObserved { output });
         Self::with_inputs(self.inputs.clone(), dataset, &transforms, &refused)
     }
@@ -151,7 +177,7 @@ impl Preparation {
     /// Units with outputs as they are.
     pub fn identity(inputs: &InputPoints, n_outputs: usize, units: InputUnits) -> Self {
         let outputs = vec![OutputTransform::identity(); n_outputs];
-        Self { inputs: input_scales(inputs, units), outputs }
+        Self { inputs: input_scales(inputs, units), outputs, groups: BTreeMap::new() }
     }
 
     /// Inputs in the model's units.
@@ -204,7 +230,7 @@ impl Preparation {
         }
         let inputs = self.inputs(dataset.inputs())?;
         let prepared = observations.map_cells(|row, cell| {
-            let transform = &self.outputs[cell.output.get()];
+            let transform = &self.outputs_in(inputs.group(row))[cell.output.get()];
             let value = transform.apply(cell.value, inputs.point(row));
             if !value.is_finite() {
                 return Err(DataError::ScalingOverflow { row, column: cell.output.get() });
@@ -221,6 +247,7 @@ impl Preparation {
         let identity = OutputTransform::identity();
         self.inputs.iter().all(|units| *units == (0.0, 1.0))
             && self.outputs.iter().all(|transform| *transform == identity)
+            && self.groups.is_empty()
     }
 
     /// Converts values to those of the transformed outputs, in place. They are row-major tables over the scaled inputs, one after
@@ -228,8 +255,8 @@ impl Preparation {
     pub(crate) fn unscale(&self, values: &mut [f64], scaled_inputs: &InputPoints) {
         let n_outputs = self.outputs.len();
         for (at, value) in values.iter_mut().enumerate() {
-            let transform = &self.outputs[at % n_outputs];
             let row = RowIndex::new(at / n_outputs % scaled_inputs.n_rows());
+            let transform = &self.outputs_in(scaled_inputs.group(row))[at % n_outputs];
             *value = transform.unscaled(*value, scaled_inputs.point(row));
         }
     }
@@ -277,7 +304,8 @@ impl Preparation {
             let rows = centers.chunks_exact_mut(n_outputs).zip(deviations.chunks_exact_mut(n_outputs));
             for ((centers, deviations), row) in rows.zip(scaled_inputs.rows()) {
                 let point = scaled_inputs.point(row);
-                let cells = centers.iter_mut().zip(deviations).zip(&self.outputs);
+                let transforms = self.outputs_in(scaled_inputs.group(row));
+                let cells = centers.iter_mut().zip(deviations).zip(transforms);
                 for ((center, deviation), transform) in cells {
                     *center = transform.unscaled(*center, point);
                     *deviation *= transform.scale;
@@ -334,6 +362,51 @@ fn fitted_output(
 /// The log Jacobian of the change of units, summed over all cells: added to the log evidence it gives the log density of the
 /// cells in the user's units.
 pub(crate) fn log_volume(table: &Dataset, preparation: &Preparation) -> f64 {
-    let cells = table.observations().cells();
-    cells.map(|(_, cell)| preparation.outputs[cell.output.get()].log_volume(cell.value)).sum()
+    let transform = |row, cell: &Cell| &preparation.outputs_in(table.inputs().group(row))[cell.output.get()];
+    table.observations().cells().map(|(row, cell)| transform(row, &cell).log_volume(cell.value)).sum()
+}
+
+/// The fewest values of a group from which its mean, and its scale, are taken.
+const FEWEST_FOR_MEAN: usize = 3;
+const FEWEST_FOR_SCALE: usize = 8;
+/// The smallest own scale, in pooled scales of all groups: a group that hardly varies must not be magnified.
+const SMALLEST_SCALE: f64 = 0.05;
+
+/// Adds the transforms of an output with the mean and scale of each group, by group and output. Groups with few values have the
+/// scale of the deviations from the means of all groups.
+fn add_own_of_groups(
+    own: &mut BTreeMap<usize, BTreeMap<usize, OutputTransform>>,
+    scaled: &InputPoints,
+    output: usize,
+    shared: &OutputTransform,
+    cells: &[(RowIndex, f64)],
+) {
+    let mut values: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for &(row, value) in cells {
+        if let Some(group) = scaled.group(row) {
+            values.entry(group.get()).or_default().push(value - shared.along(scaled.point(row)));
+        }
+    }
+    let with_moments =
+        |(group, values): (usize, Vec<f64>)| (group, values.len(), ColumnMoments::of(values.iter().copied()));
+    let moments: Vec<(usize, usize, ColumnMoments)> = values.into_iter().map(with_moments).collect();
+    let (mut squares, mut count) = (0.0, 0.0);
+    for (_, n_values, moments) in &moments {
+        let freedom = n_values.saturating_sub(1) as f64;
+        squares += freedom * moments.deviation.map_or(0.0, |deviation| (deviation / shared.scale).powi(2));
+        count += freedom;
+    }
+    let pooled = shared.scale * (squares / count).sqrt();
+    let pooled = if pooled > 0.0 && pooled.is_finite() { pooled } else { shared.scale };
+    for (group, n_values, ColumnMoments { mean, deviation }) in moments {
+        if n_values < FEWEST_FOR_MEAN {
+            continue;
+        }
+        let is_usable = |deviation: &f64| {
+            n_values >= FEWEST_FOR_SCALE && deviation.is_finite() && *deviation >= SMALLEST_SCALE * pooled
+        };
+        let scale = deviation.filter(is_usable).unwrap_or(pooled);
+        let transform = OutputTransform { intercept: mean, scale, ..shared.clone() };
+        own.entry(group).or_default().insert(output, transform);
+    }
 }

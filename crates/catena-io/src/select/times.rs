@@ -19,12 +19,15 @@ pub(crate) fn dates_as(
     if let Some(axis) = known {
         return Some(axis.style.form).filter(|form| matches!(form, DateForm::Compact | DateForm::Year));
     }
-    let has_name = YEAR_NAMES.iter().any(|year| name.eq_ignore_ascii_case(year));
-    let are_years = || numbers.values.iter().all(|value| numeric_date(*value, DateForm::Year).is_some());
     // The years of a model without a time axis are numbers.
-    let is_year =
-        has_name && !selection.needs_columns && numbers.style == NumberStyle::Integer && are_years();
-    is_year.then_some(DateForm::Year)
+    (!selection.needs_columns && are_years(numbers, name)).then_some(DateForm::Year)
+}
+
+/// Whether a column of numbers holds years: integers from 1000 to 2999, by its name.
+pub(crate) fn are_years(numbers: &NumberColumn, name: &str) -> bool {
+    let has_name = YEAR_NAMES.iter().any(|year| name.eq_ignore_ascii_case(year));
+    let is_year = |value: &f64| numeric_date(*value, DateForm::Year).is_some();
+    has_name && numbers.style == NumberStyle::Integer && numbers.values.iter().all(is_year)
 }
 
 /// An input of times, on the axis of the model if there is one.
