@@ -155,16 +155,20 @@ impl Model {
         Ok(Self { fit, about: with_groups(&self.about, groups) })
     }
 
-    /// The same parameters on other rows.
+    /// The same parameters on other rows; `groups` are as for `with_more_rows`.
+    #[pyo3(signature = (inputs, values, groups=None))]
     fn on_rows(
         &self,
         py: Python<'_>,
         inputs: PyReadonlyArray2<'_, f64>,
         values: PyReadonlyArray2<'_, f64>,
+        groups: Option<GroupedRows>,
     ) -> PyResult<Self> {
-        let parts = FitParts { table: arrays::dataset(&inputs, &values)?, ..self.fit.parts().clone() };
+        let of_row = groups.as_ref().map(|(_, _, of_row)| of_row.clone());
+        let table = arrays::dataset_in(&inputs, &values, of_row)?;
+        let parts = FitParts { table, ..self.fit.parts().clone() };
         let fit = computed(py, || Fit::from_parts(parts))?;
-        Ok(Self { fit, about: self.about.clone() })
+        Ok(Self { fit, about: with_groups(&self.about, groups) })
     }
 
     /// A live posterior of this model.

@@ -86,7 +86,8 @@ fn assert_near(found: &[f64], expected: &[f64], unit: f64) {
 
 fn options(time: Option<&str>) -> FitOptions {
     let time = time.map(|spec| {
-        let spec: TimeSpec = TimeSpec::parse(spec, &|text| text.parse().map_err(|_| text.to_owned())).unwrap();
+        let spec: TimeSpec =
+            TimeSpec::parse(spec, &|text| text.parse().map_err(|_| text.to_owned())).unwrap();
         TimeOptions { spec: Some(spec), ..TimeOptions::default() }
     });
     FitOptions { budget: Budget::Quick, time, ..FitOptions::default() }
@@ -168,7 +169,7 @@ fn one_group_forecasts_as_no_group_to_the_bit() {
 
 #[test]
 fn many_groups_learn_from_some_and_find_their_season() {
-    let table = shops(40, 60, |group| (group as f64, 1.0));
+    let table = shops(40, 90, |group| (group as f64, 1.0));
     let time = Some(TimeOptions::default());
     let whole = fit(&table, &FitOptions { time, ..options(None) }, &go_on).unwrap();
     let decisions = whole.summary().decisions.join("\n");

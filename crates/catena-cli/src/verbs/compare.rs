@@ -87,8 +87,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = printing.console();
     let request = FitRequest::new(&arguments.model)?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
-    if source.frame.groups.is_some() {
-        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "compare" });
+    if source.frame.groups.is_some() && arguments.block.is_some() {
+        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "--block" });
     }
     let Some(options) = request.for_table(&source.frame, "compare", *printing)? else { return Ok(()) };
     let too_few = || CliError::TooFewCells { file: source.frame.file.clone() };
@@ -321,11 +321,14 @@ impl<'a> Comparison<'a> {
         }
         let n_cells = table.observations().n_observed();
         let n_points = self.training.iter().map(observed_points).min().unwrap_or(0);
-        for (name, method, most) in [
+        let dense = [
             ("exact", MethodChoice::Exact, MOST_CELLS_DENSE),
             ("nngp:16", MethodChoice::Nngp { n_neighbors: 16.min(n_points) }, MOST_CELLS_SPARSE),
             ("svgp:200", MethodChoice::Svgp { n_inducing: 200.min(n_points) }, MOST_CELLS_SPARSE),
-        ] {
+        ];
+        // Dense methods do not know groups.
+        let applicable = if table.inputs().groups().is_some() { &[] } else { &dense[..] };
+        for &(name, method, most) in applicable {
             if n_cells > most {
                 let outcome = Err(format!("skipped: too slow above {most} cells"));
                 self.rows.push(Row { name: name.to_owned(), outcome });
@@ -334,7 +337,7 @@ impl<'a> Comparison<'a> {
             }
         }
         let training = self.training.clone();
-        for rule in SimpleRule::applicable(table.inputs().dim(), n_outputs) {
+        for rule in SimpleRule::applicable(table.inputs(), n_outputs) {
             self.score(rule.name(), 0.0, &|fold| rule.predict(&training[fold]));
         }
         self.rows

@@ -19,12 +19,15 @@ use crate::error::FitError;
 use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};
 use crate::learn::LearningTask;
 use crate::monitor::{FitMonitor, Reporter, Stage};
-use crate::options::{FitOptions, GroupScaling, MeanChoice, TransformChoice, TransformKind};
+use crate::options::{Budget, FitOptions, GroupScaling, MeanChoice, TransformChoice, TransformKind};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
 use crate::scores::{Densities, HeldOutScores, Widening};
 
 /// The family with one shared latent per output is tried up to this many outputs.
 const MOST_OUTPUTS_OF_FULL: usize = 16;
+
+/// Groups are alike, so that with the quick budget this many rows of some of them tell candidates apart.
+const MOST_ROWS_OF_GROUPS: usize = 1000;
 
 /// The chosen family and the reasons for it.
 #[derive(Clone, Debug)]
@@ -73,7 +76,10 @@ pub(crate) fn choose(
     monitor: &FitMonitor<'_>,
 ) -> Result<FamilyChoice, FitError> {
     let plan = plan_for(TableSize::of(table), options).2;
-    let n_rows = if table.inputs().dim() == 1 { plan.compared_rows } else { plan.n_rows };
+    let mut n_rows = if table.inputs().dim() == 1 { plan.compared_rows } else { plan.n_rows };
+    if options.budget == Budget::Quick && table.inputs().n_groups() > 1 {
+        n_rows = n_rows.min(MOST_ROWS_OF_GROUPS);
+    }
     let sample = table.select_rows(&representative_rows(table, n_rows, options.seed))?;
     let positive = positive_outputs(table.observations());
     choose_on((sample, Some(table)), table.n_rows(), positive, options, units, monitor)

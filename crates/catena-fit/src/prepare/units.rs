@@ -369,11 +369,8 @@ pub(crate) fn log_volume(table: &Dataset, preparation: &Preparation) -> f64 {
 /// The fewest values of a group from which its mean, and its scale, are taken.
 const FEWEST_FOR_MEAN: usize = 3;
 const FEWEST_FOR_SCALE: usize = 8;
-/// The smallest own scale, in pooled scales of all groups: a group that hardly varies must not be magnified.
-const SMALLEST_SCALE: f64 = 0.05;
-
 /// Adds the transforms of an output with the mean and scale of each group, by group and output. Groups with few values have the
-/// scale of the deviations from the means of all groups.
+/// median scale of all groups.
 fn add_own_of_groups(
     own: &mut BTreeMap<usize, BTreeMap<usize, OutputTransform>>,
     scaled: &InputPoints,
@@ -390,22 +387,19 @@ fn add_own_of_groups(
     let with_moments =
         |(group, values): (usize, Vec<f64>)| (group, values.len(), ColumnMoments::of(values.iter().copied()));
     let moments: Vec<(usize, usize, ColumnMoments)> = values.into_iter().map(with_moments).collect();
-    let (mut squares, mut count) = (0.0, 0.0);
-    for (_, n_values, moments) in &moments {
-        let freedom = n_values.saturating_sub(1) as f64;
-        squares += freedom * moments.deviation.map_or(0.0, |deviation| (deviation / shared.scale).powi(2));
-        count += freedom;
-    }
-    let pooled = shared.scale * (squares / count).sqrt();
-    let pooled = if pooled > 0.0 && pooled.is_finite() { pooled } else { shared.scale };
+    let is_usable = |n_values: usize, deviation: f64| n_values >= FEWEST_FOR_SCALE && deviation.is_finite();
+    let usable = moments.iter().filter_map(|(_, n_values, moments)| {
+        moments.deviation.filter(|deviation| is_usable(*n_values, *deviation))
+    });
+    let mut usable: Vec<f64> = usable.collect();
+    usable.sort_by(f64::total_cmp);
+    let median = usable.get(usable.len() / 2).copied().unwrap_or(shared.scale);
     for (group, n_values, ColumnMoments { mean, deviation }) in moments {
         if n_values < FEWEST_FOR_MEAN {
             continue;
         }
-        let is_usable = |deviation: &f64| {
-            n_values >= FEWEST_FOR_SCALE && deviation.is_finite() && *deviation >= SMALLEST_SCALE * pooled
-        };
-        let scale = deviation.filter(is_usable).unwrap_or(pooled);
+        let own_scale = deviation.filter(|deviation| is_usable(n_values, *deviation));
+        let scale = own_scale.unwrap_or(median);
         let transform = OutputTransform { intercept: mean, scale, ..shared.clone() };
         own.entry(group).or_default().insert(output, transform);
     }
