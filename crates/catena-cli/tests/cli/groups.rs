@@ -97,6 +97,30 @@ fn what_does_not_know_groups_says_so() {
         let refused = folder.run(words);
         assert!(refused.code == 2 && refused.stderr.contains("groups"), "{words}: {}", refused.stderr);
     }
+    folder.write("alone.csv", "hour,id,temp\n1,a,2\n2,b,3\n3,c,4\n");
+    folder.write("rows.csv", "hour,temp,wind\n100,1,2\n");
+    folder
+        .write("both.csv", "hour,station,temp,wind\n5,north,1,2\n5,north,1.5,2\n6,north,1,\n7,north,1.2,2\n");
+    folder.write("months.csv", "symbol,date,price\nA,Jan 1 2000,3\nA,Feb 1 2000,4\nB,Jan 1 2000,7\n");
+    for (words, part) in [
+        ("fit months.csv -o n.catena", "date with the name of a month, which is not read; write dates as"),
+        ("fit months.csv --group symbol -o n.catena", "line 2, column date: \"Jan 1 2000\""),
+        ("fit alone.csv --group id -o n.catena", "of one row each has nothing to learn from"),
+        ("fit stations.csv --group statoin -o n.catena", "did you mean station"),
+        ("fit stations.csv --group station --outputs station -o n.catena", "station"),
+        ("fit stations.csv --group hour,hour -o n.catena", "hour"),
+        ("update m.catena rows.csv -o n.catena", "station"),
+        ("predict m.catena --at rows.csv", "station"),
+        ("impute rows.csv --model m.catena -o n.csv", "station"),
+        ("score m.catena rows.csv", "station"),
+        ("watch m.catena", "add rows with `catena update"),
+    ] {
+        let refused = folder.run(words);
+        assert!(refused.code == 2 && refused.stderr.contains(part), "{words}: {}", refused.stderr);
+        assert_eq!(refused.stderr.lines().filter(|line| line.starts_with("catena:")).count(), 1);
+    }
+    let told = folder.run("impute both.csv --group station --budget quick -o n.csv").stderr;
+    assert!(told.contains("1 row has the hour of another row of its group"), "{told}");
     folder.write("holes.csv", stations().replace(",south,", ",,"));
     let refused = folder.run("fit holes.csv --group station --budget quick -o n.catena").stderr;
     assert!(refused.contains("the name of the group is missing"), "{refused}");

@@ -152,11 +152,14 @@ fn check_groups(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
         return Ok(());
     }
     let is_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
+    let n_rows = table.n_rows();
+    let are_single = !options.has_parameters() && n_rows > 1 && table.inputs().n_groups() == n_rows;
     let refused = [
         (table.inputs().dim() > 1, "needs a single input; choose one with --inputs"),
         (!options.method.is_message_passing(), "needs message passing; leave the method out"),
         (!is_chain, "needs the sorted chain; leave the structure out"),
         (options.candidates.is_some(), "has no candidate points; leave them out"),
+        (are_single, "of one row each has nothing to learn from; choose columns whose names repeat"),
     ];
     match refused.into_iter().find(|(is_requested, _)| *is_requested) {
         Some((_, what)) => Err(FitError::Groups { what }),

@@ -5,7 +5,7 @@ use std::fmt;
 use super::coordinates::coordinates;
 use super::date_parts::DateParts;
 use super::input::{InputSource, ROW};
-use super::times::are_years;
+use super::times::{are_years, check_month_names};
 use super::{SelectError, Selection, nearest_name};
 use crate::place::{Excerpt, FileName};
 use crate::table::{Column, ColumnData, Table, UnsupportedColumn};
@@ -391,6 +391,7 @@ fn default_input(
             return Err(SelectError::SeveralTimes { file: table.file().clone(), names });
         }
     }
+    free().try_for_each(|position| check_month_names(table, position))?;
     // An unreadable column of times must not make another column the input.
     let is_nearly_time = |position: &usize| {
         let invalid = table.columns()[*position].invalid_cell();

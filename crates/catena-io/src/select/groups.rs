@@ -103,6 +103,10 @@ pub fn repeated_places(table: &Table, frame: &Frame) -> Option<String> {
     if let Some(groups) = &frame.groups {
         return match n_repeated(&|row| groups.of_row[row]) {
             0 => None,
+            1 => Some(format!(
+                "1 row has the {} of another row of its group; it counts as a repeated measurement",
+                input.name
+            )),
             count => Some(format!(
                 "{count} rows have the {} of another row of their group; they count as repeated measurements",
                 input.name
