@@ -463,7 +463,9 @@ class MultiOutputGP(Streaming, GaussianProcess):
         return self._model_or_raise().predict(points.values, include_noise, point, points.group_numbers)
 
     def _split_groups(self, X, groups):
-        known = self._model_or_raise().groups()
+        self._fitted_or_raise()
+        # Rows that wait for the table have no groups, since live posteriors have none.
+        known = self._model.groups()
         if known is None:
             return super()._split_groups(X, groups)
         if groups is None:
@@ -477,7 +479,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         if labels is None:
             return None
         _groups.check_rows(labels, len(points))
-        columns, names, _ = self._model_or_raise().groups()
+        columns, names, _ = self._model.groups()
         return (columns, *_groups.numbered(labels, names))
 
     def _rows_of(self, model, rows):

@@ -27,9 +27,7 @@ class Streaming:
     and the model is rebuilt, when a method needs the whole table.
     """
 
-    def update(
-        self, X: Any, Y: Any = None, *, relearn: bool = False, groups: Any = None
-    ) -> MultiOutputGP:
+    def update(self, X: Any, Y: Any = None, *, relearn: bool = False, groups: Any = None) -> MultiOutputGP:
         """Adds rows; rows with the same inputs as earlier ones are further measurements and replace nothing.
 
         The parameters stay fixed; :attr:`warnings_` reports values outside the range the model was learned on. With ``relearn``

@@ -402,9 +402,7 @@ def test_groups_are_filled_on_the_workers(client):
     values = found.loc[own.index, ["a", "b"]].to_numpy()
     np.testing.assert_allclose(values[missing], expected[["a", "b"]].to_numpy()[missing], rtol=1e-9)
     with pytest.raises(InputError, match="the fit has no groups"):
-        catena.dask.impute_groups(
-            catena.MultiOutputGP(**options).fit(some["time"], some[["a", "b"]]), filled
-        )
+        catena.dask.impute_groups(catena.MultiOutputGP(**options).fit(some["time"], some[["a", "b"]]), filled)
 
 
 def test_an_output_without_values_has_its_prior_under_a_given_model(client):
