@@ -108,9 +108,7 @@ def main():
     options = parser.parse_args()
     earlier = json.loads(options.against.read_text()) if options.against else {}
     results = {}
-    print(
-        f"{'table':<22}{'pattern':<11}{'method':<18}{'RMSE':>7}{'covers':>8}{'log score':>11}{'seconds':>9}"
-    )
+    print(f"{'table':<22}{'pattern':<11}{'method':<18}{'RMSE':>7}{'covers':>8}{'log score':>11}{'seconds':>9}")
     for name in options.tables:
         values = table(name)
         for pattern in options.patterns:
