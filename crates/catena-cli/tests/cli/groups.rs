@@ -106,7 +106,7 @@ fn what_does_not_know_groups_says_so() {
         ("fit months.csv -o n.catena", "date with the name of a month, which is not read; write dates as"),
         ("fit months.csv --group symbol -o n.catena", "line 2, column date: \"Jan 1 2000\""),
         ("fit alone.csv --group id -o n.catena", "of one row each has nothing to learn from"),
-        ("fit stations.csv --group statoin -o n.catena", "did you mean station"),
+        ("fit stations.csv --group statoin -o n.catena", "did you mean \"station\""),
         ("fit stations.csv --group station --outputs station -o n.catena", "station"),
         ("fit stations.csv --group hour,hour -o n.catena", "hour"),
         ("update m.catena rows.csv -o n.catena", "station"),
