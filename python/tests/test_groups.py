@@ -133,7 +133,7 @@ def test_own_scales_of_groups():
     # The same curve in three units.
     assert std[1, 0] / std[0, 0] == pytest.approx(100, rel=0.2)
     assert std[2, 0] / std[1, 0] == pytest.approx(100, rel=0.2)
-    with pytest.raises(InputError, match="group_scaling='each' is unknown; write auto, shared or own"):
+    with pytest.raises(InputError, match='group_scaling="each" is unknown; write auto, shared or own'):
         catena.MultiOutputGP(group_scaling="each").fit(times[:, None], values, groups=names)
 
 
