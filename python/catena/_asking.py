@@ -50,8 +50,8 @@ class Asking:
         if wrong or not shares:
             raise InputError(f"q={q!r} must be probabilities between 0 and 1.")
         model, rows = self._whole()
-        points, numbers = (rows, None) if X is None else self._read_groups(model, X, groups)
-        at = None if X is None else points.values
+        points = rows if X is None else self._read_in(X, groups)
+        at, numbers = (None, None) if X is None else (points.values, points.group_numbers)
         found = _catena.quantiles(model, at, [float(share) for share in shares], include_noise, numbers)
         cube = found.reshape(len(points), self.n_outputs_, len(shares))
         columns = {f"_q{share}": cube[:, :, at] for at, share in enumerate(shares)}

@@ -13,7 +13,7 @@ from ._learned import Learned
 from ._outputs import r2, read_outputs
 from ._progress import watcher
 from ._rows import read_rows
-from .errors import FitInterruptedWarning, not_fitted, warn
+from .errors import FitInterruptedWarning, InputError, not_fitted, warn
 
 if TYPE_CHECKING:
     from typing import Any, Literal
@@ -79,13 +79,16 @@ class GaussianProcess(Learned, Estimator):
         points.integer = self._points.integer
         return self._answers(*self._moments(points, include_noise, point), points, return_std)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored."""
+    def score(self, X: Any, y: Any = None, *, groups: Any = None) -> float:
+        """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored.
+
+        ``groups`` are those of the rows, as for :meth:`predict`.
+        """
         self._model_or_raise()
         if y is None:
-            points, values = read_rows(self, X, None)
+            points, values = read_rows(self, X, None, groups)
         else:
-            points, values = self._read(X), read_outputs(y, self.output_names_)
+            points, values = self._read_in(X, groups), read_outputs(y, self.output_names_)
         _check.same_rows(points, values)
         mean, _ = self._moments(points, True)
         return float(np.mean([r2(values[:, at], mean[:, at]) for at in range(values.shape[1])]))
@@ -169,6 +172,23 @@ class GaussianProcess(Learned, Estimator):
         """Means, or means and standard deviations, in the form of the caller's table."""
         mean = self._answer(mean, points)
         return (mean, self._answer(std, points)) if return_std else mean
+
+    def _split_groups(self, X, groups):
+        """The table without its columns of groups, and their names by row; None without groups."""
+        if groups is not None:
+            raise InputError("the fit has no groups; leave groups out, or fit with groups.")
+        return X, None
+
+    def _numbered(self, _labels, _points):
+        """The groups of points as columns, names of all groups and numbers; None without groups."""
+        return None
+
+    def _read_in(self, X, groups=None):
+        """Points with their groups."""
+        X, labels = self._split_groups(X, groups)
+        points = self._read(X)
+        points.groups = self._numbered(labels, points)
+        return points
 
     def _read(self, X):
         together = self._points.names if self._notes["together"] else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -67,6 +68,9 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
     mean : str
         Prior mean of the outputs: ``"constant"``, ``"linear"`` (in the inputs) or ``"auto"``: constant with one input, with
         several linear if that predicts held-out cells better.
+    group_scaling : str
+        Mean and scale of each output with ``groups``: ``"shared"`` by all groups, ``"own"`` of each group, or ``"auto"``: own
+        if that predicts held-out cells better.
     calendar : str
         How distances between times are counted: ``"elapsed"`` (in seconds), ``"month"`` (every month is equally long),
         ``"business"`` (days from Monday to Friday; weekends do not exist) or ``"auto"``: months if all times lie on a calendar
@@ -154,6 +158,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         ard: bool | str = "auto",
         periods: Any = None,
         mean: str = "auto",
+        group_scaling: str = "auto",
         calendar: str = "auto",
         combine: str = "auto",
         budget: str = "default",
@@ -178,6 +183,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         self.ard = ard
         self.periods = periods
         self.mean = mean
+        self.group_scaling = group_scaling
         self.calendar = calendar
         self.combine = combine
         self.budget = budget
@@ -357,14 +363,12 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         if return_std and return_cov:
             raise InputError("return_std and return_cov cannot be combined; choose one.")
         model, rows = self._whole()
-        points, numbers = (rows, None) if X is None else self._read_groups(model, X, groups)
+        points = self._rows_of(model, rows) if X is None else self._read_in(X, groups)
         # Means and covariances at the same points come from one posterior.
         at = None if X is None and not return_cov else points.values
-        if return_cov and model.groups() is not None:
-            raise InputError("return_cov does not know groups yet; use return_std.")
-        mean, std = model.predict(at, include_noise, point, numbers)
+        mean, std = model.predict(at, include_noise, point, None if at is None else points.group_numbers)
         if return_cov:
-            covariances = model.covariances(points.values, include_noise)
+            covariances = model.covariances(points.values, include_noise, points.group_numbers)
             return self._answer(mean, points), (
                 covariances[:, 0, 0] if self._notes["vector"] else covariances
             )
@@ -377,8 +381,9 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         if not 0 < level < 1:
             raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
         model, rows = self._whole()
-        points, numbers = (rows, None) if X is None else self._read_groups(model, X, groups)
-        _, *ends = model.interval(None if X is None else points.values, level, include_noise, numbers)
+        points = rows if X is None else self._read_in(X, groups)
+        at, numbers = (None, None) if X is None else (points.values, points.group_numbers)
+        _, *ends = model.interval(at, level, include_noise, numbers)
         return tuple(self._answer(end, points) for end in ends)
 
     @overload
@@ -410,12 +415,11 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         """
         with self._guard():
             (model, rows), original = self._whole(), self._original
-        if max_gap is not None and model.groups() is not None:
-            raise InputError("max_gap does not know groups yet; use max_std, or catena impute --max-gap.")
         values = model.values()
         mean, std = model.predict(None, True, point)
         missing = np.isnan(values)
-        filled = missing & ~left_empty(missing, std, rows, self.output_names_, max_gap, max_std)
+        rows_in = self._rows_of(model, rows)
+        filled = missing & ~left_empty(missing, std, rows_in, self.output_names_, max_gap, max_std)
         whole = _frames.filled(
             original, np.where(filled, mean, values), self.output_names_, rows, self._notes
         )
@@ -424,9 +428,15 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         return whole, self._answer(np.where(filled, std, np.nan), rows)
 
     def sample_y(
-        self, X: Any = None, n_samples: int = 1, random_state: Any = 0, *, include_noise: bool = True
+        self,
+        X: Any = None,
+        n_samples: int = 1,
+        random_state: Any = 0,
+        *,
+        include_noise: bool = True,
+        groups: Any = None,
     ) -> np.ndarray:
-        """Joint samples at all points; their marginals are those of :meth:`predict`.
+        """Joint samples at all points; their marginals are those of :meth:`predict`, and so are ``groups``.
 
         Returns
         -------
@@ -435,8 +445,9 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         if not (isinstance(n_samples, (int, np.integer)) and n_samples >= 1):
             raise InputError(f"n_samples={n_samples!r} is not a positive integer; give at least 1.")
         model, rows = self._whole()
-        points = rows if X is None else self._read(X)
-        draws = model.draws(points.values, int(n_samples), seed_of(random_state), include_noise)
+        points = self._rows_of(model, rows) if X is None else self._read_in(X, groups)
+        seed = seed_of(random_state)
+        draws = model.draws(points.values, int(n_samples), seed, include_noise, points.group_numbers)
         draws = np.moveaxis(draws, 0, 2)
         return draws[:, 0] if self._notes["vector"] else draws
 
@@ -472,18 +483,19 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         level: float = 0.95,
         axes: Any = None,
         hidden: Any = None,
+        group: Any = None,
     ) -> np.ndarray:
         """Plots each output along the first input: intervals, observed values and held-out values; needs matplotlib.
 
-        ``held_out`` are true values that were held out of the fit, in the shape of ``Y``; ``hidden`` is its old name.
+        ``held_out`` are true values that were held out of the fit, in the shape of ``Y``; ``hidden`` is its old name. With
+        groups, ``group`` names the one to plot, such as ``"north"``, or ``("north", "3")`` for groups by two columns.
 
         Returns the array of axes.
         """
         from ._plots import plot
 
-        if self._model_or_raise().groups() is not None:
-            raise InputError("plot does not know groups yet; plot the results of predict for one group.")
-        return plot(self, X, renamed("hidden", hidden, "held_out", held_out), level, axes)
+        held_out = renamed("hidden", hidden, "held_out", held_out)
+        return plot(self, X, held_out, level, axes, _groups.number_of(self._model_or_raise(), group))
 
     def plot_structure(self, ax: Axes | None = None) -> Axes:
         """Plots the chain or tree over the first two inputs; needs matplotlib."""
@@ -537,29 +549,38 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
 
     def _moments(self, points, include_noise, point="mean"):
         """Means or medians, and standard deviations at points, as arrays."""
-        return self._model_or_raise().predict(points.values, include_noise, point)
+        return self._model_or_raise().predict(points.values, include_noise, point, points.group_numbers)
 
-    def _read_groups(self, model, X, groups):
-        """Points, and the numbers of their groups if the fit has groups."""
-        known = model.groups()
+    def _split_groups(self, X, groups):
+        self._fitted_or_raise()
+        # Rows that wait for the table have no groups, since live posteriors have none.
+        known = self._model.groups()
         if known is None:
-            if groups is not None:
-                raise InputError("the fit has no groups; leave groups out, or fit with groups.")
-            return self._read(X), None
+            return super()._split_groups(X, groups)
         if groups is None:
             if not set(known[0]) <= set(getattr(X, "columns", ())):
                 raise InputError(f"the fit has groups ({', '.join(known[0])}); give groups= for the points.")
             groups = known[0]
         labels, _, table = _groups.split(X, groups)
-        points = self._read(table)
+        return table, labels
+
+    def _numbered(self, labels, points):
+        if labels is None:
+            return None
         _groups.check_rows(labels, len(points))
-        return points, _groups.numbered(labels, known[1])[1]
+        columns, names, _ = self._model.groups()
+        return (columns, *_groups.numbered(labels, names))
+
+    def _rows_of(self, model, rows):
+        """The rows of the fit with their groups."""
+        if model.groups() is None:
+            return rows
+        rows = copy(rows)
+        rows.groups = model.groups()
+        return rows
 
     def _ahead(self, horizon, step):
         """The points of a forecast."""
-        if self._model_or_raise().groups() is not None:
-            raise InputError(
-                "forecast does not know groups yet; predict the times after the last row of each group."
-            )
-        rows = self._points
-        return points_ahead(rows.values, rows.names, rows.clocks, horizon, step)
+        rows, groups = self._points, self._model_or_raise().groups()
+        points = points_ahead(rows.values, rows.names, rows.clocks, horizon, step, groups)
+        return points

@@ -18,6 +18,7 @@ def fit_options(gp, names, clock=None):
         "structure": gp.structure,
         "method": _method(gp),
         "mean": gp.mean,
+        "group_scaling": gp.group_scaling,
         "combine": gp.combine,
         "budget": gp.budget,
         "kernel": gp.kernel,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -27,7 +28,9 @@ class Streaming:
     and the model is rebuilt, when a method needs the whole table.
     """
 
-    def update(self, X: Any, Y: Any = None, *, append: bool = False, relearn: bool = False) -> MultiOutputGP:
+    def update(
+        self, X: Any, Y: Any = None, *, append: bool = False, relearn: bool = False, groups: Any = None
+    ) -> MultiOutputGP:
         """Adds rows. Rows are known by their inputs: values that the model has are skipped, so the same table twice changes
         nothing.
 
@@ -51,6 +54,8 @@ class Streaming:
             Add all rows, even those whose inputs and values the model has, as repeated measurements.
         relearn : bool
             Whether to learn the parameters again.
+        groups : str, list of str or array-like of shape (n,), optional
+            The groups of the rows, as for :meth:`predict`; new groups become part of the model.
 
         Returns
         -------
@@ -58,7 +63,7 @@ class Streaming:
         """
         self._fitted_or_raise()
         with self._guard():
-            points, values = read_rows(self, X, Y)
+            points, values = read_rows(self, X, Y, groups)
             known = self.warnings_ if self._live is None else ()
             if self._live is None and _catena.cell_noise(self._model) is not None:
                 raise InputError(
@@ -71,7 +76,8 @@ class Streaming:
             if relearn:
                 model = self._model_or_raise()
                 memory = memory_text(self.max_memory)
-                model = self._watched(_catena.relearn, model, points.values, values, self.budget, memory)
+                relearned = partial(_catena.relearn, groups=points.groups)
+                model = self._watched(relearned, model, points.values, values, self.budget, memory)
                 self._adopt_longer(model, [points])
                 self._tell()
             elif not self._goes_live(points, values):
@@ -85,7 +91,9 @@ class Streaming:
         # A live posterior knows its rows without a pass over the table.
         if self._live is not None and self._live.is_line() and not self._live.knows(points.values):
             return points, values
-        rows, cells, conflict = _catena.new_rows(self._model_or_raise(), points.values, values)
+        rows, cells, conflict = _catena.new_rows(
+            self._model_or_raise(), points.values, values, points.group_numbers
+        )
         if conflict is not None:
             row, output, found = conflict
             raise InputError(
@@ -100,31 +108,51 @@ class Streaming:
         taken.index = None if points.index is None else points.index[rows]
         return taken, cells
 
-    def partial_fit(self, X: Any, Y: Any = None) -> MultiOutputGP:
+    def partial_fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> MultiOutputGP:
         """:meth:`fit` on the first call, afterwards :meth:`update` with ``append=True``."""
         with self._guard():
-            return self.update(X, Y, append=True) if self.__sklearn_is_fitted__() else self.fit(X, Y)
+            if self.__sklearn_is_fitted__():
+                return self.update(X, Y, append=True, groups=groups)
+            return self.fit(X, Y, groups=groups)
 
     @overload
     def posterior_at(
-        self, x: Any, return_std: Literal[False] = ..., *, include_noise: bool = ..., point: str = ...
+        self,
+        x: Any,
+        return_std: Literal[False] = ...,
+        *,
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
     ) -> Predictions: ...
 
     @overload
     def posterior_at(
-        self, x: Any, return_std: Literal[True], *, include_noise: bool = ..., point: str = ...
+        self,
+        x: Any,
+        return_std: Literal[True],
+        *,
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
     ) -> tuple[Predictions, Predictions]: ...
 
     def posterior_at(
-        self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"
+        self,
+        x: Any,
+        return_std: bool = False,
+        *,
+        include_noise: bool = True,
+        point: str = "mean",
+        groups: Any = None,
     ) -> Predictions | tuple[Predictions, Predictions]:
         """Predictions at a few points, fast while rows arrive; the values are those of :meth:`predict`.
 
         The first call builds a live posterior. With one input, :meth:`update` and the next query then take a fraction of a
         millisecond at a million rows; the live posterior takes 3N² + 2N bytes per row, where N is the size of the joint state
         of the latents. With several inputs new rows change the structure, so :meth:`update` and the next query take the time
-        of a sweep; :meth:`live` is fast there too. Methods without a single chain or tree, and models with known noise per
-        cell, use :meth:`predict`. For many points, :meth:`predict` is faster.
+        of a sweep; :meth:`live` is fast there too. Methods without a single chain or tree, and models with groups or known
+        noise per cell, use :meth:`predict`. For many points, :meth:`predict` is faster.
 
         Parameters
         ----------
@@ -135,6 +163,8 @@ class Streaming:
             Whether to predict a new observation (the default) or the latent function.
         point : str
             ``"mean"``, or ``"median"``, which has the smaller absolute errors; they differ for outputs with a transform.
+        groups : str, list of str or array-like of shape (n,), optional
+            The groups of the points, as for :meth:`predict`.
 
         Returns
         -------
@@ -152,10 +182,10 @@ class Streaming:
         array([[1.386, 0.693]])
         """
         self._fitted_or_raise()
-        points = read_places(self, x)
+        points = read_places(self, x, groups)
         live = self._live_or_none()
         if live is None:
-            mean, std = self._model_or_raise().predict(points.values, include_noise, point)
+            mean, std = self._moments(points, include_noise, point)
         else:
             mean, std = live.posterior(points.values, include_noise, point)
         return self._answers(mean, std, points, return_std)
@@ -208,7 +238,12 @@ class Streaming:
         """Rebuilds the model with more rows."""
         inputs = np.concatenate([points.values for points, _ in rows])
         values = np.concatenate([values for _, values in rows])
-        self._adopt_longer(self._model.with_more_rows(inputs, values), [points for points, _ in rows])
+        groups = rows[-1][0].groups
+        if groups is not None:
+            numbers = [number for points, _ in rows for number in points.group_numbers]
+            groups = (*groups[:2], numbers)
+        model = self._model.with_more_rows(inputs, values, groups)
+        self._adopt_longer(model, [points for points, _ in rows])
 
     def _adopt_longer(self, model, more):
         """Adopts a model whose table has these additional points."""

@@ -64,6 +64,12 @@ impl TableNotes {
     }
 }
 
+/// The same table with these names of groups, if there are any.
+pub(crate) fn with_groups(about: &About, groups: Option<GroupedRows>) -> About {
+    let groups = groups.map(|(columns, names, _)| GroupNames { columns, names });
+    About { groups: groups.or_else(|| about.groups.clone()), ..about.clone() }
+}
+
 /// The clock of each input that is a time.
 pub(crate) fn clocks(about: &About) -> Vec<Option<ClockParts>> {
     let parts = |axis: &TimeAxis| {

@@ -2,8 +2,8 @@
 
 use catena::data::{Dataset, InputPoints};
 use catena_fit::{
-    Budget, CombineChoice, FitOptions, GivenParameters, KernelPair, MeanChoice, MemoryLimit, MethodChoice,
-    StructureOption, TimeOptions, TimeSpec, TransformKind, TransformOptions, UnknownWord,
+    Budget, CombineChoice, FitOptions, GivenParameters, GroupScaling, KernelPair, MeanChoice, MemoryLimit,
+    MethodChoice, StructureOption, TimeOptions, TimeSpec, TransformKind, TransformOptions, UnknownWord,
 };
 use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
@@ -44,6 +44,8 @@ pub(crate) struct RequestedOptions<'py> {
     is_time: bool,
     #[pyo3(item)]
     mean: String,
+    #[pyo3(item)]
+    group_scaling: String,
     #[pyo3(item)]
     structure: String,
     #[pyo3(item)]
@@ -106,6 +108,8 @@ impl RequestedOptions<'_> {
         let method: MethodChoice =
             self.method.parse().map_err(|error| word("method", &self.method, error))?;
         let mean: MeanChoice = self.mean.parse().map_err(|error| word("mean", &self.mean, error))?;
+        let group_scaling: GroupScaling =
+            self.group_scaling.parse().map_err(|error| word("group_scaling", &self.group_scaling, error))?;
         let budget: Budget = self.budget.parse().map_err(|error| word("budget", &self.budget, error))?;
         let combine: CombineChoice =
             self.combine.parse().map_err(|error| word("combine", &self.combine, error))?;
@@ -140,6 +144,7 @@ impl RequestedOptions<'_> {
             kernel,
             time,
             mean,
+            group_scaling,
             parameters,
             standardize: self.standardize,
             transforms,

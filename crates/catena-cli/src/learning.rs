@@ -52,6 +52,7 @@ impl<'a> FitRequest<'a> {
             latents: given.latents.given(),
             private: given.private.given(),
             mean: given.mean,
+            group_scaling: given.group_scaling,
             ard: given.ard.given(),
             kernel: match given.kernel.given() {
                 Some(KernelOption::Pair(pair)) => Some(pair),

@@ -77,10 +77,9 @@ pub fn compare(
     block: Option<HeldOutBlock>,
     monitor: &FitMonitor<'_>,
 ) -> Result<Option<Comparison>, FitError> {
-    if table.inputs().groups().is_some() {
-        return Err(FitError::Groups {
-            what: "cannot be compared on yet; compare on one group as a table of its own",
-        });
+    if table.inputs().groups().is_some() && block.is_some() {
+        let what = "cannot be compared on with a block; leave the block out";
+        return Err(FitError::Groups { what });
     }
     if table.observations().n_observed() < FEWEST_CELLS {
         return Ok(None);
@@ -307,11 +306,14 @@ impl<'a> Trials<'a> {
         }
         let n_cells = table.observations().n_observed();
         let n_points = self.training.iter().map(observed_points).min().unwrap_or(0);
-        for (name, method, most) in [
+        let dense = [
             ("exact", MethodChoice::Exact, MOST_CELLS_DENSE),
             ("nngp:16", MethodChoice::Nngp { n_neighbors: 16.min(n_points) }, MOST_CELLS_SPARSE),
             ("svgp:200", MethodChoice::Svgp { n_inducing: 200.min(n_points) }, MOST_CELLS_SPARSE),
-        ] {
+        ];
+        // Dense methods do not know groups.
+        let applicable = if table.inputs().groups().is_some() { &[] } else { &dense[..] };
+        for &(name, method, most) in applicable {
             if n_cells > most {
                 let outcome = Err(format!("skipped: too slow above {most} cells"));
                 self.rows.push(Trial { name: name.to_owned(), outcome });
@@ -320,7 +322,7 @@ impl<'a> Trials<'a> {
             }
         }
         let training = self.training.clone();
-        for rule in SimpleRule::applicable(table.inputs().dim(), n_outputs) {
+        for rule in SimpleRule::applicable(table.inputs(), n_outputs) {
             self.score(rule.name(), 0.0, &|fold| rule.predict(&training[fold]));
         }
     }

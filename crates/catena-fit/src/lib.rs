@@ -54,7 +54,7 @@ pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{
-    Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters,
+    Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters, GroupScaling,
     InvalidTransforms, KernelPair, MOST_CHAINS, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice,
     MethodChoice, SharedHarmonic, SharedSeason, SpecError, StructureOption, Term, Ties, TimeOptions,
     TimeParameters, TimeSpec, TransformChoice, TransformKind, TransformOptions, UnknownKernel, UnknownWord,

@@ -185,6 +185,8 @@ def answer(values, names, points, notes):
     if notes["together"] and not notes["index"]:
         for at, name in reversed(list(enumerate(points.names))):
             frame.insert(0, name, _series(points, at).set_axis(frame.index))
+    for name, cells in reversed(points.group_columns()):
+        frame.insert(0, name, cells)
     return frame
 
 

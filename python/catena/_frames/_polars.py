@@ -97,7 +97,8 @@ def answer(values, names, points, notes):
     polars = _pl()
     if notes["vector"]:
         return polars.Series(notes.get("name", ""), values[:, 0])
-    own = [_series(points, at) for at in range(len(points.names))] if notes["together"] else []
+    own = [polars.Series(name, cells) for name, cells in points.group_columns()]
+    own += [_series(points, at) for at in range(len(points.names))] if notes["together"] else []
     return polars.DataFrame(own + [polars.Series(name, values[:, at]) for at, name in enumerate(names)])
 
 

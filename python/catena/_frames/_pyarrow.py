@@ -105,7 +105,10 @@ def answer(values, names, points, notes):
     own = (
         {points.names[at]: _array(points, at) for at in range(len(points.names))} if notes["together"] else {}
     )
-    return pyarrow.table({**own, **{name: pyarrow.array(values[:, at]) for at, name in enumerate(names)}})
+    groups = {name: pyarrow.array(cells) for name, cells in points.group_columns()}
+    return pyarrow.table(
+        {**groups, **own, **{name: pyarrow.array(values[:, at]) for at, name in enumerate(names)}}
+    )
 
 
 def filled(original, values, names, points, notes):

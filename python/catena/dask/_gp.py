@@ -136,7 +136,8 @@ class MultiOutputGP(GaussianProcess):
         self.n_parts = n_parts
 
     #: Parameters of the estimator in memory that have one value here.
-    combine, parameters, max_memory, n_inducing, n_neighbors = "auto", None, None, None, None
+    combine, group_scaling, parameters, max_memory = "auto", "auto", None, None
+    n_inducing, n_neighbors = None, None
 
     # Fitting
 

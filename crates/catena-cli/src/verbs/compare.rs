@@ -50,8 +50,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = printing.console();
     let request = FitRequest::new(&arguments.model)?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
-    if source.frame.groups.is_some() {
-        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "compare" });
+    if source.frame.groups.is_some() && arguments.block.is_some() {
+        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "--block" });
     }
     let Some(options) = request.for_table(&source.frame, "compare", *printing)? else { return Ok(()) };
     let block = arguments.block.map(|block| held_out_block(block, &source)).transpose()?;

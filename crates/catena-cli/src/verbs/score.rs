@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet, arrow, xlsx or ods.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
-    /// Score forecasts from many origins among the rows after the model's last row. Parameters stay fixed; each forecast is conditioned
+    /// Score forecasts from many origins among the rows after the model's last row, or the last row of each group. Parameters stay fixed; each forecast is conditioned
     /// on all rows up to its origin.
     #[arg(long)]
     rolling: bool,

@@ -6,6 +6,7 @@ use catena::learning::{Learned, StopReason};
 use catena::model::Lmc;
 
 use super::summary::HeldOut;
+use crate::folds::SimpleRule;
 use crate::options::{Budget, FitOptions, RELEARN};
 use crate::prepare::TableStatistics;
 
@@ -96,6 +97,16 @@ fn score_warnings(held_out: &[HeldOut]) -> Vec<String> {
     let Some((own, others)) = held_out.split_first() else { return vec![] };
     let mut warnings = vec![];
     for other in others {
+        if other.name == SimpleRule::OtherGroups.name() {
+            if other.rmse + WORTH_REPORTING < own.rmse {
+                warnings.push(format!(
+                    "the other groups at the same input predict held-out cells better than the model, error {:.3} against {:.3} \
+                     standard deviations; make them outputs, with --wide instead of --group (a column per group in Python)",
+                    other.rmse, own.rmse
+                ));
+            }
+            continue;
+        }
         if other.rmse + WORTH_REPORTING < own.rmse {
             warnings.push(format!(
                 "{} was more accurate on held-out cells: error {:.3} against {:.3} standard deviations",
