@@ -14,22 +14,26 @@ True
 from typing import TYPE_CHECKING
 
 from . import errors, metrics, structures
+from ._asking import compare
 from ._catena import __version__
 from ._gp import MultiOutputGP
 from ._live import LiveGP
 from ._load import load
 from ._sweep import Gradient, Sweep, sweep
+from .errors import CatenaWarning
 
 if TYPE_CHECKING:
     from ._imputer import Imputer
 
 __all__ = [
+    "CatenaWarning",
     "Gradient",
     "Imputer",
     "LiveGP",
     "MultiOutputGP",
     "Sweep",
     "__version__",
+    "compare",
     "errors",
     "load",
     "metrics",
@@ -38,7 +42,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> object:
     """The imputer, which only users of scikit-learn import."""
     if name == "Imputer":
         from ._imputer import Imputer

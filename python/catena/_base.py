@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from _thread import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -14,16 +13,42 @@ from ._learned import Learned
 from ._outputs import r2, read_outputs
 from ._progress import watcher
 from ._rows import read_rows
-from .errors import FitInterruptedWarning, not_fitted
+from .errors import FitInterruptedWarning, InputError, not_fitted, warn
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
+
+    from matplotlib.axes import Axes
+
+    from ._types import Predictions
 
 
 class GaussianProcess(Learned, Estimator):
     """A fitted model, wherever its rows are; ``_moments`` predicts, ``_ahead`` gives the points of a forecast."""
 
     # Asking
+
+    @overload
+    def forecast(
+        self,
+        horizon: Any,
+        step: Any = ...,
+        return_std: Literal[False] = ...,
+        *,
+        include_noise: bool = ...,
+        point: str = ...,
+    ) -> Predictions: ...
+
+    @overload
+    def forecast(
+        self,
+        horizon: Any,
+        step: Any = ...,
+        *,
+        return_std: Literal[True],
+        include_noise: bool = ...,
+        point: str = ...,
+    ) -> tuple[Predictions, Predictions]: ...
 
     def forecast(
         self,
@@ -33,7 +58,7 @@ class GaussianProcess(Learned, Estimator):
         *,
         include_noise: bool = True,
         point: str = "mean",
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions]:
         """Predictions at regular steps after the last row, for a single input.
 
         Parameters
@@ -54,42 +79,51 @@ class GaussianProcess(Learned, Estimator):
         points.integer = self._points.integer
         return self._answers(*self._moments(points, include_noise, point), points, return_std)
 
-    def score(self, X: Any, y: Any = None) -> float:
-        """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored."""
+    def score(self, X: Any, y: Any = None, *, groups: Any = None) -> float:
+        """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored.
+
+        ``groups`` are those of the rows, as for :meth:`predict`.
+        """
         self._model_or_raise()
         if y is None:
-            points, values = read_rows(self, X, None)
+            points, values = read_rows(self, X, None, groups)
         else:
-            points, values = self._read(X), read_outputs(y, self.output_names_)
+            points, values = self._read_in(X, groups), read_outputs(y, self.output_names_)
         _check.same_rows(points, values)
         mean, _ = self._moments(points, True)
         return float(np.mean([r2(values[:, at], mean[:, at]) for at in range(values.shape[1])]))
 
     # Looking
 
-    def plot_mixing(self, ax: Any = None) -> Any:
+    def plot_mixing(self, ax: Axes | None = None) -> Axes:
         """Plots the weights of the latent processes in units of output standard deviations; needs matplotlib."""
         from ._plots import plot_mixing
 
         return plot_mixing(self, ax)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({self._changed_params()})"
 
-    def __str__(self):
+    def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
         text = self._model_or_raise().summary_text()
-        return "\n".join([repr(self), text.rstrip("\n"), *self._remarks()])
+        return "\n".join([*self._columns(), repr(self), text.rstrip("\n"), *self._remarks()])
 
-    def _repr_html_(self):
+    def _columns(self):
+        """Inputs and outputs by name, and why they are the inputs."""
+        why = self._notes.get("why")
+        inputs = ", ".join(map(str, self._points.names)) + (f" ({why})" if why else "")
+        return [f"inputs: {inputs}", f"outputs: {', '.join(map(str, self.output_names_))}"]
+
+    def _repr_html_(self) -> str:
         import html
 
         return f"<pre>{html.escape(str(self))}</pre>"
 
     # Inside
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
     def _fitted_or_raise(self):
@@ -110,8 +144,15 @@ class GaussianProcess(Learned, Estimator):
                 progress.close()
         if interrupted:
             message = "the fit was interrupted; this is the best model so far"
-            warnings.warn(message, FitInterruptedWarning, stacklevel=3)
+            warn(message, FitInterruptedWarning)
         return model
+
+    def _tell(self, known=()):
+        """Warns of what a fit or an update found, each message once."""
+        known = set(known)
+        for message in dict.fromkeys(self.warnings_):
+            if message not in known:
+                warn(message)
 
     def _adopt(self, model, points, notes):
         with self._guard():
@@ -131,6 +172,23 @@ class GaussianProcess(Learned, Estimator):
         """Means, or means and standard deviations, in the form of the caller's table."""
         mean = self._answer(mean, points)
         return (mean, self._answer(std, points)) if return_std else mean
+
+    def _split_groups(self, X, groups):
+        """The table without its columns of groups, and their names by row; None without groups."""
+        if groups is not None:
+            raise InputError("the fit has no groups; leave groups out, or fit with groups.")
+        return X, None
+
+    def _numbered(self, _labels, _points):
+        """The groups of points as columns, names of all groups and numbers; None without groups."""
+        return None
+
+    def _read_in(self, X, groups=None):
+        """Points with their groups."""
+        X, labels = self._split_groups(X, groups)
+        points = self._read(X)
+        points.groups = self._numbered(labels, points)
+        return points
 
     def _read(self, X):
         together = self._points.names if self._notes["together"] else None

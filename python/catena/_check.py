@@ -162,6 +162,11 @@ def laid_out(array):
     return np.require(array, requirements=("C", "A"))
 
 
+def is_whole(value):
+    """Whether this is a whole number."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def point(word):
     """Refuses an unknown word for the value that stands for a predictive distribution."""
     if word not in ("mean", "median"):

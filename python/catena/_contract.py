@@ -4,12 +4,21 @@ Parameters are the arguments of ``__init__``; learned attributes end in an under
 scikit-learn, which calls it.
 """
 
+from __future__ import annotations
+
 import inspect
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .errors import InputError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from sklearn.utils import Tags
+    from typing_extensions import Self
 
 
 class Estimator:
@@ -22,11 +31,16 @@ class Estimator:
     def _parameter_names(cls):
         return sorted(name for name in inspect.signature(cls.__init__).parameters if name != "self")
 
-    def get_params(self, deep=True):
+    n_features_in_: int
+    feature_names_in_: np.ndarray
+    output_names_: list[str]
+    n_outputs_: int
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters of this estimator, by name."""
         return {name: getattr(self, name) for name in self._parameter_names()}
 
-    def set_params(self, **params):
+    def set_params(self, **params: Any) -> Self:
         """Sets parameters; they take effect at the next ``fit``."""
         known = self._parameter_names()
         for name, value in params.items():
@@ -50,7 +64,7 @@ class Estimator:
                 written.append(f"{name}={text if len(text) < 60 and chr(10) not in text else '...'}")
         return ", ".join(written)
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
 
         return Tags(

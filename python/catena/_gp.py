@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from copy import copy
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from . import _catena, _check, _frames, _groups
+from . import _catena, _check, _frames, _groups, _noise
+from ._asking import Asking
 from ._base import GaussianProcess
 from ._horizon import points_ahead
 from ._keeping import about, kept
@@ -17,18 +19,20 @@ from ._outputs import read_outputs
 from ._random import seed_of
 from ._report import Report
 from ._stream import Streaming
-from .errors import InputError
+from .errors import InputError, warn
 
 if TYPE_CHECKING:
     from os import PathLike
-    from typing import Any
+    from typing import Any, Literal
 
-    from numpy.typing import ArrayLike
+    from matplotlib.axes import Axes
+    from numpy.typing import ArrayLike, NDArray
 
+    from ._types import Predictions
     from .structures import Structure
 
 
-class MultiOutputGP(Streaming, GaussianProcess):
+class MultiOutputGP(Streaming, Asking, GaussianProcess):
     """Multi-output Gaussian process regression by exact message passing.
 
     Models several related outputs; NaN in ``Y`` marks a missing value. Time and memory are linear in the number of rows.
@@ -64,6 +68,9 @@ class MultiOutputGP(Streaming, GaussianProcess):
     mean : str
         Prior mean of the outputs: ``"constant"``, ``"linear"`` (in the inputs) or ``"auto"``: constant with one input, with
         several linear if that predicts held-out cells better.
+    group_scaling : str
+        Mean and scale of each output with ``groups``: ``"shared"`` by all groups, ``"own"`` of each group, or ``"auto"``: own
+        if that predicts held-out cells better.
     calendar : str
         How distances between times are counted: ``"elapsed"`` (in seconds), ``"month"`` (every month is equally long),
         ``"business"`` (days from Monday to Friday; weekends do not exist) or ``"auto"``: months if all times lie on a calendar
@@ -155,6 +162,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         ard: bool | str = "auto",
         periods: Any = None,
         mean: str = "auto",
+        group_scaling: str = "auto",
         calendar: str = "auto",
         combine: str = "auto",
         budget: str = "default",
@@ -180,6 +188,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         self.ard = ard
         self.periods = periods
         self.mean = mean
+        self.group_scaling = group_scaling
         self.calendar = calendar
         self.combine = combine
         self.budget = budget
@@ -197,7 +206,16 @@ class MultiOutputGP(Streaming, GaussianProcess):
 
     # Fitting
 
-    def fit(self, X: Any, Y: Any = None, candidates: Any = None, *, groups: Any = None) -> MultiOutputGP:
+    def fit(
+        self,
+        X: Any,
+        Y: Any = None,
+        candidates: Any = None,
+        *,
+        groups: Any = None,
+        noise_columns: Any = None,
+        long: Any = None,
+    ) -> MultiOutputGP:
         """Selects a model, learns its parameters and conditions it on a table.
 
         Parameters
@@ -205,7 +223,10 @@ class MultiOutputGP(Streaming, GaussianProcess):
         X : array-like of shape (n, M), a frame, an index or a column of times
             Inputs. A frame without ``Y`` holds inputs and outputs. The input is its index if that has a name, times or
             fractions (an unnamed integer index counts as row numbers), else its first column of times, else its first column.
-            Its other numeric columns are the outputs; :attr:`summary_` lists the columns that are ignored.
+            Its other numeric columns with a value are the outputs. ``print`` and :attr:`summary_` begin with inputs and
+            outputs and list the columns that are ignored. A series has its index as input. A frame with the columns
+            ``unique_id``,
+            ``ds`` and ``y`` is long, see ``long``.
         Y : array-like of shape (n, D) or (n,), or a frame
             Values, NaN where missing; true and false are 1 and 0.
         candidates : array-like of shape (k, M), optional
@@ -213,13 +234,26 @@ class MultiOutputGP(Streaming, GaussianProcess):
         groups : str, list of str or array-like of shape (n,), optional
             Columns of the frame ``X``, or one name per row, that tell the group of each row. Groups are independent tables with
             one model: parameters are learned from all of them, and a value says nothing about other groups.
+        noise_columns : list of str, dict or array-like of shape (n, D), optional
+            Columns of the frame ``X`` with the known standard deviation of the noise of every cell, one per output or a dict
+            by output; or these numbers.
+        long : tuple of str or False, optional
+            The columns of time, series and value of a frame ``X`` with one row per value, as ``--long`` on the command line.
+            Each series becomes an output, and results have the same layout. ``False`` if a frame with Nixtla's names is wide.
 
         Returns
         -------
         self
         """
         labels, columns, table = (None, None, X) if groups is None else _groups.split(X, groups)
-        points, values, names, notes = _frames.read_pair(table, Y)
+        if groups is not None and long:
+            raise InputError(
+                "long and groups cannot be combined in Python yet; give a wide frame with groups."
+            )
+        table, noise_of, noise_names = _noise.split(table, noise_columns)
+        long = False if groups is not None else long
+        points, values, names, notes = _frames.read_pair(table, Y, long, drop_empty=self.learn)
+        noise = noise_of(names, values.shape)
         points.put_on_calendar(self.calendar)
         if self.learn:
             _check.observed(values, names)
@@ -239,15 +273,66 @@ class MultiOutputGP(Streaming, GaussianProcess):
         if labels is not None:
             _groups.check_rows(labels, len(points))
         grouped = None if labels is None else (columns, *_groups.numbered(labels))
-        notes_in_file = about(self, points, names, notes, grouped)
+        wanted["cell_noise"] = noise
+        notes_in_file = about(self, points, names, notes, grouped, noise_names)
         model = self._watched(_catena.fit, points.values, values, wanted, notes_in_file)
         with self._guard():
             self._remember_features(points)
             self._adopt(model, points, notes)
             self._original = (X if Y is None else Y) if notes["kind"] != "numpy" else None
+        self._tell_of_input()
+        self._tell()
         return self
 
+    def _tell_of_input(self):
+        """Warns if a column that may be data was taken for the input."""
+        why = self._notes.get("why", "")
+        places = self._points.values[:, 0]
+        steps = np.diff(places)
+        is_sorted = (steps >= 0).all() or (steps <= 0).all()
+        if why.startswith("the first column") and "times" not in why and ("text" in why or not is_sorted):
+            warn(
+                f"the input is {self._points.names[0]!r}, {why}; to choose another, make it the index and name it, or "
+                "give X and Y"
+            )
+
     # Asking
+
+    @overload
+    def predict(
+        self,
+        X: Any = ...,
+        return_std: Literal[False] = ...,
+        return_cov: Literal[False] = ...,
+        *,
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
+    ) -> Predictions: ...
+
+    @overload
+    def predict(
+        self,
+        X: Any = ...,
+        *,
+        return_std: Literal[True],
+        return_cov: Literal[False] = ...,
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
+    ) -> tuple[Predictions, Predictions]: ...
+
+    @overload
+    def predict(
+        self,
+        X: Any = ...,
+        *,
+        return_std: Literal[False] = ...,
+        return_cov: Literal[True],
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
+    ) -> tuple[Predictions, NDArray[np.float64]]: ...
 
     def predict(
         self,
@@ -258,7 +343,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         include_noise: bool = True,
         point: str = "mean",
         groups: Any = None,
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions] | tuple[Predictions, NDArray[np.float64]]:
         """Posterior means, and on request standard deviations or covariances.
 
         Parameters
@@ -284,14 +369,12 @@ class MultiOutputGP(Streaming, GaussianProcess):
         if return_std and return_cov:
             raise InputError("return_std and return_cov cannot be combined; choose one.")
         model, rows = self._whole()
-        points, numbers = (rows, None) if X is None else self._read_groups(model, X, groups)
+        points = self._rows_of(model, rows) if X is None else self._read_in(X, groups)
         # Means and covariances at the same points come from one posterior.
         at = None if X is None and not return_cov else points.values
-        if return_cov and model.groups() is not None:
-            raise InputError("return_cov does not know groups yet; use return_std.")
-        mean, std = model.predict(at, include_noise, point, numbers)
+        mean, std = model.predict(at, include_noise, point, None if at is None else points.group_numbers)
         if return_cov:
-            covariances = model.covariances(points.values, include_noise)
+            covariances = model.covariances(points.values, include_noise, points.group_numbers)
             return self._answer(mean, points), (
                 covariances[:, 0, 0] if self._notes["vector"] else covariances
             )
@@ -299,18 +382,29 @@ class MultiOutputGP(Streaming, GaussianProcess):
 
     def interval(
         self, X: Any = None, level: float = 0.95, *, include_noise: bool = True, groups: Any = None
-    ) -> tuple[Any, Any]:
+    ) -> tuple[Predictions, Predictions]:
         """Lower and upper ends of the central prediction intervals of probability ``level``; groups as in :meth:`predict`."""
         if not 0 < level < 1:
             raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
         model, rows = self._whole()
-        points, numbers = (rows, None) if X is None else self._read_groups(model, X, groups)
-        _, *ends = model.interval(None if X is None else points.values, level, include_noise, numbers)
+        points = rows if X is None else self._read_in(X, groups)
+        at, numbers = (None, None) if X is None else (points.values, points.group_numbers)
+        _, *ends = model.interval(at, level, include_noise, numbers)
         return tuple(self._answer(end, points) for end in ends)
+
+    @overload
+    def impute(
+        self, return_std: Literal[False] = ..., *, max_gap: Any = ..., max_std: Any = ..., point: str = ...
+    ) -> Predictions: ...
+
+    @overload
+    def impute(
+        self, return_std: Literal[True], *, max_gap: Any = ..., max_std: Any = ..., point: str = ...
+    ) -> tuple[Predictions, Predictions]: ...
 
     def impute(
         self, return_std: bool = False, *, max_gap: Any = None, max_std: Any = None, point: str = "mean"
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions]:
         """The table of the fit with its missing values filled; observed values are unchanged.
 
         Parameters
@@ -327,12 +421,11 @@ class MultiOutputGP(Streaming, GaussianProcess):
         """
         with self._guard():
             (model, rows), original = self._whole(), self._original
-        if max_gap is not None and model.groups() is not None:
-            raise InputError("max_gap does not know groups yet; use max_std, or catena impute --max-gap.")
         values = model.values()
         mean, std = model.predict(None, True, point)
         missing = np.isnan(values)
-        filled = missing & ~left_empty(missing, std, rows, self.output_names_, max_gap, max_std)
+        rows_in = self._rows_of(model, rows)
+        filled = missing & ~left_empty(missing, std, rows_in, self.output_names_, max_gap, max_std)
         whole = _frames.filled(
             original, np.where(filled, mean, values), self.output_names_, rows, self._notes
         )
@@ -341,9 +434,15 @@ class MultiOutputGP(Streaming, GaussianProcess):
         return whole, self._answer(np.where(filled, std, np.nan), rows)
 
     def sample_y(
-        self, X: Any = None, n_samples: int = 1, random_state: Any = 0, *, include_noise: bool = True
+        self,
+        X: Any = None,
+        n_samples: int = 1,
+        random_state: Any = 0,
+        *,
+        include_noise: bool = True,
+        groups: Any = None,
     ) -> np.ndarray:
-        """Joint samples at all points; their marginals are those of :meth:`predict`.
+        """Joint samples at all points; their marginals are those of :meth:`predict`, and so are ``groups``.
 
         Returns
         -------
@@ -352,8 +451,9 @@ class MultiOutputGP(Streaming, GaussianProcess):
         if not (isinstance(n_samples, (int, np.integer)) and n_samples >= 1):
             raise InputError(f"n_samples={n_samples!r} is not a positive integer; give at least 1.")
         model, rows = self._whole()
-        points = rows if X is None else self._read(X)
-        draws = model.draws(points.values, int(n_samples), seed_of(random_state), include_noise)
+        points = self._rows_of(model, rows) if X is None else self._read_in(X, groups)
+        seed = seed_of(random_state)
+        draws = model.draws(points.values, int(n_samples), seed, include_noise, points.group_numbers)
         draws = np.moveaxis(draws, 0, 2)
         return draws[:, 0] if self._notes["vector"] else draws
 
@@ -389,20 +489,21 @@ class MultiOutputGP(Streaming, GaussianProcess):
         level: float = 0.95,
         axes: Any = None,
         hidden: Any = None,
+        group: Any = None,
     ) -> np.ndarray:
         """Plots each output along the first input: intervals, observed values and held-out values; needs matplotlib.
 
-        ``held_out`` are true values that were held out of the fit, in the shape of ``Y``; ``hidden`` is its old name.
+        ``held_out`` are true values that were held out of the fit, in the shape of ``Y``; ``hidden`` is its old name. With
+        groups, ``group`` names the one to plot, such as ``"north"``, or ``("north", "3")`` for groups by two columns.
 
         Returns the array of axes.
         """
         from ._plots import plot
 
-        if self._model_or_raise().groups() is not None:
-            raise InputError("plot does not know groups yet; plot the results of predict for one group.")
-        return plot(self, X, renamed("hidden", hidden, "held_out", held_out), level, axes)
+        held_out = renamed("hidden", hidden, "held_out", held_out)
+        return plot(self, X, held_out, level, axes, _groups.number_of(self._model_or_raise(), group))
 
-    def plot_structure(self, ax: Any = None) -> Any:
+    def plot_structure(self, ax: Axes | None = None) -> Axes:
         """Plots the chain or tree over the first two inputs; needs matplotlib."""
         from ._plots import plot_structure
 
@@ -414,7 +515,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
         """Writes the fitted model to a file, for :func:`catena.load` and the command line."""
         self._model_or_raise().save(path)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = {
             key: value
             for key, value in self.__dict__.items()
@@ -426,7 +527,7 @@ class MultiOutputGP(Streaming, GaussianProcess):
             state["_index"] = rows.index
         return state
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         state = dict(state)
         whole, index = state.pop("_model", None), state.pop("_index", None)
         # Parameters of a later version than that of the pickle have their defaults.
@@ -454,29 +555,38 @@ class MultiOutputGP(Streaming, GaussianProcess):
 
     def _moments(self, points, include_noise, point="mean"):
         """Means or medians, and standard deviations at points, as arrays."""
-        return self._model_or_raise().predict(points.values, include_noise, point)
+        return self._model_or_raise().predict(points.values, include_noise, point, points.group_numbers)
 
-    def _read_groups(self, model, X, groups):
-        """Points, and the numbers of their groups if the fit has groups."""
-        known = model.groups()
+    def _split_groups(self, X, groups):
+        self._fitted_or_raise()
+        # Rows that wait for the table have no groups, since live posteriors have none.
+        known = self._model.groups()
         if known is None:
-            if groups is not None:
-                raise InputError("the fit has no groups; leave groups out, or fit with groups.")
-            return self._read(X), None
+            return super()._split_groups(X, groups)
         if groups is None:
             if not set(known[0]) <= set(getattr(X, "columns", ())):
                 raise InputError(f"the fit has groups ({', '.join(known[0])}); give groups= for the points.")
             groups = known[0]
         labels, _, table = _groups.split(X, groups)
-        points = self._read(table)
+        return table, labels
+
+    def _numbered(self, labels, points):
+        if labels is None:
+            return None
         _groups.check_rows(labels, len(points))
-        return points, _groups.numbered(labels, known[1])[1]
+        columns, names, _ = self._model.groups()
+        return (columns, *_groups.numbered(labels, names))
+
+    def _rows_of(self, model, rows):
+        """The rows of the fit with their groups."""
+        if model.groups() is None:
+            return rows
+        rows = copy(rows)
+        rows.groups = model.groups()
+        return rows
 
     def _ahead(self, horizon, step):
         """The points of a forecast."""
-        if self._model_or_raise().groups() is not None:
-            raise InputError(
-                "forecast does not know groups yet; predict the times after the last row of each group."
-            )
-        rows = self._points
-        return points_ahead(rows.values, rows.names, rows.clocks, horizon, step)
+        rows, groups = self._points, self._model_or_raise().groups()
+        points = points_ahead(rows.values, rows.names, rows.clocks, horizon, step, groups)
+        return points

@@ -26,6 +26,23 @@ def numbered(labels, known=()):
     return [list(label) for label in names], [numbers[label] for label in labels]
 
 
+def number_of(model, group):
+    """The number of a group of a model by its name or names; None for a model without groups."""
+    known = model.groups()
+    if known is None:
+        if group is not None:
+            raise InputError("the fit has no groups; leave group out.")
+        return None
+    columns, names, _ = known
+    example = names[0][0] if len(columns) == 1 else tuple(names[0])
+    if group is None:
+        raise InputError(f"the fit has groups ({', '.join(columns)}); give one, such as group={example!r}.")
+    label = [str(part) for part in group] if isinstance(group, (tuple, list)) else [str(group)]
+    if label not in names:
+        raise InputError(f"group={group!r} is not in the model; its groups are such as {example!r}.")
+    return names.index(label)
+
+
 def check_rows(labels, n_rows):
     """Refuses another number of groups than rows."""
     if len(labels) != n_rows:

@@ -12,13 +12,28 @@ from .errors import InputError
 MOST_STEPS = 10_000_000
 
 
-def points_ahead(inputs, names, clocks, horizon, step=None):
-    """Points at regular steps after the last row, up to `horizon` (a number of steps or a length)."""
+def points_ahead(inputs, names, clocks, horizon, step=None, groups=None):
+    """Points at regular steps after the last row, up to `horizon` (a number of steps or a length).
+
+    With `groups`, as from a model, they follow the last row of each group.
+    """
     check_line(names)
     places = np.ascontiguousarray(inputs[:, 0])
-    return points_after(
-        places.max(), lambda: _catena.median_gap(places), names, clocks, horizon, step, places
-    )
+    if groups is None:
+        return points_after(
+            places.max(), lambda: _catena.median_gap(places), names, clocks, horizon, step, places
+        )
+    columns, labels, numbers = groups
+    gap, lasts = _catena.median_gap(places, numbers), np.full(len(labels), -np.inf)
+    np.maximum.at(lasts, numbers, places)
+    blocks, numbers = [], []
+    for number in np.flatnonzero(np.isfinite(lasts)):
+        points = points_after(lasts[number], lambda: gap, names, clocks, horizon, step, places)
+        blocks.append(points.values)
+        numbers += [int(number)] * len(points)
+    points = Points(np.concatenate(blocks), names, clocks)
+    points.groups = (columns, labels, numbers)
+    return points
 
 
 def check_line(names):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from numpy.typing import ArrayLike
+    from sklearn.utils import Tags
+
+    from ._types import Predictions
 
 #: Parameters that are not those of the model.
 _OWN = ("input", "max_gap", "max_std", "point")
@@ -136,7 +139,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         self._remember_features(table.features)
         return self
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any) -> Predictions:
         """The table with its missing values filled; a frame if ``X`` and the table of the fit are frames."""
         self._fitted_or_raise()
         table = _Table(X, self.input)
@@ -151,7 +154,7 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
             values = np.where(missing & ~empty, mean, values)
         return self._wrapped(table, values)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None) -> Predictions:
         """The same as ``fit(X).transform(X)``."""
         return self.fit(X, y).transform(X)
 
@@ -183,13 +186,13 @@ learn, parameters, mixing, length_scales, noise, standardize, transforms, random
         self._sklearn_output_config = {"transform": transform}
         return self
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Imputer({self._changed_params()})"
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return "gp_" in self.__dict__
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(

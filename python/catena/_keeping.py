@@ -7,7 +7,7 @@ from ._options import plain
 PLAIN = {"kind": "numpy", "together": False, "vector": False}
 
 
-def about(gp, points, output_names, notes, groups=None):
+def about(gp, points, output_names, notes, groups=None, noise_columns=()):
     """Names, clocks, groups and notes of a table in the form of the Rust extension."""
     import json
 
@@ -19,6 +19,7 @@ def about(gp, points, output_names, notes, groups=None):
         "clocks": [None if clock is None else clock.parts for clock in points.clocks],
         "outputs": output_names,
         "groups": groups,
+        "noise_columns": list(noise_columns),
         "caller": json.dumps(
             {"python": {"notes": notes, "units": units, "named": points.has_names, "params": plain(gp)}}
         ),

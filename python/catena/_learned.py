@@ -49,12 +49,17 @@ class Learned:
         import json
 
         summary = json.loads(self._model_or_raise().summary_json())
-        return {**summary, "decisions": [*summary["decisions"], *self._remarks()]}
+        first = {name: summary[name] for name in ("input_names", "outputs")}
+        decisions = [*self._columns(), *summary["decisions"], *self._remarks()]
+        return {**first, **summary, "decisions": decisions}
 
     def _remarks(self):
         """Decisions made before the fit."""
-        left_out = ", ".join(map(repr, self._notes.get("left_out", [])))
-        return [f"ignored columns, which are not numeric: {left_out}"] if left_out else []
+        reasons = {"left_out": "which are not numeric", "empty": "which have no value"}
+        if self._notes.get("long"):
+            reasons["left_out"] = "which a long table does not have"
+        found = {why: ", ".join(map(repr, self._notes.get(note, []))) for note, why in reasons.items()}
+        return [f"ignored columns, {why}: {names}" for why, names in found.items() if names]
 
     @property
     def warnings_(self) -> list[str]:

@@ -21,7 +21,10 @@ def left_empty(missing, std, rows, names, max_gap=None, max_std=None):
         longest = length(max_gap, rows.clocks[0], "max_gap")
         if not longest > 0:
             raise InputError(f"max_gap={max_gap!r} is not positive; give a positive length.")
-        empty |= in_long_gaps(missing, rows.values[:, 0], longest)
+        numbers = np.zeros(len(rows), dtype=int) if rows.groups is None else np.asarray(rows.group_numbers)
+        order = np.argsort(numbers, kind="stable")
+        for own in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
+            empty[own] |= in_long_gaps(missing[own], rows.values[own, 0], longest)
     if max_std is not None:
         empty |= missing & (std > largest_deviations(max_std, names))
     return empty

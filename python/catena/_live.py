@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from _thread import allocate_lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
@@ -12,9 +12,10 @@ from ._rows import longer, read_places, read_rows
 from .errors import InputError
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from ._gp import MultiOutputGP
+    from ._types import Predictions
 
 
 class Recomputed(NamedTuple):
@@ -89,9 +90,19 @@ class LiveGP:
         """
         return self._live.remove(read_places(self._gp, x).values, self._output(output))
 
+    @overload
+    def posterior_at(
+        self, x: Any, return_std: Literal[False] = ..., *, include_noise: bool = ..., point: str = ...
+    ) -> Predictions: ...
+
+    @overload
+    def posterior_at(
+        self, x: Any, return_std: Literal[True], *, include_noise: bool = ..., point: str = ...
+    ) -> tuple[Predictions, Predictions]: ...
+
     def posterior_at(
         self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"
-    ) -> Any:
+    ) -> Predictions | tuple[Predictions, Predictions]:
         """Means, and with ``return_std`` standard deviations, of all outputs at one or more points.
 
         Arguments and results are those of :meth:`MultiOutputGP.posterior_at`; a single point gives a table of one row.
@@ -139,22 +150,22 @@ class LiveGP:
         gp._original = None
         return gp
 
-    def __copy__(self):
+    def __copy__(self) -> LiveGP:
         other = object.__new__(type(self))
         with self._lock:
             other._live, other._gp, other._added = self._live.copy(), self._gp, list(self._added)
         other._lock = allocate_lock()
         return other
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> LiveGP:
         return self.__copy__()
 
-    def __reduce__(self):
+    def __reduce__(self) -> str | tuple[Any, ...]:
         raise TypeError(
             "a live posterior cannot be pickled; pickle live.to_gp() and call live() on it again."
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         n_rows, n_observed = self._live.size()
         return f"<{type(self).__name__} of {n_observed} values in {n_rows} rows of {self._gp!r}>"
 

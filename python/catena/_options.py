@@ -1,8 +1,7 @@
 """Checks the parameters of an estimator and converts them for the Rust extension."""
 
 import json
-from os import PathLike
-from pathlib import Path
+import os
 
 import numpy as np
 
@@ -19,6 +18,7 @@ def fit_options(gp, names, clock=None):
         "structure": gp.structure,
         "method": _method(gp),
         "mean": gp.mean,
+        "group_scaling": gp.group_scaling,
         "combine": gp.combine,
         "budget": gp.budget,
         "kernel": gp.kernel,
@@ -52,6 +52,7 @@ def fit_options(gp, names, clock=None):
         "parameters": _given(gp, len(names), private) if gp.parameters is None else None,
         "written": None if gp.parameters is None else _written(gp),
         "candidates": None,
+        "cell_noise": None,
         "max_memory": memory_text(gp.max_memory),
         "time_limit": limit_seconds(gp.time_limit),
     }
@@ -159,12 +160,13 @@ def _written(gp):
         raise InputError(f"parameters contain all of these; leave out {', '.join(named)}.")
     if isinstance(gp.parameters, dict):
         return json.dumps(gp.parameters)
-    if not isinstance(gp.parameters, (str, PathLike)):
+    if not isinstance(gp.parameters, (str, os.PathLike)):
         raise InputError(
             "parameters are neither a dict nor the path of a file; give a dict like parameters_."
         )
     try:
-        return Path(gp.parameters).read_text(encoding="utf-8")
+        with open(gp.parameters, encoding="utf-8") as file:
+            return file.read()
     except OSError as error:
         raise InputError(f"parameters={str(gp.parameters)!r} cannot be read: {error.strerror}.") from error
 

@@ -19,12 +19,16 @@ def _matplotlib():
     return pyplot
 
 
-def plot(gp, X, held_out, level, axes):
-    """Plots each output with its intervals, observed values and held-out values."""
+def plot(gp, X, held_out, level, axes, group=None):
+    """Plots each output with its intervals, observed values and held-out values; `group` is the number of the group."""
     pyplot = _matplotlib()
     model, rows = gp._model_or_raise(), gp._points
     values = model.values()
     truth = None if held_out is None else _held_out(held_out, values)
+    if group is not None:
+        own = np.asarray(model.groups()[2]) == group
+        rows = _frames.Points(rows.values[own], rows.names, rows.clocks, integer=rows.integer)
+        values, truth = values[own], None if truth is None else truth[own]
     n_outputs = values.shape[1]
     if axes is None:
         size = (9, max(2.6, 1.9 * n_outputs))
@@ -36,9 +40,10 @@ def plot(gp, X, held_out, level, axes):
         raise InputError(
             f"{len(axes)} axes were given, but there are {n_outputs} outputs; give one per output."
         )
-    points = gp._read(X) if X is not None else _line(gp)
+    points = gp._read(X) if X is not None else _line(rows)
     order = np.argsort(points.values[:, 0], kind="stable")
-    mean, lower, upper = model.interval(points.values, level, True)
+    numbers = None if group is None else [group] * len(points)
+    mean, lower, upper = model.interval(points.values, level, True, numbers)
     along, at = points.column(0)[order], rows.column(0)
     is_line = points.values.shape[1] == 1
     for output, (ax, name) in enumerate(zip(axes, gp.output_names_, strict=False)):
@@ -128,9 +133,8 @@ def plot_mixing(gp, ax):
     return ax
 
 
-def _line(gp):
+def _line(rows):
     """The rows, with points between them for a smooth line if there is one input."""
-    rows = gp._points
     if rows.values.shape[1] > 1:
         return rows
     first, last = rows.values[:, 0].min(), rows.values[:, 0].max()

@@ -11,20 +11,25 @@ from ._outputs import read_outputs
 from .errors import InputError
 
 
-def read_places(gp, x):
+def read_places(gp, x, groups=None):
     """Points as for ``predict``, or a single point: a number, a time, or one number per input."""
-    return gp._read(_as_table(x, gp.n_features_in_))
+    x, labels = gp._split_groups(x, groups)
+    points = gp._read(_as_table(x, gp.n_features_in_))
+    points.groups = gp._numbered(labels, points)
+    return points
 
 
-def read_rows(gp, X, Y):
-    """Points and values, NaN where missing. Without `Y`, `X` is a frame with both."""
+def read_rows(gp, X, Y, groups=None):
+    """Points and values, NaN where missing. Without `Y`, `X` is a frame with both; `groups` are as for ``predict``."""
     names = gp.output_names_
+    X, labels = gp._split_groups(X, groups)
     if Y is None:
         points, values = _frames.read_both(X, gp._points.names, names, gp._points.clocks, gp._notes)
     else:
-        points = read_places(gp, X)
+        points = gp._read(_as_table(X, gp.n_features_in_))
         values = _read_values(Y, len(points), names)
     _check.same_rows(points, values)
+    points.groups = gp._numbered(labels, points)
     return points, values
 
 

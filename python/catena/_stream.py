@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -14,9 +15,10 @@ from ._rows import longer, read_places, read_rows
 from .errors import InputError, NumericalError
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Literal
 
     from ._gp import MultiOutputGP
+    from ._types import Predictions
 
 
 class Streaming:
@@ -26,8 +28,14 @@ class Streaming:
     and the model is rebuilt, when a method needs the whole table.
     """
 
-    def update(self, X: Any, Y: Any = None, *, relearn: bool = False) -> MultiOutputGP:
-        """Adds rows; rows with the same inputs as earlier ones are further measurements and replace nothing.
+    def update(
+        self, X: Any, Y: Any = None, *, append: bool = False, relearn: bool = False, groups: Any = None
+    ) -> MultiOutputGP:
+        """Adds rows. Rows are known by their inputs: values that the model has are skipped, so the same table twice changes
+        nothing.
+
+        A value that differs from the one the model has at the same inputs is refused. With ``append`` all rows are added, as
+        repeated measurements at the same inputs.
 
         The parameters stay fixed; :attr:`warnings_` reports values outside the range the model was learned on. With ``relearn``
         the kernels and latents stay, and means, scales and parameters are learned again from their current values on old and
@@ -42,8 +50,12 @@ class Streaming:
         Y : array-like of shape (n, D) or (n,), a frame, a dict of values by output
             Values, NaN where missing; for a single point also one value per output. None if ``X`` is a frame with inputs and
             outputs.
+        append : bool
+            Add all rows, even those whose inputs and values the model has, as repeated measurements.
         relearn : bool
             Whether to learn the parameters again.
+        groups : str, list of str or array-like of shape (n,), optional
+            The groups of the rows, as for :meth:`predict`; new groups become part of the model.
 
         Returns
         -------
@@ -51,33 +63,97 @@ class Streaming:
         """
         self._fitted_or_raise()
         with self._guard():
-            points, values = read_rows(self, X, Y)
+            points, values = read_rows(self, X, Y, groups)
+            known = self.warnings_ if self._live is None else ()
+            if self._live is None and _catena.cell_noise(self._model) is not None:
+                raise InputError(
+                    "the model has noise_columns, which update cannot take yet; fit the old and the new rows together."
+                )
+            if not append:
+                points, values = self._unknown(points, values)
+                if len(points) == 0:
+                    return self
             if relearn:
                 model = self._model_or_raise()
                 memory = memory_text(self.max_memory)
+                relearned = partial(_catena.relearn, groups=points.groups)
                 limits = (self.budget, limit_seconds(self.time_limit), memory)
-                model = self._watched(_catena.relearn, model, points.values, values, *limits)
+                model = self._watched(relearned, model, points.values, values, *limits)
                 self._adopt_longer(model, [points])
+                self._tell()
             elif not self._goes_live(points, values):
                 self._model_or_raise()
                 self._append([(points, values)])
+                self._tell(known)
         return self
 
-    def partial_fit(self, X: Any, Y: Any = None) -> MultiOutputGP:
-        """:meth:`fit` on the first call, :meth:`update` afterwards."""
+    def _unknown(self, points, values):
+        """The rows and cells that the model does not have; refuses a value that differs from that of the model."""
+        # A live posterior knows its rows without a pass over the table.
+        if self._live is not None and self._live.is_line() and not self._live.knows(points.values):
+            return points, values
+        rows, cells, conflict = _catena.new_rows(
+            self._model_or_raise(), points.values, values, points.group_numbers
+        )
+        if conflict is not None:
+            row, output, found = conflict
+            raise InputError(
+                f"output {self.output_names_[output]!r} at row {row}: the model has the value {found} at these "
+                "inputs, but this table "
+                f"has {values[row, output]}; correct the table, fit a new model, or give append=True to add both as repeated "
+                "measurements."
+            )
+        if len(rows) == len(points):
+            return points, cells
+        taken = points.taken(rows)
+        taken.index = None if points.index is None else points.index[rows]
+        return taken, cells
+
+    def partial_fit(self, X: Any, Y: Any = None, *, groups: Any = None) -> MultiOutputGP:
+        """:meth:`fit` on the first call, afterwards :meth:`update` with ``append=True``."""
         with self._guard():
-            return self.update(X, Y) if self.__sklearn_is_fitted__() else self.fit(X, Y)
+            if self.__sklearn_is_fitted__():
+                return self.update(X, Y, append=True, groups=groups)
+            return self.fit(X, Y, groups=groups)
+
+    @overload
+    def posterior_at(
+        self,
+        x: Any,
+        return_std: Literal[False] = ...,
+        *,
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
+    ) -> Predictions: ...
+
+    @overload
+    def posterior_at(
+        self,
+        x: Any,
+        return_std: Literal[True],
+        *,
+        include_noise: bool = ...,
+        point: str = ...,
+        groups: Any = ...,
+    ) -> tuple[Predictions, Predictions]: ...
 
     def posterior_at(
-        self, x: Any, return_std: bool = False, *, include_noise: bool = True, point: str = "mean"
-    ) -> Any:
+        self,
+        x: Any,
+        return_std: bool = False,
+        *,
+        include_noise: bool = True,
+        point: str = "mean",
+        groups: Any = None,
+    ) -> Predictions | tuple[Predictions, Predictions]:
         """Predictions at a few points, fast while rows arrive; the values are those of :meth:`predict`.
 
         The first call builds a live posterior. With one input, :meth:`update` and the next query then take a fraction of a
         millisecond at a million rows; the live posterior takes 3N² + 2N bytes per row, where N is the size of the joint state
         of the latents. With several inputs new rows change the structure, so :meth:`update` and the next query take the time
-        of a sweep; :meth:`live` is fast there too. Methods without a single chain or tree, and models with known noise per
-        cell, use :meth:`predict`. For many points, :meth:`predict` is faster.
+        of a sweep; :meth:`live` is fast there too. Methods without a single chain or tree, and models with groups or known
+        noise per cell, use :meth:`predict`. For many points, :meth:`predict` is faster.
 
         Parameters
         ----------
@@ -88,6 +164,8 @@ class Streaming:
             Whether to predict a new observation (the default) or the latent function.
         point : str
             ``"mean"``, or ``"median"``, which has the smaller absolute errors; they differ for outputs with a transform.
+        groups : str, list of str or array-like of shape (n,), optional
+            The groups of the points, as for :meth:`predict`.
 
         Returns
         -------
@@ -105,10 +183,10 @@ class Streaming:
         array([[1.386, 0.693]])
         """
         self._fitted_or_raise()
-        points = read_places(self, x)
+        points = read_places(self, x, groups)
         live = self._live_or_none()
         if live is None:
-            mean, std = self._model_or_raise().predict(points.values, include_noise, point)
+            mean, std = self._moments(points, include_noise, point)
         else:
             mean, std = live.posterior(points.values, include_noise, point)
         return self._answers(mean, std, points, return_std)
@@ -161,7 +239,12 @@ class Streaming:
         """Rebuilds the model with more rows."""
         inputs = np.concatenate([points.values for points, _ in rows])
         values = np.concatenate([values for _, values in rows])
-        self._adopt_longer(self._model.with_more_rows(inputs, values), [points for points, _ in rows])
+        groups = rows[-1][0].groups
+        if groups is not None:
+            numbers = [number for points, _ in rows for number in points.group_numbers]
+            groups = (*groups[:2], numbers)
+        model = self._model.with_more_rows(inputs, values, groups)
+        self._adopt_longer(model, [points for points, _ in rows])
 
     def _adopt_longer(self, model, more):
         """Adopts a model whose table has these additional points."""

@@ -22,14 +22,15 @@ from . import _catena
 from .errors import InputError
 
 if TYPE_CHECKING:
-    from typing import Any
+    from numpy.typing import ArrayLike, NDArray
 
-    from numpy.typing import ArrayLike
+    #: One score, or one per output.
+    Score = np.float64 | NDArray[np.float64]
 
 __all__ = ["coverage", "crps", "log_score", "rmse"]
 
 
-def rmse(truth: ArrayLike, mean: ArrayLike, *, by_output: bool = False) -> Any:
+def rmse(truth: ArrayLike, mean: ArrayLike, *, by_output: bool = False) -> Score:
     """Root mean squared error over the cells with a true value.
 
     Parameters
@@ -43,19 +44,19 @@ def rmse(truth: ArrayLike, mean: ArrayLike, *, by_output: bool = False) -> Any:
     return np.sqrt(_average((known - predicted) ** 2, by_output))
 
 
-def log_score(truth: ArrayLike, mean: ArrayLike, std: ArrayLike, *, by_output: bool = False) -> Any:
+def log_score(truth: ArrayLike, mean: ArrayLike, std: ArrayLike, *, by_output: bool = False) -> Score:
     """Mean log density under normal distributions, in nats per cell; larger is better."""
     return _of_cells(truth, mean, std, 0.95, by_output, 0)
 
 
-def crps(truth: ArrayLike, mean: ArrayLike, std: ArrayLike, *, by_output: bool = False) -> Any:
+def crps(truth: ArrayLike, mean: ArrayLike, std: ArrayLike, *, by_output: bool = False) -> Score:
     """Mean continuous ranked probability score, in units of the outputs; smaller is better."""
     return _of_cells(truth, mean, std, 0.95, by_output, 1)
 
 
 def coverage(
     truth: ArrayLike, mean: ArrayLike, std: ArrayLike, level: float = 0.95, *, by_output: bool = False
-) -> Any:
+) -> Score:
     """Fraction of true values inside central intervals of probability ``level``; ideally ``level``."""
     if not 0 < level < 1:
         raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")

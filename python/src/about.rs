@@ -29,6 +29,9 @@ pub(crate) struct TableNotes {
     /// Columns of groups, the names of each group, and the group of each row; `None` for one table.
     #[pyo3(item)]
     groups: Option<GroupedRows>,
+    /// Columns with the known noise of each output.
+    #[pyo3(item)]
+    noise_columns: Vec<String>,
     /// Notes of the Python package, as JSON.
     #[pyo3(item)]
     caller: String,
@@ -54,11 +57,17 @@ impl TableNotes {
             long: None,
             wide: None,
             groups: self.groups.map(|(columns, names, _)| GroupNames { columns, names }),
-            noise_columns: vec![],
+            noise_columns: self.noise_columns,
             cells: CellOptions::default(),
             caller: Some(caller),
         })
     }
+}
+
+/// The same table with these names of groups, if there are any.
+pub(crate) fn with_groups(about: &About, groups: Option<GroupedRows>) -> About {
+    let groups = groups.map(|(columns, names, _)| GroupNames { columns, names });
+    About { groups: groups.or_else(|| about.groups.clone()), ..about.clone() }
 }
 
 /// The clock of each input that is a time.

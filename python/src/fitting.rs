@@ -10,7 +10,7 @@ use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 
-use crate::about::TableNotes;
+use crate::about::{GroupedRows, TableNotes, with_groups};
 use crate::arrays;
 use crate::failure::Failure;
 use crate::model::Model;
@@ -31,7 +31,7 @@ pub(crate) fn fit(
     notes: TableNotes,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<(Model, bool)> {
-    let table = arrays::dataset_in(&inputs, &values, notes.groups())?;
+    let table = options.with_cell_noise(arrays::dataset_in(&inputs, &values, notes.groups())?)?;
     let about = notes.into_about()?;
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
     let options = options.into_options(&names, &about.outputs)?;
@@ -41,8 +41,10 @@ pub(crate) fn fit(
     Ok((Model::new(fit, about), interrupted))
 }
 
-/// Adds rows to a model and learns its parameters again within a size such as `3GB`; progress and Ctrl-C as in `fit`.
+/// Adds rows to a model and learns its parameters again within a size such as `3GB`; progress and Ctrl-C as in `fit`. `groups` are
+/// those of the new rows, with the names of all.
 #[pyfunction]
+#[pyo3(signature = (model, inputs, values, budget, max_memory, progress, groups=None))]
 pub(crate) fn relearn(
     py: Python<'_>,
     model: &Model,
@@ -52,8 +54,9 @@ pub(crate) fn relearn(
     time_limit: Option<f64>,
     max_memory: Option<&str>,
     progress: Option<Bound<'_, PyAny>>,
+    groups: Option<GroupedRows>,
 ) -> PyResult<(Model, bool)> {
-    let more = arrays::dataset(&inputs, &values)?;
+    let more = arrays::dataset_in(&inputs, &values, groups.as_ref().map(|(_, _, of_row)| of_row.clone()))?;
     let budget: Budget = budget
         .parse()
         .map_err(|error: UnknownWord| Failure::Input(format!("budget={budget:?} is unknown; {error}")))?;
@@ -64,7 +67,7 @@ pub(crate) fn relearn(
     let options = FitOptions { budget, time_limit, memory, length_text, ..FitOptions::default() };
     let job = |monitor: &FitMonitor<'_>| fit.relearned(&more, &options, monitor);
     let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
-    Ok((Model::new(fit, about.clone()), interrupted))
+    Ok((Model::new(fit, with_groups(about, groups)), interrupted))
 }
 
 /// The result of a fit, and whether it was interrupted.

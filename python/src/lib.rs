@@ -4,11 +4,13 @@
 //! - `live`: a fit that takes single observations.
 //! - `options`: keyword arguments as options of a fit; `about`: names and clocks of a table.
 //! - `parts`: partitioned tables, one process per partition.
+//! - `answers`: quantiles, components and new rows of a fit; `scoring`: forecasts from many origins, and comparisons of methods.
 //! - `structure`, `sweep`, `scores`: building blocks.
 //! - `times`: times as numbers.
 //! - `arrays`, `failure`, `threads`: numpy arrays, exceptions, and a thread pool that survives a fork.
 
 mod about;
+mod answers;
 mod arrays;
 mod failure;
 mod fitting;
@@ -17,6 +19,7 @@ mod model;
 mod options;
 mod parts;
 mod scores;
+mod scoring;
 mod structure;
 mod sweep;
 mod threads;
@@ -34,6 +37,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 #[pymodule]
 mod _catena {
     #[pymodule_export]
+    use super::answers::{cell_noise, components, new_rows, quantiles};
+    #[pymodule_export]
     use super::fitting::{fit, relearn};
     #[pymodule_export]
     use super::live::Live;
@@ -43,6 +48,8 @@ mod _catena {
     use super::parts::{Outline, Segment, census, chain_order, merged_census, rows_to_compare, surroundings};
     #[pymodule_export]
     use super::scores::cell_scores;
+    #[pymodule_export]
+    use super::scoring::{backtest, compare};
     #[pymodule_export]
     use super::structure::{Structure, chain, greedy_chain, random_chains, sorted_chain, spanning_tree};
     #[pymodule_export]

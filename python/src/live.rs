@@ -140,6 +140,15 @@ impl Live {
         })?)
     }
 
+    /// Whether there is a row at any of these inputs.
+    fn knows(&self, py: Python<'_>, inputs: PyReadonlyArray2<'_, f64>) -> PyResult<bool> {
+        let places = arrays::points(&inputs)?;
+        Ok(py.detach(|| {
+            let state = self.lock();
+            places.rows().any(|row| state.fit.has_row_at(places.point(row)))
+        }))
+    }
+
     /// Removes cells of an output; returns how many were observed.
     fn remove(&self, py: Python<'_>, inputs: PyReadonlyArray2<'_, f64>, output: usize) -> PyResult<usize> {
         let places = arrays::points(&inputs)?;

@@ -11,7 +11,7 @@ use numpy::{PyArray1, PyArray3, PyArrayMethods, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::about::{GroupedRows, clocks};
+use crate::about::{GroupedRows, clocks, with_groups};
 use crate::arrays::{self, Table, table, vector};
 use crate::failure::Failure;
 use crate::live::Live;
@@ -38,12 +38,12 @@ impl Model {
         (&self.fit, &self.about)
     }
 
-    fn n_outputs(&self) -> usize {
+    pub(crate) fn n_outputs(&self) -> usize {
         self.about.outputs.len()
     }
 
     /// Predictive distributions at given points, or at the rows of the table.
-    fn predictive(
+    pub(crate) fn predictive(
         &self,
         py: Python<'_>,
         (at, groups): (Option<PyReadonlyArray2<'_, f64>>, Option<Vec<usize>>),
@@ -104,20 +104,23 @@ impl Model {
         Ok((rows(predictive.means())?, rows(lower)?, rows(upper)?))
     }
 
-    /// Covariances of the outputs at each point, n×D×D.
+    /// Covariances of the outputs at each point, n×D×D; `groups` are those of the points.
+    #[pyo3(signature = (at, include_noise, groups=None))]
     fn covariances<'py>(
         &self,
         py: Python<'py>,
         at: PyReadonlyArray2<'_, f64>,
         include_noise: bool,
+        groups: Option<Vec<usize>>,
     ) -> PyResult<Cube<'py>> {
-        let at = arrays::points(&at)?;
+        let at = arrays::points_in(&at, groups)?;
         let numbers = computed(py, || self.fit.covariances(&at, quantity(include_noise)))?;
         let n_outputs = self.n_outputs();
         vector(py, numbers).reshape([at.n_rows(), n_outputs, n_outputs])
     }
 
-    /// Joint samples, n_draws×n×D.
+    /// Joint samples, n_draws×n×D; `groups` are those of the points.
+    #[pyo3(signature = (at, n_draws, seed, include_noise, groups=None))]
     fn draws<'py>(
         &self,
         py: Python<'py>,
@@ -125,8 +128,9 @@ impl Model {
         n_draws: usize,
         seed: u64,
         include_noise: bool,
+        groups: Option<Vec<usize>>,
     ) -> PyResult<Cube<'py>> {
-        let at = arrays::points(&at)?;
+        let at = arrays::points_in(&at, groups)?;
         let numbers = computed(py, || self.fit.draws(&at, quantity(include_noise), n_draws, seed))?;
         vector(py, numbers).reshape([n_draws, at.n_rows(), self.n_outputs()])
     }
@@ -136,28 +140,35 @@ impl Model {
         Ok(computed(py, || self.fit.log_evidence())?)
     }
 
-    /// The same parameters with more rows.
+    /// The same parameters with more rows; `groups` are those of the new rows, with the names of all.
+    #[pyo3(signature = (inputs, values, groups=None))]
     fn with_more_rows(
         &self,
         py: Python<'_>,
         inputs: PyReadonlyArray2<'_, f64>,
         values: PyReadonlyArray2<'_, f64>,
+        groups: Option<GroupedRows>,
     ) -> PyResult<Self> {
-        let more = arrays::dataset(&inputs, &values)?;
+        let more =
+            arrays::dataset_in(&inputs, &values, groups.as_ref().map(|(_, _, of_row)| of_row.clone()))?;
         let fit = computed(py, || self.fit.with_more_rows(&more))?;
-        Ok(Self { fit, about: self.about.clone() })
+        Ok(Self { fit, about: with_groups(&self.about, groups) })
     }
 
-    /// The same parameters on other rows.
+    /// The same parameters on other rows; `groups` are as for `with_more_rows`.
+    #[pyo3(signature = (inputs, values, groups=None))]
     fn on_rows(
         &self,
         py: Python<'_>,
         inputs: PyReadonlyArray2<'_, f64>,
         values: PyReadonlyArray2<'_, f64>,
+        groups: Option<GroupedRows>,
     ) -> PyResult<Self> {
-        let parts = FitParts { table: arrays::dataset(&inputs, &values)?, ..self.fit.parts().clone() };
+        let of_row = groups.as_ref().map(|(_, _, of_row)| of_row.clone());
+        let table = arrays::dataset_in(&inputs, &values, of_row)?;
+        let parts = FitParts { table, ..self.fit.parts().clone() };
         let fit = computed(py, || Fit::from_parts(parts))?;
-        Ok(Self { fit, about: self.about.clone() })
+        Ok(Self { fit, about: with_groups(&self.about, groups) })
     }
 
     /// A live posterior of this model.

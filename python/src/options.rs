@@ -2,10 +2,10 @@
 
 use std::time;
 
-use catena::data::InputPoints;
+use catena::data::{Dataset, InputPoints};
 use catena_fit::{
-    Budget, CombineChoice, FitOptions, GivenParameters, KernelPair, MeanChoice, MemoryLimit, MethodChoice,
-    StructureOption, TimeOptions, TimeSpec, TransformKind, TransformOptions, UnknownWord,
+    Budget, CombineChoice, FitOptions, GivenParameters, GroupScaling, KernelPair, MeanChoice, MemoryLimit,
+    MethodChoice, StructureOption, TimeOptions, TimeSpec, TransformKind, TransformOptions, UnknownWord,
 };
 use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
@@ -47,6 +47,8 @@ pub(crate) struct RequestedOptions<'py> {
     #[pyo3(item)]
     mean: String,
     #[pyo3(item)]
+    group_scaling: String,
+    #[pyo3(item)]
     structure: String,
     #[pyo3(item)]
     method: String,
@@ -68,6 +70,9 @@ pub(crate) struct RequestedOptions<'py> {
     written: Option<String>,
     #[pyo3(item)]
     candidates: Option<PyReadonlyArray2<'py, f64>>,
+    /// Known noise variances of the cells, n×D.
+    #[pyo3(item)]
+    cell_noise: Option<PyReadonlyArray2<'py, f64>>,
     /// A size such as `3GB`.
     #[pyo3(item)]
     max_memory: Option<String>,
@@ -91,6 +96,13 @@ struct Given {
 }
 
 impl RequestedOptions<'_> {
+    /// A table with the known noise of its cells.
+    pub(crate) fn with_cell_noise(&self, table: Dataset) -> Result<Dataset, Failure> {
+        let Some(noise) = &self.cell_noise else { return Ok(table) };
+        let observations = table.observations().clone().with_cell_noise(&arrays::to_rows(noise))?;
+        Ok(Dataset::new(table.inputs().clone(), observations)?)
+    }
+
     /// The options, with the names of inputs and outputs.
     pub(crate) fn into_options(self, inputs: &[String], outputs: &[String]) -> Result<FitOptions, Failure> {
         let word = |name: &str, text: &str, error: UnknownWord| {
@@ -101,6 +113,8 @@ impl RequestedOptions<'_> {
         let method: MethodChoice =
             self.method.parse().map_err(|error| word("method", &self.method, error))?;
         let mean: MeanChoice = self.mean.parse().map_err(|error| word("mean", &self.mean, error))?;
+        let group_scaling: GroupScaling =
+            self.group_scaling.parse().map_err(|error| word("group_scaling", &self.group_scaling, error))?;
         let budget: Budget = self.budget.parse().map_err(|error| word("budget", &self.budget, error))?;
         let combine: CombineChoice =
             self.combine.parse().map_err(|error| word("combine", &self.combine, error))?;
@@ -135,6 +149,7 @@ impl RequestedOptions<'_> {
             kernel,
             time,
             mean,
+            group_scaling,
             parameters,
             standardize: self.standardize,
             transforms,

@@ -1,5 +1,7 @@
 //! Converts times and durations to numbers and back.
 
+use catena::data::InputPoints;
+use catena::index::GroupIndex;
 use catena_io::time::{
     Calendar, CalendarChoice, Grid, Horizon, Instant, MonthDay, Step, Stepping, TimeAxis, TimeStyle,
     UnknownCalendar,
@@ -131,9 +133,16 @@ pub(crate) fn seconds_text(seconds: f64) -> String {
     LengthUnit::Duration.text(seconds)
 }
 
-/// The median positive difference of neighboring inputs; `None` if all inputs are equal.
+/// The median positive difference of neighboring inputs, within each group if there are groups; `None` if all inputs are equal.
 #[pyfunction]
-pub(crate) fn median_gap(places: PyReadonlyArray1<'_, f64>) -> Option<f64> {
+#[pyo3(signature = (places, groups=None))]
+pub(crate) fn median_gap(
+    places: PyReadonlyArray1<'_, f64>,
+    groups: Option<Vec<usize>>,
+) -> PyResult<Option<f64>> {
     let places: Vec<f64> = places.as_array().iter().copied().collect();
-    catena_fit::median_gap(&places)
+    let Some(groups) = groups else { return Ok(catena_fit::median_gap(&places)) };
+    let groups = groups.into_iter().map(GroupIndex::new).collect();
+    let points = InputPoints::from_column(places).and_then(|points| points.with_groups(groups));
+    Ok(catena_fit::median_gap_within_groups(&points.map_err(Failure::input)?))
 }

@@ -273,6 +273,10 @@ def test_forecasts_scores_and_single_places_are_those_of_the_whole_table(client,
 #: Members that need all rows in one process, and what their error advises.
 REFUSED = {
     "interval": "predict",
+    "quantiles": "predict",
+    "components": "in memory",
+    "backtest": "in memory",
+    "compare": "in memory",
     "sample_y": "in memory",
     "live": "in memory",
     "report": "in memory",
@@ -379,6 +383,30 @@ def test_a_panel(client):
     )
     assert found.loc["w2", "log_evidence"] == pytest.approx(local.log_marginal_likelihood(), abs=1e-6)
     assert catena.dask.open_model(found.loc["w2", "model"]).noise_ == pytest.approx(local.noise_)
+
+
+def test_groups_are_filled_on_the_workers(client):
+    generator = np.random.default_rng(3)
+    tables = []
+    for group in range(12):
+        X, Y = rows_along(40, seed=group, n_outputs=2)
+        Y[generator.random(Y.shape) < 0.2] = np.nan
+        tables.append(pd.DataFrame({"time": X[:, 0], "well": f"w{group}", "a": Y[:, 0], "b": Y[:, 1]}))
+    some, long = pd.concat(tables[:6]), pd.concat(tables)
+    long = long.sample(frac=1.0, random_state=1).reset_index(drop=True)
+    options = {"budget": "quick", "kernel": "matern32", "progress": False}
+    gp = catena.MultiOutputGP(**options).fit(some, groups="well")
+    filled = catena.dask.impute_groups(gp, dd.from_pandas(long, npartitions=4, sort=False))
+    found = client.compute(filled).result().sort_index()
+    assert list(found["well"]) == list(long["well"]) and not found[["a", "b"]].isna().any().any()
+    # Other wells do not matter.
+    own = long[long["well"] == "w9"]
+    expected = gp._apart().update(own).predict(own)
+    missing = own[["a", "b"]].isna().to_numpy()
+    values = found.loc[own.index, ["a", "b"]].to_numpy()
+    np.testing.assert_allclose(values[missing], expected[["a", "b"]].to_numpy()[missing], rtol=1e-9)
+    with pytest.raises(InputError, match="the fit has no groups"):
+        catena.dask.impute_groups(catena.MultiOutputGP(**options).fit(some["time"], some[["a", "b"]]), filled)
 
 
 def test_an_output_without_values_has_its_prior_under_a_given_model(client):

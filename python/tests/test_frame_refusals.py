@@ -35,7 +35,6 @@ def test_other_clocks_are_refused(asked, sentence):
         (pd.DataFrame({"t": [1.0, 2.0], "name": ["a", "b"]}), "no numeric column"),
         (pd.DataFrame([[1.0, 2.0, 3.0]] * 2, columns=["t", "a", "a"]), "twice"),
         (pl.DataFrame(), "no columns"),
-        (pl.Series([1.0, 2.0]), "single column"),
         (xr.DataArray(np.ones((3, 2)), dims=("time", "series")), "no coordinate"),
         (xr.DataArray(np.ones((3, 2, 2))), "dimensions"),
     ],

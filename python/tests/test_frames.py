@@ -192,7 +192,7 @@ def test_labels_that_are_no_text_are_found_as_columns():
     gp = catena.MultiOutputGP(**NUMBERS).fit(frame)
     np.testing.assert_allclose(gp.predict(frame), gp.predict(), rtol=1e-9)
     assert gp.score(frame) == catena.MultiOutputGP(**NUMBERS).fit(far()).score(far())
-    assert gp.update(frame[:2]).predict().iloc[-2:, 0].tolist() == [100.0, 101.0]
+    assert gp.update(frame[:2], append=True).predict().iloc[-2:, 0].tolist() == [100.0, 101.0]
     twice = far(("1", 1, "b"))
     with pytest.raises(ValueError, match="'1' occurs twice"):
         catena.MultiOutputGP(**NUMBERS).fit(twice)
@@ -209,7 +209,7 @@ def test_an_index_is_the_input_of_a_model_that_was_fitted_to_one():
     with pytest.raises(ValueError, match=r"the index 't'.*its index is 'depth'"):
         gp.predict(frame.rename_axis("depth"))
     apart = catena.MultiOutputGP(**NUMBERS).fit(frame.index, frame)
-    assert len(apart.update(frame[:2]).predict()) == HOURS + 2
+    assert len(apart.update(frame[:2], append=True).predict()) == HOURS + 2
     with pytest.raises(ValueError, match="no column 't'"):
         apart.update(far()[["a", "b"]])
 
@@ -243,7 +243,7 @@ def test_an_index_of_fractions_is_an_input_and_row_numbers_are_none():
     frame = far()[["a", "b"]].set_axis(0.5 + np.arange(HOURS))
     assert list(catena.MultiOutputGP(**NUMBERS).fit(frame).feature_names_in_) == ["index"]
     with pytest.raises(ValueError, match="beside the input 'a'; if the index is the input, give it a name"):
-        catena.MultiOutputGP(**NUMBERS).fit(far()[["a"]].set_axis(3 + 2 * np.arange(HOURS)))
+        catena.MultiOutputGP(**NUMBERS).fit(far()[["a"]].assign(b="text"))
     levels = far().set_index(["t", "a"])
     with pytest.raises(ValueError, match=r"several levels \('t', 'a'\).*reset_index"):
         catena.MultiOutputGP(**NUMBERS).fit(levels)

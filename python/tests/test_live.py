@@ -132,9 +132,9 @@ def updated(gp, ledger, generator, place):
     values = np.array([cells(generator) for _ in range(generator.integers(1, 4))])
     places = np.repeat([place], len(values), axis=0)
     if len(values) == 1:
-        gp.update(place, values[0])
+        gp.update(place, values[0], append=True)
     else:
-        gp.update(places, values)
+        gp.update(places, values, append=True)
     for row in values:
         ledger.add(place, row)
 
@@ -247,7 +247,7 @@ def test_a_table_along_time(zone):
     live.observe(when, {"lake": 1.5})
     live.observe(later)
     gp.posterior_at(when)
-    gp.update(when, {"lake": 1.5}).update(later)
+    gp.update(when, {"lake": 1.5}).update(later, append=True)
     # At an existing row: replaced in one, added in the other.
     added = pd.DataFrame(
         [[np.nan, 1.5, np.nan]], columns=frame.columns, index=pd.DatetimeIndex([when], name="when")
@@ -326,7 +326,7 @@ def test_answers_have_the_form_of_the_table(kind):
     found, expected = gp.posterior_at([1.0, 2.0]), gp.predict([[1.0], [2.0]])
     assert type(found) is type(expected) and type(gp.live().posterior_at(1.0)) is type(expected)
     same(gp.live().posterior_at([1.0, 2.0]), found)
-    gp.update(table)
+    gp.update(table, append=True)
     assert len(gp.predict()) == 40
 
 
@@ -347,9 +347,9 @@ def test_units_that_were_learned():
     live = gp.live()
     gp.posterior_at(0.0)
     more = np.array([[10.0], [299.5], [311.0]]), np.array([[0.5, 2.0], [np.nan, 3.0], [0.1, np.nan]])
-    gp.update(*more)
+    gp.update(*more, append=True)
     live.observe(*more)
-    again.update(*more)
+    again.update(*more, append=True)
     places = np.linspace(-5, 320, 7)[:, None]
     same(gp.posterior_at(places, True), again.predict(places, return_std=True))
     assert gp.warnings_ == again.warnings_
@@ -361,7 +361,7 @@ def test_units_that_were_learned():
     assert live.log_marginal_likelihood() == pytest.approx(whole.log_marginal_likelihood(), rel=1e-9)
     for refuse in (
         lambda: live.observe([7.0, 8.5], [[1.0, 1.0], [1.0, -2.0]]),
-        lambda: gp.update([7.0, 8.5], [[1.0, 1.0], [1.0, -2.0]]),
+        lambda: gp.update([7.0, 8.5], [[1.0, 1.0], [1.0, -2.0]], append=True),
     ):
         with pytest.raises(InputError, match='output "y1" at row 1: the value -2 is not positive'):
             refuse()

@@ -60,6 +60,14 @@ def test_the_glossary_names_every_argument_of_the_estimator():
         assert hasattr(catena.MultiOutputGP, name), name
 
 
+def test_results_have_types():
+    for public in (catena.MultiOutputGP, catena.Imputer, catena.LiveGP, catena.metrics):
+        for name, method in inspect.getmembers(public, inspect.isfunction):
+            if not name.startswith("_") and method.__module__.startswith("catena."):
+                found = inspect.signature(method).return_annotation
+                assert isinstance(found, str) and found not in ("Any", ""), (public, name)
+
+
 def test_old_names_work_with_a_warning():
     X, Y = line()
     gp = catena.MultiOutputGP(**GIVEN).fit(X, Y)
@@ -87,7 +95,7 @@ def test_the_log_evidence_is_one_number():
     assert gp.live().log_marginal_likelihood() == pytest.approx(evidence, rel=1e-9)
     assert gp.summary_["standardized_log_evidence"] > evidence
     # As many more rows as before: the density of twice as many values.
-    assert gp.update(X, 100 * Y).summary_["log_evidence"] == pytest.approx(
+    assert gp.update(X, 100 * Y, append=True).summary_["log_evidence"] == pytest.approx(
         gp.log_marginal_likelihood(), rel=1e-12
     )
 

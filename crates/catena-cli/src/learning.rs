@@ -4,9 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{self, Instant};
 
 use catena::data::Dataset;
-use catena_fit::{
-    Event, Fit, FitComparison, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit, fit_compared,
-};
+use catena_fit::{Event, Fit, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit};
 use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;
@@ -58,6 +56,7 @@ impl<'a> FitRequest<'a> {
             latents: given.latents.given(),
             private: given.private.given(),
             mean: given.mean,
+            group_scaling: given.group_scaling,
             ard: given.ard.given(),
             kernel: match given.kernel.given() {
                 Some(KernelOption::Pair(pair)) => Some(pair),
@@ -185,16 +184,6 @@ fn time_options(
 pub(crate) fn fit_watched(table: &Dataset, options: &FitOptions, console: Console) -> Result<Fit, FitError> {
     let n_cells = (!options.has_parameters()).then(|| table.observations().n_observed());
     watched(n_cells, console, |monitor| fit(table, options, monitor))
-}
-
-/// The same with the held-out cells on which the model was chosen.
-pub(crate) fn fit_compared_watched(
-    table: &Dataset,
-    options: &FitOptions,
-    console: Console,
-) -> Result<(Fit, Option<FitComparison>), FitError> {
-    let n_cells = (!options.has_parameters()).then(|| table.observations().n_observed());
-    watched(n_cells, console, |monitor| fit_compared(table, options, monitor))
 }
 
 /// Runs `learn` with a progress bar; `n_cells` is the number of cells to report, if anything is learned.

@@ -1,29 +1,33 @@
 //! Forecasts from many origins, scored beside simple rules: the last value, the last season, the mean.
 //!
-//! Parameters are fixed; one Kalman filter over the whole table serves all origins.
+//! Parameters are fixed; one Kalman filter over the whole table serves all origins. In a table with groups each group has origins and
+//! targets of its own.
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
-use catena::data::{Dataset, InputPoints};
+use catena::data::Dataset;
 use catena::graph::FactorGraph;
-use catena::index::RowIndex;
-use catena::inference::{Outlook, Workspace};
+use catena::index::{GroupIndex, RowIndex};
+use catena::inference::{InferenceError, Outlook, Workspace};
 use catena::structure::sorted_chain;
 use serde::Serialize;
 
 use crate::error::{FitError, MethodError};
 use crate::fit::Fit;
 use crate::normal::log_density;
-use crate::prepare::median_gap;
+use crate::prepare::median_gap_within_groups;
 
 /// Options of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rolling {
-    /// The number of rows before the first origin.
+    /// The number of rows before the first origin. With groups, each begins after as many of its rows, or after those of the fit if they
+    /// are fewer.
     pub first: usize,
     /// The number of rows between origins.
     pub every: usize,
-    /// The most origins.
+    /// The most origins; with groups, of each group.
     pub origins: usize,
     /// The distance ahead, in units of the input.
     pub horizons: Vec<f64>,
@@ -71,7 +75,7 @@ pub struct Shifts<'a> {
     pub before: &'a dyn Fn(f64, i64) -> Option<f64>,
 }
 
-/// Values by time.
+/// Values by group and time.
 struct SortedRows {
     times: Vec<f64>,
     /// Row-major values, by time; NaN where missing.
@@ -79,6 +83,9 @@ struct SortedRows {
     /// The last value of each output at or before each row; NaN where there is none.
     latest: Vec<f64>,
     rows: Vec<RowIndex>,
+    /// The group of each place, and the places of each group.
+    group_of: Vec<usize>,
+    groups: Vec<(Option<GroupIndex>, Range<usize>)>,
     n_outputs: usize,
     /// Times closer than this are equal.
     blur: f64,
@@ -86,10 +93,16 @@ struct SortedRows {
 
 impl SortedRows {
     fn new(table: &Dataset) -> Self {
-        let n_outputs = table.observations().n_outputs();
-        let mut rows: Vec<RowIndex> = table.inputs().rows().collect();
-        let time = |row: RowIndex| table.inputs().point(row)[0];
-        rows.sort_by(|&a, &b| time(a).total_cmp(&time(b)));
+        let (n_outputs, inputs) = (table.observations().n_outputs(), table.inputs());
+        let mut rows: Vec<RowIndex> = inputs.rows().collect();
+        let time = |row: RowIndex| inputs.point(row)[0];
+        rows.sort_by(|&a, &b| inputs.group(a).cmp(&inputs.group(b)).then(time(a).total_cmp(&time(b))));
+        let (mut groups, mut group_of) = (vec![], Vec::with_capacity(rows.len()));
+        for group in rows.chunk_by(|&a, &b| inputs.group(a) == inputs.group(b)) {
+            let begin = group_of.len();
+            group_of.resize(begin + group.len(), groups.len());
+            groups.push((inputs.group(group[0]), begin..begin + group.len()));
+        }
         let mut values = vec![f64::NAN; rows.len() * n_outputs];
         for (at, &row) in rows.iter().enumerate() {
             for cell in table.observations().row(row) {
@@ -97,19 +110,39 @@ impl SortedRows {
             }
         }
         let mut latest = values.clone();
-        for at in n_outputs..latest.len() {
-            if latest[at].is_nan() {
-                latest[at] = latest[at - n_outputs];
+        for (_, places) in &groups {
+            for at in (places.start + 1) * n_outputs..places.end * n_outputs {
+                if latest[at].is_nan() {
+                    latest[at] = latest[at - n_outputs];
+                }
             }
         }
-        let blur = 1e-6 * median_gap(table.inputs().values()).unwrap_or(0.0);
-        Self { times: rows.iter().map(|&row| time(row)).collect(), values, latest, rows, n_outputs, blur }
+        let blur = 1e-6 * median_gap_within_groups(inputs).unwrap_or(0.0);
+        let times = rows.iter().map(|&row| time(row)).collect();
+        Self { times, values, latest, rows, group_of, groups, n_outputs, blur }
     }
 
-    /// The place of the row at a time.
-    fn at(&self, time: f64) -> Option<usize> {
-        let place = self.times.partition_point(|&other| other < time - self.blur);
-        (place < self.times.len() && self.times[place] <= time + self.blur).then_some(place)
+    /// The places of the group of a place.
+    fn around(&self, place: usize) -> Range<usize> {
+        self.groups[self.group_of[place]].1.clone()
+    }
+
+    /// The origins of every group. `n_known` is the number of rows of the fit in a group.
+    fn origins(&self, options: &Rolling, n_known: &dyn Fn(GroupIndex) -> usize) -> Vec<usize> {
+        let of_group = |(group, places): &(Option<GroupIndex>, Range<usize>)| {
+            let first = group.map_or(options.first, |group| options.first.min(n_known(group)));
+            let origins = (places.start + first..=places.end).step_by(options.every.max(1));
+            let start = places.start;
+            origins.filter(move |&at| at > start).map(|at| at - 1).take(options.origins)
+        };
+        self.groups.iter().flat_map(of_group).collect()
+    }
+
+    /// The place of the row of a group at a time.
+    fn at(&self, group: Range<usize>, time: f64) -> Option<usize> {
+        let before = self.times[group.clone()].partition_point(|&other| other < time - self.blur);
+        let place = group.start + before;
+        (place < group.end && self.times[place] <= time + self.blur).then_some(place)
     }
 
     /// The places of origins and their targets that have a row, and the number of the others.
@@ -121,10 +154,10 @@ impl SortedRows {
         let mut counts = Targets { n_origins: origins.len(), ..Targets::default() };
         let mut pairs = vec![];
         for &origin in origins {
-            let time = target(self.times[origin]);
-            match time.and_then(|time| self.at(time)) {
+            let (time, group) = (target(self.times[origin]), self.around(origin));
+            match time.and_then(|time| self.at(group.clone(), time)) {
                 Some(target) => pairs.push((origin, target)),
-                None if time.zip(self.times.last()).is_some_and(|(time, last)| time < *last) => {
+                None if time.is_some_and(|time| time < self.times[group.end - 1]) => {
                     counts.n_without_row += 1;
                 }
                 None => counts.n_beyond += 1,
@@ -155,7 +188,7 @@ impl SortedRows {
         let first = (((target - self.times[origin]) / season) as i64 - 1).max(1);
         let known = (first..).map_while(|seasons| (shifts.before)(target, seasons)).filter(is_known);
         known.take(4).find_map(|time| {
-            let place = self.at(time).filter(|&place| place <= origin)?;
+            let place = self.at(self.around(origin), time).filter(|&place| place <= origin)?;
             Some(self.value(place, output)).filter(|value| value.is_finite())
         })
     }
@@ -218,7 +251,7 @@ fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
 /// Scores of forecasts from many origins of a table, by horizon: the model first, then the rules.
 ///
 /// # Errors
-/// When the table has groups, more than one input or other outputs than the fit, or numbers overflow.
+/// When the table has more than one input or other outputs than the fit, just one of both has groups, or numbers overflow.
 pub fn rolling(fit: &Fit, table: &Dataset, options: &Rolling) -> Result<Vec<Horizon>, FitError> {
     let shifts = Shifts {
         target: &|origin, horizon| Some(origin + options.horizons[horizon]),
@@ -238,22 +271,21 @@ pub fn rolling_with(
     options: &Rolling,
     shifts: &Shifts<'_>,
 ) -> Result<(Vec<Horizon>, Vec<Targets>), FitError> {
-    if table.inputs().groups().is_some() || fit.table().inputs().groups().is_some() {
-        let what = "has no forecasts from many origins yet; score each group as a table of its own";
-        return Err(FitError::Groups { what });
+    let in_fit = fit.table().inputs().groups().is_some();
+    if in_fit != table.inputs().groups().is_some() {
+        let error = if in_fit { InferenceError::NoGroups } else { InferenceError::UnknownGroups };
+        return Err(MethodError::from(error).into());
     }
     let rows = SortedRows::new(table);
     let n_outputs = rows.n_outputs;
-    let last = rows.times.len();
-    let origins: Vec<usize> = (options.first..=last)
-        .step_by(options.every.max(1))
-        .filter(|&at| at > 0)
-        .map(|at| at - 1)
-        .take(options.origins)
-        .collect();
     let spreads = spreads(fit.table());
     let reach = crate::normal::quantile(0.5 + 0.5 * options.interval);
     let trained = SortedRows::new(fit.table());
+    let n_known = |group: GroupIndex| {
+        let of_group = trained.groups.iter().find(|(own, _)| *own == Some(group));
+        of_group.map_or(0, |(_, places)| places.len())
+    };
+    let origins = rows.origins(options, &n_known);
     let mut found = vec![];
     // Pairs of origin and target, by horizon: one filter predicts all of them.
     let (pairs, mut targets): (Vec<Vec<(usize, usize)>>, Vec<Targets>) =
@@ -306,13 +338,20 @@ pub fn rolling_with(
     Ok((found, targets))
 }
 
-/// The rows of the fit and the rows of another table that follow them; `None` if no row follows.
+/// The rows of the fit and the rows of another table that follow them, in each group; `None` if no row follows.
 ///
 /// # Errors
 /// When the tables have different columns.
 pub fn later_rows(fit: &Fit, more: &Dataset) -> Result<Option<Dataset>, FitError> {
-    let last = fit.table().inputs().values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let is_later = |row: &RowIndex| more.inputs().point(*row)[0] > last;
+    let inputs = fit.table().inputs();
+    let mut lasts: HashMap<Option<GroupIndex>, f64> = HashMap::new();
+    for row in inputs.rows() {
+        let last = lasts.entry(inputs.group(row)).or_insert(f64::NEG_INFINITY);
+        *last = last.max(inputs.point(row)[0]);
+    }
+    let last_of = |row: RowIndex| lasts.get(&more.inputs().group(row)).copied();
+    // All rows of a new group are later.
+    let is_later = |row: &RowIndex| last_of(*row).is_none_or(|last| more.inputs().point(*row)[0] > last);
     let rows: Vec<RowIndex> = more.inputs().rows().filter(is_later).collect();
     if rows.is_empty() {
         return Ok(None);
@@ -330,7 +369,7 @@ fn rule_deviations(
 ) -> Vec<f64> {
     let deviation = |(output, &(_, scale)): (usize, &(f64, f64))| {
         let error = |origin: usize| {
-            let target = trained.at(target_of(trained, origin)?)?;
+            let target = trained.at(trained.around(origin), target_of(trained, origin)?)?;
             let error = (trained.value(target, output) - rule(trained, origin, output)?) / scale;
             error.is_finite().then_some(error * error)
         };
@@ -365,6 +404,7 @@ fn forecasts(
         .iter()
         .map(|outlook| prepared.inputs().point(outlook.origin)[0] + outlook.distance)
         .collect();
-    let scaled = InputPoints::new(places.len(), 1, places)?;
+    let origins: Vec<RowIndex> = outlooks.iter().map(|outlook| outlook.origin).collect();
+    let scaled = prepared.inputs().select_rows(&origins)?.with_values(1, places)?;
     Ok(parts.preparation.predictive(ahead, &scaled)?)
 }

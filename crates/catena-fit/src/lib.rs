@@ -13,6 +13,8 @@
 mod blocks;
 #[cfg(doctest)]
 mod book;
+mod compare;
+mod components;
 mod cost;
 mod error;
 mod families;
@@ -38,6 +40,8 @@ mod stack;
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::MemoryLimit;
 pub use catena_methods::fullscale::FullScaleSize;
+pub use compare::{Compared, ComparedScores, Comparison, HeldOutBlock, compare};
+pub use components::Components;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
 pub use fit::{
@@ -50,7 +54,7 @@ pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{
-    Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters,
+    Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters, GroupScaling,
     InvalidTransforms, KernelPair, MOST_CHAINS, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice,
     MethodChoice, SharedHarmonic, SharedSeason, SpecError, StructureOption, Term, Ties, TimeOptions,
     TimeParameters, TimeSpec, TransformChoice, TransformKind, TransformOptions, UnknownKernel, UnknownWord,

@@ -52,7 +52,7 @@ impl Fit {
         let prepared = preparation.dataset(table)?;
         let tree = Arc::new(sorted_chain(prepared.inputs())?);
         let name = |output: usize| summary.outputs[output].name.clone();
-        drift_warnings(&prepared, &tree, model, more.n_rows(), &name)
+        drift_warnings(&prepared, &tree, model, &|_| more.n_rows(), &name)
     }
 
     /// The same kind of model with more rows; means, scales and parameters are learned again on all rows. Of the options only

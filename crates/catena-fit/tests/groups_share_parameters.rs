@@ -8,10 +8,15 @@ use std::ops::ControlFlow;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::{GroupIndex, RowIndex};
 use catena::kernel::Kernel;
+use catena::units::DistanceScale;
 use catena_fit::{
     Budget, CombineChoice, Event, Fit, FitError, FitOptions, GivenParameters, KernelPair, MethodChoice,
-    Quantity, StructureOption, TimeOptions, fit,
+    Quantity, StructureOption, fit,
 };
+use catena_methods::exact::{Exact, ExactOptions};
+use catena_methods::nngp::{Nngp, NngpOptions};
+use catena_methods::svgp::{Svgp, SvgpOptions};
+use catena_methods::{DenseMethodError, Problem};
 use catena_testkit::random::SeededDraws;
 
 const N_OUTPUTS: usize = 2;
@@ -241,7 +246,6 @@ fn what_does_not_know_groups_refuses_them() {
     let table = patients.table();
     let refused = |options: FitOptions| match fit(&table, &options, &go_on) {
         Err(FitError::Groups { what }) => what.to_owned(),
-        Err(FitError::NotAlongTime { what }) => what.to_owned(),
         other => panic!("{other:?}"),
     };
     assert!(
@@ -252,10 +256,6 @@ fn what_does_not_know_groups_refuses_them() {
         refused(FitOptions { structure: StructureOption::Tree, ..FitOptions::default() })
             .contains("sorted chain")
     );
-    assert!(
-        refused(FitOptions { time: Some(TimeOptions::default()), ..FitOptions::default() })
-            .contains("groups")
-    );
     let values = table.inputs().values().iter().flat_map(|&x| [x, 1.0]).collect();
     let plane =
         Dataset::new(table.inputs().with_values(2, values).unwrap(), table.observations().clone()).unwrap();
@@ -264,6 +264,15 @@ fn what_does_not_know_groups_refuses_them() {
     let plain = InputPoints::from_column(vec![1.0]).unwrap();
     let told = whole.predict(&plain, Quantity::Function).unwrap_err().to_string();
     assert!(told.contains("pass the group of each new input"), "{told}");
+    let model = &whole.parts().model;
+    let problem = Problem::new(model, &table, DistanceScale::ONE).unwrap();
+    for error in [
+        Exact::fit(problem, ExactOptions::default()).unwrap_err(),
+        Nngp::fit(problem, NngpOptions::new(3)).unwrap_err(),
+        Svgp::fit(problem, table.inputs(), SvgpOptions::default()).unwrap_err(),
+    ] {
+        assert!(matches!(error, DenseMethodError::Groups), "{error}");
+    }
     assert!(catena_fit::InBlocks::new(whole.parts()).is_err());
     assert!(catena_fit::LiveFit::new(&whole).is_err());
 }

@@ -19,7 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["methods"],
     &["method_selection", "stack"],
     &["fit"],
-    &["blocks", "forecast", "known_rows", "live", "parts", "relearn"],
+    &["blocks", "compare", "components", "forecast", "known_rows", "live", "parts", "relearn"],
 ];
 
 fn source() -> PathBuf {

@@ -24,6 +24,11 @@ pub enum DenseMethodError {
         /// The latent.
         latent: LatentIndex,
     },
+    /// A table with groups.
+    #[error(
+        "a dense method does not know groups of rows; use message passing on a sorted chain, or a table of each group"
+    )]
+    Groups,
     /// Points with another number of inputs.
     #[error("points have {found} input columns but the table has {expected}")]
     InputDim {

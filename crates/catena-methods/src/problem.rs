@@ -31,6 +31,17 @@ impl<'a> Problem<'a> {
         Ok(Self { model, dataset, distance_scale })
     }
 
+    /// Refuses groups, between which Euclidean distances have no meaning.
+    ///
+    /// # Errors
+    /// If the rows have groups.
+    pub(crate) fn check_ungrouped(&self) -> Result<(), DenseMethodError> {
+        match self.dataset.inputs().groups() {
+            None => Ok(()),
+            Some(_) => Err(DenseMethodError::Groups),
+        }
+    }
+
     /// The model.
     pub fn model(&self) -> &'a Lmc {
         self.model

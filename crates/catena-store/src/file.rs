@@ -294,7 +294,9 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
     if n_inputs == 0 || n_outputs == 0 || header.preparation.inputs.len() != n_inputs {
         return Err(broken("the header has no inputs or outputs"));
     }
+    let of_groups = || header.preparation.groups.values();
     if header.preparation.outputs.len() != n_outputs
+        || of_groups().any(|outputs| outputs.len() != n_outputs)
         || !is_of(&header.summary, n_outputs, header.latents.len())
     {
         return Err(broken("the header has scales or a summary for another number of outputs"));

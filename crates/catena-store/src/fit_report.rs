@@ -8,12 +8,13 @@ use catena_io::FileName;
 use catena_io::select::Input;
 use catena_io::time::ZoneStyle;
 
+use crate::group_report::{GroupCharts, group_charts};
 use crate::report::{
     Axis, Bands, Calibration, Candidate, CoveragePoint, EvidencePath, Fact, InputColumn, Latent, LengthScale,
     MethodScore, Model, OutputScore, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone,
     Warning,
 };
-use crate::{About, LengthUnit, StoreError, data_digest};
+use crate::{About, GroupNames, LengthUnit, StoreError, data_digest};
 
 /// The structure is drawn up to this many rows.
 const MOST_EDGES: usize = 50_000;
@@ -24,13 +25,15 @@ const MOST_EDGES: usize = 50_000;
 /// If a prediction overflows or the report is inconsistent.
 pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<String, StoreError> {
     let file = FileName::from(std::path::Path::new(&about.data));
-    if about.groups.is_some() {
-        let what = "has no page yet; save predictions instead";
-        return Err(StoreError::Fit { file, cause: Box::new(FitError::Groups { what }) });
-    }
     let failed = |cause| StoreError::Fit { file: file.clone(), cause: Box::new(cause) };
-    let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
     let summary = fit.summary();
+    let (table, note) = match &about.groups {
+        None => {
+            let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
+            (table(fit, about, &predictive, held_out), None)
+        }
+        Some(names) => table_of_groups(fit, about, names, held_out).map_err(failed)?,
+    };
     let report = Report {
         title: title.to_owned(),
         subtitle: Some(format!(
@@ -46,13 +49,13 @@ pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<S
             .iter()
             .map(|message| Warning { message: message.clone(), advice: None })
             .collect(),
-        table: Some(table(fit, about, &predictive, held_out)),
+        table: Some(table),
         structure: structure(fit),
         model: Some(model(fit, about)),
         evidence: evidence(summary),
         calibration: calibration(summary),
         search: search(summary),
-        footnotes: summary.decisions.clone(),
+        footnotes: note.into_iter().chain(summary.decisions.iter().cloned()).collect(),
     };
     report.to_html().map_err(|cause| StoreError::Page { file, cause })
 }
@@ -106,29 +109,16 @@ fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) ->
     let observed = data.observations().to_dense();
     let known = |values: &[f64], at: usize| values.get(at).copied().filter(|value| !value.is_nan());
     let input = |(at, input): (usize, &Input)| {
-        let seconds = |value: &f64| input.time.as_ref().map_or(*value, |axis| axis.unix_seconds(*value));
-        let values = data.inputs().values().iter().skip(at).step_by(dim).map(seconds).collect();
-        InputColumn { axis: axis(input), values }
+        input_column(input, data.inputs().values().iter().skip(at).step_by(dim).copied())
     };
-    let places = |output: usize| (0..n_rows).map(move |row| row * n_outputs + output);
     let output = |(output, name): (usize, &String)| {
-        let quantile = |share: f64| places(output).map(|at| predictive.quantile(at, share)).collect();
-        let is_normal = fit.parts().combination.is_none()
-            && fit.parts().preparation.outputs[output].power == PowerTransform::None;
-        let bands = if !is_normal {
-            let (lo50, hi50, lo95, hi95) = (quantile(0.25), quantile(0.75), quantile(0.025), quantile(0.975));
-            Bands::Quantiles { lo50, hi50, lo95, hi95 }
-        } else {
-            Bands::Gaussian { std: places(output).map(|at| predictive.deviation(at)).collect() }
-        };
-        let held_out: Vec<Option<f64>> = places(output).map(|at| known(held_out, at)).collect();
+        let place = |row: usize| row * n_outputs + output;
+        let held_out: Vec<Option<f64>> = (0..n_rows).map(|row| known(held_out, place(row))).collect();
         OutputSeries {
             name: name.clone(),
-            unit: None,
-            observed: places(output).map(|at| known(&observed, at)).collect(),
+            observed: (0..n_rows).map(|row| known(&observed, place(row))).collect(),
             held_out: if held_out.iter().any(Option::is_some) { held_out } else { vec![] },
-            mean: places(output).map(|at| predictive.mean(at)).collect(),
-            bands,
+            ..predicted(fit, predictive, &place, output, n_rows)
         }
     };
     Table {
@@ -136,6 +126,47 @@ fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) ->
         outputs: about.outputs.iter().enumerate().map(output).collect(),
         ..Table::default()
     }
+}
+
+/// The charts of groups, and a note on which groups are shown.
+fn table_of_groups(
+    fit: &Fit,
+    about: &About,
+    names: &GroupNames,
+    held_out: &[f64],
+) -> Result<(Table, Option<String>), FitError> {
+    let series = |predictive: &Predictive, place: &dyn Fn(usize) -> usize, output, count| {
+        predicted(fit, predictive, place, output, count)
+    };
+    let GroupCharts { places, outputs, note } = group_charts(fit, about, names, held_out, &series)?;
+    let inputs = about.inputs.iter().map(|input| input_column(input, places.iter().copied())).collect();
+    Ok((Table { inputs, outputs, ..Table::default() }, note))
+}
+
+fn input_column(input: &Input, values: impl Iterator<Item = f64>) -> InputColumn {
+    let seconds = |value: f64| input.time.as_ref().map_or(value, |axis| axis.unix_seconds(value));
+    InputColumn { axis: axis(input), values: values.map(seconds).collect() }
+}
+
+/// Means and bands of an output at `count` points; `place` is the cell of a point among the predictions.
+fn predicted(
+    fit: &Fit,
+    predictive: &Predictive,
+    place: &dyn Fn(usize) -> usize,
+    output: usize,
+    count: usize,
+) -> OutputSeries {
+    let quantile = |share: f64| (0..count).map(|at| predictive.quantile(place(at), share)).collect();
+    let is_normal = fit.parts().combination.is_none()
+        && fit.parts().preparation.outputs[output].power == PowerTransform::None;
+    let bands = if !is_normal {
+        let (lo50, hi50, lo95, hi95) = (quantile(0.25), quantile(0.75), quantile(0.025), quantile(0.975));
+        Bands::Quantiles { lo50, hi50, lo95, hi95 }
+    } else {
+        Bands::Gaussian { std: (0..count).map(|at| predictive.deviation(place(at))).collect() }
+    };
+    let mean = (0..count).map(|at| predictive.mean(place(at))).collect();
+    OutputSeries { mean, bands, ..OutputSeries::default() }
 }
 
 /// `1 shared latent`, `2 shared latents`.

@@ -4,16 +4,20 @@
 //! - `file`: [`save`] and [`load`], to a file or to bytes.
 //! - `parameters`: [`Parameters`], the learned parameters as JSON text.
 //! - `report`: a self-contained HTML page from plain numbers; `fit_report`: [`page`], the page of a fit.
+//! - `group_report`: the charts of groups on that page.
+//! - `rolling`: [`rolling_scores`], forecasts from many origins, scored along the calendar of a table.
 //! - `length`: lengths along an input as text; `validation`: the ranges of all numbers of a file.
 
 mod about;
 mod error;
 mod file;
 mod fit_report;
+mod group_report;
 mod length;
 mod members;
 mod parameters;
 pub mod report;
+mod rolling;
 mod validation;
 
 pub use about::{About, GroupNames};
@@ -22,3 +26,4 @@ pub use file::{Model, data_digest, from_bytes, load, load_parts, save, save_unde
 pub use fit_report::page;
 pub use length::LengthUnit;
 pub use parameters::{ParameterError, Parameters};
+pub use rolling::{RollingError, RollingOptions, RollingScores, rolling_scores};

@@ -105,7 +105,8 @@ impl Numbers<'_> {
             self.one(*shift, Range::Finite, || format!("preparation.inputs[{at}].shift"))?;
             self.one(*scale, Range::Positive, || format!("preparation.inputs[{at}].scale"))?;
         }
-        for (at, output) in preparation.outputs.iter().enumerate() {
+        let of_groups = preparation.groups.values().flatten();
+        for (at, output) in preparation.outputs.iter().chain(of_groups).enumerate() {
             let field = |name: &str| format!("preparation.outputs[{at}].{name}");
             self.one(output.intercept, Range::Finite, || field("intercept"))?;
             self.one(output.scale, Range::Positive, || field("scale"))?;

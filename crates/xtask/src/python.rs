@@ -20,6 +20,8 @@ const FULL: &[&str] = &[
     "pytest",
     "ruff==0.17.4",
 ];
+/// The packages for the tests of the adapters, which sktime holds at earlier versions than [`FULL`].
+const SKTIME: &[&str] = &["numpy", "pandas", "scikit-learn", "sktime", "pytest"];
 /// The build tool.
 const BUILDER: &[&str] = &["maturin>=1.9,<2"];
 /// Maximum size of a released wheel.
@@ -28,7 +30,7 @@ const MOST_BYTES: u64 = 6_000_000;
 /// Creates the environments of [`test()`] while something else is compiled; errors are reported by [`test()`].
 pub(crate) fn prepare(target: &Path) {
     let place = target.join("python");
-    for (name, packages) in [("full", FULL), ("builder", BUILDER), ("plain", PLAIN)] {
+    for (name, packages) in [("full", FULL), ("builder", BUILDER), ("plain", PLAIN), ("sktime", SKTIME)] {
         let _ = environment(&place.join(name), packages);
     }
 }
@@ -68,7 +70,12 @@ pub(crate) fn test(workspace: &Path, target: &Path) -> Result<(), String> {
     let mut command = Command::new(&full);
     // Not in the project folder, where Python would import the sources instead of the wheel.
     command.args(["-m", "pytest", "--quiet"]).current_dir(project.join("tests"));
-    run("Python tests", command.env("CATENA_PROGRAM", program).env("MPLBACKEND", "Agg"))
+    run("Python tests", command.env("CATENA_PROGRAM", program).env("MPLBACKEND", "Agg"))?;
+    let sktime = environment(&place.join("sktime"), SKTIME)?;
+    install(&sktime, &wheel)?;
+    let mut command = Command::new(&sktime);
+    command.args(["-m", "pytest", "--quiet", "test_sktime.py"]).current_dir(project.join("tests"));
+    run("tests of the adapters for sktime", &mut command)
 }
 
 /// How often the core has been compiled: once per set of features of its dependencies.

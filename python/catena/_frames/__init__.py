@@ -6,7 +6,10 @@ A *kind* is one of ``"numpy"``, ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"xa
 - ``columns(given)``: all columns; ``column(given)``: a single one; ``index(given)``: the index of results at these rows;
 - ``named(given, names, role)``: columns by name; ``inputs(given, names, notes)``: the inputs of a model;
 - ``split(given)``: inputs and outputs of a table with both, and notes of this kind;
-- ``answer(values, names, points, notes)``: numbers as a table like the caller's.
+- ``answer(values, names, points, notes)``: numbers as a table like the caller's;
+- ``names(given)``, ``cells(given, name)``, ``type_name(given, name)``: the columns of a frame as they are;
+- ``places(points, at)``, ``typed(cells, name, type_name)``, ``frame(columns)``: an input as a column, other columns, and a
+  frame of them.
 """
 
 import sys
@@ -17,19 +20,25 @@ import numpy as np
 
 from .. import _check
 from ..errors import InputError
+from . import long as _long
 from .columns import OUTPUT, Clock, Column
+from .long import LongNames
 from .points import Points
 
 __all__ = [
     "Clock",
     "Column",
+    "LongNames",
     "Points",
     "answer",
+    "answer_columns",
     "filled",
+    "places",
     "read_both",
     "read_outputs",
     "read_pair",
     "read_points",
+    "tidy",
 ]
 
 _KINDS = ("pandas", "polars", "pyarrow", "xarray")
@@ -114,6 +123,9 @@ def read_points(given, together=None, clocks=None, notes=None, name="X"):
         points = Points.of_columns([module.column(given)], module.index(given), clocks, is_named)
         points.is_column = True
         return points
+    names = LongNames.of_notes(notes or {})
+    if names is not None and together is not None:
+        return _long.read_places(module, given, names, clocks)
     columns = module.columns(given) if together is None else module.inputs(given, together, notes or {})
     return Points.of_columns(columns, module.index(given), clocks)
 
@@ -124,6 +136,10 @@ def read_both(given, inputs, outputs, clocks, notes):
     if kind is None or _module(kind).is_column(given):
         # Raises the error.
         _read_together(given)
+    names = LongNames.of_notes(notes)
+    if names is not None:
+        points, values, _ = _long.read(_module(kind), given, names, clocks)
+        return points, _check.finite(values, "Y", outputs)
     points = read_points(given, inputs, clocks, notes)
     values, _ = _outputs(_module(kind).named(given, outputs, OUTPUT))
     return points, values
@@ -151,10 +167,15 @@ def _times(given):
     return np.array(naive, dtype="datetime64[us]"), "UTC"
 
 
-def read_pair(X, Y):
-    """Reads inputs and outputs from two tables or one frame, with notes on the form of results."""
+def read_pair(X, Y, long=None, drop_empty=False):
+    """Reads inputs and outputs from two tables or one frame, with notes on the form of results. `long` are the names of
+    time, series and value in a long table; ``False`` if the table is wide whatever its names. With `drop_empty` columns
+    without a value
+    are no outputs, if one frame holds all."""
     if Y is None:
-        return _read_together(X)
+        return _read_together(X, long, drop_empty)
+    if long:
+        raise InputError("long is the names of columns in one frame; leave Y out.")
     points = read_points(X)
     values, names, notes, index = _read_outputs(Y)
     if points.index is None:
@@ -187,7 +208,7 @@ def _read_outputs(given):
     return values, names, notes, module.index(given)
 
 
-def _read_together(given):
+def _read_together(given, long=None, drop_empty=False):
     kind, given = _opened(given)
     if kind is None:
         raise InputError(
@@ -196,12 +217,52 @@ def _read_together(given):
         )
     module = _module(kind)
     if module.is_column(given):
-        raise InputError("a single column was given; give a frame with inputs and outputs, or X and Y.")
+        return _read_series(module, kind, given)
+    if kind != "xarray" and long is not False:
+        names = _long.recognised(module, given, long)
+        if names is not None:
+            return _read_long(module, kind, given, names)
     inputs, outputs, more = module.split(given)
+    empty = [column for column in outputs if drop_empty and np.isnan(column.values).all()]
+    if 0 < len(empty) < len(outputs):
+        outputs = [column for column in outputs if column not in empty]
+        more["empty"] = [column.name for column in empty]
     points = Points.of_columns(inputs, module.index(given))
     values, names = _outputs(outputs)
     _check.same_rows(points, values)
     return points, values, names, {"kind": kind, "together": True, "vector": False, **more}
+
+
+def _read_series(module, kind, given):
+    """A single column of values along its index, or along the row numbers."""
+    along = getattr(module, "along", None)
+    if kind == "xarray" or along is None:
+        counted, why = np.arange(float(len(given))), "row numbers"
+        points = Points(counted[:, np.newaxis], ["row"], None, module.index(given), True, has_names=False)
+    else:
+        column, why = along(given)
+        points = Points.of_columns([column], module.index(given))
+    values, names = _outputs([module.column(given)])
+    notes = {"kind": kind, "together": False, "vector": True, "why": why, **module.notes(given)}
+    return points, values, names, notes
+
+
+def _read_long(module, kind, given, names):
+    """A long table: its series are the outputs."""
+    points, values, points_layout = _long.read(module, given, names)
+    outputs = [str(name) for name in names.ids]
+    why = f"a long table: {names.series!r} names the outputs, {names.value!r} has their values"
+    notes = {
+        "kind": kind,
+        "together": True,
+        "vector": False,
+        "index": False,
+        "why": why,
+        "long": names.as_notes(),
+    }
+    left_out = [name for name in map(str, module.names(given)) if name not in names.columns]
+    points.layout = points_layout
+    return points, _check.finite(values, "Y", outputs), outputs, {**notes, "left_out": left_out}
 
 
 def _outputs(columns):
@@ -219,11 +280,45 @@ def answer(values, names, points, notes):
     """Numbers (n, D) in the form of the caller's table."""
     if notes["kind"] == "numpy":
         return values[:, 0] if notes["vector"] else values
+    if notes.get("long"):
+        return _long.answer({notes["long"]["value"]: values}, points, notes)
     return _module(notes["kind"]).answer(values, names, points, notes)
+
+
+def answer_columns(found, names, points, notes):
+    """Several numbers of each output, as columns with these endings of their names; arrays (n, D, K), (n, K) for a vector."""
+    if notes["kind"] == "numpy":
+        whole = np.stack(list(found.values()), axis=-1)
+        return whole[:, 0] if notes["vector"] else whole
+    if notes.get("long"):
+        value = notes["long"]["value"]
+        return _long.answer({f"{value}{end}": values for end, values in found.items()}, points, notes)
+    columns = np.stack(list(found.values()), axis=-1).reshape(len(points), -1)
+    labels = [f"{name}{end}" for name in names for end in found]
+    return _module(notes["kind"]).answer(columns, labels, points, {**notes, "vector": False})
+
+
+def tidy(columns, notes):
+    """A frame of the caller's library; for arrays one of pandas, and a dict of columns where pandas is not installed."""
+    kind = notes["kind"] if notes["kind"] in ("pandas", "polars", "pyarrow") else "pandas"
+    try:
+        return _module(kind).frame(columns)
+    except ImportError:
+        return columns
+
+
+def places(points, notes):
+    """The inputs of points as columns of the caller's library, by name."""
+    kind = notes["kind"]
+    if kind not in ("pandas", "polars", "pyarrow"):
+        return {name: points.column(at) for at, name in enumerate(points.names)}
+    return {name: _module(kind).places(points, at) for at, name in enumerate(points.names)}
 
 
 def filled(original, values, names, points, notes):
     """The caller's table with its missing values filled; other columns and types are unchanged."""
+    if notes.get("long"):
+        return _long.filled(original, values, points, notes)
     if original is None or notes["kind"] == "numpy":
         return answer(values, names, points, notes)
     return _module(notes["kind"]).filled(original, values, names, points, notes)

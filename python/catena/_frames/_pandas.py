@@ -2,12 +2,13 @@
 
 import contextlib
 import datetime
+from decimal import Decimal
 
 import numpy as np
 
 from .. import _check
 from ..errors import InputError
-from .columns import INPUT, Column, check_names
+from .columns import INPUT, Column, check_names, columns_notes
 
 
 def _pd():
@@ -27,6 +28,45 @@ def is_column(given):
 def index(given):
     """The index of results at these rows."""
     return given if isinstance(given, _pd().Index) else given.index
+
+
+def names(given):
+    """Names of all columns."""
+    return [str(label) for label in given.columns]
+
+
+def cells(given, name):
+    """The cells of a column."""
+    return given[_label(given, name)].tolist()
+
+
+def type_name(given, name):
+    """The type of a column as text."""
+    return str(given[_label(given, name)].dtype)
+
+
+def typed(cells, name, type_name, only_floats=False):
+    """A column of this type, if the cells have it."""
+    column = _pd().Series(cells, name=name)
+    if type_name is None or (only_floats and "loat" not in type_name and "double" not in type_name):
+        return column
+    with contextlib.suppress(TypeError, ValueError):
+        return column.astype(type_name)
+    return column
+
+
+def places(points, at):
+    """An input as a column."""
+    return _series(points, at)
+
+
+def frame(columns):
+    """A frame of these columns."""
+    return _pd().DataFrame(columns)
+
+
+def _label(given, name):
+    return next(label for label in given.columns if str(label) == name)
 
 
 def column(given):
@@ -54,6 +94,8 @@ def inputs(given, names, notes):
         return [_column(names[0], own)]
     if has_columns or not (was_index or names == ["x"]):
         return named(given, names, INPUT)
+    if names == ["row"] and not is_place(own) and _pd().api.types.is_integer_dtype(own.dtype):
+        return [along(given)[0]]
     check_index(own, names[0])
     return [_column(names[0], _flat(own))]
 
@@ -84,17 +126,22 @@ def is_place(index):
 
 
 def split(given):
-    """The input is the index if it has a name, times or fractions, else the first column of times, else the first column. The
-    other numeric columns are outputs."""
+    """The input is the index if it has a name, times or fractions, else the first column of times, else the first column; row
+    numbers if there is a single column. The other numeric columns are outputs."""
     names = _unique(given)
     own = given.index
     if is_place(own):
         place, label = None, own.name if own.name is not None else "index"
         inputs, notes = [_column(label, _flat(own))], {"index": True, "index_name": own.name}
+        why = "the index"
+    elif len(names) == 1 and _is_number(given[names[0]]):
+        place, (column, why) = None, along(given)
+        inputs, notes = [column], {"index": True, "index_name": None}
     elif names:
         times = [name for name in names if _is_time(given[name])]
         place = times[0] if times else names[0]
         inputs, notes = [_column(place, given[place])], {"index": False}
+        why = "the first column of times" if times else f"the first column; the index {_what_it_holds(own)}"
     else:
         raise InputError("the frame has no columns.")
     others = [name for name in names if place is None or name != place]
@@ -105,7 +152,25 @@ def split(given):
             f"there is no numeric column for an output beside the input {str(place)!r}; if the index is the input, give it a "
             "name with rename_axis."
         )
-    return inputs, outputs, {**notes, **({"left_out": left_out} if left_out else {})}
+    return inputs, outputs, {**notes, **columns_notes(why, left_out)}
+
+
+def along(given):
+    """The index of a series or frame as an input, or its row numbers, and why."""
+    own = given.index
+    if is_place(own):
+        return _column(own.name if own.name is not None else "index", _flat(own)), "the index"
+    if _pd().api.types.is_integer_dtype(own.dtype):
+        return _column("row", own), "the row numbers of the index"
+    column = Column.of_numbers("row", np.arange(len(own)))
+    return column, f"row numbers; the index {_what_it_holds(own)}"
+
+
+def _what_it_holds(index):
+    """What an index holds that is not an input."""
+    types = _pd().api.types
+    is_text = types.is_string_dtype(index.dtype) or types.is_object_dtype(index.dtype)
+    return "holds text" if is_text and len(index) else "counts the rows"
 
 
 def notes(given):
@@ -120,6 +185,8 @@ def answer(values, names, points, notes):
     if notes["together"] and not notes["index"]:
         for at, name in reversed(list(enumerate(points.names))):
             frame.insert(0, name, _series(points, at).set_axis(frame.index))
+    for name, cells in reversed(points.group_columns()):
+        frame.insert(0, name, cells)
     return frame
 
 
@@ -138,7 +205,10 @@ def _filled(series, values):
     if not series.isna().any():
         return series
     series = _fillable(series)
-    return series.where(series.notna(), _pd().Series(values, index=series.index).astype(series.dtype))
+    fill = _pd().Series(values, index=series.index)
+    if _pd().api.types.infer_dtype(series, skipna=True) == "decimal":
+        return series.where(series.notna(), fill.map(lambda value: Decimal(repr(value))))
+    return series.where(series.notna(), fill.astype(series.dtype))
 
 
 def _fillable(series):
@@ -206,11 +276,16 @@ def _unique(given):
 
 
 def _is_time(values):
-    return _pd().api.types.is_datetime64_any_dtype(values.dtype)
+    dtype = values.dtype
+    return _pd().api.types.is_datetime64_any_dtype(dtype) or isinstance(dtype, _pd().PeriodDtype)
 
 
 def _is_number(values):
+    """Whether a column holds numbers; those of Python, such as decimals, are objects to pandas."""
     types = _pd().api.types
+    if types.is_object_dtype(values.dtype):
+        kind = types.infer_dtype(values, skipna=True)
+        return kind in ("integer", "floating", "mixed-integer-float", "decimal")
     return types.is_numeric_dtype(values.dtype) and not types.is_bool_dtype(values.dtype)
 
 
@@ -222,7 +297,7 @@ def _column(name, values):
         found = _column(name, values.to_timestamp())
         found.freq, found.is_period = values.freqstr, True
         return found
-    if _is_time(values):
+    if pandas.api.types.is_datetime64_any_dtype(dtype):
         zone = getattr(dtype, "tz", None)
         aware = pandas.DatetimeIndex(values)
         naive = aware.tz_convert("UTC").tz_localize(None) if zone is not None else aware

@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import _check
 from ..errors import InputError
-from .columns import INPUT, Column, check_names
+from .columns import INPUT, Column, check_names, columns_notes
 
 
 def _pl():
@@ -23,6 +23,40 @@ def is_column(given):
 
 def index(_given):
     return None
+
+
+def names(given):
+    """Names of all columns."""
+    return given.columns
+
+
+def cells(given, name):
+    """The cells of a column."""
+    return given[name].to_list()
+
+
+def type_name(given, name):
+    """The type of a column as text."""
+    return str(given[name].dtype)
+
+
+def typed(cells, name, type_name, only_floats=False):
+    """A column of this type, if the cells have it."""
+    polars = _pl()
+    column = polars.Series(name, cells)
+    dtype = getattr(polars, type_name or "", None)
+    is_meant = isinstance(dtype, type) and (not only_floats or dtype in (polars.Float32, polars.Float64))
+    return column.cast(dtype) if is_meant else column
+
+
+def places(points, at):
+    """An input as a column."""
+    return _series(points, at)
+
+
+def frame(columns):
+    """A frame of these columns."""
+    return _pl().DataFrame(columns)
 
 
 def column(given):
@@ -48,10 +82,11 @@ def split(given):
         raise InputError("the frame has no columns.")
     times = [series.name for series in given.get_columns() if series.dtype.is_temporal()]
     place = times[0] if times else given.columns[0]
+    why = "the first column of times" if times else "the first column"
     others = [series for series in given.get_columns() if series.name != place]
     left_out = [series.name for series in others if not series.dtype.is_numeric()]
-    outputs = [_column(series) for series in others if series.dtype.is_numeric()]
-    return [_column(given[place])], outputs, {"left_out": left_out} if left_out else {}
+    outputs = [_column(series) for series in others if series.name not in left_out]
+    return [_column(given[place])], outputs, columns_notes(why, left_out)
 
 
 def notes(given):
@@ -62,7 +97,8 @@ def answer(values, names, points, notes):
     polars = _pl()
     if notes["vector"]:
         return polars.Series(notes.get("name", ""), values[:, 0])
-    own = [_series(points, at) for at in range(len(points.names))] if notes["together"] else []
+    own = [polars.Series(name, cells) for name, cells in points.group_columns()]
+    own += [_series(points, at) for at in range(len(points.names))] if notes["together"] else []
     return polars.DataFrame(own + [polars.Series(name, values[:, at]) for at, name in enumerate(names)])
 
 

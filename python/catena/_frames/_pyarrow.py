@@ -4,7 +4,7 @@ import numpy as np
 
 from .. import _check
 from ..errors import InputError
-from .columns import INPUT, Column, check_names
+from .columns import INPUT, Column, check_names, columns_notes
 
 
 def _pa():
@@ -23,6 +23,42 @@ def is_column(given):
 
 def index(_given):
     return None
+
+
+def names(given):
+    """Names of all columns."""
+    return _unique(given)
+
+
+def cells(given, name):
+    """The cells of a column."""
+    return given.column(name).to_pylist()
+
+
+def type_name(given, name):
+    """The type of a column as text."""
+    return str(given.schema.field(name).type)
+
+
+def typed(cells, _name, type_name, only_floats=False):
+    """A column of this type, if the cells have it."""
+    pyarrow = _pa()
+    column = pyarrow.array(cells)
+    try:
+        wanted = pyarrow.type_for_alias(type_name or "")
+    except ValueError:
+        return column
+    return column if only_floats and not pyarrow.types.is_floating(wanted) else column.cast(wanted)
+
+
+def places(points, at):
+    """An input as a column."""
+    return _array(points, at)
+
+
+def frame(columns):
+    """A table of these columns."""
+    return _pa().table(columns)
 
 
 def column(given):
@@ -52,9 +88,10 @@ def split(given):
     times = [name for name in names if types.is_timestamp(kinds[name]) or types.is_date(kinds[name])]
     place = times[0] if times else names[0]
     others = [name for name in names if name != place]
+    why = "the first column of times" if times else "the first column"
     left_out = [name for name in others if not _is_number(kinds[name])]
-    outputs = [_column(name, given.column(name)) for name in others if _is_number(kinds[name])]
-    return [_column(place, given.column(place))], outputs, {"left_out": left_out} if left_out else {}
+    outputs = [_column(name, given.column(name)) for name in others if name not in left_out]
+    return [_column(place, given.column(place))], outputs, columns_notes(why, left_out)
 
 
 def notes(_given):
@@ -68,7 +105,10 @@ def answer(values, names, points, notes):
     own = (
         {points.names[at]: _array(points, at) for at in range(len(points.names))} if notes["together"] else {}
     )
-    return pyarrow.table({**own, **{name: pyarrow.array(values[:, at]) for at, name in enumerate(names)}})
+    groups = {name: pyarrow.array(cells) for name, cells in points.group_columns()}
+    return pyarrow.table(
+        {**groups, **own, **{name: pyarrow.array(values[:, at]) for at, name in enumerate(names)}}
+    )
 
 
 def filled(original, values, names, points, notes):

@@ -11,6 +11,11 @@ UNITS = ("D", "s", "ms", "us", "ns")
 INPUT, OUTPUT = "an input", "an output"
 
 
+def columns_notes(why, left_out):
+    """Notes on the choice of columns."""
+    return {"why": why, **({"left_out": left_out} if left_out else {})}
+
+
 def check_names(wanted, own, role):
     """Refuses a table without a column of the model."""
     missing = [name for name in wanted if name not in own]

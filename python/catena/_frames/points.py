@@ -10,7 +10,17 @@ from .columns import Clock
 class Points:
     """Inputs (n, M) with their names and clocks, and the caller's index if there is one."""
 
-    __slots__ = ("clocks", "has_names", "index", "integer", "is_column", "names", "values")
+    __slots__ = (
+        "clocks",
+        "groups",
+        "has_names",
+        "index",
+        "integer",
+        "is_column",
+        "layout",
+        "names",
+        "values",
+    )
 
     def __init__(self, values, names, clocks=None, index=None, integer=False, has_names=False):
         self.values = values
@@ -22,6 +32,18 @@ class Points:
         self.has_names = has_names
         #: Whether they were given as a single column or index.
         self.is_column = False
+        #: The columns of groups, the names of all groups, and the number of the group of each row; None without groups.
+        self.groups = None
+        #: The row and the output of each row of a long table; None if the table is wide or these are not its rows.
+        self.layout = None
+
+    def taken(self, rows):
+        """Some of the points, with names and clocks."""
+        taken = Points(self.values[rows], self.names, self.clocks, None, self.integer, self.has_names)
+        if self.groups is not None:
+            columns, names, numbers = self.groups
+            taken.groups = (columns, names, [numbers[row] for row in rows])
+        return taken
 
     def __len__(self):
         return len(self.values)
@@ -82,6 +104,18 @@ class Points:
             clock.calendar = _catena.calendar_of(nanoseconds, clock.zone, choice)
             if clock.calendar is not None:
                 self.values[:, at] = clock.numbers(nanoseconds)
+
+    @property
+    def group_numbers(self):
+        """The number of the group of each row; None without groups."""
+        return None if self.groups is None else self.groups[2]
+
+    def group_columns(self):
+        """The columns that name the groups of the rows, as pairs of a name and cells."""
+        if self.groups is None:
+            return []
+        columns, names, numbers = self.groups
+        return [(column, [names[number][at] for number in numbers]) for at, column in enumerate(columns)]
 
     def column(self, at):
         """Input `at` in the caller's form: datetime64, integers or floats."""

@@ -24,9 +24,10 @@ except ImportError as error:
     ) from error
 
 from ._gp import MultiOutputGP
+from ._groups import impute_groups
 from ._panel import fit_panel, open_model
 from ._sweep import Sweep, sweep
 
-__all__ = ["MultiOutputGP", "Sweep", "fit_panel", "open_model", "sweep"]
+__all__ = ["MultiOutputGP", "Sweep", "fit_panel", "impute_groups", "open_model", "sweep"]
 
 del dask, distributed

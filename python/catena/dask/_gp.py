@@ -33,6 +33,10 @@ _IN_MEMORY = "fit catena.MultiOutputGP(learn=False, parameters=gp.parameters_) t
 #: table holds only the sample on which candidates were compared.
 _INSTEAD = {
     "interval": "use predict(return_std=True)",
+    "quantiles": "use predict(return_std=True)",
+    "components": _IN_MEMORY,
+    "backtest": _IN_MEMORY,
+    "compare": _IN_MEMORY,
     "sample_y": f"use predict(return_std=True), or {_IN_MEMORY}",
     "live": _IN_MEMORY,
     "report": f"print the model, or {_IN_MEMORY}",
@@ -132,7 +136,8 @@ class MultiOutputGP(GaussianProcess):
         self.n_parts = n_parts
 
     #: Parameters of the estimator in memory that have one value here.
-    combine, parameters, max_memory, n_inducing, n_neighbors, time_limit = "auto", None, None, None, None, None
+    combine, group_scaling, parameters, max_memory = "auto", "auto", None, None
+    n_inducing, n_neighbors, time_limit = None, None, None
 
     # Fitting
 
@@ -191,6 +196,7 @@ class MultiOutputGP(GaussianProcess):
         self._original = None
         self._plain = model.plain()[0]
         self._log_evidence, self._around = chain.around(self._plain)
+        self._tell()
         return self
 
     def _given_model(self):

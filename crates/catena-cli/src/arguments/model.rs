@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use catena::kernel::StateKind;
-use catena_fit::{Budget, CombineChoice, MeanChoice, MethodChoice, StructureOption, TransformOptions};
+use catena_fit::{
+    Budget, CombineChoice, GroupScaling, MeanChoice, MethodChoice, StructureOption, TransformOptions,
+};
 use catena_io::memory::default_limit;
 use clap::Args;
 
@@ -27,6 +29,9 @@ pub(crate) struct ModelOptions {
     /// Prior mean of the outputs: constant, linear (in the inputs) or auto.
     #[arg(long, default_value = "auto")]
     pub(crate) mean: MeanChoice,
+    /// Mean and scale of each output with --group: shared by all groups, own of each group, or auto (by held-out cells).
+    #[arg(long, default_value = "auto", value_name = "shared|own|auto")]
+    pub(crate) group_scaling: GroupScaling,
     /// Whether each output has a private latent process: yes, no or auto.
     #[arg(long, default_value = "auto", value_parser = values::yes_or_no, value_name = "yes|no")]
     pub(crate) private: Chosen<bool>,

@@ -86,9 +86,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     )?;
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
     let ahead = rows_ahead(arguments, &source.frame, console)?;
-    if arguments.paths.is_some() && source.frame.groups.is_some() {
-        return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "--paths" });
-    }
     let about = About::new(&source.frame, columns.long_columns(), &[]);
     let rows = about.series_rows();
     if arguments.paths.is_some() && names_of(&source.frame, rows.as_ref()).contains(&PATH) {
@@ -120,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     if let Some(n_paths) = arguments.paths {
         let paths = fit.draws(&points, prediction.quantity(), n_paths, arguments.model.seed);
         let paths = paths.map_err(|error| source.in_user_terms(error))?;
-        write_table(&path_table(&paths, n_paths, &ahead.times, &source.frame, rows.as_ref()), &target)?;
+        write_table(&path_table(&paths, n_paths, &ahead, &source.frame, rows.as_ref()), &target)?;
     } else {
         let predictive =
             fit.predict(&points, prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
@@ -137,7 +134,8 @@ const PATH: &str = "path";
 
 /// Names of the other columns of a table of paths.
 fn names_of<'a>(frame: &'a Frame, rows: Option<&'a SeriesRows>) -> Vec<&'a str> {
-    let inputs = frame.inputs.iter().map(|input| input.name.as_str());
+    let groups = frame.groups.iter().flat_map(|groups| &groups.columns).map(String::as_str);
+    let inputs = groups.chain(frame.inputs.iter().map(|input| input.name.as_str()));
     match rows {
         None => inputs.chain(frame.outputs.iter().map(String::as_str)).collect(),
         Some(rows) => {
@@ -150,17 +148,22 @@ fn names_of<'a>(frame: &'a Frame, rows: Option<&'a SeriesRows>) -> Vec<&'a str> 
 fn path_table(
     paths: &[f64],
     n_paths: usize,
-    times: &[f64],
+    ahead: &RowsAhead,
     frame: &Frame,
     rows: Option<&SeriesRows>,
 ) -> Table {
-    let n_outputs = frame.n_outputs();
+    let (n_outputs, times) = (frame.n_outputs(), &ahead.times);
     let n_copies = rows.map_or(1, |rows| rows.names.len());
-    let steps = || (0..n_paths).flat_map(|path| times.iter().map(move |time| (path, *time)));
+    let steps = || (0..n_paths).flat_map(|path| (0..times.len()).map(move |at| (path, at)));
     let copied = || steps().flat_map(|step| std::iter::repeat_n(step, n_copies));
     let numbers = copied().map(|(path, _)| (path + 1) as f64).collect();
-    let along: Vec<f64> = copied().map(|(_, time)| time).collect();
-    let mut table = vec![Column::numbers(PATH, numbers), frame.inputs[0].column_of(&along)];
+    let along: Vec<f64> = copied().map(|(_, at)| times[at]).collect();
+    let mut table = vec![Column::numbers(PATH, numbers)];
+    if let Some(groups) = &frame.groups {
+        let of_row: Vec<u32> = copied().map(|(_, at)| ahead.groups[at]).collect();
+        table.extend(groups.columns_of(&of_row));
+    }
+    table.push(frame.inputs[0].column_of(&along));
     match rows {
         None => {
             for (output, name) in frame.outputs.iter().enumerate() {
@@ -185,9 +188,7 @@ fn choose_time(options: &mut FitOptions, frame: &Frame, console: Console) {
     if options.time.is_some() || !leaves_open(options) {
         return;
     }
-    if frame.groups.is_some() {
-        console.say("groups: using Mat\u{e9}rn kernels, whose forecasts return to the mean");
-    } else if frame.n_outputs() <= MOST_OUTPUTS {
+    if frame.n_outputs() <= MOST_OUTPUTS {
         options.time = Some(TimeOptions::default());
     } else {
         console.say(format!(

@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
         value_name = "MODEL",
         conflicts_with_all = [
             "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "time_limit", "no_learn",
-            "parameters", "inputs", "outputs", "long", "wide", "group", "noise_columns", "calendar",
+            "parameters", "inputs", "outputs", "long", "wide", "group", "group_scaling", "noise_columns", "calendar",
         ]
     )]
     model: Option<PathBuf>,

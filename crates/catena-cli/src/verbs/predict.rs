@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use catena::index::GroupIndex;
-use catena_fit::FitError;
+use catena_fit::{Components, FitError};
 use catena_io::FileName;
 use catena_io::read::Format;
 use catena_io::select::{Frame, Groups, Input};
 use catena_io::table::Column;
+use catena_io::write::PredictedOutput;
 use catena_store::{About, Model, load};
 use clap::Args;
 
@@ -22,8 +23,11 @@ Examples:
   catena predict sensors.catena -o smooth.csv                at the rows of the model
   catena predict sensors.catena --at points.csv --interval 0.95 -o out.csv
   catena predict sensors.catena --at points.csv --without-noise     the latent function
+  catena predict sensors.catena --components -o parts.csv           level, trend, seasons and latents
 
-The table has the inputs, NAME_mean (NAME_median with --point median) and NAME_std for every output, and NAME_lo and NAME_hi with --interval.";
+The table has the inputs, NAME_mean (NAME_median with --point median) and NAME_std for every output, and NAME_lo and NAME_hi with --interval. \
+With --components it has NAME_PART_mean and NAME_PART_std for every part of every output: `mean` is the prior mean, and the means of all \
+parts add up to the latent function.";
 
 /// Options of `predict`.
 #[derive(Debug, Args)]
@@ -38,6 +42,9 @@ pub(crate) struct Arguments {
     target: TableTarget,
     #[command(flatten)]
     prediction: PredictionOptions,
+    /// Split every output into its parts: level, trend, seasons and oscillators of a time model, or shared and private latents.
+    #[arg(long, conflicts_with_all = ["interval", "quantiles", "point", "without_noise"])]
+    components: bool,
     /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet, arrow, xlsx or ods.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
@@ -47,13 +54,13 @@ pub(crate) struct Arguments {
 
 /// Predicts with a saved model.
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
-    let Arguments { model, at, target, prediction, format, printing } = arguments;
+    let Arguments { model, at, target, prediction, components, format, printing } = arguments;
     let console = printing.console();
     let read: Vec<&Path> = [Some(model), at.as_ref()].into_iter().flatten().map(PathBuf::as_path).collect();
     let target = target.checked(*format, *printing, &read)?;
     let Model { fit, about } = load(model)?;
     let failed = |cause: FitError| CliError::Fit { file: FileName::from(model.as_path()), cause };
-    let (columns, predictive) = match at {
+    let (columns, points) = match at {
         None => {
             let dim = about.inputs.len();
             let values = fit.table().inputs().values();
@@ -64,7 +71,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
             let own = fit.table().inputs().groups().map(numbers);
             let mut columns = group_columns(&about, own.as_deref());
             columns.extend(about.inputs.iter().enumerate().map(column));
-            (columns, fit.predict_rows(prediction.quantity()).map_err(failed)?)
+            (columns, None)
         }
         Some(path) => {
             let frame = read_points(path, &about, *format, console)?;
@@ -73,12 +80,42 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
             warn_of_new_groups(&frame, &about, console);
             let columns = frame.groups.iter().flat_map(|groups| groups.columns_of(&groups.of_row));
             let columns = columns.chain(frame.to_input_columns()).collect();
-            (columns, fit.predict(&points, prediction.quantity()).map_err(failed)?)
+            (columns, Some(points))
         }
     };
-    let outputs = predicted_outputs(&about.outputs, &predictive, prediction);
+    if *components {
+        let parts = fit.components(points.as_ref(), about.length_writer()).map_err(failed)?;
+        write_predictions(columns, component_outputs(&parts, &about.outputs), None, &target)?;
+        return printing.summary(&fit);
+    }
+    let predictive = match &points {
+        None => fit.predict_rows(prediction.quantity()),
+        Some(points) => fit.predict(points, prediction.quantity()),
+    };
+    let outputs = predicted_outputs(&about.outputs, &predictive.map_err(failed)?, prediction);
     write_predictions(columns, outputs, about.series_rows().as_ref(), &target)?;
     printing.summary(&fit)
+}
+
+/// The parts of every output as outputs of their own.
+fn component_outputs(parts: &Components, outputs: &[String]) -> Vec<PredictedOutput> {
+    let width = outputs.len() * parts.names.len();
+    let column = |numbers: &[f64], at: usize| -> Vec<f64> {
+        numbers.iter().skip(at).step_by(width).copied().collect()
+    };
+    let part = |at: usize| PredictedOutput {
+        name: format!(
+            "{}_{}",
+            outputs[at / parts.names.len()],
+            parts.names[at % parts.names.len()].replace(' ', "_")
+        ),
+        point: column(&parts.means, at),
+        point_name: "mean",
+        std: column(&parts.deviations, at),
+        interval: None,
+        quantiles: vec![],
+    };
+    (0..width).map(part).collect()
 }
 
 /// The numbers of groups.

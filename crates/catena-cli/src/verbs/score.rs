@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use catena_fit::forecast::{Rolling, Shifts, Targets, later_rows, rolling_with};
+use catena_fit::forecast::Targets;
 use catena_fit::scores::{Scores, score};
-use catena_fit::{Fit, FitError, Predictive, Quantity, median_gap};
+use catena_fit::{Fit, FitError, Predictive, Quantity};
 use catena_io::FileName;
 use catena_io::read::Format;
-use catena_io::select::Input;
-use catena_io::time::{Horizon, Step, Stepping};
-use catena_store::{About, LengthUnit, Model, load};
+use catena_io::time::Horizon;
+use catena_store::{About, Model, RollingError, RollingOptions, RollingScores, load, rolling_scores};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -41,7 +40,7 @@ pub(crate) struct Arguments {
     /// Table format if the path has no known suffix, as for a pipe: csv, tsv, txt, parquet, arrow, xlsx or ods.
     #[arg(long, value_parser = format)]
     format: Option<Format>,
-    /// Score forecasts from many origins among the rows after the model's last row. Parameters stay fixed; each forecast is conditioned
+    /// Score forecasts from many origins among the rows after the model's last row, or the last row of each group. Parameters stay fixed; each forecast is conditioned
     /// on all rows up to its origin.
     #[arg(long)]
     rolling: bool,
@@ -100,30 +99,20 @@ fn run_rolling(
         let (file, found) = (source.frame.file.clone(), about.inputs.len());
         return Err(CliError::SeveralInputs { file, found });
     };
-    let in_user_terms = |error| source.in_user_terms(error);
-    let later = later_rows(fit, &source.dataset()?).map_err(in_user_terms)?;
-    let Some(later) = later else {
-        return Err(CliError::NothingLater { file: source.frame.file.clone() });
-    };
-    let steps = RowSteps::new(input, fit, &source.frame.file)?;
-    let (first, season) = (fit.table().n_rows(), arguments.season.as_ref());
-    let options = Rolling {
-        first,
+    let file = || source.frame.file.clone();
+    let options = RollingOptions {
+        horizons: arguments.horizons.clone(),
         every: arguments.every,
-        origins: usize::MAX,
-        horizons: arguments
-            .horizons
-            .iter()
-            .map(|horizon| steps.length(*horizon))
-            .collect::<Result<_, _>>()?,
-        season: season.map(|season| steps.length(*season)).transpose()?,
+        season: arguments.season,
         interval: arguments.interval,
     };
-    let shifts = Shifts {
-        target: &|origin, at| steps.after(origin, arguments.horizons[at], 1),
-        before: &|target, seasons| steps.after(target, *season?, -seasons),
-    };
-    let (scores, targets) = rolling_with(fit, &later, &options, &shifts).map_err(in_user_terms)?;
+    let found = rolling_scores(fit, input, &source.dataset()?, &options).map_err(|error| match error {
+        RollingError::NothingLater => CliError::NothingLater { file: file() },
+        RollingError::NeedsTime => CliError::HorizonNeedsTime { file: file(), column: input.name.clone() },
+        RollingError::Ahead(error) => error.into(),
+        RollingError::Fit(error) => source.in_user_terms(error),
+    })?;
+    let RollingScores { scores, targets, unit, .. } = found;
     for (horizon, targets) in arguments.horizons.iter().zip(&targets) {
         tell_of_targets(*horizon, targets, console);
     }
@@ -136,7 +125,7 @@ fn run_rolling(
         "predictor", "ahead", "cells", "RMSE/sd", "log score"
     )];
     for score in &scores {
-        let ahead = steps.unit.text(score.horizon);
+        let ahead = unit.text(score.horizon);
         text.push(format!(
             "{:<14} {ahead:>10} {:>8} {:>10.4} {:>10.3} {:>8.1}%",
             score.name,
@@ -166,57 +155,6 @@ fn tell_of_targets(horizon: Horizon, targets: &Targets, console: Console) {
             counted(n_missing, "cell"),
             if n_missing == 1 { "is" } else { "are" }
         ));
-    }
-}
-
-/// Steps of the rows of a model: along its calendar, or lengths along its input.
-struct RowSteps<'a> {
-    stepping: Option<Stepping<'a>>,
-    /// The step along numbers.
-    step: f64,
-    unit: LengthUnit,
-    input: &'a Input,
-    file: &'a FileName,
-}
-
-impl<'a> RowSteps<'a> {
-    fn new(input: &'a Input, fit: &Fit, file: &'a FileName) -> Result<Self, CliError> {
-        let values = fit.table().inputs().values();
-        let median = median_gap(values);
-        let stepping = input.time.as_ref().map(|axis| Stepping::new(axis, values, median, None));
-        let stepping = stepping.transpose()?;
-        let unit = LengthUnit::of(input);
-        // Steps of a calendar are counted in its units, also along elapsed time.
-        let unit = match stepping.as_ref().map(|stepping| stepping.step) {
-            Some(Step::Months(_)) => LengthUnit::Months,
-            Some(Step::BusinessDays(_)) => LengthUnit::BusinessDays,
-            _ => unit,
-        };
-        Ok(Self { stepping, step: median.unwrap_or(1.0), unit, input, file })
-    }
-
-    /// The mean length of a horizon.
-    fn length(&self, horizon: Horizon) -> Result<f64, CliError> {
-        match (horizon, &self.stepping) {
-            (Horizon::Steps(steps), Some(stepping)) => Ok(steps as f64 * stepping.step.seconds()),
-            (Horizon::Steps(steps), None) => Ok(steps as f64 * self.step),
-            (Horizon::Along(step), Some(_)) => Ok(step.seconds()),
-            (Horizon::Along(_), None) => {
-                Err(CliError::HorizonNeedsTime { file: self.file.clone(), column: self.input.name.clone() })
-            }
-        }
-    }
-
-    /// The time a number of horizons after another.
-    fn after(&self, time: f64, horizon: Horizon, times: i64) -> Option<f64> {
-        match (horizon, &self.stepping) {
-            (Horizon::Steps(steps), Some(stepping)) => {
-                stepping.after(time, stepping.step, times * i64::try_from(steps).ok()?)
-            }
-            (Horizon::Along(step), Some(stepping)) => stepping.after(time, step, times),
-            (Horizon::Steps(steps), None) => Some(time + times as f64 * steps as f64 * self.step),
-            (Horizon::Along(_), None) => None,
-        }
     }
 }
 

@@ -99,6 +99,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     // Held to the end: a model that is replaced would leave its journal behind.
     let _lock = ModelLock::to_use(path).map_err(StoreError::from)?;
     let Model { fit, about } = load(path)?;
+    if about.groups.is_some() {
+        return Err(CliError::WatchGroups { file: FileName::from(path.as_path()) });
+    }
     let (mut live, journal) = opened(arguments, &fit, &about, console)?;
     if let Some(output) = &arguments.output {
         return fold(output, (&fit, &about), &live, &journal, (path, console));

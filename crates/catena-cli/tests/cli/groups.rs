@@ -64,8 +64,9 @@ fn a_forecast_follows_the_last_row_of_each_group() {
     let found = folder.run("forecast two.csv --group id --budget quick --horizon 2").succeeded();
     let places: Vec<&str> = found.text().lines().skip(1).map(|line| &line[..3]).collect();
     assert_eq!(places, ["a,4", "a,5", "b,5", "b,6"]);
-    let refused = folder.run("forecast two.csv --group id --budget quick --horizon 2 --paths 3");
-    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    let paths = folder.run("forecast two.csv --group id --budget quick --horizon 2 --paths 2").succeeded();
+    let rows: Vec<&str> = paths.text().lines().map(|line| line.rsplit_once(',').unwrap().0).collect();
+    assert_eq!(rows, ["path,id,t", "1,a,4", "1,a,5", "1,b,5", "1,b,6", "2,a,4", "2,a,5", "2,b,5", "2,b,6"]);
 }
 
 #[test]
@@ -87,20 +88,67 @@ fn what_does_not_know_groups_says_so() {
     folder.write("stations.csv", stations());
     folder.run("fit stations.csv --group station --budget quick -o m.catena").succeeded();
     for words in [
-        "compare stations.csv --group station",
+        "compare stations.csv --group station --block 5",
         "structure stations.csv --group station",
-        "report m.catena -o page.html",
         "watch m.catena",
-        "fit stations.csv --group station --kernel rw -o n.catena",
         "fit stations.csv --group station --method exact -o n.catena",
         "impute stations.csv --model m.catena --max-memory 1GB -o n.csv",
     ] {
         let refused = folder.run(words);
         assert!(refused.code == 2 && refused.stderr.contains("groups"), "{words}: {}", refused.stderr);
     }
+    folder.write("alone.csv", "hour,id,temp\n1,a,2\n2,b,3\n3,c,4\n");
+    folder.write("rows.csv", "hour,temp,wind\n100,1,2\n");
+    folder
+        .write("both.csv", "hour,station,temp,wind\n5,north,1,2\n5,north,1.5,2\n6,north,1,\n7,north,1.2,2\n");
+    folder.write("months.csv", "symbol,date,price\nA,Jan 1 2000,3\nA,Feb 1 2000,4\nB,Jan 1 2000,7\n");
+    for (words, part) in [
+        ("fit months.csv -o n.catena", "date with the name of a month, which is not read; write dates as"),
+        ("fit months.csv --group symbol -o n.catena", "line 2, column date: \"Jan 1 2000\""),
+        ("fit alone.csv --group id -o n.catena", "of one row each has nothing to learn from"),
+        ("fit stations.csv --group statoin -o n.catena", "did you mean \"station\""),
+        ("fit stations.csv --group station --outputs station -o n.catena", "station"),
+        ("fit stations.csv --group hour,hour -o n.catena", "hour"),
+        ("update m.catena rows.csv -o n.catena", "station"),
+        ("predict m.catena --at rows.csv", "station"),
+        ("impute rows.csv --model m.catena -o n.csv", "station"),
+        ("score m.catena rows.csv", "station"),
+        ("watch m.catena", "add rows with `catena update"),
+    ] {
+        let refused = folder.run(words);
+        assert!(refused.code == 2 && refused.stderr.contains(part), "{words}: {}", refused.stderr);
+        assert_eq!(refused.stderr.lines().filter(|line| line.starts_with("catena:")).count(), 1);
+    }
+    let told = folder.run("impute both.csv --group station --budget quick -o n.csv").stderr;
+    assert!(told.contains("1 row has the hour of another row of its group"), "{told}");
     folder.write("holes.csv", stations().replace(",south,", ",,"));
     let refused = folder.run("fit holes.csv --group station --budget quick -o n.catena").stderr;
     assert!(refused.contains("the name of the group is missing"), "{refused}");
+}
+
+#[test]
+fn own_means_and_scales_are_kept_in_a_model_file() {
+    let folder = Folder::new("own_scales_of_groups");
+    folder.write("stations.csv", stations());
+    let words = "--group station --group-scaling own --budget quick";
+    folder.run(&format!("impute stations.csv {words} -o filled.csv")).succeeded();
+    folder.run(&format!("fit stations.csv {words} -o m.catena")).succeeded();
+    folder.run("impute stations.csv --model m.catena -o again.csv").succeeded();
+    assert_eq!(folder.read("again.csv"), folder.read("filled.csv"));
+    folder.run("impute stations.csv --group station --budget quick -o shared.csv").succeeded();
+    assert_ne!(folder.read("shared.csv"), folder.read("filled.csv"));
+    let refused = folder.run("fit stations.csv --group station --group-scaling each -o n.catena");
+    assert!(refused.stderr.contains("auto, shared or own"), "{}", refused.stderr);
+}
+
+#[test]
+fn models_of_groups_are_compared_with_rules() {
+    let folder = Folder::new("compared_groups");
+    folder.write("stations.csv", stations());
+    let told = folder.run("compare stations.csv --group station").succeeded();
+    let names: Vec<&str> = told.text().lines().filter_map(|line| line.split("  ").next()).collect();
+    assert!(names.contains(&"interpolation") && names.contains(&"independent outputs"), "{}", told.text());
+    assert!(!names.iter().any(|name| name.starts_with("exact")), "{}", told.text());
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod interrupts;
 mod kept_models;
 mod known_rows;
 mod models;
+mod panels;
 mod showing;
 mod transforms;
 mod watching;

@@ -26,6 +26,28 @@ fn a_loaded_model_predicts_to_the_bit_what_it_did_before_it_was_saved() {
 }
 
 #[test]
+fn the_parts_of_an_output_add_up_to_its_function() {
+    let folder = prepared("parts");
+    folder
+        .run("fit waves.csv --budget quick --kernel rw+qp(24h,1) --transforms none -o m.catena")
+        .succeeded();
+    folder.run("predict m.catena --components -o parts.csv").succeeded();
+    folder.run("predict m.catena --without-noise -o whole.csv").succeeded();
+    let (parts, whole) = (columns(&folder.read("parts.csv")), columns(&folder.read("whole.csv")));
+    for name in ["temp", "salt"] {
+        let part = |part: &str| numbers(&parts, &format!("{name}_{part}_mean"));
+        let (mean, level, season) = (part("mean"), part("level"), part("season_1d"));
+        for (row, expected) in numbers(&whole, &format!("{name}_mean")).into_iter().enumerate() {
+            let sum = mean[row] + level[row] + season[row];
+            assert!((sum - expected).abs() < 1e-9 * (1.0 + expected.abs()), "{name} {row}: {sum} {expected}");
+        }
+        assert!(numbers(&parts, &format!("{name}_level_std")).iter().all(|deviation| *deviation > 0.0));
+    }
+    let refused = folder.run("predict m.catena --components --interval 0.9");
+    assert!(refused.code == 2 && refused.stderr.contains("--interval"), "{}", refused.stderr);
+}
+
+#[test]
 fn every_method_and_structure_survives_its_file() {
     let folder = prepared("methods");
     for (at, words) in [

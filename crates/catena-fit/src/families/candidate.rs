@@ -69,6 +69,9 @@ pub(crate) fn family_name(family: &Family, transforms: &TransformChoice, options
     if transforms.trend {
         name += ", linear trend";
     }
+    if transforms.own_of_groups {
+        name += ", own mean and scale of each group";
+    }
     if !transforms.factors.is_empty() {
         let factors: Vec<String> = transforms.factors.iter().map(|factor| format!("{factor:.2}")).collect();
         name += &format!(", inputs scaled by {}", factors.join(", "));

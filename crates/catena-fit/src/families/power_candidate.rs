@@ -61,7 +61,8 @@ impl FamilySelection<'_> {
             let rows = representative_rows(&table, self.plan.n_rows, self.options.seed);
             table = table.select_rows(&rows)?;
         }
-        if table.observations().counts_by_output().contains(&0) {
+        // Exponents are learned with means and scales of all groups.
+        if table.observations().counts_by_output().contains(&0) || best.transforms.own_of_groups {
             return Ok(None);
         }
         let start = |output: usize| match self.is_open(output) {

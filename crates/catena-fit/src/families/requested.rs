@@ -12,7 +12,7 @@ use crate::error::FitError;
 use crate::folds::representative_rows;
 use crate::learn::LearningTask;
 use crate::monitor::{Reporter, Stage, Watch};
-use crate::options::{FitOptions, TransformChoice, TransformKind};
+use crate::options::{FitOptions, GroupScaling, TransformChoice, TransformKind};
 use crate::power::PowerTransform;
 use crate::prepare::InputUnits;
 
@@ -72,8 +72,9 @@ pub(super) fn requested_on(
     };
     let powers = kinds.iter().enumerate().map(power).collect();
     let start = options.transform_choice().with_powers(powers);
+    let own_of_groups = options.group_scaling == GroupScaling::Own && sample.inputs().groups().is_some();
     if start.powers.iter().all(|power| power.exponent().is_none()) {
-        return Ok(start);
+        return Ok(TransformChoice { own_of_groups, ..start });
     }
     let task = PowerTask { table: sample, units, structure: options.structure, reporter: Some(reporter) };
     let prepared = task.prepared(&start)?.1;
@@ -87,5 +88,5 @@ pub(super) fn requested_on(
     };
     let learned = LearningTask::new(family, settings, &prepared.statistics, options)
         .learn_reported(&prepared, reporter)?;
-    Ok(task.maximized(start, &learned.model)?.0)
+    Ok(TransformChoice { own_of_groups, ..task.maximized(start, &learned.model)?.0 })
 }

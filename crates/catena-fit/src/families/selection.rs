@@ -18,12 +18,15 @@ use crate::error::FitError;
 use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};
 use crate::learn::LearningTask;
 use crate::monitor::{Reporter, Stage, Step, Watch};
-use crate::options::{FitOptions, MeanChoice, TransformChoice, TransformKind};
+use crate::options::{Budget, FitOptions, GroupScaling, MeanChoice, TransformChoice, TransformKind};
 use crate::prepare::{InputUnits, Preparation, PreparedTable};
 use crate::scores::{Densities, HeldOutScores, Widening};
 
 /// The family with one shared latent per output is tried up to this many outputs.
 const MOST_OUTPUTS_OF_FULL: usize = 16;
+
+/// Groups are alike, so that with the quick budget this many rows of some of them tell candidates apart.
+const MOST_ROWS_OF_GROUPS: usize = 500;
 
 /// The chosen family and the reasons for it.
 #[derive(Clone, Debug)]
@@ -77,7 +80,10 @@ pub(crate) fn choose(
     watch: &Watch<'_>,
 ) -> Result<FamilyChoice, FitError> {
     let plan = plan_for(TableSize::of(table), options).2;
-    let n_rows = if table.inputs().dim() == 1 { plan.compared_rows } else { plan.n_rows };
+    let mut n_rows = if table.inputs().dim() == 1 { plan.compared_rows } else { plan.n_rows };
+    if options.budget == Budget::Quick && table.inputs().n_groups() > 1 {
+        n_rows = n_rows.min(MOST_ROWS_OF_GROUPS);
+    }
     let sample = table.select_rows(&representative_rows(table, n_rows, options.seed))?;
     let positive = positive_outputs(table.observations());
     choose_on((sample, Some(table)), table.n_rows(), positive, options, units, watch)
@@ -183,8 +189,23 @@ impl FamilySelection<'_> {
             }
         }
         self.try_variants(variants, &base, &mut trials)?;
+        self.try_own_of_groups(&mut trials)?;
         self.try_relevance(&mut trials)?;
         self.finish(trials, n_rows, reasons)
+    }
+
+    /// Tries means and scales of each group, if the options leave that open.
+    fn try_own_of_groups(
+        &mut self,
+        trials: &mut Vec<(FamilyCandidate, TrialResult)>,
+    ) -> Result<(), FitError> {
+        let is_open = self.options.group_scaling == GroupScaling::Auto && self.plan.n_folds > 0;
+        if !is_open || self.sample.inputs().n_groups() < 2 {
+            return Ok(());
+        }
+        let best = best(trials, &self.gaps()).0.clone();
+        let transforms = TransformChoice { own_of_groups: true, ..best.transforms };
+        self.try_all(vec![FamilyCandidate { transforms, ..best }], trials)
     }
 
     /// The sample in the model's units on its structure, and the units.
@@ -248,6 +269,12 @@ impl FamilySelection<'_> {
         start: Option<&Lmc>,
     ) -> Result<TrialResult, FitError> {
         let fold = fold.map(|fold| &self.folds[fold]);
+        // Means and scales of groups are those of few cells, which must not have been held out.
+        let refitted = match fold.filter(|_| candidate.transforms.own_of_groups) {
+            Some(fold) => Some(preparation.refitted_to(&self.sample, &fold.training)?),
+            None => None,
+        };
+        let preparation = refitted.as_ref().unwrap_or(preparation);
         let training = fold.map(|fold| self.training(preparation, table, fold)).transpose()?;
         let table = training.as_ref().unwrap_or(table);
         let window = self.window(table)?;

@@ -255,7 +255,7 @@ impl Fit {
     /// The parameters in the user's units, from which another fit of the table makes the same model.
     ///
     /// Of a pool they are those of its single model. `None` where parameters alone do not determine the model: when an output has a transform, when means are
-    /// linear, when several inputs have different scales, and for time models (see [`Fit::time_parameters`]).
+    /// linear or groups have scales of their own, when several inputs have different scales, and for time models (see [`Fit::time_parameters`]).
     pub fn parameters(&self) -> Option<GivenParameters> {
         let kernel = self.kernels()?;
         let FitParts { model, preparation, .. } = &self.parts;
@@ -263,7 +263,7 @@ impl Fit {
             |output: &OutputTransform| output.power == PowerTransform::None && output.slopes.is_empty();
         let (_, unit) = *preparation.inputs.first()?;
         let is_one_unit = preparation.inputs.iter().all(|(_, scale)| *scale == unit);
-        if !is_one_unit || !preparation.outputs.iter().all(is_plain) {
+        if !is_one_unit || !preparation.groups.is_empty() || !preparation.outputs.iter().all(is_plain) {
             return None;
         }
         let noise = model.noise().iter().zip(&preparation.outputs);

@@ -118,7 +118,7 @@ fn chosen(
     };
     let n_compared = choice.comparison.n_learning;
     let FamilyChoice { family, transforms, tried, mut reasons, mut held_out, .. } = choice;
-    reasons.extend(groups_reason(table));
+    reasons.extend(groups_reason(table, transforms.own_of_groups));
     reasons.extend(copies_reason(n_copies));
     watch.announce(Stage::Structure, 0.0);
     let preparation = Preparation::fitted(&distinct, units, &transforms)?;
@@ -192,11 +192,14 @@ fn check_groups(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
         return Ok(());
     }
     let is_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
+    let n_rows = table.n_rows();
+    let are_single = !options.has_parameters() && n_rows > 1 && table.inputs().n_groups() == n_rows;
     let refused = [
         (table.inputs().dim() > 1, "needs a single input; choose one with --inputs"),
         (!options.method.is_message_passing(), "needs message passing; leave the method out"),
         (!is_chain, "needs the sorted chain; leave the structure out"),
         (options.candidates.is_some(), "has no candidate points; leave them out"),
+        (are_single, "of one row each has nothing to learn from; choose columns whose names repeat"),
     ];
     match refused.into_iter().find(|(is_requested, _)| *is_requested) {
         Some((_, what)) => Err(FitError::Groups { what }),
@@ -205,12 +208,15 @@ fn check_groups(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
 }
 
 /// The decision about groups, if there are any.
-fn groups_reason(table: &Dataset) -> Option<String> {
+fn groups_reason(table: &Dataset, own_of_groups: bool) -> Option<String> {
     table.inputs().groups().map(|_| {
         let n_groups = table.inputs().n_groups();
+        let (shared, own) = match own_of_groups {
+            true => ("parameters", "means, scales and states"),
+            false => ("means, scales and parameters", "states"),
+        };
         format!(
-            "{n_groups} groups share means, scales and parameters; each has states of its own, and the answer is a \
-             single model, not a pool"
+            "{n_groups} groups share {shared}; each has {own} of its own, and the answer is a single model, not a pool"
         )
     })
 }

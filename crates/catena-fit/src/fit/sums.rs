@@ -26,6 +26,8 @@ pub struct ComponentSummary {
     pub length_scale: f64,
     /// The fraction of the modelled variance of all outputs.
     pub share: f64,
+    /// The columns of the mixing matrix.
+    pub columns: Range<usize>,
 }
 
 impl SumSummary {
@@ -49,10 +51,28 @@ impl ComponentSummary {
         }
     }
 
+    /// A name in words: `level`, `trend`, `oscillator`, `season` with its period formatted by `length`, or the kernel.
+    pub fn plain_name(&self, length: impl Fn(f64) -> String) -> String {
+        match (self.season, split_detail(&self.kernel).0) {
+            (Some((period, _)), _) => {
+                let text = length(period);
+                // Numbers have four decimals.
+                let is_number = text.contains('.') && text.ends_with(|last: char| last.is_ascii_digit());
+                let short = if is_number { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+                format!("season {short}")
+            }
+            (None, "rw") => "level".to_owned(),
+            (None, "llt") => "trend".to_owned(),
+            (None, "sho") => "oscillator".to_owned(),
+            (None, kernel) => kernel.to_owned(),
+        }
+    }
+
     /// Adds the next harmonic of the same season or the quadrature component of its last one; returns any other latent.
     fn join<'a>(&mut self, latent: &'a LatentSummary) -> Option<&'a LatentSummary> {
         if latent.kernel == QUADRATURE {
             self.share += latent.share;
+            self.columns.end += 1;
             return None;
         }
         let (Some((period, harmonics)), Some(next)) = (&mut self.season, latent.period) else {
@@ -65,6 +85,7 @@ impl ComponentSummary {
         }
         *harmonics += 1;
         self.share += latent.share;
+        self.columns.end += 1;
         None
     }
 }
@@ -90,6 +111,7 @@ impl Summary {
                     season: latent.period.map(|period| (period, 1)),
                     length_scale: latent.length_scales.first().copied().unwrap_or(f64::NAN),
                     share: latent.share,
+                    columns: at..at + 1,
                 });
             }
         }

@@ -36,7 +36,6 @@ pub(super) fn fit(
                 && requested.spec.as_ref().is_some_and(TimeSpec::has_own_season),
             "with more than 16 outputs must share its seasons; write shared(24h) instead of qp(24h)",
         ),
-        (table.inputs().groups().is_some(), "does not know groups yet"),
         (!options.method.is_message_passing(), "supports message passing only"),
         (
             !matches!(options.structure, StructureOption::Auto | StructureOption::Chain),
@@ -81,7 +80,10 @@ impl Fit {
     pub fn time_parameters(&self) -> Option<TimeParameters> {
         let FitParts { model, preparation, summary, table, .. } = &self.parts;
         let has_power = preparation.outputs.iter().any(|output| output.power != PowerTransform::None);
-        if has_power || summary.latents.iter().any(|latent| latent.sum.is_none()) {
+        if has_power
+            || !preparation.groups.is_empty()
+            || summary.latents.iter().any(|latent| latent.sum.is_none())
+        {
             return None;
         }
         let units = Preparation::identity(table.inputs(), model.n_outputs(), InputUnits::AsGiven);

@@ -6,6 +6,7 @@ use catena::learning::{Learned, StopReason};
 use catena::model::Lmc;
 
 use super::summary::HeldOut;
+use crate::folds::SimpleRule;
 use crate::options::{Budget, FitOptions, RELEARN};
 use crate::prepare::TableStatistics;
 
@@ -96,6 +97,16 @@ fn score_warnings(held_out: &[HeldOut]) -> Vec<String> {
     let Some((own, others)) = held_out.split_first() else { return vec![] };
     let mut warnings = vec![];
     for other in others {
+        if other.name == SimpleRule::OtherGroups.name() {
+            if other.rmse + WORTH_REPORTING < own.rmse {
+                warnings.push(format!(
+                    "the other groups at the same input predict held-out cells better than the model, error {:.3} against {:.3} \
+                     standard deviations; make them outputs, with --wide instead of --group (a column per group in Python)",
+                    other.rmse, own.rmse
+                ));
+            }
+            continue;
+        }
         if other.rmse + WORTH_REPORTING < own.rmse {
             warnings.push(format!(
                 "{} was more accurate on held-out cells: error {:.3} against {:.3} standard deviations",
@@ -188,8 +199,13 @@ fn parameter_warnings(model: &Lmc, statistics: &TableStatistics, options: &FitOp
     let n_shared = model.mixing().n_shared();
     // A constant output needs no latent, so as many latents as there are constant outputs may be unused.
     let mut n_spare = constant.len();
-    // Length-scales of time components need not lie between spacing and span.
-    for (at, latent) in model.latents().iter().enumerate().filter(|(_, latent)| latent.kernel().is_some()) {
+    // The components of a time model are parts of one latent: a pure season needs no other part, and their length-scales need not
+    // lie between spacing and span.
+    let is_time_model =
+        options.time.is_some() || model.latents().iter().any(|latent| latent.kernel().is_none());
+    let checked = if is_time_model { &[] } else { model.latents() };
+    let is_only = model.n_latents() == 1;
+    for (at, latent) in checked.iter().enumerate() {
         let name = match at.checked_sub(n_shared) {
             None => format!("shared latent {}", at + 1),
             Some(output) => format!("the private latent of {}", options.output_name(output)),
@@ -203,6 +219,9 @@ fn parameter_warnings(model: &Lmc, statistics: &TableStatistics, options: &FitOp
             // An unused private latent is not worth a warning.
             if at < n_shared && n_spare > 0 {
                 n_spare -= 1;
+            } else if is_only {
+                let what = "the outputs do not depend on the input as far as the model can tell; predictions are near their means";
+                warnings.push(what.to_owned());
             } else if at < n_shared {
                 warnings.push(format!("{name} is unused; fewer latents suffice"));
             }

@@ -111,7 +111,7 @@ impl HeldOutFolds {
     /// Scores of every simple rule that applies.
     pub(crate) fn simple_rules(&self) -> Result<Vec<(String, HeldOutScores)>, FitError> {
         let (training, mut found) = (self.training()?, vec![]);
-        for rule in SimpleRule::applicable(self.inputs.dim(), self.scales.len()) {
+        for rule in SimpleRule::applicable(&self.inputs, self.scales.len()) {
             let predictions: Result<Vec<Predictive>, FitError> =
                 training.iter().map(|table| rule.predict(table)).collect();
             found.extend(self.scores(&predictions?).map(|scores| (rule.name().to_owned(), scores)));

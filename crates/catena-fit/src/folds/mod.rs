@@ -6,6 +6,7 @@ mod fold;
 mod gaps;
 mod held_out;
 mod neighborhoods;
+mod other_groups;
 mod random;
 mod sample;
 mod simple_rules;

@@ -1,9 +1,11 @@
-//! Simple rules, beside which models are scored: training mean, interpolation, ridge regression on the other outputs.
+//! Simple rules, beside which models are scored: training mean, interpolation, ridge regression on the other outputs or on the
+//! other groups.
 
-use catena::data::Dataset;
+use catena::data::{Dataset, InputPoints};
 use catena::prediction::Prediction;
 use catena_methods::simple_rules::{LinearInterpolation, RidgeRegression, TrainingMean};
 
+use super::other_groups::Together;
 use crate::error::FitError;
 use crate::prepare::Predictive;
 
@@ -16,20 +18,25 @@ pub enum SimpleRule {
     Ridge,
     /// Linear interpolation of each output along a single input.
     Interpolation,
+    /// Ridge regression on all outputs of the other groups at the same input.
+    OtherGroups,
 }
 
 impl SimpleRule {
     /// All rules.
-    pub const ALL: [Self; 3] = [Self::TrainingMean, Self::Ridge, Self::Interpolation];
+    pub const ALL: [Self; 4] = [Self::TrainingMean, Self::Ridge, Self::Interpolation, Self::OtherGroups];
 
-    /// The rules that apply to tables of this many inputs and outputs.
-    pub fn applicable(n_inputs: usize, n_outputs: usize) -> Vec<Self> {
+    /// The rules that apply to tables of these inputs and this many outputs.
+    pub fn applicable(inputs: &InputPoints, n_outputs: usize) -> Vec<Self> {
         let mut rules = vec![Self::TrainingMean];
         if n_outputs > 1 {
             rules.push(Self::Ridge);
         }
-        if n_inputs == 1 {
+        if inputs.dim() == 1 {
             rules.push(Self::Interpolation);
+        }
+        if Together::of(inputs).suits(n_outputs) {
+            rules.push(Self::OtherGroups);
         }
         rules
     }
@@ -40,6 +47,7 @@ impl SimpleRule {
             Self::TrainingMean => "training mean",
             Self::Ridge => "ridge on the other outputs",
             Self::Interpolation => "interpolation",
+            Self::OtherGroups => "ridge on the other groups",
         }
     }
 
@@ -49,10 +57,15 @@ impl SimpleRule {
     /// When the rule does not apply to the table.
     pub fn predict(self, table: &Dataset) -> Result<Predictive, FitError> {
         let observations = table.observations();
+        if self == Self::OtherGroups {
+            return Ok(predictive(&Together::of(table.inputs()).predict(table)?));
+        }
         let prediction = match self {
             Self::TrainingMean => TrainingMean::fit(observations)?.predict(table.n_rows())?,
             Self::Ridge => RidgeRegression::fit(observations, 1.0)?.predict(observations)?,
-            Self::Interpolation => LinearInterpolation::fit(table)?.predict(table.inputs())?,
+            Self::Interpolation | Self::OtherGroups => {
+                LinearInterpolation::fit(table)?.predict(table.inputs())?
+            }
         };
         Ok(predictive(&prediction))
     }

@@ -115,6 +115,11 @@ impl LiveFit {
         self.is_line
     }
 
+    /// Whether there is a row at exactly these inputs.
+    pub fn has_row_at(&self, inputs: &[f64]) -> bool {
+        self.rows.contains_key(&key(inputs))
+    }
+
     /// The number of messages recomputed by the last prediction.
     pub fn recomputed(&self) -> Recomputed {
         self.live.recomputed()

@@ -73,12 +73,13 @@ impl ConditionedModel {
             false => Some(self.predict(at, quantity)?),
         };
         for (block, entries) in covariances.chunks_exact_mut(n_outputs * n_outputs).enumerate() {
+            let own = self.preparation.outputs_in(at.group(RowIndex::new(block)));
             for (place, entry) in entries.iter_mut().enumerate() {
                 let (i, j) = (place / n_outputs, place % n_outputs);
                 if i == j && quantity == Quantity::Observation {
                     *entry += self.noise[i];
                 }
-                *entry *= transforms[i].scale * transforms[j].scale;
+                *entry *= own[i].scale * own[j].scale;
                 if let Some(predictive) = &predictive {
                     let cell = |output: usize| {
                         let (center, deviation, power) = predictive.center(block * n_outputs + output);

@@ -28,6 +28,20 @@ pub struct TransformChoice {
     pub trend: bool,
     /// Factors on the scaled inputs; empty if all are 1.
     pub factors: Vec<f64>,
+    /// Whether each group has means and scales of its own.
+    pub own_of_groups: bool,
+}
+
+/// Whether groups share the mean and scale of each output.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum GroupScaling {
+    /// Own means and scales if they predict held-out cells better; shared ones with the quick budget and for time models.
+    #[default]
+    Auto,
+    /// One mean and scale of each output for all groups.
+    Shared,
+    /// Mean and scale of each group's own values.
+    Own,
 }
 
 impl TransformChoice {

@@ -8,7 +8,9 @@ use catena::learning::Priors;
 use catena_methods::MemoryLimit;
 use catena_methods::fullscale::FullScaleSize;
 
-use super::choices::{Budget, CombineChoice, GivenParameters, KernelPair, MeanChoice, TransformChoice};
+use super::choices::{
+    Budget, CombineChoice, GivenParameters, GroupScaling, KernelPair, MeanChoice, TransformChoice,
+};
 use super::methods::MethodChoice;
 use super::structures::StructureOption;
 use super::time::TimeOptions;
@@ -34,6 +36,8 @@ pub struct FitOptions {
     pub time: Option<TimeOptions>,
     /// The prior mean.
     pub mean: MeanChoice,
+    /// Whether groups share means and scales. Ignored without groups, and with given parameters.
+    pub group_scaling: GroupScaling,
     /// Given parameters; `None` to learn them.
     pub parameters: Option<GivenParameters>,
     /// Priors of the parameters, for outputs of variance 1; `None` for the default.
@@ -83,6 +87,7 @@ impl Default for FitOptions {
             kernel: None,
             time: None,
             mean: MeanChoice::Auto,
+            group_scaling: GroupScaling::Auto,
             parameters: None,
             priors: None,
             noise_floor: 1e-6,

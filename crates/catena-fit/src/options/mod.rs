@@ -10,7 +10,8 @@ mod transforms;
 mod words;
 
 pub use choices::{
-    Budget, CombineChoice, GivenParameters, KernelPair, MeanChoice, TransformChoice, UnknownKernel,
+    Budget, CombineChoice, GivenParameters, GroupScaling, KernelPair, MeanChoice, TransformChoice,
+    UnknownKernel,
 };
 pub use fit_options::FitOptions;
 pub use methods::MethodChoice;

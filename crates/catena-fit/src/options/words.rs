@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use super::choices::{Budget, CombineChoice, MeanChoice};
+use super::choices::{Budget, CombineChoice, GroupScaling, MeanChoice};
 
 /// An unknown word, with the valid ones.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -36,6 +36,20 @@ impl FromStr for CombineChoice {
             "auto" => Ok(Self::Auto),
             "none" => Ok(Self::None),
             _ => Err(UnknownWord::one_of(["auto", "none"])),
+        }
+    }
+}
+
+impl FromStr for GroupScaling {
+    type Err = UnknownWord;
+
+    /// `auto`, `shared` or `own`.
+    fn from_str(text: &str) -> Result<Self, UnknownWord> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "shared" => Ok(Self::Shared),
+            "own" => Ok(Self::Own),
+            _ => Err(UnknownWord::one_of(["auto", "shared", "own"])),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Counts, ranges and moments of the partitions of a table, which merge to those of the whole.
 
+use std::collections::BTreeMap;
+
 use catena::data::{DataError, Dataset};
 use catena::index::{OutputIndex, RowIndex};
 use serde::{Deserialize, Serialize};
@@ -211,7 +213,7 @@ impl Census {
             }
             outputs.push(transform);
         }
-        Ok(Preparation { inputs, outputs })
+        Ok(Preparation { inputs, outputs, groups: BTreeMap::new() })
     }
 
     /// Whether this census has the moments that these transforms need.
@@ -244,7 +246,7 @@ impl Census {
     /// Units with outputs as they are.
     pub(super) fn identity(&self, gap: Option<f64>, units: InputUnits) -> Preparation {
         let outputs = vec![OutputTransform::identity(); self.outputs.len()];
-        Preparation { inputs: self.input_scales(gap, units), outputs }
+        Preparation { inputs: self.input_scales(gap, units), outputs, groups: BTreeMap::new() }
     }
 }
 

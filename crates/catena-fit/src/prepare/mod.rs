@@ -1,6 +1,7 @@
 //! Table preparation: from a table in the user's units to scaled observations on a structure, and predictions back.
 
 mod copies;
+mod group_units;
 mod input_units;
 mod least_squares;
 mod point;

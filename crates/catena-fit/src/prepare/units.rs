@@ -1,11 +1,14 @@
 //! Conversion of tables to the model's units, and of predictions back.
 
-use catena::data::{Cell, ColumnMoments, DataError, Dataset, InputPoints};
-use catena::index::{OutputIndex, RowIndex};
+use std::collections::BTreeMap;
+
+use catena::data::{Cell, ColumnMoments, DataError, Dataset, InputPoints, Observations};
+use catena::index::{GroupIndex, OutputIndex, RowIndex};
 use catena::model::Lmc;
 use catena::prediction::Prediction;
 use serde::{Deserialize, Serialize};
 
+use super::group_units::add_own_of_groups;
 use super::input_units::{InputUnits, input_scales, scaled_inputs};
 use super::least_squares::least_squares;
 use super::predictive::Predictive;
@@ -50,7 +53,7 @@ impl OutputTransform {
     }
 
     /// The mean at a scaled input, without the intercept.
-    fn along(&self, point: &[f64]) -> f64 {
+    pub(super) fn along(&self, point: &[f64]) -> f64 {
         dot(&self.slopes, point)
     }
 }
@@ -74,6 +77,9 @@ pub struct Preparation {
     pub inputs: Vec<(f64, f64)>,
     /// The transform of each output.
     pub outputs: Vec<OutputTransform>,
+    /// The transforms of groups with means and scales of their own, by the number of the group; others have those of all.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub groups: BTreeMap<usize, Vec<OutputTransform>>,
 }
 
 impl Preparation {
@@ -118,6 +124,7 @@ impl Preparation {
             cells[cell.output.get()].push((row, cell.value));
         }
         let mut outputs = Vec::with_capacity(cells.len());
+        let mut own: BTreeMap<usize, BTreeMap<usize, OutputTransform>> = BTreeMap::new();
         for (output, mut cells) in cells.into_iter().enumerate() {
             let index = OutputIndex::new(output);
             if cells.is_empty() {
@@ -131,9 +138,27 @@ impl Preparation {
                     return Err(DataError::ScalingOverflow { row, column: output });
                 }
             }
-            outputs.push(fitted_output(&scaled, &cells, power, transforms.trend));
+            let fitted = fitted_output(&scaled, &cells, power, transforms.trend);
+            if transforms.own_of_groups {
+                add_own_of_groups(&mut own, &scaled, output, &fitted, &cells);
+            }
+            outputs.push(fitted);
         }
-        Ok(Self { inputs, outputs })
+        let whole = |own: BTreeMap<usize, OutputTransform>| -> Vec<OutputTransform> {
+            outputs.iter().enumerate().map(|(at, shared)| own.get(&at).unwrap_or(shared).clone()).collect()
+        };
+        let groups = own.into_iter().map(|(group, own)| (group, whole(own))).collect();
+        Ok(Self { inputs, outputs, groups })
+    }
+
+    /// The transforms of the outputs in a group.
+    pub(crate) fn outputs_in(&self, group: Option<GroupIndex>) -> &[OutputTransform] {
+        group.and_then(|group| self.groups.get(&group.get())).unwrap_or(&self.outputs)
+    }
+
+    /// The same units fitted to other cells in the same rows.
+    pub(crate) fn refitted_to(&self, table: &Dataset, cells: &Observations) -> Result<Self, DataError> {
+        self.refitted(&Dataset::new(table.inputs().clone(), cells.clone())?)
     }
 
     /// The same scales of the inputs and kinds of transforms, fitted to the outputs of another table.
@@ -143,7 +168,9 @@ impl Preparation {
     pub fn refitted(&self, dataset: &Dataset) -> Result<Self, DataError> {
         let trend = self.outputs.iter().any(|found| !found.slopes.is_empty());
         let powers = self.outputs.iter().map(|found| found.power).collect();
-        let transforms = TransformChoice { trend, ..TransformChoice::default() }.with_powers(powers);
+        let own_of_groups = !self.groups.is_empty();
+        let transforms = TransformChoice { trend, own_of_groups, ..TransformChoice::default() };
+        let transforms = transforms.with_powers(powers);
         let refused = |output| Err(DataError::OutputNeverObserved { output });
         Self::with_inputs(self.inputs.clone(), dataset, &transforms, &refused)
     }
@@ -151,7 +178,7 @@ impl Preparation {
     /// Units with outputs as they are.
     pub fn identity(inputs: &InputPoints, n_outputs: usize, units: InputUnits) -> Self {
         let outputs = vec![OutputTransform::identity(); n_outputs];
-        Self { inputs: input_scales(inputs, units), outputs }
+        Self { inputs: input_scales(inputs, units), outputs, groups: BTreeMap::new() }
     }
 
     /// Inputs in the model's units.
@@ -204,7 +231,7 @@ impl Preparation {
         }
         let inputs = self.inputs(dataset.inputs())?;
         let prepared = observations.map_cells(|row, cell| {
-            let transform = &self.outputs[cell.output.get()];
+            let transform = &self.outputs_in(inputs.group(row))[cell.output.get()];
             let value = transform.apply(cell.value, inputs.point(row));
             if !value.is_finite() {
                 return Err(DataError::ScalingOverflow { row, column: cell.output.get() });
@@ -221,6 +248,7 @@ impl Preparation {
         let identity = OutputTransform::identity();
         self.inputs.iter().all(|units| *units == (0.0, 1.0))
             && self.outputs.iter().all(|transform| *transform == identity)
+            && self.groups.is_empty()
     }
 
     /// Converts values to those of the transformed outputs, in place. They are row-major tables over the scaled inputs, one after
@@ -228,8 +256,8 @@ impl Preparation {
     pub(crate) fn unscale(&self, values: &mut [f64], scaled_inputs: &InputPoints) {
         let n_outputs = self.outputs.len();
         for (at, value) in values.iter_mut().enumerate() {
-            let transform = &self.outputs[at % n_outputs];
             let row = RowIndex::new(at / n_outputs % scaled_inputs.n_rows());
+            let transform = &self.outputs_in(scaled_inputs.group(row))[at % n_outputs];
             *value = transform.unscaled(*value, scaled_inputs.point(row));
         }
     }
@@ -277,7 +305,8 @@ impl Preparation {
             let rows = centers.chunks_exact_mut(n_outputs).zip(deviations.chunks_exact_mut(n_outputs));
             for ((centers, deviations), row) in rows.zip(scaled_inputs.rows()) {
                 let point = scaled_inputs.point(row);
-                let cells = centers.iter_mut().zip(deviations).zip(&self.outputs);
+                let transforms = self.outputs_in(scaled_inputs.group(row));
+                let cells = centers.iter_mut().zip(deviations).zip(transforms);
                 for ((center, deviation), transform) in cells {
                     *center = transform.unscaled(*center, point);
                     *deviation *= transform.scale;
@@ -334,6 +363,6 @@ fn fitted_output(
 /// The log Jacobian of the change of units, summed over all cells: added to the log evidence it gives the log density of the
 /// cells in the user's units.
 pub(crate) fn log_volume(table: &Dataset, preparation: &Preparation) -> f64 {
-    let cells = table.observations().cells();
-    cells.map(|(_, cell)| preparation.outputs[cell.output.get()].log_volume(cell.value)).sum()
+    let transform = |row, cell: &Cell| &preparation.outputs_in(table.inputs().group(row))[cell.output.get()];
+    table.observations().cells().map(|(row, cell)| transform(row, &cell).log_volume(cell.value)).sum()
 }

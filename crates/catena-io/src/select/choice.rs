@@ -5,6 +5,7 @@ use std::fmt;
 use super::coordinates::coordinates;
 use super::date_parts::DateParts;
 use super::input::{InputSource, ROW};
+use super::times::{are_years, check_month_names};
 use super::{SelectError, Selection, nearest_name};
 use crate::place::{Excerpt, FileName};
 use crate::table::{Column, ColumnData, Table, UnsupportedColumn};
@@ -20,6 +21,10 @@ pub enum Reason {
     OnlyTime,
     /// There is no column of times, and it is the first.
     First,
+    /// There is no column of times, the first column holds text, and it is the first of numbers.
+    FirstNumbers,
+    /// There is no column of times, and it holds years.
+    Years,
     /// It was joined from columns of year, month and so on.
     Joined,
     /// It is a latitude or longitude.
@@ -58,6 +63,8 @@ impl fmt::Display for Reason {
             Self::Named => "named",
             Self::OnlyTime => "the only column of times",
             Self::First => "the first column; there is no column of times",
+            Self::FirstNumbers => "the first column of numbers; there is no column of times",
+            Self::Years => "years; there is no column of times",
             Self::Joined => "joined from the columns of a date",
             Self::Coordinate => "latitude and longitude",
             Self::RowNumbers => "row numbers; no column is left for an input",
@@ -384,6 +391,7 @@ fn default_input(
             return Err(SelectError::SeveralTimes { file: table.file().clone(), names });
         }
     }
+    free().try_for_each(|position| check_month_names(table, position))?;
     // An unreadable column of times must not make another column the input.
     let is_nearly_time = |position: &usize| {
         let invalid = table.columns()[*position].invalid_cell();
@@ -401,6 +409,26 @@ fn default_input(
     }
     let rows = || Ok((vec![InputSource::Rows], Reason::RowNumbers));
     let others: Vec<usize> = free().filter(|position| Some(*position) != index).collect();
+    let kind = |position: usize| table.columns()[position].data();
+    let is_text = |position: &usize| matches!(kind(*position), ColumnData::Text(_));
+    let is_years = |position: &usize| match kind(*position) {
+        ColumnData::Number(numbers) => are_years(numbers, table.columns()[*position].name()),
+        _ => false,
+    };
+    if others.first().is_some_and(|first| !ascends(table, *first))
+        && let Some(years) = others.iter().copied().find(is_years)
+    {
+        return Ok((vec![InputSource::Column(years)], Reason::Years));
+    }
+    // Text names rows; it cannot be an input.
+    if index.is_none() && others.first().is_some_and(is_text) {
+        let is_number = |position: &usize| matches!(kind(*position), ColumnData::Number(_));
+        let mut numbers = others.iter().copied().filter(is_number);
+        // The only column of numbers is an output.
+        if let (Some(first), Some(_)) = (numbers.next(), numbers.next()) {
+            return Ok((vec![InputSource::Column(first)], Reason::FirstNumbers));
+        }
+    }
     let is_alone = taken.is_empty() && others.len() == 1 && !selection.inputs_only;
     match (index.filter(|index| is_free(*index)), others.first()) {
         (Some(index), Some(first)) if is_alone || !ascends(table, *first) => {

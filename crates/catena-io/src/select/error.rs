@@ -28,6 +28,10 @@ pub enum SelectError {
          --inputs row to use row numbers"
     )]
     InputKind { file: FileName, column: String, kind: &'static str },
+    #[error(
+        "{file}: {place}, column {column}: {text} is a date with the name of a month, which is not read; write dates as 2013-03-15"
+    )]
+    MonthName { file: FileName, place: Place, column: String, text: Excerpt },
     #[error("{file}: column {column} holds {kind} and cannot be an output; choose a column of numbers")]
     OutputKind { file: FileName, column: String, kind: &'static str },
     #[error("{file}: no column of numbers is left for an output; pass --inputs and --outputs")]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::choice::find;
-use super::{Frame, Input, Layout, SelectError};
+use super::{Frame, Input, Layout, Reason, SelectError};
 use crate::table::{Column, ColumnData, Table, TextColumn};
 use crate::write::cell_text;
 
@@ -103,15 +103,22 @@ pub fn repeated_places(table: &Table, frame: &Frame) -> Option<String> {
     if let Some(groups) = &frame.groups {
         return match n_repeated(&|row| groups.of_row[row]) {
             0 => None,
+            1 => Some(format!(
+                "1 row has the {} of another row of its group; it counts as a repeated measurement",
+                input.name
+            )),
             count => Some(format!(
                 "{count} rows have the {} of another row of their group; they count as repeated measurements",
                 input.name
             )),
         };
     }
+    if let Some(advice) = input_that_looks_like_a_group(frame, input) {
+        return Some(advice);
+    }
     let count = n_repeated(&|_| 0);
     if count == 0 {
-        return None;
+        return column_within_which_the_input_restarts(table, frame, input);
     }
     let is_free = |name: &str| !frame.outputs.iter().any(|output| output == name) && name != input.name;
     let is_name = |column: &&Column| {
@@ -126,6 +133,55 @@ pub fn repeated_places(table: &Table, frame: &Frame) -> Option<String> {
          --wide {column} to make its names outputs that explain each other",
         input.name,
         (frame.n_rows() as f64 / n_places as f64).round()
+    ))
+}
+
+/// Advice if the first column, which is the input for want of another, numbers groups along the second.
+fn input_that_looks_like_a_group(frame: &Frame, input: &Input) -> Option<String> {
+    let n_outputs = frame.n_outputs();
+    let is_first = frame.decision.inputs.first().is_some_and(|choice| choice.reason == Reason::First);
+    let are_whole = input.values.iter().all(|value| value.fract() == 0.0);
+    let along = |row: usize| frame.values.get(row * n_outputs).copied().unwrap_or(f64::NAN);
+    let is_block = |row: &usize| {
+        let (this, before) = (input.values[*row], input.values[row - 1]);
+        this > before || (this == before && along(*row) > along(row - 1))
+    };
+    let n_blocks = 1 + (1..frame.n_rows()).filter(|row| input.values[*row] != input.values[row - 1]).count();
+    let is_panel = is_first && are_whole && n_outputs > 1 && input.time.is_none();
+    if !is_panel
+        || n_blocks < 2
+        || 2 * n_blocks > frame.n_rows()
+        || !(1..frame.n_rows()).all(|row| is_block(&row))
+    {
+        return None;
+    }
+    let (group, along) = (&input.name, &frame.outputs[0]);
+    Some(format!(
+        "column {group} has {n_blocks} numbers, within each of which {along} ascends; pass --group {group} for independent \
+         tables with one model along {along}"
+    ))
+}
+
+/// Advice if the input restarts with each name in a column, so that rows of several names are mixed along it.
+fn column_within_which_the_input_restarts(table: &Table, frame: &Frame, input: &Input) -> Option<String> {
+    let ascends = |row: &usize| input.values[*row] > input.values[row - 1];
+    if (1..frame.n_rows()).all(|row| ascends(&row)) {
+        return None;
+    }
+    let is_name = |column: &&Column| {
+        let ColumnData::Text(names) = column.data() else { return false };
+        let is_same = |row: &usize| names.code(*row) == names.code(row - 1);
+        let n_names = names.distinct().len();
+        column.name() != input.name
+            && (2..=frame.n_rows() / 2).contains(&n_names)
+            && (0..frame.n_rows()).all(|row| names.code(row).is_some())
+            && (1..frame.n_rows()).filter(|row| !is_same(row)).count() + 1 == n_names
+            && (1..frame.n_rows()).filter(is_same).all(|row| ascends(&row))
+    };
+    let column = table.columns().iter().find(is_name)?.name();
+    Some(format!(
+        "{} starts again with each name in column {column}; pass --group {column} for independent tables with one model",
+        input.name
     ))
 }
 

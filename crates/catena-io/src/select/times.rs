@@ -2,7 +2,7 @@
 
 use super::{Decision, Input, SelectError, Selection};
 use crate::place::Excerpt;
-use crate::table::{NumberColumn, NumberStyle, Table, TimeColumn};
+use crate::table::{ColumnData, NumberColumn, NumberStyle, Table, TimeColumn};
 use crate::time::{Calendar, CalendarChoice, DateForm, Grid, MonthDay, Step, TimeAxis, numeric_date};
 
 /// Names of a column of years.
@@ -19,12 +19,46 @@ pub(crate) fn dates_as(
     if let Some(axis) = known {
         return Some(axis.style.form).filter(|form| matches!(form, DateForm::Compact | DateForm::Year));
     }
-    let has_name = YEAR_NAMES.iter().any(|year| name.eq_ignore_ascii_case(year));
-    let are_years = || numbers.values.iter().all(|value| numeric_date(*value, DateForm::Year).is_some());
     // The years of a model without a time axis are numbers.
-    let is_year =
-        has_name && !selection.needs_columns && numbers.style == NumberStyle::Integer && are_years();
-    is_year.then_some(DateForm::Year)
+    (!selection.needs_columns && are_years(numbers, name)).then_some(DateForm::Year)
+}
+
+/// Whether a column of numbers holds years: integers from 1000 to 2999, by its name.
+pub(crate) fn are_years(numbers: &NumberColumn, name: &str) -> bool {
+    let has_name = YEAR_NAMES.iter().any(|year| name.eq_ignore_ascii_case(year));
+    let is_year = |value: &f64| numeric_date(*value, DateForm::Year).is_some();
+    has_name && numbers.style == NumberStyle::Integer && numbers.values.iter().all(is_year)
+}
+
+/// The error for a column of dates such as `Jan 1 2000`, by its first cell.
+pub(crate) fn check_month_names(table: &Table, position: usize) -> Result<(), SelectError> {
+    let column = &table.columns()[position];
+    let ColumnData::Text(texts) = column.data() else { return Ok(()) };
+    let first = (0..table.n_rows()).find_map(|row| Some((row, texts.get(row)?)));
+    match first.filter(|(_, text)| has_month_name(text)) {
+        None => Ok(()),
+        Some((row, text)) => Err(SelectError::MonthName {
+            file: table.file().clone(),
+            place: table.place_of(row),
+            column: column.name().to_owned(),
+            text: Excerpt::new(text.as_bytes()),
+        }),
+    }
+}
+
+/// Whether a text is a date with an English name of a month, a day or none, and a year.
+fn has_month_name(text: &str) -> bool {
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let (letters, numbers): (Vec<&str>, Vec<&str>) =
+        words.partition(|word| word.bytes().all(|letter| letter.is_ascii_alphabetic()));
+    let is_month = |word: &str| {
+        word.get(..3).is_some_and(|start| MONTHS.iter().any(|month| start.eq_ignore_ascii_case(month)))
+    };
+    let are_numbers = numbers.iter().all(|word| word.bytes().all(|digit| digit.is_ascii_digit()));
+    let has_year = numbers.iter().any(|word| word.len() == 4 || numbers.len() == 2 && word.len() == 2);
+    matches!(letters[..], [month] if is_month(month)) && are_numbers && numbers.len() <= 2 && has_year
 }
 
 /// An input of times, on the axis of the model if there is one.

@@ -292,6 +292,13 @@ fn tables_that_do_not_fit_their_use() {
         ),
         ("hole.csv", "t,a\n1,2\n\nNA,3\n", none(), S("MissingInput"), &["line 4", "column t"]),
         ("words.csv", "t,a\nx,1\ny,2\n", none(), S("InputKind"), &["column t", "text", "--inputs row"]),
+        (
+            "months.csv",
+            "symbol,date,price\nA,Jan 1 2000,3\nB,Jan 1 2000,4\n",
+            none(),
+            S("MonthName"),
+            &["line 2", "column date", "2013-03-15"],
+        ),
         ("one.csv", "t\nx\ny\n", none(), S("NoOutputs"), &["output"]),
         ("notext.csv", "t,a\n1,x\n2,y\n", none(), S("TextOnly"), &["output", "column a", "\"x\"", "line 2"]),
         ("prices.csv", "t,cost\n1,\n2,$3.00\n", none(), S("TextOnly"), &["column cost", "$3.00", "line 3"]),

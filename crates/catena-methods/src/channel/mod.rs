@@ -72,6 +72,7 @@ impl Channels {
         places: impl Iterator<Item = &'r [RowIndex]>,
         (jitter, reduction): (Jitter, CellReduction),
     ) -> Result<Self, DenseMethodError> {
+        problem.check_ungrouped()?;
         let (model, dataset) = (problem.model(), problem.dataset());
         let correlations = Correlations::new(model, problem.distance_scale())?;
         let mut channels = Self::empty(dataset.inputs().dim(), model.n_latents());

@@ -107,6 +107,7 @@ impl Svgp {
         options: SvgpOptions,
         jitters: &[Jitter],
     ) -> Result<Self, DenseMethodError> {
+        problem.check_ungrouped()?;
         let model = problem.model().clone();
         let correlations = Correlations::new(&model, problem.distance_scale())?;
         let total = model.n_latents() * inducing.n_rows();

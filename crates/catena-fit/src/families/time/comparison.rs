@@ -1,9 +1,10 @@
 //! Compares sums of components and learns the joint model.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use catena::data::{Dataset, Observations};
-use catena::index::OutputIndex;
+use catena::data::{Dataset, InputPoints, Observations};
+use catena::index::{GroupIndex, OutputIndex};
 use catena::inference::{Form, Workspace};
 use catena::kernel::Kernel;
 use catena::learning::{
@@ -122,8 +123,9 @@ impl<'a> SumComparison<'a> {
             watch.cut(format!("learned from the latest {n_rows} of {} rows", table.n_rows()));
         }
         let table = latest_rows(table, n_rows, options, reasons)?.unwrap_or_else(|| table.clone());
+        let largest = largest_group(table.inputs());
         let series: Result<Vec<Option<Series>>, FitError> =
-            (0..n_outputs).map(|output| Series::of(&table, OutputIndex::new(output))).collect();
+            (0..n_outputs).map(|output| Series::of(&table, OutputIndex::new(output), largest)).collect();
         let series = series?;
         if series.iter().all(Option::is_none) {
             return Err(FitError::Learning("all outputs are constant; there is nothing to learn".to_owned()));
@@ -309,4 +311,11 @@ impl<'a> SumComparison<'a> {
         let sums = sums::numbers(&learned.model);
         Ok(TimeModel { model: learned.model.clone(), learned: Some(learned), reasons, warnings, sums })
     }
+}
+
+/// The group with the most rows, the first of several; `None` without groups.
+fn largest_group(inputs: &InputPoints) -> Option<GroupIndex> {
+    let mut counts: BTreeMap<GroupIndex, usize> = BTreeMap::new();
+    inputs.groups()?.iter().for_each(|group| *counts.entry(*group).or_default() += 1);
+    counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(group, _)| group)
 }

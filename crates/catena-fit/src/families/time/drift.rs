@@ -19,38 +19,37 @@ const FEWEST: usize = 24;
 /// The factor by which the latest errors must exceed the expected and the earlier ones.
 const OUT_OF_PROPORTION: f64 = 1.5;
 
-/// A warning for each output with large one-step errors at the end of a table.
+/// A warning for each output with large one-step errors at the end of a table, or of its groups.
 pub(super) fn latest_warnings(
     table: &Dataset,
     tree: &Arc<Tree>,
     model: &Lmc,
     options: &FitOptions,
 ) -> Result<Vec<String>, FitError> {
-    let latest = (LATEST * tree.len() as f64) as usize;
-    warnings(table, tree, model, latest, &|output| options.output_name(output))
+    let latest = |count: usize| (LATEST * count as f64) as usize;
+    warnings(table, tree, model, &latest, &|output| options.output_name(output))
 }
 
-/// A warning for each output with large one-step errors in the last `latest` rows of a chain.
+/// A warning for each output with large one-step errors in the last rows of a chain, or of each of its groups: `latest` of as many rows.
 pub(crate) fn warnings(
     table: &Dataset,
     tree: &Arc<Tree>,
     model: &Lmc,
-    latest: usize,
+    latest: &dyn Fn(usize) -> usize,
     name: &dyn Fn(usize) -> String,
 ) -> Result<Vec<String>, FitError> {
     let graph = FactorGraph::new(model, Arc::clone(tree), table.observations()).map_err(MethodError::from)?;
-    let row = |at: usize| tree.row_at(Position::new(at));
-    let ahead = one_step(&graph, tree)?;
+    let (targets, ahead) = one_step(&graph, tree)?;
     let n_outputs = model.n_outputs();
-    let first_latest = tree.len().saturating_sub(latest);
+    let is_latest = latest_positions(tree, latest);
     let mut sums = vec![[(0.0, 0_usize); 2]; n_outputs];
-    for at in 1..tree.len() {
-        for cell in table.observations().row(row(at)) {
+    for (at, &target) in targets.iter().enumerate() {
+        for cell in table.observations().row(tree.row_at(target)) {
             let output = cell.output.get();
-            let place = (at - 1) * n_outputs + output;
+            let place = at * n_outputs + output;
             let noise = cell.noise_variance.unwrap_or_else(|| model.noise()[output].get());
             let error = cell.value - ahead.means()[place];
-            let (square, count) = &mut sums[output][usize::from(at >= first_latest)];
+            let (square, count) = &mut sums[output][usize::from(is_latest[target.get()])];
             *square += error * error / (ahead.variances()[place] + noise);
             *count += 1;
         }
@@ -68,4 +67,17 @@ pub(crate) fn warnings(
         })
     };
     Ok(sums.into_iter().enumerate().filter_map(warning).collect())
+}
+
+/// By position, whether it is one of the latest of its group.
+fn latest_positions(tree: &Tree, latest: &dyn Fn(usize) -> usize) -> Vec<bool> {
+    let is_root = |position: &Position| tree.parent(*position).is_none();
+    let mut ends: Vec<usize> = tree.positions().filter(is_root).map(Position::get).collect();
+    ends.push(tree.len());
+    let of_group = |pair: &[usize]| {
+        let count = pair[1] - pair[0];
+        let first = count.saturating_sub(latest(count));
+        (0..count).map(move |at| at >= first)
+    };
+    ends.windows(2).flat_map(of_group).collect()
 }

@@ -1,4 +1,4 @@
-//! The latest rows of a table, from which a time model learns.
+//! The latest rows of a table, or some of its groups, from which a time model learns.
 
 use catena::data::Dataset;
 use catena::index::{OutputIndex, RowIndex};
@@ -20,6 +20,9 @@ pub(super) fn latest_rows(
 ) -> Result<Option<Dataset>, FitError> {
     if table.n_rows() <= count {
         return Ok(None);
+    }
+    if table.inputs().n_groups() > 1 {
+        return some_groups(table, count, reasons).map(Some);
     }
     let observations = table.observations();
     let mut rows: Vec<RowIndex> = table.inputs().rows().collect();
@@ -46,4 +49,33 @@ pub(super) fn latest_rows(
         names.join(", ")
     ));
     Ok(Some(table.select_rows(&kept)?))
+}
+
+/// Whole groups, evenly among all, with at most `count` rows; a group with more has its latest rows.
+fn some_groups(table: &Dataset, count: usize, reasons: &mut Vec<String>) -> Result<Dataset, FitError> {
+    let inputs = table.inputs();
+    let mut rows: Vec<RowIndex> = inputs.rows().collect();
+    rows.sort_by(|&a, &b| {
+        inputs.group(a).cmp(&inputs.group(b)).then(inputs.point(a)[0].total_cmp(&inputs.point(b)[0]))
+    });
+    let groups: Vec<&[RowIndex]> = rows.chunk_by(|&a, &b| inputs.group(a) == inputs.group(b)).collect();
+    let latest = |group: &[RowIndex], most: usize| group[group.len().saturating_sub(most)..].to_vec();
+    let (mut kept, mut n_kept) = (vec![], 0);
+    for at in evenly(groups.len()) {
+        let group = latest(groups[at], count);
+        if kept.len() + group.len() <= count {
+            kept.extend(group);
+            n_kept += 1;
+        }
+    }
+    reasons.push(format!("learned from {} rows of {n_kept} of {} groups", kept.len(), groups.len()));
+    kept.sort_unstable();
+    Ok(table.select_rows(&kept)?)
+}
+
+/// The numbers below `count` in an order in which the first ones are spread evenly: by their bits in reverse.
+fn evenly(count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|at| at.reverse_bits());
+    order
 }

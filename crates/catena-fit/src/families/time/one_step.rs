@@ -8,12 +8,18 @@ use catena::structure::Tree;
 
 use crate::error::{FitError, MethodError};
 
-/// Predictions of all rows but the first, by position along the chain.
-pub(super) fn one_step(graph: &FactorGraph<'_>, tree: &Tree) -> Result<Prediction, FitError> {
-    let outlook = |at: usize| Outlook {
-        origin: tree.row_at(Position::new(at - 1)),
-        distance: tree.step_into(Position::new(at)),
+/// The rows of a chain with a row before them, and their predictions from that row and those before it.
+pub(super) fn one_step(
+    graph: &FactorGraph<'_>,
+    tree: &Tree,
+) -> Result<(Vec<Position>, Prediction), FitError> {
+    let has_row_before = |&position: &Position| tree.parent(position).is_some();
+    let targets: Vec<Position> = tree.positions().filter(has_row_before).collect();
+    let outlook = |&target: &Position| Outlook {
+        origin: tree.row_at(tree.parent(target).unwrap_or(target)),
+        distance: tree.step_into(target),
     };
-    let outlooks: Vec<Outlook> = (1..tree.len()).map(outlook).collect();
-    Ok(Workspace::new().predict_ahead(graph, &outlooks).map_err(MethodError::from)?)
+    let outlooks: Vec<Outlook> = targets.iter().map(outlook).collect();
+    let ahead = Workspace::new().predict_ahead(graph, &outlooks).map_err(MethodError::from)?;
+    Ok((targets, ahead))
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use catena::data::Dataset;
+use catena::data::{Dataset, InputPoints};
 use catena::index::{OutputIndex, RowIndex};
 
 /// The most periods.
@@ -16,6 +16,9 @@ const LEAST_CONTRAST: f64 = 14.0;
 /// The smallest fraction of the variance in a peak.
 const LEAST_SHARE: f64 = 0.01;
 
+/// The fewest cells of a series.
+const FEWEST_CELLS: usize = 32;
+
 /// A peak of the periodogram.
 #[derive(Clone, Copy, Debug)]
 struct Peak {
@@ -23,15 +26,16 @@ struct Peak {
     share: f64,
 }
 
-/// Clear periods of a scaled table, strongest first; of the outputs until `go_on` breaks.
+/// Clear periods of a scaled table, strongest first; of the outputs until `go_on` breaks. The power of several groups is averaged.
 pub(crate) fn strong_periods(table: &Dataset, go_on: &dyn Fn() -> ControlFlow<()>) -> Vec<f64> {
-    let mut times: Vec<(f64, RowIndex)> =
-        table.inputs().rows().map(|row| (table.inputs().point(row)[0], row)).collect();
-    times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let kept = &times[times.len().saturating_sub(MOST_ROWS)..];
-    let (Some(first), Some(last)) = (kept.first(), kept.last()) else { return vec![] };
-    let span = last.0 - first.0;
-    if kept.len() < 32 || !(span > 0.0 && span.is_finite()) {
+    let groups = times_by_group(table.inputs());
+    let span_of = |times: &Vec<(f64, RowIndex)>| match (times.first(), times.last()) {
+        (Some(first), Some(last)) => last.0 - first.0,
+        _ => 0.0,
+    };
+    let span = groups.iter().map(span_of).fold(0.0, f64::max);
+    let is_long = groups.iter().any(|times| times.len() >= FEWEST_CELLS);
+    if !is_long || !(span > 0.0 && span.is_finite()) {
         return vec![];
     }
     // Frequencies up to half a cycle per median gap, the unit; twice as fine as the span resolves.
@@ -43,16 +47,19 @@ pub(crate) fn strong_periods(table: &Dataset, go_on: &dyn Fn() -> ControlFlow<()
         if go_on().is_break() {
             break;
         }
-        let cell = |&(time, row): &(f64, RowIndex)| {
-            let value = table.observations().row(row).find(|cell| cell.output == output)?.value;
-            Some((time - first.0, value))
-        };
-        let cells: Vec<(f64, f64)> = kept.iter().filter_map(cell).collect();
-        // Removing drifts first: with regular gaps their power would appear at the period of the gaps.
-        let cells = without_drift(&cells, span / (2.0 * LEAST_CYCLES));
-        if let Some(power) = powers(&cells, step, count) {
-            mean_power.iter_mut().zip(power).for_each(|(sum, power)| *sum += power);
-            n_series += 1.0;
+        for times in &groups {
+            let first = times.first().map_or(0.0, |first| first.0);
+            let cell = |&(time, row): &(f64, RowIndex)| {
+                let value = table.observations().row(row).find(|cell| cell.output == output)?.value;
+                Some((time - first, value))
+            };
+            let cells: Vec<(f64, f64)> = times.iter().filter_map(cell).collect();
+            // Removing drifts first: with regular gaps their power would appear at the period of the gaps.
+            let cells = without_drift(&cells, span_of(times) / (2.0 * LEAST_CYCLES));
+            if let Some(power) = powers(&cells, step, count) {
+                mean_power.iter_mut().zip(power).for_each(|(sum, power)| *sum += power);
+                n_series += 1.0;
+            }
         }
     }
     mean_power.iter_mut().for_each(|power| *power /= n_series.max(1.0));
@@ -67,6 +74,22 @@ pub(crate) fn strong_periods(table: &Dataset, go_on: &dyn Fn() -> ControlFlow<()
     peaks.retain(|peak| !all.iter().any(|other| is_multiple(peak, other)));
     peaks.sort_by(|a, b| b.share.total_cmp(&a.share));
     peaks.iter().take(MOST_PERIODS).map(|peak| rounded_period(peak.frequency, span)).collect()
+}
+
+/// Times and rows of each group, ascending: the latest rows of one table, or the groups with the most rows until these are many.
+fn times_by_group(inputs: &InputPoints) -> Vec<Vec<(f64, RowIndex)>> {
+    let mut times: Vec<(f64, RowIndex)> = inputs.rows().map(|row| (inputs.point(row)[0], row)).collect();
+    times.sort_by(|a, b| inputs.group(a.1).cmp(&inputs.group(b.1)).then(a.0.total_cmp(&b.0)));
+    let of_group = times.chunk_by(|a, b| inputs.group(a.1) == inputs.group(b.1));
+    let latest = |times: &[(f64, RowIndex)]| times[times.len().saturating_sub(MOST_ROWS)..].to_vec();
+    let mut groups: Vec<Vec<(f64, RowIndex)>> = of_group.map(latest).collect();
+    groups.sort_by_key(|times| std::cmp::Reverse(times.len()));
+    let mut n_rows = 0;
+    groups.retain(|times| {
+        n_rows += times.len();
+        n_rows <= MOST_ROWS
+    });
+    groups
 }
 
 /// The cells minus the mean of the cells within `reach`.
@@ -91,7 +114,7 @@ fn powers(cells: &[(f64, f64)], step: f64, count: usize) -> Option<Vec<f64>> {
     let number = cells.len() as f64;
     let mean = cells.iter().map(|(_, value)| value).sum::<f64>() / number;
     let variance = cells.iter().map(|(_, value)| (value - mean).powi(2)).sum::<f64>() / number;
-    if cells.len() < 32 || variance.is_nan() || variance <= 0.0 {
+    if cells.len() < FEWEST_CELLS || variance.is_nan() || variance <= 0.0 {
         return None;
     }
     let (mut real, mut imaginary) = (vec![0.0; count], vec![0.0; count]);
@@ -147,11 +170,11 @@ fn rounded_period(frequency: f64, span: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use catena::data::Observations;
 
     fn strong_periods(table: &Dataset) -> Vec<f64> {
         super::strong_periods(table, &|| ControlFlow::Continue(()))
     }
-    use catena::data::{InputPoints, Observations};
 
     /// Pseudo-random numbers between −1 and 1 without pattern.
     fn noise(at: usize) -> f64 {

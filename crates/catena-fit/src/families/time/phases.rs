@@ -82,9 +82,11 @@ fn shared_weights(
     (column, period): (usize, f64),
     groups: usize,
 ) -> Result<Vec<Vec<(f64, f64)>>, FitError> {
-    let (first, last) =
-        series.iter().flatten().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), series| {
-            let (first, last) = series.ends();
+    let (first, last) = series
+        .iter()
+        .flatten()
+        .flat_map(Series::ends)
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), (first, last)| {
             (low.min(first), high.max(last))
         });
     let places: Vec<f64> =

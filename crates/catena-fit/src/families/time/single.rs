@@ -4,9 +4,9 @@ use std::f64::consts::TAU;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use catena::data::{Dataset, InputPoints, Observations};
+use catena::data::{Dataset, Observations};
 use catena::graph::FactorGraph;
-use catena::index::{LatentIndex, OutputIndex, Position, RowIndex};
+use catena::index::{GroupIndex, LatentIndex, OutputIndex, Position, RowIndex};
 use catena::kernel::Component;
 use catena::learning::{Extent, GraphEvidence, Learned, MultiStartSettings, Priors, multi_start};
 use catena::model::{Latent, Lmc, Process};
@@ -24,8 +24,8 @@ pub(super) struct Series {
     tree: Arc<Tree>,
     observations: Observations,
     extent: Extent,
-    /// The first input.
-    first: f64,
+    /// Inputs of the group with the most rows, ascending, with the rows of the tree; all rows if there are no groups.
+    places: Vec<(f64, RowIndex)>,
     /// The table's row of each cell.
     rows: Vec<RowIndex>,
     values: Vec<f64>,
@@ -34,8 +34,12 @@ pub(super) struct Series {
 }
 
 impl Series {
-    /// The series of an output of a scaled table; `None` if it has no cells or is constant.
-    pub(super) fn of(table: &Dataset, output: OutputIndex) -> Result<Option<Self>, FitError> {
+    /// The series of an output of a scaled table, whose largest group is `largest`; `None` if it has no cells or is constant.
+    pub(super) fn of(
+        table: &Dataset,
+        output: OutputIndex,
+        largest: Option<GroupIndex>,
+    ) -> Result<Option<Self>, FitError> {
         let cells = || table.observations().cells().filter(|(_, cell)| cell.output == output);
         let (rows, values): (Vec<RowIndex>, Vec<f64>) = cells().map(|(row, cell)| (row, cell.value)).unzip();
         let noise: Option<Vec<f64>> = cells().map(|(_, cell)| cell.noise_variance).collect();
@@ -43,16 +47,17 @@ impl Series {
         if !varies {
             return Ok(None);
         }
-        let places: Vec<f64> = rows.iter().map(|&row| table.inputs().point(row)[0]).collect();
-        let first = places.iter().copied().fold(f64::INFINITY, f64::min);
-        let inputs = InputPoints::new(rows.len(), 1, places)?;
+        let inputs = table.inputs().select_rows(&rows)?;
         let tree = sorted_chain(&inputs)?;
         let extent = Extent::of(&inputs, &tree);
+        let in_order = tree.positions().map(|position| tree.row_at(position));
+        let of_largest = in_order.filter(|&row| inputs.group(row) == largest);
+        let places = of_largest.map(|row| (inputs.point(row)[0], row)).collect();
         let mut observations = Observations::from_dense(rows.len(), 1, &values)?;
         if let Some(noise) = &noise {
             observations = observations.with_cell_noise(noise)?;
         }
-        Ok(Some(Self { tree: Arc::new(tree), observations, extent, first, rows, values, noise }))
+        Ok(Some(Self { tree: Arc::new(tree), observations, extent, places, rows, values, noise }))
     }
 
     fn graph(&self, model: Lmc) -> Result<FactorGraph<'static>, FitError> {
@@ -78,17 +83,9 @@ impl Series {
         Ok(multi_start(&evidence, &parameters, &priors, &starts, settings.settings, &go_on)?)
     }
 
-    /// The first and the last input.
-    pub(super) fn ends(&self) -> (f64, f64) {
-        let places = self.places();
-        (places[0].0, places[places.len() - 1].0)
-    }
-
-    /// Inputs and rows in ascending order.
-    fn places(&self) -> Vec<(f64, RowIndex)> {
-        let coordinates = self.tree.coordinates();
-        let place = |at: usize| (self.first + coordinates[at], self.tree.row_at(Position::new(at)));
-        (0..self.tree.len()).map(place).collect()
+    /// The first and the last input of the largest group; `None` without a row.
+    pub(super) fn ends(&self) -> Option<(f64, f64)> {
+        Some((self.places.first()?.0, self.places.last()?.0))
     }
 
     /// The posterior means of both states of a cycle times its weight, at these inputs.
@@ -105,6 +102,9 @@ impl Series {
         let Process::Component(Component::Cycle { period }) = model.latents()[column].process() else {
             return Ok(vec![(0.0, 0.0); places.len()]);
         };
+        if self.places.is_empty() {
+            return Ok(vec![(0.0, 0.0); places.len()]);
+        }
         let state = |(place, (there, row)): (&f64, (f64, RowIndex))| {
             let mean = posterior.state_mean(row);
             let (c, s) = (weight * mean[start], weight * mean[start + 1]);
@@ -112,21 +112,21 @@ impl Series {
             let (sine, cosine) = (TAU * (place - there) / period.get()).sin_cos();
             (cosine * c + sine * s, cosine * s - sine * c)
         };
-        Ok(places.iter().zip(nearest_rows(places, &self.places())).map(state).collect())
+        Ok(places.iter().zip(nearest_rows(places, &self.places)).map(state).collect())
     }
 
     /// One-step innovations in predictive standard deviations, with the table's rows.
     pub(super) fn innovations(&self, model: &Lmc) -> Result<Vec<(RowIndex, f64)>, FitError> {
         let graph = self.graph(model.clone())?;
         let tree = &self.tree;
-        let ahead = one_step(&graph, tree)?;
-        let innovation = |at: usize| {
-            let own = tree.row_at(Position::new(at)).get();
+        let (targets, ahead) = one_step(&graph, tree)?;
+        let innovation = |(at, &target): (usize, &Position)| {
+            let own = tree.row_at(target).get();
             let noise = self.noise.as_ref().map_or(model.noise()[0].get(), |known| known[own]);
-            let error = self.values[own] - ahead.means()[at - 1];
-            (self.rows[own], error / (ahead.variances()[at - 1] + noise).sqrt())
+            let error = self.values[own] - ahead.means()[at];
+            (self.rows[own], error / (ahead.variances()[at] + noise).sqrt())
         };
-        Ok((1..tree.len()).map(innovation).collect())
+        Ok(targets.iter().enumerate().map(innovation).collect())
     }
 }
 

@@ -1,0 +1,277 @@
+"""Questions to a model beside its predictions: quantiles, components, scored forecasts, comparisons of methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import _catena, _check, _frames
+from ._frames import Points
+from ._horizon import length, span_text
+from ._keeping import about
+from ._options import fit_options
+from ._rows import read_rows
+from .errors import InputError, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ._types import Frame, Predictions
+
+
+class Asking:
+    """Quantiles, components, scored forecasts and comparisons of methods."""
+
+    def quantiles(
+        self,
+        X: Any = None,
+        q: float | Sequence[float] = (0.1, 0.5, 0.9),
+        *,
+        include_noise: bool = True,
+        groups: Any = None,
+    ) -> Predictions:
+        """Quantiles of the predictive distributions.
+
+        Parameters
+        ----------
+        X, include_noise, groups :
+            As for :meth:`predict`.
+        q : float or list of float
+            Probabilities between 0 and 1.
+
+        Returns
+        -------
+        array of shape (n, D, len(q)), (n, len(q)) for a vector ``y``; for a frame a frame with columns such as ``temp_q0.1``
+        """
+        shares = [q] if isinstance(q, (int, float, np.number)) else list(q)
+        wrong = [share for share in shares if not 0 < share < 1]
+        if wrong or not shares:
+            raise InputError(f"q={q!r} must be probabilities between 0 and 1.")
+        model, rows = self._whole()
+        points = rows if X is None else self._read_in(X, groups)
+        at, numbers = (None, None) if X is None else (points.values, points.group_numbers)
+        found = _catena.quantiles(model, at, [float(share) for share in shares], include_noise, numbers)
+        cube = found.reshape(len(points), self.n_outputs_, len(shares))
+        columns = {f"_q{share}": cube[:, :, at] for at, share in enumerate(shares)}
+        return _frames.answer_columns(columns, self.output_names_, points, self._notes)
+
+    def components(self, X: Any = None) -> Frame:
+        """The additive parts of every output: level, trend, seasons and oscillators of a time model, else its latents.
+
+        Parts are exact posteriors of the states. Their means and ``mean``, the prior mean, add up to
+        ``predict(include_noise=False)``; their standard deviations do not, because parts are correlated. Outputs with a
+        transform have parts of the transformed output. Of a pool they are those of its single model, ``combine="none"``.
+
+        Parameters
+        ----------
+        X : as for :meth:`predict`; None for the rows of the fit
+
+        Returns
+        -------
+        frame with the inputs, ``output``, ``component``, ``mean`` and ``std``, a row for each point, output and component
+        """
+        model, rows = self._whole()
+        points = rows if X is None else self._read(X)
+        names, means, stds = _catena.components(model, None if X is None else points.values)
+        n_parts = self.n_outputs_ * len(names)
+        every = points.taken(np.repeat(np.arange(len(points)), n_parts))
+        outputs = np.repeat(np.array(self.output_names_, dtype=object), len(names))
+        columns = {
+            "output": np.tile(outputs, len(points)),
+            "component": np.tile(np.array(names, dtype=object), len(points) * self.n_outputs_),
+            "mean": means.ravel(),
+            "std": stds.ravel(),
+        }
+        return _frames.tidy({**_frames.places(every, self._notes), **columns}, self._notes)
+
+    def backtest(
+        self,
+        X: Any = None,
+        Y: Any = None,
+        *,
+        horizons: Sequence[Any] = (1, 6, 24),
+        every: int = 1,
+        season: Any = None,
+        interval: float = 0.9,
+        test_size: float | int = 0.25,
+    ) -> Frame:
+        """Scores forecasts from many origins, as ``catena score --rolling``.
+
+        Every row after the last row of the model is an origin. Parameters stay fixed, and each forecast is conditioned on
+        all rows up to its origin. The last value, the last season and the mean are scored beside the model.
+
+        Parameters
+        ----------
+        X, Y :
+            Later rows, as for :meth:`update`. By default, a model with the same options is fitted to the first rows of the
+            table, and the others are forecast.
+        horizons : list of int, str or timedelta
+            Numbers of steps, or durations such as ``"24h"``, ``"5B"`` or ``"6mo"``.
+        every : int
+            Rows between origins.
+        season : int, str or timedelta, optional
+            Period of the seasonal rule.
+        interval : float
+            Probability of the intervals whose coverage is scored.
+        test_size : float or int
+            The fraction or the number of the last rows that are forecast without ``X``.
+
+        Returns
+        -------
+        frame with ``predictor``, ``horizon``, ``n_cells``, ``rmse`` (in standard deviations of the outputs), ``log_score``
+        (in nats, larger is better), ``coverage``, and the numbers of origins, of targets beyond the table or without a row,
+        and of
+        missing cells
+        """
+        if not 0 < interval < 1:
+            raise InputError(f"interval={interval!r} is not a probability; give a number between 0 and 1.")
+        if not (_check.is_whole(every) and every >= 1):
+            raise InputError(f"every={every!r} is invalid; give a whole number of rows from 1.")
+        horizons = (
+            [horizons] if isinstance(horizons, str) or not hasattr(horizons, "__iter__") else list(horizons)
+        )
+        texts = [span_text(horizon, "horizon") for horizon in horizons]
+        season = None if season is None else span_text(season, "horizon")
+        model, rows = self._whole()
+        if model.groups() is not None:
+            raise InputError("backtest does not know groups yet; fit one group as a table of its own.")
+        if _catena.cell_noise(model) is not None:
+            raise InputError("backtest does not know noise_columns yet; leave them out of the fit.")
+        if X is None:
+            model, later = self._without_last(model, rows, test_size)
+        else:
+            points, values = read_rows(self, X, Y)
+            later = (points.values, values)
+        found = _catena.backtest(model, later, texts, int(every), season, float(interval))
+        columns = {
+            "predictor": [row["predictor"] for row in found],
+            "horizon": [str(horizons[row["number"]]) for row in found],
+        }
+        for name in (
+            "n_cells",
+            "rmse",
+            "log_score",
+            "coverage",
+            "n_origins",
+            "n_beyond",
+            "n_without_row",
+            "n_missing",
+        ):
+            columns[name] = [row[name] for row in found]
+        return _frames.tidy(columns, self._notes)
+
+    def compare(self, X: Any = None, Y: Any = None, *, block: Any = None) -> Frame:
+        """Scores methods, structures and simple rules on held-out cells of a table, as ``catena compare``.
+
+        Parameters
+        ----------
+        X, Y :
+            A table as for :meth:`fit`; by default that of the fit. The estimator need not be fitted, and stays as it is.
+        block : int, str, timedelta or float, optional
+            Hold out one block of every output, of this number of rows or length, instead of copies of the table's gaps.
+
+        Returns
+        -------
+        frame with a row per ``method``, the smallest error first: ``n_cells``, ``rmse`` (in standard deviations of the
+        outputs), ``log_score`` (in nats), its ``difference`` to that of the answer of the fit with ``difference_error``,
+        ``coverage95``,
+        ``learn_seconds``, ``predict_seconds``, and in ``left_out`` the reason why a method did not run
+        """
+        if X is None:
+            model, points = self._whole()
+            if model.groups() is not None:
+                raise InputError(
+                    "compare does not know groups yet; compare on one group as a table of its own."
+                )
+            values, names, notes = model.values(), self.output_names_, self._notes
+            noise = _catena.cell_noise(model)
+        else:
+            points, values, names, notes = _frames.read_pair(X, Y, drop_empty=self.learn)
+            points.put_on_calendar(self.calendar)
+            noise = None
+        clock = points.clocks[0] if len(points.clocks) == 1 else None
+        rows = (np.ascontiguousarray(points.values), values)
+        wanted = {**fit_options(self, names, clock), "cell_noise": noise}
+        found = self._watched(
+            _compare, rows, wanted, about(self, points, names, notes), _block(block, points)
+        )
+        if found is None:
+            raise InputError("the table has fewer than 20 observed values, too few to hold some out.")
+        rows, warnings = found
+        for message in warnings:
+            warn(message)
+        return _frames.tidy(_scores(rows), notes)
+
+    def _without_last(self, model, rows, test_size):
+        """A model of the first rows of the table, and the other rows."""
+        inputs, values = model.inputs(), model.values()
+        n_last = test_size if _check.is_whole(test_size) else round(float(test_size) * len(inputs))
+        if not 1 <= n_last <= len(inputs) - 2:
+            raise InputError(
+                f"test_size={test_size!r} of {len(inputs)} rows leaves {len(inputs) - n_last} to fit and {n_last} to forecast; "
+                "give a fraction, or a number of rows that leaves at least two."
+            )
+        order = np.argsort(inputs[:, 0], kind="stable")
+        first, last = np.sort(order[:-n_last]), np.sort(order[-n_last:])
+        head = Points(inputs[first], rows.names, rows.clocks, None, rows.integer, rows.has_names)
+        options = fit_options(self, self.output_names_, rows.clocks[0] if len(rows.clocks) == 1 else None)
+        notes = about(self, head, self.output_names_, self._notes)
+        _check.observed(values[first], self.output_names_)
+        fitted = self._watched(_catena.fit, head.values, values[first], options, notes)
+        return fitted, (inputs[last], values[last])
+
+
+def _compare(rows, options, notes, block, progress):
+    """The comparison as a pair, as every learning function returns it."""
+    found = _catena.compare(rows, options, notes, block, progress)
+    return (None, False) if found is None else ((found[0], found[1]), found[2])
+
+
+def _block(block, points):
+    """A block as a number and whether it is a length."""
+    if block is None:
+        return None
+    if len(points.names) != 1:
+        raise InputError(f"block needs one input, but the table has {len(points.names)}; leave it out.")
+    if _check.is_whole(block):
+        if block < 1:
+            raise InputError(f"block={block!r} is not positive; give a number of rows or a length.")
+        return float(block), False
+    return length(block, points.clocks[0], "block"), True
+
+
+def _scores(rows):
+    """The columns of a comparison; methods that did not run have a reason instead of numbers."""
+    numbers = (
+        "rmse",
+        "log_score",
+        "difference",
+        "difference_error",
+        "coverage95",
+        "learn_seconds",
+        "predict_seconds",
+    )
+    columns = {"method": [row["method"] for row in rows], "n_cells": [row.get("n_cells", 0) for row in rows]}
+    for name in numbers:
+        found = [row.get(name) for row in rows]
+        columns[name] = np.array([np.nan if value is None else value for value in found])
+    columns["left_out"] = [row.get("left_out", "") for row in rows]
+    return columns
+
+
+def compare(X: Any, Y: Any = None, *, block: Any = None, **options: Any) -> Frame:
+    """Scores methods, structures and simple rules on held-out cells of a table, as ``catena compare``.
+
+    ``X``, ``Y`` and ``block`` are those of :meth:`MultiOutputGP.compare`, and options are those of :class:`MultiOutputGP`.
+
+    >>> import numpy as np, catena
+    >>> hours = np.arange(60.0)
+    >>> scores = catena.compare(hours[:, None], np.sin(hours / 4), block=10, budget="quick")
+    >>> "catena" in list(scores["method"])
+    True
+    """
+    from ._gp import MultiOutputGP
+
+    return MultiOutputGP(**options).compare(X, Y, block=block)
