@@ -133,12 +133,10 @@ def fit(
 ) -> tuple[Model, bool]: ...
 def relearn(
     model: Model,
-    inputs: _Floats,
-    values: _Floats,
+    rows: tuple[_Floats, _Floats, _Groups | None],
     budget: str,
     max_memory: str | None,
     progress: Callable[[str, float], None] | None,
-    groups: _Groups | None = None,
 ) -> tuple[Model, bool]: ...
 def sweep(
     inputs: _Floats,

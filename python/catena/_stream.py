@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,8 +57,8 @@ class Streaming:
             if relearn:
                 model = self._model_or_raise()
                 memory = memory_text(self.max_memory)
-                relearned = partial(_catena.relearn, groups=points.groups)
-                model = self._watched(relearned, model, points.values, values, self.budget, memory)
+                rows = (points.values, values, points.groups)
+                model = self._watched(_catena.relearn, model, rows, self.budget, memory)
                 self._adopt_longer(model, [points])
             elif not self._goes_live(points, values):
                 self._model_or_raise()

@@ -4,7 +4,7 @@
 //! - `file`: [`save`] and [`load`], to a file or to bytes.
 //! - `parameters`: [`Parameters`], the learned parameters as JSON text.
 //! - `report`: a self-contained HTML page from plain numbers; `fit_report`: [`page`], the page of a fit.
-//! - `group_report`: the charts of groups on that page.
+//! - `group_report`: the charts of groups on that page; `predicted`: means and bands of a chart.
 //! - `length`: lengths along an input as text; `validation`: the ranges of all numbers of a file.
 
 mod about;
@@ -15,6 +15,7 @@ mod group_report;
 mod length;
 mod members;
 mod parameters;
+mod predicted;
 pub mod report;
 mod validation;
 
