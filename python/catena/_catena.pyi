@@ -107,7 +107,7 @@ class Outline:
         census: str,
         options: dict[str, Any],
         notes: dict[str, Any],
-        progress: Callable[[str, float], None] | None,
+        progress: Callable[[str, float, float | None], None] | None,
     ) -> tuple[Outline, bool]: ...
     def powers(self) -> str: ...
     def preparation(self, census: str, gap: float | None) -> str: ...
@@ -117,7 +117,7 @@ class Outline:
         values: _Floats,
         gathered: dict[str, Any],
         evidence: Callable[[str], list[float]],
-        progress: Callable[[str, float], None] | None,
+        progress: Callable[[str, float, float | None], None] | None,
     ) -> tuple[Model, bool]: ...
 
 def census(inputs: _Floats, values: _Floats, powers: str) -> str: ...
@@ -130,7 +130,7 @@ def fit(
     values: _Floats,
     options: dict[str, Any],
     notes: dict[str, Any],
-    progress: Callable[[str, float], None] | None,
+    progress: Callable[[str, float, float | None], None] | None,
 ) -> tuple[Model, bool]: ...
 def quantiles(
     model: Model,
@@ -157,17 +157,15 @@ def compare(
     options: dict[str, Any],
     notes: dict[str, Any],
     block: tuple[float, bool] | None,
-    progress: Callable[[str, float], None] | None,
+    progress: Callable[[str, float, float | None], None] | None,
 ) -> tuple[list[dict[str, Any]], list[str], bool] | None: ...
 def relearn(
     model: Model,
-    inputs: _Floats,
-    values: _Floats,
+    rows: tuple[_Floats, _Floats, _Groups | None],
     budget: str,
     time_limit: float | None,
     max_memory: str | None,
     progress: Callable[[str, float, float | None], None] | None,
-    groups: _Groups | None = None,
 ) -> tuple[Model, bool]: ...
 def sweep(
     inputs: _Floats,

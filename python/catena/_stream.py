@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -76,9 +75,9 @@ class Streaming:
             if relearn:
                 model = self._model_or_raise()
                 memory = memory_text(self.max_memory)
-                relearned = partial(_catena.relearn, groups=points.groups)
+                rows = (points.values, values, points.groups)
                 limits = (self.budget, limit_seconds(self.time_limit), memory)
-                model = self._watched(relearned, model, points.values, values, *limits)
+                model = self._watched(_catena.relearn, model, rows, *limits)
                 self._adopt_longer(model, [points])
                 self._tell()
             elif not self._goes_live(points, values):

@@ -41,21 +41,22 @@ pub(crate) fn fit(
     Ok((Model::new(fit, about), interrupted))
 }
 
-/// Adds rows to a model and learns its parameters again within a size such as `3GB`; progress and Ctrl-C as in `fit`. `groups` are
-/// those of the new rows, with the names of all.
+/// Inputs and values of new rows, and their groups.
+type NewRows<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Option<GroupedRows>);
+
+/// Adds rows to a model and learns its parameters again within a size such as `3GB`; progress and Ctrl-C as in `fit`. `rows` are
+/// inputs, values, and the groups of the new rows with the names of all.
 #[pyfunction]
-#[pyo3(signature = (model, inputs, values, budget, max_memory, progress, groups=None))]
 pub(crate) fn relearn(
     py: Python<'_>,
     model: &Model,
-    inputs: PyReadonlyArray2<'_, f64>,
-    values: PyReadonlyArray2<'_, f64>,
+    rows: NewRows<'_>,
     budget: &str,
     time_limit: Option<f64>,
     max_memory: Option<&str>,
     progress: Option<Bound<'_, PyAny>>,
-    groups: Option<GroupedRows>,
 ) -> PyResult<(Model, bool)> {
+    let (inputs, values, groups) = rows;
     let more = arrays::dataset_in(&inputs, &values, groups.as_ref().map(|(_, _, of_row)| of_row.clone()))?;
     let budget: Budget = budget
         .parse()

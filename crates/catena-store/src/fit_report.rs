@@ -9,8 +9,9 @@ use catena_io::select::Input;
 use catena_io::time::ZoneStyle;
 
 use crate::group_report::{GroupCharts, group_charts};
+use crate::predicted::predicted;
 use crate::report::{
-    Axis, Bands, Calibration, Candidate, CoveragePoint, EvidencePath, Fact, InputColumn, Latent, LengthScale,
+    Axis, Calibration, Candidate, CoveragePoint, EvidencePath, Fact, InputColumn, Latent, LengthScale,
     MethodScore, Model, OutputScore, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone,
     Warning,
 };
@@ -135,10 +136,7 @@ fn table_of_groups(
     names: &GroupNames,
     held_out: &[f64],
 ) -> Result<(Table, Option<String>), FitError> {
-    let series = |predictive: &Predictive, place: &dyn Fn(usize) -> usize, output, count| {
-        predicted(fit, predictive, place, output, count)
-    };
-    let GroupCharts { places, outputs, note } = group_charts(fit, about, names, held_out, &series)?;
+    let GroupCharts { places, outputs, note } = group_charts(fit, about, names, held_out)?;
     let inputs = about.inputs.iter().map(|input| input_column(input, places.iter().copied())).collect();
     Ok((Table { inputs, outputs, ..Table::default() }, note))
 }
@@ -146,27 +144,6 @@ fn table_of_groups(
 fn input_column(input: &Input, values: impl Iterator<Item = f64>) -> InputColumn {
     let seconds = |value: f64| input.time.as_ref().map_or(value, |axis| axis.unix_seconds(value));
     InputColumn { axis: axis(input), values: values.map(seconds).collect() }
-}
-
-/// Means and bands of an output at `count` points; `place` is the cell of a point among the predictions.
-fn predicted(
-    fit: &Fit,
-    predictive: &Predictive,
-    place: &dyn Fn(usize) -> usize,
-    output: usize,
-    count: usize,
-) -> OutputSeries {
-    let quantile = |share: f64| (0..count).map(|at| predictive.quantile(place(at), share)).collect();
-    let is_normal = fit.parts().combination.is_none()
-        && fit.parts().preparation.outputs[output].power == PowerTransform::None;
-    let bands = if !is_normal {
-        let (lo50, hi50, lo95, hi95) = (quantile(0.25), quantile(0.75), quantile(0.025), quantile(0.975));
-        Bands::Quantiles { lo50, hi50, lo95, hi95 }
-    } else {
-        Bands::Gaussian { std: (0..count).map(|at| predictive.deviation(place(at))).collect() }
-    };
-    let mean = (0..count).map(|at| predictive.mean(place(at))).collect();
-    OutputSeries { mean, bands, ..OutputSeries::default() }
 }
 
 /// `1 shared latent`, `2 shared latents`.

@@ -7,6 +7,7 @@ use catena::data::InputPoints;
 use catena::index::{GroupIndex, OutputIndex, RowIndex};
 use catena_fit::{Fit, FitError, Quantity};
 
+use crate::predicted::predicted;
 use crate::report::OutputSeries;
 use crate::{About, GroupNames};
 
@@ -36,7 +37,6 @@ pub(crate) fn group_charts(
     about: &About,
     names: &GroupNames,
     held_out: &[f64],
-    series: &dyn Fn(&catena_fit::Predictive, &dyn Fn(usize) -> usize, usize, usize) -> OutputSeries,
 ) -> Result<GroupCharts, FitError> {
     let (table, n_outputs) = (fit.table(), about.outputs.len());
     let mut groups: BTreeMap<GroupIndex, RowsByPlace> = BTreeMap::new();
@@ -69,8 +69,13 @@ pub(crate) fn group_charts(
         let is_inside = |key: &(u64, usize)| ends.is_some_and(|(first, last)| key >= first && key <= last);
         for (output, name) in about.outputs.iter().enumerate() {
             let begin = at * places.len();
-            let mut chart =
-                series(&predictive, &|place| (begin + place) * n_outputs + output, output, places.len());
+            let mut chart = predicted(
+                fit,
+                &predictive,
+                &|place| (begin + place) * n_outputs + output,
+                output,
+                places.len(),
+            );
             chart.name = format!("{name}, {label}");
             let cell = |key: &(u64, usize)| {
                 let row = *rows.get(key)?;

@@ -4,7 +4,7 @@
 //! - `file`: [`save`] and [`load`], to a file or to bytes.
 //! - `parameters`: [`Parameters`], the learned parameters as JSON text.
 //! - `report`: a self-contained HTML page from plain numbers; `fit_report`: [`page`], the page of a fit.
-//! - `group_report`: the charts of groups on that page.
+//! - `group_report`: the charts of groups on that page; `predicted`: means and bands of a chart.
 //! - `rolling`: [`rolling_scores`], forecasts from many origins, scored along the calendar of a table.
 //! - `length`: lengths along an input as text; `validation`: the ranges of all numbers of a file.
 
@@ -16,6 +16,7 @@ mod group_report;
 mod length;
 mod members;
 mod parameters;
+mod predicted;
 pub mod report;
 mod rolling;
 mod validation;

@@ -26,7 +26,7 @@ use crate::scores::{Densities, HeldOutScores, Widening};
 const MOST_OUTPUTS_OF_FULL: usize = 16;
 
 /// Groups are alike, so that with the quick budget this many rows of some of them tell candidates apart.
-const MOST_ROWS_OF_GROUPS: usize = 500;
+const MOST_ROWS_OF_GROUPS: usize = 1000;
 
 /// The chosen family and the reasons for it.
 #[derive(Clone, Debug)]

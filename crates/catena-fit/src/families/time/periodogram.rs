@@ -35,7 +35,7 @@ pub(crate) fn strong_periods(table: &Dataset, go_on: &dyn Fn() -> ControlFlow<()
     };
     let span = groups.iter().map(span_of).fold(0.0, f64::max);
     let is_long = groups.iter().any(|times| times.len() >= FEWEST_CELLS);
-    if !is_long || !(span > 0.0 && span.is_finite()) {
+    if !(is_long && span > 0.0 && span.is_finite()) {
         return vec![];
     }
     // Frequencies up to half a cycle per median gap, the unit; twice as fine as the span resolves.
