@@ -1,6 +1,6 @@
 //! Maximization of a smooth function by L-BFGS, with a line search that tolerates trial points without a finite value.
 
-use super::line_search::{Probe, Search, search};
+use super::line_search::{LineSearch, Outcome, Probe};
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
@@ -90,24 +90,42 @@ pub(super) struct Lbfgs {
     path: Vec<f64>,
     evaluations: usize,
     stop: Option<StopReason>,
+    /// What is evaluated next, if an evaluation is due.
+    trial: Option<Trial>,
 }
+
+/// A point to be evaluated.
+#[derive(Clone, Debug)]
+struct Trial {
+    point: Vec<f64>,
+    /// The direction and the search along it; `None` at the start.
+    line: Option<(Vec<f64>, LineSearch<(Vec<f64>, Vec<f64>)>)>,
+}
+
+/// The scales of an objective at a point; see [`Objective::scales`].
+pub(super) type Scales<'a> = &'a dyn Fn(&[f64], &mut [f64]);
 
 impl Lbfgs {
     /// The optimization at its start, which is evaluated.
     pub(super) fn new(objective: &mut impl Objective, start: Vec<f64>, settings: OptimizerSettings) -> Self {
-        let mut gradient = vec![0.0; start.len()];
-        let value = objective.evaluate(&start, &mut gradient);
-        let has_value = value.is_finite() && gradient.iter().all(|slope| slope.is_finite());
+        let mut optimizer = Self::at(start, settings);
+        optimizer.evaluate(objective);
+        optimizer
+    }
+
+    /// The optimization before its start is evaluated: the first [`Lbfgs::trial`].
+    pub(super) fn at(start: Vec<f64>, settings: OptimizerSettings) -> Self {
         Self {
             settings,
-            metric: metric_at(objective, &start),
-            point: start,
-            gradient,
-            value,
+            gradient: vec![0.0; start.len()],
+            metric: vec![1.0; start.len()],
+            value: f64::NAN,
             curvature: VecDeque::new(),
-            path: if has_value { vec![value] } else { vec![] },
-            evaluations: 1,
-            stop: (!has_value).then_some(StopReason::NoValue),
+            path: vec![],
+            evaluations: 0,
+            stop: None,
+            trial: Some(Trial { point: start.clone(), line: None }),
+            point: start,
         }
     }
 
@@ -119,60 +137,111 @@ impl Lbfgs {
         monitor: &mut impl FnMut(Progress) -> ControlFlow<()>,
     ) {
         for _ in 0..n_iterations {
-            if self.stop.is_some() {
+            if !self.begin_iteration() {
                 return;
             }
-            if self.n_iterations() >= self.settings.max_iterations {
-                self.stop = Some(StopReason::IterationLimit);
-                return;
-            }
-            self.stop = self.iterate(objective);
-            let (iteration, evaluations, value) = (self.n_iterations(), self.evaluations, self.value);
-            if monitor(Progress { start: 0, iteration, evaluations, value }).is_break() {
-                self.stop = Some(StopReason::Interrupted);
-            }
+            self.evaluate(objective);
+            self.end_iteration(monitor);
         }
     }
 
-    /// One iteration; returns why it is the last, if it is.
-    fn iterate(&mut self, objective: &mut impl Objective) -> Option<StopReason> {
-        if norm(&self.gradient) <= 1e-8 * self.value.abs().max(1.0) {
-            return Some(StopReason::Converged);
+    /// Evaluates until no evaluation is due.
+    fn evaluate(&mut self, objective: &mut impl Objective) {
+        let mut gradient = vec![0.0; self.point.len()];
+        while let Some(point) = self.trial() {
+            let value = objective.evaluate(point, &mut gradient);
+            self.tell(value, &gradient, &|point, scales| objective.scales(point, scales));
         }
-        loop {
-            let direction = self.direction();
-            let slope = dot(&direction, &self.gradient);
-            // The quadratic model gains ½ slope; a smaller gain would drown in rounding.
-            let negligible = 0.0..NEGLIGIBLE_SHARE * self.settings.tolerance;
-            if !self.curvature.is_empty() && negligible.contains(&(0.5 * slope)) {
-                return Some(StopReason::Converged);
+    }
+
+    /// The point to be evaluated next; `None` between two iterations and at the end.
+    pub(super) fn trial(&self) -> Option<&[f64]> {
+        self.trial.as_ref().map(|trial| &trial.point[..])
+    }
+
+    /// Begins an iteration unless the optimization has ended. The iteration may end it without an evaluation.
+    pub(super) fn begin_iteration(&mut self) -> bool {
+        if self.stop.is_none() && self.n_iterations() >= self.settings.max_iterations {
+            self.stop = Some(StopReason::IterationLimit);
+        }
+        if self.stop.is_some() {
+            return false;
+        }
+        if norm(&self.gradient) <= 1e-8 * self.value.abs().max(1.0) {
+            self.stop = Some(StopReason::Converged);
+        } else {
+            self.begin_line();
+        }
+        true
+    }
+
+    /// Reports a finished iteration.
+    pub(super) fn end_iteration(&mut self, monitor: &mut impl FnMut(Progress) -> ControlFlow<()>) {
+        let (iteration, evaluations, value) = (self.n_iterations(), self.evaluations, self.value);
+        if monitor(Progress { start: 0, iteration, evaluations, value }).is_break() {
+            self.stop = Some(StopReason::Interrupted);
+        }
+    }
+
+    /// Takes the value and gradient at [`Lbfgs::trial`].
+    pub(super) fn tell(&mut self, value: f64, gradient: &[f64], scales: Scales<'_>) {
+        let Some(Trial { point, line }) = self.trial.take() else { return };
+        self.evaluations += 1;
+        let Some((direction, search)) = line else {
+            let has_value = value.is_finite() && gradient.iter().all(|slope| slope.is_finite());
+            self.gradient.copy_from_slice(gradient);
+            self.value = value;
+            self.metric = metric_at(scales, &self.point);
+            self.path = if has_value { vec![value] } else { vec![] };
+            self.stop = (!has_value).then_some(StopReason::NoValue);
+            return;
+        };
+        let slope = dot(&direction, gradient);
+        let has_value = value.is_finite() && slope.is_finite();
+        let probe = Probe { length: search.length(), value, slope };
+        match search.tell(has_value.then(|| (probe, (point, gradient.to_vec())))) {
+            Outcome::Continue(search) => self.try_along(direction, search),
+            Outcome::Found(probe, (point, gradient)) => {
+                self.accept(probe.value, point, gradient);
+                self.metric = metric_at(scales, &self.point);
+                self.stop = self.has_converged().then_some(StopReason::Converged);
             }
-            // The first step is no longer than one scale.
-            let first = if self.curvature.is_empty() { 1.0 / slope.sqrt().max(1.0) } else { 1.0 };
-            let start = Probe { length: 0.0, value: self.value, slope };
-            let mut trial = (self.point.clone(), self.gradient.clone());
-            let mut evaluations = 0;
-            let along = |length: f64| {
-                evaluations += 1;
-                trial.0.clone_from(&self.point);
-                add_scaled(length, &direction, &mut trial.0);
-                let value = objective.evaluate(&trial.0, &mut trial.1);
-                let slope = dot(&direction, &trial.1);
-                let has_value = value.is_finite() && slope.is_finite();
-                has_value.then(|| (Probe { length, value, slope }, (trial.0.clone(), trial.1.clone())))
-            };
-            let outcome = search(start, first, along);
-            self.evaluations += evaluations;
-            match outcome {
-                Search::Found(probe, (point, gradient)) => {
-                    self.accept(probe.value, point, gradient);
-                    self.metric = metric_at(objective, &self.point);
-                    return self.has_converged().then_some(StopReason::Converged);
-                }
-                // The curvature may be wrong: try once more along the gradient.
-                Search::NothingBetter if !self.curvature.is_empty() => self.curvature.clear(),
-                Search::NothingBetter => return Some(StopReason::Stalled),
-            }
+            Outcome::NothingBetter => self.turn(),
+        }
+    }
+
+    /// Begins a search along the direction of the curvature known so far.
+    fn begin_line(&mut self) {
+        let direction = self.direction();
+        let slope = dot(&direction, &self.gradient);
+        // The quadratic model gains ½ slope; a smaller gain would drown in rounding.
+        let negligible = 0.0..NEGLIGIBLE_SHARE * self.settings.tolerance;
+        if !self.curvature.is_empty() && negligible.contains(&(0.5 * slope)) {
+            self.stop = Some(StopReason::Converged);
+            return;
+        }
+        // The first step is no longer than one scale.
+        let first = if self.curvature.is_empty() { 1.0 / slope.sqrt().max(1.0) } else { 1.0 };
+        match LineSearch::new(Probe { length: 0.0, value: self.value, slope }, first) {
+            Some(search) => self.try_along(direction, search),
+            None => self.turn(),
+        }
+    }
+
+    /// Sets the next point of a search.
+    fn try_along(&mut self, direction: Vec<f64>, search: LineSearch<(Vec<f64>, Vec<f64>)>) {
+        let mut point = self.point.clone();
+        add_scaled(search.length(), &direction, &mut point);
+        self.trial = Some(Trial { point, line: Some((direction, search)) });
+    }
+
+    /// After a direction without a better point: the curvature may be wrong, so the gradient is tried once.
+    fn turn(&mut self) {
+        if self.curvature.is_empty() {
+            self.stop = Some(StopReason::Stalled);
+        } else {
+            self.curvature.clear();
+            self.begin_line();
         }
     }
 
@@ -251,9 +320,9 @@ impl Lbfgs {
     }
 }
 
-fn metric_at(objective: &impl Objective, point: &[f64]) -> Vec<f64> {
+fn metric_at(scales_at: Scales<'_>, point: &[f64]) -> Vec<f64> {
     let mut scales = vec![1.0; point.len()];
-    objective.scales(point, &mut scales);
+    scales_at(point, &mut scales);
     scales.iter().map(|scale| scale * scale).collect()
 }
 
