@@ -99,8 +99,11 @@ pub(super) struct Lbfgs {
 struct Trial {
     point: Vec<f64>,
     /// The direction and the search along it; `None` at the start.
-    line: Option<(Vec<f64>, LineSearch<(Vec<f64>, Vec<f64>)>)>,
+    line: Option<(Vec<f64>, Search)>,
 }
+
+/// A search that keeps the point and gradient of its best trial.
+type Search = LineSearch<(Vec<f64>, Vec<f64>)>;
 
 /// The scales of an objective at a point; see [`Objective::scales`].
 pub(super) type Scales<'a> = &'a dyn Fn(&[f64], &mut [f64]);
@@ -229,7 +232,7 @@ impl Lbfgs {
     }
 
     /// Sets the next point of a search.
-    fn try_along(&mut self, direction: Vec<f64>, search: LineSearch<(Vec<f64>, Vec<f64>)>) {
+    fn try_along(&mut self, direction: Vec<f64>, search: Search) {
         let mut point = self.point.clone();
         add_scaled(search.length(), &direction, &mut point);
         self.trial = Some(Trial { point, line: Some((direction, search)) });
