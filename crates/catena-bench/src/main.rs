@@ -12,6 +12,7 @@ mod paper_recursion;
 mod pinning;
 mod random;
 mod report;
+mod starts;
 mod structure;
 mod sweeps;
 mod tasks;
@@ -31,6 +32,7 @@ const USAGE: &str = "usage: catena-bench [sweep | scaling | missing]... [--json]
        catena-bench edits [--json]                   microseconds of an edit and a query of a live posterior
        catena-bench time [--json]                    models of oscillator, level and season
        catena-bench threads [--json]                 one long chain on one and on two threads
+       catena-bench starts [--json]                  four models swept together and one by one
        catena-bench wide [--json]                    tables of 15 to 480 outputs
        catena-bench guard [--record]                 instruction counts of all cases, by valgrind
        catena-bench count CASE                       run one case once, for an instruction counter
@@ -55,6 +57,7 @@ const SECTIONS: &[Section] = &[
     ("edits", &[], edits::run),
     ("time", &[], time::run),
     ("threads", &[], threads::run),
+    ("starts", &[], starts::run),
     ("wide", &[], wide::run),
 ];
 

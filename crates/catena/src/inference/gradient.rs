@@ -38,7 +38,7 @@ pub struct Gradient {
 
 impl Gradient {
     /// Whether all numbers are finite.
-    fn is_finite(&self) -> bool {
+    pub(super) fn is_finite(&self) -> bool {
         let derivatives =
             self.mixing.iter().chain(&self.length_scales).chain(&self.shapes).chain(&self.noise);
         derivatives.chain([&self.log_evidence]).all(|derivative| derivative.is_finite())

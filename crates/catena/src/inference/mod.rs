@@ -4,6 +4,7 @@
 //! gradient. [`Form`] states which of three equivalent recursions runs and why: a Kalman filter with a Bryson–Frazier smoother, the
 //! information form, or the square-root form. Each is tested against the others.
 
+mod batch;
 mod blocks;
 mod cells;
 mod error;
@@ -28,6 +29,7 @@ mod summary;
 mod sweep;
 mod workspace;
 
+pub(crate) use batch::models_at_once;
 pub use blocks::{BlockSweep, Future, Past};
 pub use error::InferenceError;
 pub use form::Form;

@@ -4,11 +4,12 @@
 
 use crate::kernel::{Correlation, Kernel, Matern12, Matern32, StateKind};
 use crate::linalg::{Arithmetic, Job, Layout, Shape, StateAlgebra, exp_of_negative, poisson_tail};
-use crate::model::Lmc;
+use crate::model::{Latent, Lmc};
+use crate::units::LengthScale;
 use std::slice::ChunksExactMut;
 
 /// From this u on every transition is exactly 0.
-const VANISHED: f64 = 1e4;
+pub(super) const VANISHED: f64 = 1e4;
 
 /// The kernels that are written for lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +23,29 @@ pub(super) enum Law {
 }
 
 impl Law {
+    /// The kernel of a latent, if it is one of these.
+    pub(super) fn of(latent: &Latent) -> Option<Self> {
+        match (latent.kernel()?, latent.state()) {
+            (Kernel::Matern12, _) => Some(Self::Matern12),
+            (Kernel::Matern32, StateKind::Derivative) => Some(Self::Matern32),
+            (Kernel::Matern32, StateKind::Value) => Some(Self::Matern32Value),
+            _ => None,
+        }
+    }
+
     /// The kernel of all latents, if they share one of these.
     pub(super) fn shared_by(model: &Lmc) -> Option<Self> {
         let first = model.latents().first()?;
         let kind = (first.kernel(), first.state());
         let is_shared = model.latents().iter().all(|latent| (latent.kernel(), latent.state()) == kind);
-        match kind {
-            _ if !is_shared => None,
-            (Some(Kernel::Matern12), _) => Some(Self::Matern12),
-            (Some(Kernel::Matern32), StateKind::Derivative) => Some(Self::Matern32),
-            (Some(Kernel::Matern32), StateKind::Value) => Some(Self::Matern32Value),
-            _ => None,
+        if is_shared { Self::of(first) } else { None }
+    }
+
+    /// The factor of a length.
+    pub(super) fn rate(self, length_scale: LengthScale) -> f64 {
+        match self {
+            Self::Matern12 => Matern12::rate(length_scale),
+            Self::Matern32 | Self::Matern32Value => Matern32::rate(length_scale),
         }
     }
 }
@@ -69,19 +82,16 @@ impl Rates {
         for (latent, process) in model.latents().iter().enumerate() {
             let slot = layout.slot_of(latent);
             present[slot] = 1.0;
-            rates[slot] = match law {
-                Law::Matern12 => Matern12::rate(process.length_scale()),
-                Law::Matern32 | Law::Matern32Value => Matern32::rate(process.length_scale()),
-            };
+            rates[slot] = law.rate(process.length_scale());
         }
         Self { rates, present }
     }
 }
 
 /// Transition and noise (its lower triangle) of four slots, or the derivatives of both.
-struct StepLanes<A: Arithmetic, const K: usize> {
-    transition: [[A::Lane; K]; K],
-    noise: [[A::Lane; K]; K],
+pub(super) struct StepLanes<A: Arithmetic, const K: usize> {
+    pub(super) transition: [[A::Lane; K]; K],
+    pub(super) noise: [[A::Lane; K]; K],
 }
 
 impl<A: Arithmetic, const K: usize> StepLanes<A, K> {
@@ -101,7 +111,7 @@ impl<A: Arithmetic, const K: usize> StepLanes<A, K> {
 }
 
 /// The steps of a kernel with K components.
-trait Motion<const K: usize> {
+pub(super) trait Motion<const K: usize> {
     /// The step over u, and its derivatives in the logarithm of the length-scale if `DERIVATIVES`; zero where `present` is zero.
     fn step<A: Arithmetic, const DERIVATIVES: bool>(
         u: A::Lane,
@@ -109,9 +119,12 @@ trait Motion<const K: usize> {
     ) -> (StepLanes<A, K>, StepLanes<A, K>);
 }
 
-struct Matern12Steps;
-struct Matern32Steps;
-struct Matern32ValueSteps;
+/// Matérn-1/2.
+pub(super) struct Matern12Steps;
+/// Matérn-3/2 with its derivative.
+pub(super) struct Matern32Steps;
+/// The value of a Matérn-3/2 alone.
+pub(super) struct Matern32ValueSteps;
 
 impl Motion<1> for Matern12Steps {
     #[inline(always)]

@@ -1,5 +1,6 @@
 //! Sweeps with memory that is kept between them.
 
+use super::batch::{BatchGradient, BatchSweep, can_be_batched};
 use super::error::InferenceError;
 use super::form::{
     Form, Purpose, all_nonnegative, gradient_is_accurate, smallest_trusted, variances_are_accurate,
@@ -13,6 +14,7 @@ use super::states::{States, StatesForm};
 use super::sweep::Sweep;
 use crate::graph::FactorGraph;
 use crate::index::{Position, RowIndex};
+use crate::linalg::MODELS;
 use crate::prediction::Prediction;
 use std::num::NonZeroUsize;
 
@@ -47,6 +49,7 @@ pub struct Workspace {
     kalman: KalmanSweep,
     information: InformationSweep,
     square_root: SquareRootSweep,
+    batch: BatchSweep,
     sums: GradientSums,
 }
 
@@ -154,6 +157,37 @@ impl Workspace {
             }
             _ => self.gradient_by(Form::for_any_tree(graph), graph),
         }
+    }
+
+    /// The gradients of several models on one structure and its cells, as [`Workspace::gradient`] finds them one by one, to rounding.
+    ///
+    /// On chains of fewer than 32 768 points, models with the same kernels whose cells have no noise of their own are swept four at a
+    /// time, one per vector lane, in the covariance form. Models that need another form are swept again by themselves. The graphs must
+    /// come from one graph by [`FactorGraph::with_model`]; others are swept one by one.
+    pub fn gradients(&mut self, graphs: &[FactorGraph<'_>]) -> Vec<Result<Gradient, InferenceError>> {
+        let wants_covariance =
+            |graph: &FactorGraph<'_>| matches!(self.form_for(graph, Purpose::Gradient), Ok(Form::Covariance));
+        let together: Vec<usize> = (0..graphs.len()).filter(|&at| wants_covariance(&graphs[at])).collect();
+        let is_batch = can_be_batched(&together.iter().map(|&at| &graphs[at]).collect::<Vec<_>>());
+        let mut found: Vec<Option<BatchGradient>> = graphs.iter().map(|_| None).collect();
+        // A single model is swept faster by itself.
+        for group in together.chunks(MODELS).filter(|group| is_batch && group.len() > 1) {
+            let members: Vec<&FactorGraph<'_>> = group.iter().map(|&at| &graphs[at]).collect();
+            for (&at, own) in group.iter().zip(self.batch.gradients(&members)) {
+                found[at] = Some(own);
+            }
+        }
+        let finished = graphs.iter().zip(found).map(|(graph, found)| match found {
+            None => self.gradient(graph),
+            Some(BatchGradient { gradient, .. }) if self.form.is_some() => gradient,
+            Some(BatchGradient { gradient: Ok(gradient), variance_mismatch, n_observations })
+                if gradient_is_accurate(graph, variance_mismatch, n_observations) =>
+            {
+                Ok(gradient)
+            }
+            Some(_) => self.gradient_by(Form::for_any_tree(graph), graph),
+        });
+        finished.collect()
     }
 
     /// The gradient, and by position the derivative of the log evidence in the logarithm of the length of the edge above it: 0 at

@@ -9,8 +9,10 @@ pub(super) struct Probe {
     pub(super) slope: f64,
 }
 
-/// The result of a search.
-pub(super) enum Search<T> {
+/// What follows a trial.
+pub(super) enum Outcome<T> {
+    /// Another trial, at [`LineSearch::length`].
+    Continue(LineSearch<T>),
     /// A step that satisfies the conditions or improves on the start, with the data of its evaluation.
     Found(Probe, T),
     /// No trial improved on the start.
@@ -23,54 +25,70 @@ const ENOUGH_GAIN: f64 = 1e-4;
 const ENOUGH_FLATNESS: f64 = 0.9;
 const MOST_TRIALS: usize = 30;
 
-/// Searches from `start`, beginning with a step of `first`. `along` evaluates a step; `None` where the value is not finite.
-pub(super) fn search<T>(
+/// A search along a line. It proposes a step and is told its evaluation, so that several searches can be evaluated together.
+#[derive(Clone, Debug)]
+pub(super) struct LineSearch<T> {
     start: Probe,
     first: f64,
-    mut along: impl FnMut(f64) -> Option<(Probe, T)>,
-) -> Search<T> {
-    if start.slope.is_nan() || start.slope <= 0.0 {
-        return Search::NothingBetter;
+    /// The best step so far; without one, the start.
+    low: Probe,
+    kept: Option<(Probe, T)>,
+    /// The other end of the bracket, once known; its value and slope if finite.
+    high: Option<(f64, Option<Probe>)>,
+    length: f64,
+    n_trials: usize,
+}
+
+impl<T> LineSearch<T> {
+    /// A search from `start`, beginning with a step of `first`; `None` if the value does not increase there.
+    pub(super) fn new(start: Probe, first: f64) -> Option<Self> {
+        let ascends = start.slope > 0.0;
+        let search = Self { start, first, low: start, kept: None, high: None, length: first, n_trials: 0 };
+        ascends.then_some(search)
     }
-    // The best step so far; without one, the start.
-    let mut low = start;
-    let mut kept: Option<(Probe, T)> = None;
-    // The other end of the bracket, once known; its value and slope if finite.
-    let mut high: Option<(f64, Option<Probe>)> = None;
-    let mut length = first;
-    for _ in 0..MOST_TRIALS {
-        match along(length) {
-            None => high = Some((length, None)),
+
+    /// The step to be evaluated next.
+    pub(super) fn length(&self) -> f64 {
+        self.length
+    }
+
+    /// Takes the evaluation of the step; `None` if its value is not finite.
+    pub(super) fn tell(mut self, evaluation: Option<(Probe, T)>) -> Outcome<T> {
+        let Self { start, first, length, .. } = self;
+        match evaluation {
+            None => self.high = Some((length, None)),
             Some((probe, found)) => {
                 let gains = probe.value >= start.value + ENOUGH_GAIN * length * start.slope;
-                if !gains || probe.value < low.value {
-                    high = Some((length, Some(probe)));
+                if !gains || probe.value < self.low.value {
+                    self.high = Some((length, Some(probe)));
                 } else if probe.slope.abs() <= ENOUGH_FLATNESS * start.slope {
-                    return Search::Found(probe, found);
+                    return Outcome::Found(probe, found);
                 } else {
                     // The maximum lies between the two best steps if the new slope points back.
-                    let ahead = high.map_or(1.0, |(end, _)| end - low.length);
+                    let ahead = self.high.map_or(1.0, |(end, _)| end - self.low.length);
                     if probe.slope * ahead <= 0.0 {
-                        high = Some((low.length, Some(low)));
+                        self.high = Some((self.low.length, Some(self.low)));
                     }
-                    low = probe;
-                    kept = Some((probe, found));
+                    self.low = probe;
+                    self.kept = Some((probe, found));
                 }
             }
         }
-        length = match high {
+        let low = self.low;
+        self.length = match self.high {
             None => 4.0 * length,
             Some((end, Some(probe))) => between(low, probe, end),
             Some((end, None)) => low.length + 0.2 * (end - low.length),
         };
-        let width = high.map_or(f64::INFINITY, |(end, _)| (end - low.length).abs());
-        if width <= 1e-12 * first.max(low.length) {
-            break;
+        let width = self.high.map_or(f64::INFINITY, |(end, _)| (end - low.length).abs());
+        self.n_trials += 1;
+        if width > 1e-12 * first.max(low.length) && self.n_trials < MOST_TRIALS {
+            return Outcome::Continue(self);
         }
-    }
-    match kept {
-        Some((probe, found)) if probe.value > start.value => Search::Found(probe, found),
-        _ => Search::NothingBetter,
+        match self.kept {
+            Some((probe, found)) if probe.value > start.value => Outcome::Found(probe, found),
+            _ => Outcome::NothingBetter,
+        }
     }
 }
 
@@ -110,11 +128,16 @@ mod tests {
     fn steps_too_short_and_too_long_end_where_the_conditions_hold() {
         for first in [1e-6, 1e-2, 1.0, 3.4, 50.0] {
             let mut trials = 0;
-            let found = search(probe(0.0), first, |length| {
+            let mut search = LineSearch::new(probe(0.0), first).unwrap();
+            let (found, length) = loop {
+                let length = search.length();
                 trials += 1;
-                (length < 40.0).then(|| (probe(length), length))
-            });
-            let Search::Found(found, length) = found else { panic!("nothing found from {first}") };
+                match search.tell((length < 40.0).then(|| (probe(length), length))) {
+                    Outcome::Continue(next) => search = next,
+                    Outcome::Found(probe, length) => break (probe, length),
+                    Outcome::NothingBetter => panic!("nothing found from {first}"),
+                }
+            };
             assert_eq!(found, probe(length));
             assert!(found.slope.abs() <= 0.9 * 12.0 && found.value > 0.0, "{first}: {found:?}");
             assert!(trials < 15, "{first}: {trials}");

@@ -1,12 +1,12 @@
 //! Several starts: each is optimized for a few iterations, and the best is optimized to the end.
 
 use super::lbfgs::{Lbfgs, OptimizerSettings, Progress, StopReason};
-use super::objective::{Evidence, LogPosterior};
+use super::objective::{Evaluation, Evidence, LogPosterior};
 use super::parameters::Parameters;
 use super::priors::Priors;
 use crate::model::Lmc;
 use crate::threads::*;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use thiserror::Error;
 
 /// The iterations of every start, and the stopping rules of the best.
@@ -63,8 +63,8 @@ pub enum MultiStartError<E: std::error::Error + 'static> {
     NotFinite,
 }
 
-/// Optimizes from every start for a few iterations, then from the best to the end. Starts run in parallel, each with its own
-/// evidence; the result does not depend on the number of threads. Ties go to the earlier start.
+/// Optimizes from every start for a few iterations, then from the best to the end. Starts run in parallel, in groups of as
+/// many as the evidence evaluates at once, each group with its own evidence; the result does not depend on the number of threads. Ties go to the earlier start.
 ///
 /// # Errors
 /// When no start has a finite log evidence.
@@ -80,23 +80,41 @@ where
     E: Evidence + Send,
     E::Error: std::error::Error + Send + 'static,
 {
-    let optimize = |(start, model): (usize, &Lmc)| {
+    let at_once = make_evidence().models_at_once().max(1);
+    let groups: Vec<Range<usize>> =
+        (0..starts.len()).step_by(at_once).map(|first| first..(first + at_once).min(starts.len())).collect();
+    let optimize = |group: &Range<usize>| {
         let mut objective = LogPosterior::new(make_evidence(), parameters, priors);
-        let mut optimizer = Lbfgs::new(&mut objective, parameters.vector_of(model), settings.optimizer);
-        let failure = objective.take_failure();
+        let mut trials: Vec<Trial<E::Error>> = group
+            .clone()
+            .map(|start| {
+                let point = parameters.vector_of(&starts[start]);
+                Trial { start, optimizer: Lbfgs::at(point, settings.optimizer), failure: None }
+            })
+            .collect();
         let n_iterations = if starts.len() == 1 { usize::MAX } else { settings.trial_iterations };
-        optimizer.run(&mut objective, n_iterations, &mut |progress| monitor(Progress { start, ..progress }));
-        (optimizer, failure, objective)
+        optimize_together(&mut trials, &mut objective, n_iterations, monitor);
+        (trials, objective)
     };
-    let trials: Vec<_> = starts.par_iter().enumerate().map(optimize).collect();
-    let trial_values: Vec<f64> = trials.iter().map(|(optimizer, ..)| optimizer.value()).collect();
-    let mut n_evaluations = trials.iter().map(|(optimizer, ..)| optimizer.n_evaluations()).sum();
+    let groups: Vec<_> = groups.par_iter().map(optimize).collect();
+    let mut trial_values = vec![];
+    let mut n_evaluations = 0;
     let mut failures = vec![];
     let mut best: Option<(usize, Lbfgs, LogPosterior<'_, E>)> = None;
-    for (start, (optimizer, failure, objective)) in trials.into_iter().enumerate() {
-        failures.extend(failure);
-        let has_value = optimizer.stop() != Some(StopReason::NoValue);
-        if has_value && best.as_ref().is_none_or(|(_, best, _)| optimizer.value() > best.value()) {
+    for (trials, objective) in groups {
+        let mut best_of_group: Option<(usize, Lbfgs)> = None;
+        for Trial { start, optimizer, failure } in trials {
+            trial_values.push(optimizer.value());
+            n_evaluations += optimizer.n_evaluations();
+            failures.extend(failure);
+            let values =
+                [best.as_ref().map(|best| best.1.value()), best_of_group.as_ref().map(|best| best.1.value())];
+            let is_better = values.iter().flatten().all(|&value| optimizer.value() > value);
+            if optimizer.stop() != Some(StopReason::NoValue) && is_better {
+                best_of_group = Some((start, optimizer));
+            }
+        }
+        if let Some((start, optimizer)) = best_of_group {
             best = Some((start, optimizer, objective));
         }
     }
@@ -122,4 +140,51 @@ where
         n_evaluations,
         stop: optimizer.stop().unwrap_or(StopReason::IterationLimit),
     })
+}
+
+/// The optimization from one start.
+struct Trial<E> {
+    start: usize,
+    optimizer: Lbfgs,
+    /// The error at the start.
+    failure: Option<E>,
+}
+
+/// Runs every optimization for at most `n_iterations`, evaluating their next points together. One that has ended leaves the group.
+fn optimize_together<E: Evidence>(
+    trials: &mut [Trial<E::Error>],
+    objective: &mut LogPosterior<'_, E>,
+    n_iterations: usize,
+    monitor: &Monitor<'_>,
+) {
+    let parameters = objective.parameters();
+    loop {
+        for Trial { start, optimizer, .. } in &mut *trials {
+            // An iteration may need no evaluation.
+            while optimizer.trial().is_none()
+                && optimizer.n_iterations() < n_iterations
+                && optimizer.begin_iteration()
+                && optimizer.trial().is_none()
+            {
+                optimizer.end_iteration(&mut |progress| monitor(Progress { start: *start, ..progress }));
+            }
+        }
+        let mut due: Vec<&mut Trial<E::Error>> =
+            trials.iter_mut().filter(|trial| trial.optimizer.trial().is_some()).collect();
+        if due.is_empty() {
+            return;
+        }
+        let points: Vec<&[f64]> = due.iter().filter_map(|trial| trial.optimizer.trial()).collect();
+        let evaluations = objective.evaluate_together(&points);
+        for (Trial { start, optimizer, failure }, evaluation) in due.iter_mut().zip(evaluations) {
+            let is_start = optimizer.n_evaluations() == 0;
+            let Evaluation { value, gradient, failure: own } = evaluation;
+            optimizer.tell(value, &gradient, &|point, scales| parameters.scales_at(point, scales));
+            if is_start {
+                *failure = own;
+            } else if optimizer.trial().is_none() {
+                optimizer.end_iteration(&mut |progress| monitor(Progress { start: *start, ..progress }));
+            }
+        }
+    }
 }

@@ -5,7 +5,7 @@ use super::lbfgs::Objective;
 use super::parameters::Parameters;
 use super::priors::Priors;
 use crate::graph::FactorGraph;
-use crate::inference::{Form, Gradient, Workspace};
+use crate::inference::{Form, Gradient, Workspace, models_at_once};
 use crate::model::Lmc;
 
 /// A log evidence with its gradient: of a graph, or of another method.
@@ -22,6 +22,16 @@ pub trait Evidence {
     /// # Errors
     /// When it cannot be computed for this model.
     fn gradient(&mut self, model: &Lmc) -> Result<Gradient, Self::Error>;
+
+    /// How many models are cheaper together than one after the other.
+    fn models_at_once(&self) -> usize {
+        1
+    }
+
+    /// The log evidences of several models and their gradients: to rounding what [`Evidence::gradient`] finds one by one.
+    fn gradients(&mut self, models: &[Lmc]) -> Vec<Result<Gradient, Self::Error>> {
+        models.iter().map(|model| self.gradient(model)).collect()
+    }
 }
 
 /// The log evidence of a table on a chain or tree.
@@ -59,6 +69,27 @@ impl Evidence for GraphEvidence<'_> {
         let graph = self.graph.with_model(model)?;
         Ok(self.workspace.gradient(&graph)?)
     }
+
+    fn models_at_once(&self) -> usize {
+        models_at_once(&self.graph)
+    }
+
+    fn gradients(&mut self, models: &[Lmc]) -> Vec<Result<Gradient, LearningError>> {
+        let graphs: Result<Vec<_>, _> = models.iter().map(|model| self.graph.with_model(model)).collect();
+        match graphs {
+            Ok(graphs) => self.workspace.gradients(&graphs).into_iter().map(|found| Ok(found?)).collect(),
+            // Some model does not fit the graph.
+            Err(_) => models.iter().map(|model| self.gradient(model)).collect(),
+        }
+    }
+}
+
+/// The value at a vector of free parameters, NaN if it cannot be computed, with its gradient.
+#[derive(Debug)]
+pub(super) struct Evaluation<E> {
+    pub(super) value: f64,
+    pub(super) gradient: Vec<f64>,
+    pub(super) failure: Option<E>,
 }
 
 /// Log evidence plus log prior as a function of the vector of free parameters.
@@ -67,19 +98,17 @@ pub struct LogPosterior<'a, E: Evidence> {
     evidence: E,
     parameters: &'a Parameters,
     priors: &'a Priors,
-    failure: Option<E::Error>,
 }
 
 impl<'a, E: Evidence> LogPosterior<'a, E> {
     /// The objective of these parameters under these priors.
     pub fn new(evidence: E, parameters: &'a Parameters, priors: &'a Priors) -> Self {
-        Self { evidence, parameters, priors, failure: None }
+        Self { evidence, parameters, priors }
     }
 
     /// The value at a vector of free parameters, with its gradient written to `gradient`; not finite where the model or its
     /// evidence cannot be computed.
     pub fn evaluate(&mut self, point: &[f64], gradient: &mut [f64]) -> f64 {
-        self.failure = None;
         // A vector outside the range of the parameters is rejected like a value that overflows.
         let Ok(model) = self.parameters.model_at(point) else { return f64::NAN };
         match self.evidence.gradient(&model) {
@@ -88,16 +117,36 @@ impl<'a, E: Evidence> LogPosterior<'a, E> {
                 self.parameters.pull_back(&model, &of_model, gradient);
                 of_model.log_evidence + log_prior
             }
-            Err(failure) => {
-                self.failure = Some(failure);
-                f64::NAN
-            }
+            Err(_) => f64::NAN,
         }
     }
 
-    /// The error of the latest evaluation, if it failed.
-    pub(super) fn take_failure(&mut self) -> Option<E::Error> {
-        self.failure.take()
+    /// Value and gradient at several points, evaluated together, with the error of each that failed.
+    pub(super) fn evaluate_together(&mut self, points: &[&[f64]]) -> Vec<Evaluation<E::Error>> {
+        let models: Vec<Option<Lmc>> =
+            points.iter().map(|point| self.parameters.model_at(point).ok()).collect();
+        let valid: Vec<Lmc> = models.iter().flatten().cloned().collect();
+        let mut found = self.evidence.gradients(&valid).into_iter();
+        let mut evaluations = vec![];
+        for (point, model) in points.iter().zip(models) {
+            let mut own = Evaluation { value: f64::NAN, gradient: vec![0.0; point.len()], failure: None };
+            match model.and_then(|model| Some((model, found.next()?))) {
+                Some((model, Ok(mut of_model))) => {
+                    let log_prior = self.priors.add_to(&model, &mut of_model);
+                    self.parameters.pull_back(&model, &of_model, &mut own.gradient);
+                    own.value = of_model.log_evidence + log_prior;
+                }
+                Some((_, Err(failure))) => own.failure = Some(failure),
+                None => {}
+            }
+            evaluations.push(own);
+        }
+        evaluations
+    }
+
+    /// The parameters.
+    pub(super) fn parameters(&self) -> &'a Parameters {
+        self.parameters
     }
 }
 

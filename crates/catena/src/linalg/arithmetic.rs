@@ -24,6 +24,10 @@ pub(crate) trait Arithmetic: Copy {
     fn minus(a: Self::Lane, b: Self::Lane) -> Self::Lane;
     /// `a·b + c`, entry by entry.
     fn mul_add_lanes(a: Self::Lane, b: Self::Lane, c: Self::Lane) -> Self::Lane;
+    /// `c − a·b`, entry by entry.
+    fn minus_product(c: Self::Lane, a: Self::Lane, b: Self::Lane) -> Self::Lane;
+    /// `a/b`, entry by entry.
+    fn divide(a: Self::Lane, b: Self::Lane) -> Self::Lane;
     /// The smaller of a and b, entry by entry.
     fn min(a: Self::Lane, b: Self::Lane) -> Self::Lane;
     /// `yes` where a < b, else `no`, entry by entry.

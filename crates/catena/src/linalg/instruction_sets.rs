@@ -34,6 +34,15 @@ macro_rules! lanes_as_arrays {
             [a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]]
         }
         #[inline(always)]
+        fn minus_product(c: [f64; 4], a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+            let entry = |i: usize| Self::mul_add(-a[i], b[i], c[i]);
+            [entry(0), entry(1), entry(2), entry(3)]
+        }
+        #[inline(always)]
+        fn divide(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+            [a[0] / b[0], a[1] / b[1], a[2] / b[2], a[3] / b[3]]
+        }
+        #[inline(always)]
         fn min(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
             std::array::from_fn(|i| if a[i] < b[i] { a[i] } else { b[i] })
         }
@@ -96,9 +105,9 @@ mod avx2 {
     use std::arch::x86_64::{
         __m256d, _CMP_LT_OQ, _MM_HINT_T0, _mm_add_pd, _mm_add_sd, _mm_cvtsd_f64, _mm_prefetch,
         _mm_unpackhi_pd, _mm256_add_epi64, _mm256_add_pd, _mm256_blendv_pd, _mm256_castpd_si256,
-        _mm256_castpd256_pd128, _mm256_castsi256_pd, _mm256_cmp_pd, _mm256_extractf128_pd, _mm256_fmadd_pd,
-        _mm256_loadu_pd, _mm256_min_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_slli_epi64, _mm256_storeu_pd,
-        _mm256_sub_pd,
+        _mm256_castpd256_pd128, _mm256_castsi256_pd, _mm256_cmp_pd, _mm256_div_pd, _mm256_extractf128_pd,
+        _mm256_fmadd_pd, _mm256_fnmadd_pd, _mm256_loadu_pd, _mm256_min_pd, _mm256_mul_pd, _mm256_set1_pd,
+        _mm256_slli_epi64, _mm256_storeu_pd, _mm256_sub_pd,
     };
 
     /// One rounding per product and sum, four at a time. Only `dispatch` selects it, after it has detected
@@ -144,6 +153,16 @@ mod avx2 {
         fn minus(a: __m256d, b: __m256d) -> __m256d {
             // SAFETY: AVX2 was found (see the type).
             unsafe { _mm256_sub_pd(a, b) }
+        }
+        #[inline(always)]
+        fn minus_product(c: __m256d, a: __m256d, b: __m256d) -> __m256d {
+            // SAFETY: AVX2 and FMA were found (see the type).
+            unsafe { _mm256_fnmadd_pd(a, b, c) }
+        }
+        #[inline(always)]
+        fn divide(a: __m256d, b: __m256d) -> __m256d {
+            // SAFETY: AVX2 was found (see the type).
+            unsafe { _mm256_div_pd(a, b) }
         }
         #[inline(always)]
         fn min(a: __m256d, b: __m256d) -> __m256d {

@@ -22,6 +22,8 @@ mod lane_steps;
 mod lanes;
 mod packed;
 mod packed_blocks;
+mod per_model;
+mod per_model_steps;
 mod qr;
 mod registers;
 mod shape;
@@ -40,6 +42,13 @@ pub(crate) use dispatch::{Job, dispatch, dispatch_lanes, dispatch_machine, dispa
 pub(crate) use eigen::symmetric_eigen;
 pub(crate) use exponential::{exp_of_negative, poisson_tail};
 pub(crate) use instruction_sets::Separate;
+pub(crate) use per_model::{
+    MODELS, PerModel, SparseRow, add_multiple, inner, prefetch, subtract_outer, subtract_symmetric,
+    times_row, times_vector, touched_entries, triangle_len,
+};
+pub(crate) use per_model_steps::{
+    Unpadded, add_noise_derivative, add_transition_derivative, predict, retreat, transition_times,
+};
 pub(crate) use qr::{Elimination, ThinFactors, eliminate};
 pub(crate) use shape::{Dynamic, Layout, Shape};
 pub(crate) use state_algebra::{
