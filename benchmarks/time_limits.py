@@ -66,7 +66,17 @@ def expected(program, holed):
         rows = np.column_stack([np.arange(float(len(holed))), holed])
         np.savetxt(path, rows, delimiter=",", header=",".join(names), comments="", fmt="%.6g")
         path.write_text(path.read_text().replace("nan", ""))
-        command = [program, "fit", str(path), "--inputs", "row", "--dry-run", "--json", "-o", f"{folder}/m.catena"]
+        command = [
+            program,
+            "fit",
+            str(path),
+            "--inputs",
+            "row",
+            "--dry-run",
+            "--json",
+            "-o",
+            f"{folder}/m.catena",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         return json.loads(done.stdout)["seconds"]
 
@@ -76,13 +86,17 @@ def main():
     parser.add_argument("--tables", nargs="+", default=TABLES)
     parser.add_argument("--limits", nargs="+", type=int, default=LIMITS)
     parser.add_argument("--program", help="the command-line program, for its dry runs")
-    parser.add_argument("--without", action=argparse.BooleanOptionalAction, default=True, help="fit without a limit, too")
+    parser.add_argument(
+        "--without", action=argparse.BooleanOptionalAction, default=True, help="fit without a limit, too"
+    )
     parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
         work(Path(options.work[0]), float(options.work[1]))
         return
-    print(f"{'table':<20}{'limit':>6}{'seconds':>9}{'over':>7}{'core':>8}{'RMSE':>8}{'log score':>11}  left out")
+    print(
+        f"{'table':<20}{'limit':>6}{'seconds':>9}{'over':>7}{'core':>8}{'RMSE':>8}{'log score':>11}  left out"
+    )
     for name in options.tables:
         values = fits.table(name)
         holed = fits.with_holes(values, "mcar", SEED)

@@ -8,7 +8,7 @@ use catena::learning::{Family, MultiStartSettings, OptimizerSettings};
 use catena::model::Lmc;
 use catena_methods::fullscale::FullScaleSize;
 
-use crate::options::{Budget, MOST_WITH_OWN_SEASONS};
+use crate::options::Budget;
 
 /// Multiplications per second of one core in many small neighborhoods. For displayed times only.
 const NEIGHBORHOOD_RATE: f64 = 4e9;
@@ -325,54 +325,6 @@ pub(crate) fn duration_text(seconds: f64) -> String {
         ..120.0 => format!("about {seconds:.0} s"),
         ..7200.0 => format!("about {:.0} min", seconds / 60.0),
         _ => format!("about {:.0} h", seconds / 3600.0),
-    }
-}
-
-/// Rows and iterations of a time model.
-pub(crate) struct TimePlan {
-    /// The latest rows, from which it learns.
-    pub(crate) n_rows: usize,
-    /// For single outputs while sums are compared.
-    pub(crate) comparison: MultiStartSettings,
-    /// For single outputs as starts of the joint model.
-    pub(crate) single: MultiStartSettings,
-    /// Iterations of the joint model.
-    pub(crate) joint_iterations: usize,
-    /// Numbers of harmonics to choose from; the first is used while periods are compared.
-    pub(crate) harmonics: &'static [usize],
-}
-
-impl TimePlan {
-    pub(crate) fn new(budget: Budget, n_outputs: usize) -> Self {
-        let plan = match budget {
-            Budget::Quick => Self {
-                n_rows: 2000,
-                comparison: limits(8, 8),
-                single: limits(12, 30),
-                joint_iterations: 10,
-                harmonics: &[3],
-            },
-            Budget::Default => Self {
-                n_rows: 4000,
-                comparison: limits(12, 20),
-                single: limits(15, 60),
-                joint_iterations: 40,
-                harmonics: &[3, 2, 4],
-            },
-            Budget::Thorough => Self {
-                n_rows: usize::MAX,
-                comparison: limits(15, 40),
-                single: limits(20, 150),
-                joint_iterations: 150,
-                harmonics: &[3, 2, 4, 1, 6],
-            },
-        };
-        // The cost of a row grows with the cube of the number of outputs.
-        let n_rows = match n_outputs > MOST_WITH_OWN_SEASONS && budget != Budget::Thorough {
-            true => plan.n_rows * MOST_WITH_OWN_SEASONS / n_outputs,
-            false => plan.n_rows,
-        };
-        Self { n_rows, ..plan }
     }
 }
 

@@ -13,6 +13,7 @@ mod smoothness;
 pub(crate) mod time;
 mod trials;
 mod trying;
+mod variant_base;
 
 pub use candidate::CandidateSummary;
 pub(crate) use candidate::family_name;

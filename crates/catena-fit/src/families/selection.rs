@@ -12,7 +12,7 @@ use super::plan::{TriedSoFar, plan_for, sample_reasons};
 use super::requested::requested_on;
 use super::skew::positive_outputs;
 use super::trials::{Comparison, FamilyTrial};
-use super::trying::VariantBase;
+use super::variant_base::VariantBase;
 use crate::cost::{FinalPlan, RowSize, SelectionPlan, TableSize};
 use crate::error::FitError;
 use crate::folds::{Fold, HeldOutFolds, gaps, representative_rows, scales_of};

@@ -2,34 +2,13 @@
 
 use std::sync::atomic::AtomicUsize;
 
-use catena::learning::Family;
-use catena::model::Lmc;
 use rayon::prelude::*;
 
 use super::candidate::{FamilyCandidate, TrialResult, promising, promising_variants};
 use super::selection::FamilySelection;
+use super::variant_base::VariantBase;
 use crate::error::FitError;
 use crate::monitor::Stage;
-
-/// A candidate whose variants are tried.
-pub(super) struct VariantBase {
-    candidate: FamilyCandidate,
-    fold_models: Vec<Lmc>,
-    first_score: f64,
-}
-
-impl VariantBase {
-    pub(super) fn of((candidate, result): &(FamilyCandidate, TrialResult)) -> Self {
-        let (fold_models, first_score) = (result.fold_models.clone(), result.first_score);
-        Self { candidate: candidate.clone(), fold_models, first_score }
-    }
-
-    /// The model from which a variant starts on a fold, if it has the same latents.
-    fn start_of(&self, variant: &FamilyCandidate, fold: usize) -> Option<&Lmc> {
-        let is_same = Family { tied: self.candidate.family.tied, ..variant.family } == self.candidate.family;
-        self.fold_models.get(fold).filter(|_| is_same)
-    }
-}
 
 impl FamilySelection<'_> {
     /// Tries candidates on the first fold and the promising ones on the others, in parallel. A fold learns from its own training

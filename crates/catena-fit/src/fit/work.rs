@@ -7,9 +7,8 @@
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::Family;
 
-use crate::cost::{
-    FinalPlan, MethodSelectionPlan, RowSize, TableSize, TimePlan, full_scale_learning, full_scale_work,
-};
+use crate::cost::{FinalPlan, MethodSelectionPlan, RowSize, TableSize, full_scale_learning, full_scale_work};
+use crate::families::time::TimePlan;
 use crate::families::{is_wide, plan_for};
 use crate::monitor::{Step, StepWork};
 use crate::options::{

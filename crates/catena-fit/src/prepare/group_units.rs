@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use catena::data::{ColumnMoments, InputPoints};
 use catena::index::RowIndex;
 
-use super::units::OutputTransform;
+use super::output_transform::OutputTransform;
 
 /// The fewest values of a group from which its mean, and its scale, are taken.
 const FEWEST_FOR_MEAN: usize = 3;

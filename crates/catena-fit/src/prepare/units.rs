@@ -11,52 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::group_units::add_own_of_groups;
 use super::input_units::{InputUnits, input_scales, scaled_inputs};
 use super::least_squares::least_squares;
+use super::output_transform::{OutputTransform, dot};
 use super::predictive::Predictive;
 use crate::error::FitError;
 use crate::options::TransformChoice;
 use crate::power::PowerTransform;
-
-/// The change of units of one output: `(f(y) − intercept − slopes·x)/scale`, where f is its [`PowerTransform`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OutputTransform {
-    /// The modelled function of the output.
-    #[serde(flatten)]
-    pub power: PowerTransform,
-    /// The constant part of the mean.
-    pub intercept: f64,
-    /// The slope of the mean in each scaled input; empty for a constant mean.
-    pub slopes: Vec<f64>,
-    /// The scale of the residual.
-    pub scale: f64,
-}
-
-impl OutputTransform {
-    /// The identity.
-    pub fn identity() -> Self {
-        Self { power: PowerTransform::None, intercept: 0.0, slopes: vec![], scale: 1.0 }
-    }
-
-    /// The value of a cell at a scaled input in the model's units.
-    pub(crate) fn apply(&self, value: f64, point: &[f64]) -> f64 {
-        // The intercept first: the difference of close numbers is exact.
-        ((self.power.forward(value) - self.intercept) - self.along(point)) / self.scale
-    }
-
-    /// The inverse of [`OutputTransform::apply`], except for the power transform.
-    pub(crate) fn unscaled(&self, value: f64, point: &[f64]) -> f64 {
-        self.intercept + (self.along(point) + value * self.scale)
-    }
-
-    /// The log Jacobian of the transform at a value in the user's units.
-    pub(crate) fn log_volume(&self, value: f64) -> f64 {
-        self.power.log_derivative(value) - self.scale.ln()
-    }
-
-    /// The mean at a scaled input, without the intercept.
-    pub(super) fn along(&self, point: &[f64]) -> f64 {
-        dot(&self.slopes, point)
-    }
-}
 
 /// Whether a value in the model's units can be observed under fixed parameters: the sweep adds up squares of values over their
 /// noise, and 10⁸ squares of 10¹⁵⁰ are still representable.
@@ -64,10 +23,6 @@ pub(crate) fn is_in_range(model: &Lmc, output: OutputIndex, value: f64) -> bool 
     const LARGEST: f64 = 1e150;
     let noise = model.noise().get(output.get()).map_or(1.0, |noise| noise.get());
     value.abs() <= LARGEST * noise.sqrt().min(1.0)
-}
-
-fn dot(slopes: &[f64], point: &[f64]) -> f64 {
-    slopes.iter().zip(point).map(|(slope, x)| slope * x).sum()
 }
 
 /// The change of units of a table, fitted to its observed cells.

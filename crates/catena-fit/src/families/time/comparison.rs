@@ -14,9 +14,10 @@ use catena::model::Lmc;
 use catena::structure::sorted_chain;
 
 use super::latest::latest_rows;
+use super::plan::TimePlan;
 use super::single::{Series, SingleSettings, Singles, learn_singles};
 use super::{drift, periodogram, phases, sums};
-use crate::cost::{TimePlan, limits};
+use crate::cost::limits;
 use crate::error::{FitError, MethodError};
 use crate::monitor::{Pace, Reporter, Stage, Step, Watch};
 use crate::options::{FitOptions, MOST_WITH_OWN_SEASONS, Term, TimeOptions, TimeSpec};
