@@ -1,9 +1,9 @@
 """Fits with a time limit: the time that they take, and what the limit costs in accuracy on held-out cells.
 
-The tables are drawn as in `fits.py`, with hidden blocks of ten rows. Each fit runs in a process of its own. `seconds` are those of
-`MultiOutputGP(time_limit=...).fit` by the clock, `core` its processor seconds; errors and log scores are of the hidden cells, beside
-the fit without a limit. `over` is the time beyond the limit. With `--program PATH` the table ends with what `catena fit --dry-run`
-expects of the fit without a limit, in seconds of one core.
+The tables are drawn as in `fits.py`, with hidden blocks of ten rows. Each fit runs in a process of its own. `seconds`
+are those of `MultiOutputGP(time_limit=...).fit` by the clock, `core` its processor seconds; errors and log scores are
+of the hidden cells, beside the fit without a limit. `over` is the time beyond the limit. With `--program PATH` the
+table ends with what `catena fit --dry-run` expects of the fit without a limit, in seconds of one core.
 
     python benchmarks/time_limits.py --program target/release/catena
     python benchmarks/time_limits.py --tables sensors-400x120 --limits 5 15

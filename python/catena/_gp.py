@@ -83,8 +83,8 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         Computing budget for model selection and learning: ``"quick"``, ``"default"`` or ``"thorough"``.
     time_limit : float, str or timedelta, optional
         The fit ends within this time, in seconds or as a text such as ``"30s"``, with the best model so far; a warning in
-        :attr:`warnings_` says what was left out. Such a fit depends on the speed of the machine. By default there is no limit: the
-        budget counts work, and results are the same on every machine.
+        :attr:`warnings_` says what was left out. Such a fit depends on the speed of the machine. By default there is no
+        limit: the budget counts work, and results are the same on every machine.
     learn : bool
         If False, use the given ``parameters``, or the given ``mixing``, ``length_scales``, ``noise`` and ``kernel``.
     parameters : dict or path, optional

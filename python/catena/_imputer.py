@@ -45,8 +45,8 @@ class Imputer(Estimator):
         Values with a larger standard deviation stay missing.
     point : str
         ``"mean"`` or ``"median"``, as in :meth:`MultiOutputGP.impute`.
-    latents, kernel, structure, method, n_inducing, n_neighbors, private, ard, periods, mean, calendar, combine, budget, time_limit, \
-learn, parameters, mixing, length_scales, noise, standardize, transforms, random_state, max_memory, progress :
+    latents, kernel, structure, method, n_inducing, n_neighbors, private, ard, periods, mean, calendar, combine, budget, \
+time_limit, learn, parameters, mixing, length_scales, noise, standardize, transforms, random_state, max_memory, progress :
         As in :class:`MultiOutputGP`.
 
     Attributes

@@ -7,6 +7,7 @@ use catena::index::{GroupIndex, OutputIndex, RowIndex};
 
 use crate::error::FitError;
 use crate::fit::Fit;
+use crate::prepare::appended;
 
 /// The new part of a table that is to be added to a fit.
 #[derive(Debug, Clone)]
@@ -61,4 +62,26 @@ impl Fit {
         };
         Ok(NewRows { table, rows, conflict })
     }
+}
+
+/// The rows of the fit and the rows of another table that follow them, in each group; `None` if no row follows.
+///
+/// # Errors
+/// When the tables have different columns.
+pub fn later_rows(fit: &Fit, more: &Dataset) -> Result<Option<Dataset>, FitError> {
+    let inputs = fit.table().inputs();
+    let mut lasts: HashMap<Option<GroupIndex>, f64> = HashMap::new();
+    for row in inputs.rows() {
+        let last = lasts.entry(inputs.group(row)).or_insert(f64::NEG_INFINITY);
+        *last = last.max(inputs.point(row)[0]);
+    }
+    let last_of = |row: RowIndex| lasts.get(&more.inputs().group(row)).copied();
+    // All rows of a new group are later.
+    let is_later = |row: &RowIndex| last_of(*row).is_none_or(|last| more.inputs().point(*row)[0] > last);
+    let rows: Vec<RowIndex> = more.inputs().rows().filter(is_later).collect();
+    if rows.is_empty() {
+        return Ok(None);
+    }
+    let later = more.select_rows(&rows)?;
+    Ok(Some(appended(fit.table(), &later)?))
 }

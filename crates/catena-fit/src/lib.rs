@@ -49,7 +49,7 @@ pub use fit::{
     SumSummary, Summary, fit, fit_compared,
 };
 pub use folds::{HeldOutFolds, SimpleRule};
-pub use known_rows::NewRows;
+pub use known_rows::{NewRows, later_rows};
 pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};

@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::{GroupIndex, RowIndex};
-use catena_fit::forecast::{Horizon, Rolling, later_rows, rolling};
+use catena_fit::forecast::{Horizon, Rolling, rolling};
+use catena_fit::later_rows;
 use catena_fit::{
     Budget, Event, Fit, FitOptions, FitParts, GroupScaling, Quantity, TimeOptions, TimeSpec, fit,
 };

@@ -1,7 +1,8 @@
 //! Scores of forecasts from many origins, with horizons as steps along the calendar of a table.
 
 use catena::data::Dataset;
-use catena_fit::forecast::{self, Rolling, Shifts, Targets, later_rows, rolling_with};
+use catena_fit::forecast::{self, Rolling, Shifts, Targets, rolling_with};
+use catena_fit::later_rows;
 use catena_fit::{Fit, FitError, median_gap_within_groups};
 use catena_io::select::Input;
 use catena_io::time::{AheadError, Horizon, Step, Stepping};

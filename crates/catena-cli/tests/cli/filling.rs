@@ -177,7 +177,7 @@ fn a_dry_run_tells_the_plan_and_writes_nothing() {
 fn a_time_limit_ends_learning_and_says_what_was_left_out() {
     let folder = Folder::new("time_limit");
     // Hours as numbers: the dates of `wide` end with their month.
-    let lines = waves(6000).into_iter().map(|(hour, cells)| {
+    let lines = waves(60_000).into_iter().map(|(hour, cells)| {
         let cell = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
         format!("{hour},{},{}", cell(cells[0]), cell(cells[1]))
     });
@@ -189,7 +189,7 @@ fn a_time_limit_ends_learning_and_says_what_was_left_out() {
     // Without the limit it takes minutes; other programs may run.
     assert!(begin.elapsed().as_secs_f64() < 10.0, "{:?}", begin.elapsed());
     assert!(outcome.stderr.contains("warning: time limit: "), "{}", outcome.stderr);
-    assert_eq!(columns(&folder.read("filled.csv"))["time"].len(), 6000);
+    assert_eq!(columns(&folder.read("filled.csv"))["time"].len(), 60_000);
     for wrong in ["soon", "-3s", "0"] {
         let refused = folder.run(&format!("fit waves.csv --time-limit={wrong} -o m.catena"));
         assert!(refused.stderr.contains("write a time such as 30s or 5min"), "{}", refused.stderr);

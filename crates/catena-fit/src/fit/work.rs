@@ -19,9 +19,11 @@ use crate::size::FitSize;
 /// Evaluations of the log evidence per iteration of an optimization.
 const EVALUATIONS: f64 = 1.3;
 /// The share of their iterations that optimizations take before they converge.
-const TAKEN: f64 = 0.8;
+const TAKEN: f64 = 0.95;
 /// A prediction of all rows in evaluations with gradient.
 const PREDICTION: f64 = 0.6;
+/// The cost of rows of many outputs with different masks, in costs of rows with one mask.
+const OF_MASKS: f64 = 1.6;
 /// Model members of a pool beside the one that is learned at the end.
 const MEMBERS: f64 = 1.0;
 /// Iterations with which a member continues on a table of which the comparison had a part.
@@ -61,16 +63,21 @@ impl FitOptions {
     }
 }
 
-/// Microseconds of a row under `n_shared` smooth latents and rough private ones.
+/// The size of a row under `n_shared` smooth latents and private ones, half of which are rough.
 fn row_of(n_shared: usize, private: bool, state: StateKind, n_outputs: usize) -> RowSize {
-    let family = Family {
+    let family = |private_kernel| Family {
         n_shared,
         shared_kernel: Kernel::Matern32,
-        private_kernel: private.then_some(Kernel::Matern12),
+        private_kernel,
         state,
         tied: false,
     };
-    RowSize::of(&family, n_outputs)
+    let of = |kernel| RowSize::of(&family(Some(kernel)), n_outputs);
+    if !private {
+        return RowSize::of(&family(None), n_outputs);
+    }
+    let (rough, smooth) = (of(Kernel::Matern12), of(Kernel::Matern32));
+    RowSize { state_size: (rough.state_size + smooth.state_size) / 2, ..rough }
 }
 
 fn of_kernels(table: TableSize, options: &FitOptions, posterior: f64) -> StepWork {
@@ -103,7 +110,8 @@ fn of_kernels(table: TableSize, options: &FitOptions, posterior: f64) -> StepWor
     let iterations = plan.candidate.optimizer.max_iterations;
     let n_starts = plan.candidate_multipliers.len() as f64;
     let trial = |n_shared: usize, private: bool| {
-        let per_row = microseconds(n_shared, private);
+        let masks = if is_wide(n_outputs, private) { OF_MASKS } else { 1.0 };
+        let per_row = masks * microseconds(n_shared, private);
         let prediction = 1e-6 * PREDICTION * compared_rows * per_row;
         n_starts * seconds(iterations, learning_rows, per_row) + prediction
     };
@@ -180,7 +188,7 @@ fn of_regressions(n_outputs: usize, rows: f64, n_folds: f64) -> f64 {
     let outputs = n_outputs as f64;
     let n_rules = if n_outputs > 1 { 8.0 } else { 2.0 };
     // Solving for the missing cells of a row with the residual process, and for the covariance of the outputs.
-    let per_fold = rows * outputs * (1.0 + 0.06 * outputs) + 2e-3 * outputs.powi(3);
+    let per_fold = rows * outputs * (1.0 + 0.02 * outputs) + 2e-3 * outputs.powi(3);
     1e-6 * n_rules * (n_folds + 1.0) * per_fold
 }
 
