@@ -94,6 +94,23 @@ pub(crate) fn plan_for(size: TableSize, options: &FitOptions) -> (bool, Vec<usiz
     (private, ladder, plan)
 }
 
+/// Says what a time limit leaves out of the comparison before it begins.
+pub(super) fn report_left_out(size: TableSize, options: &FitOptions, watch: &Watch<'_>) {
+    if options.time_limit.is_none() {
+        return;
+    }
+    let (private, ladder, plan) = plan_for(size, options);
+    let (all_private, all, unlimited) = plan_for(size, &FitOptions { time_limit: None, ..options.clone() });
+    let (n_rows, n_all) = (plan.n_rows, unlimited.n_rows);
+    if (private, &ladder) != (all_private, &all) {
+        watch.cut(format!(
+            "only families with small states were compared, on {n_rows} rows instead of {n_all}"
+        ));
+    } else if n_rows < n_all {
+        watch.cut(format!("models were compared on {n_rows} rows instead of {n_all}"));
+    }
+}
+
 /// The size of a row with this many shared latents, before kernels are chosen.
 fn row_of(n_shared: usize, private: bool, size: TableSize) -> RowSize {
     let TableSize { n_inputs, n_outputs, .. } = size;

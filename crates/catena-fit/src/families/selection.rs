@@ -8,7 +8,7 @@ use catena::learning::{Family, MultiStartSettings};
 use catena::model::Lmc;
 
 use super::candidate::{CandidateSummary, FamilyCandidate, TrialResult, best};
-use super::plan::{TriedSoFar, plan_for, sample_reasons};
+use super::plan::{TriedSoFar, plan_for, report_left_out, sample_reasons};
 use super::requested::requested_on;
 use super::skew::positive_outputs;
 use super::trials::{Comparison, FamilyTrial};
@@ -100,7 +100,9 @@ pub(crate) fn choose_on(
     units: InputUnits,
     watch: &Watch<'_>,
 ) -> Result<FamilyChoice, FitError> {
-    let (private, ladder, mut plan) = plan_for(TableSize { n_rows, ..TableSize::of(&sample) }, options);
+    let size = TableSize { n_rows, ..TableSize::of(&sample) };
+    let (private, ladder, mut plan) = plan_for(size, options);
+    report_left_out(size, options, watch);
     let mut reasons = sample_reasons(&sample, n_rows, &plan, options);
     let mut folds = Fold::several(&sample, table.unwrap_or(&sample), options.seed, plan.n_folds.max(1));
     // A fold without held-out cells has no score; one is kept if all are so.

@@ -1,4 +1,4 @@
-//! Candidates on the folds of a comparison, as far as the time of its stage goes.
+//! Tries candidates on the folds of a comparison until the time of its stage is used.
 
 use std::sync::atomic::AtomicUsize;
 

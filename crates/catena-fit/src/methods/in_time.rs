@@ -36,7 +36,7 @@ pub(crate) struct InTime<'a> {
 }
 
 impl InTime<'_> {
-    /// Learns as far as the time of the current stage goes; also what was cut short, if anything was. Without a limit or a request
+    /// Learns until the time of the current stage is used; also what was cut short, if anything was. Without a limit or a request
     /// to stop this is [`LearningTask::learn`].
     pub(crate) fn learn(self, monitor: &LearningMonitor<'_>) -> Result<(Learned, Option<String>), FitError> {
         let Self { task, table, known, options, reporter } = self;

@@ -65,7 +65,8 @@ pub(crate) fn learning_task(
     LearningTask::new(family, settings, &table.statistics, options).with_starts(earlier, multipliers)
 }
 
-/// Learns the chosen family by the evidence of the method, in the time that is left. `known` is kept if there is none.
+/// Learns the chosen family by the evidence of the method until the time limit. If no time is left, the result is the `known`
+/// model.
 pub(crate) fn learn(
     table: &PreparedTable,
     task: &LearningTask,
