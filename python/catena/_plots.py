@@ -9,6 +9,8 @@ from .errors import InputError
 SMOOTH = 400
 #: Colors of predictions, observations and held-out values; they also differ in lightness.
 BLUE, INK, ORANGE = "#3366aa", "#222222", "#dd7722"
+#: The legend is above the first chart, where it covers nothing.
+ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "frameon": False, "fontsize": "small"}
 
 
 def _matplotlib():
@@ -30,6 +32,13 @@ def plot(gp, X, held_out, level, axes, group=None):
         rows = _frames.Points(rows.values[own], rows.names, rows.clocks, integer=rows.integer)
         values, truth = values[own], None if truth is None else truth[own]
     n_outputs = values.shape[1]
+    if rows.values.shape[1] == 2:
+        from ._maps import plot_map
+
+        def numbers(points):
+            return None if group is None else [group] * len(points)
+
+        return plot_map(gp, X, truth, level, axes, numbers, rows, values)
     if axes is None:
         size = (9, max(2.6, 1.9 * n_outputs))
         _, axes = pyplot.subplots(
@@ -77,7 +86,7 @@ def plot(gp, X, held_out, level, axes, group=None):
         ax.set_ylabel(name)
         ax.margins(x=0.01)
     axes[n_outputs - 1].set_xlabel(rows.names[0])
-    axes[0].legend(loc="upper right", fontsize="small", ncols=4, framealpha=0.9)
+    axes[0].legend(**ABOVE)
     return axes
 
 

@@ -25,8 +25,10 @@ import catena
 # The file has hourly values of 2013: a time stamp and nine outputs. We take six weeks around the gap.
 
 # %%
-folder = next(parent for parent in [Path.cwd(), *Path.cwd().parents] if (parent / "data" / "demo").exists())
-weather = pd.read_csv(folder / "data/demo/nyc_airport_weather_2013.csv", index_col=0, parse_dates=[0])
+folder = next(parent for parent in [Path.cwd(), *Path.cwd().parents] if (parent / "crates").exists())
+weather = pd.read_csv(
+    folder / "crates/catena-cli/data/nyc_airport_weather_2013.csv", index_col=0, parse_dates=[0]
+)
 temperatures = weather.filter(like="temp").loc["2013-02-22":"2013-04-05"]
 print(temperatures.describe().loc[["count", "mean", "std"]].round(1))
 

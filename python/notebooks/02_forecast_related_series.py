@@ -22,8 +22,10 @@ import pandas as pd
 import catena
 
 # %%
-folder = next(parent for parent in [Path.cwd(), *Path.cwd().parents] if (parent / "data" / "demo").exists())
-weather = pd.read_csv(folder / "data/demo/nyc_airport_weather_2013.csv", index_col=0, parse_dates=[0])
+folder = next(parent for parent in [Path.cwd(), *Path.cwd().parents] if (parent / "crates").exists())
+weather = pd.read_csv(
+    folder / "crates/catena-cli/data/nyc_airport_weather_2013.csv", index_col=0, parse_dates=[0]
+)
 temperatures = weather.filter(like="temp").loc["2013-05-01":"2013-05-30"].tz_localize("America/New_York")
 
 # %% [markdown]

@@ -15,6 +15,6 @@ def program():
     """The command-line program; `cargo xtask test` builds it and sets CATENA_PROGRAM."""
     path = os.environ.get("CATENA_PROGRAM")
     assert path and Path(path).exists(), (
-        "build it with `cargo build -p catena-cli` and set CATENA_PROGRAM to its path"
+        "build it with `cargo build -p catena-gp` and set CATENA_PROGRAM to its path"
     )
     return path

@@ -3,7 +3,8 @@
 - ``python`` blocks share the names of their chapter. A ``text`` block directly after one is its output. With ``needs=NAME`` a
   block is always compiled, and run if that library is installed; a ``sketch`` is only compiled (clusters).
 - ``console`` blocks have commands after ``$``, and their output below them.
-- The folder has ``data/``, like the repository. ``rust`` blocks are compiled and run by ``cargo test --doc``; ``sh`` blocks are
+- The folder has ``crates/``, like the repository, with the table of the demonstration.
+  ``rust`` blocks are compiled and run by ``cargo test --doc``; ``sh`` blocks are
   not run.
 
 Words and counts must be the same. Numbers with a point or a unit may differ by one in the last place or by one in a hundred,
@@ -111,7 +112,7 @@ class Session:
         if not (tools / "catena").exists():
             (tools / "catena").symlink_to(Path(program).resolve())
         self.environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "COLUMNS": "110"}
-        (folder / "data").symlink_to(ROOT / "data")
+        (folder / "crates").symlink_to(ROOT / "crates")
 
     def run(self, blocks):
         """Runs all blocks."""

@@ -57,6 +57,20 @@ def test_plots_over_several_inputs_and_times():
     X, Y = plane()
     gp = catena.MultiOutputGP(budget="quick", latents=1, method="catena").fit(X, Y)
     gp.plot(X[:10])[0].figure.canvas.draw()
+    means = gp.plot(held_out=np.where(np.isnan(Y), 1.0, np.nan))
+    for output, ax in enumerate(means):
+        np.testing.assert_allclose(ax.collections[0].get_array(), gp.predict(X)[:, output], atol=1e-12)
+        np.testing.assert_array_equal(ax.collections[0].get_offsets(), X)
+        seen = {drawn.get_label(): drawn for drawn in ax.lines}["observed"].get_xdata()
+        np.testing.assert_array_equal(seen, X[~np.isnan(Y[:, output]), 0])
+    # Beside each mean its band, and a scale of colors for both.
+    figure = means[0].figure
+    assert len(figure.axes) == 8
+    lower, upper = gp.interval(X, level=0.95)
+    half = (np.asarray(upper) - np.asarray(lower))[:, 0] / 2
+    np.testing.assert_allclose(figure.axes[1].collections[0].get_array(), half, atol=1e-12)
+    with pytest.raises(ValueError, match="give one per output"):
+        gp.plot(axes=means[:1])
     ax = gp.plot_structure()
     assert ax.get_title() == "spanning tree, 40 points" and len(ax.lines) == 39 + 1
     weights = gp.plot_mixing()
@@ -69,6 +83,16 @@ def test_plots_over_several_inputs_and_times():
     gp.plot_structure().figure.canvas.draw()
     with pytest.raises(ValueError, match="no single structure"):
         catena.MultiOutputGP(method="exact", **GIVEN).fit(*line()).plot_structure()
+
+
+def test_east_is_to_the_right_on_a_map():
+    X, Y = plane()
+    frame = pd.DataFrame(np.column_stack([X, Y]), columns=["lat", "lon", "y0", "y1"])
+    gp = catena.MultiOutputGP(budget="quick", latents=1, method="catena")
+    gp.fit(frame[["lat", "lon"]], frame[["y0", "y1"]])
+    ax = gp.plot()[-1]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("lon", "lat")
+    np.testing.assert_array_equal(ax.collections[0].get_offsets(), X[:, ::-1])
 
 
 def test_the_report_is_a_page_for_notebooks_and_files(tmp_path):

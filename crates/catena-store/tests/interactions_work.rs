@@ -59,7 +59,7 @@ fn charts_zoom_move_and_reset_together() {
     // The wheel belongs to the page until a chart was clicked.
     browser.wheel(at(0.5).0, at(0.5).1, -240.0);
     assert_eq!(browser.evaluate(RANGE), whole);
-    browser.evaluate("window.scrollTo(0, 0)");
+    browser.evaluate("document.querySelector('#outputs').scrollIntoView()");
     browser.settle();
 
     browser.drag(at(0.3), at(0.6));
@@ -315,5 +315,71 @@ fn large_tables_all_axes_and_odd_tables_open() {
         browser.mouse("mouseMoved", left + width / 2.0, top + height / 2.0);
         browser.settle();
     }
+    assert_no_complaints(&browser);
+}
+
+/// Rows of the longest run of missing cells of an output.
+fn longest_gap(series: &OutputSeries) -> (usize, usize) {
+    let mut longest = (0, 0);
+    let mut begin = None;
+    for (row, value) in series.observed.iter().chain([&Some(0.0)]).enumerate() {
+        match (value, begin) {
+            (None, None) => begin = Some(row),
+            (Some(_), Some(first)) => {
+                if row - first > longest.1 - longest.0 {
+                    longest = (first, row);
+                }
+                begin = None;
+            }
+            _ => {}
+        }
+    }
+    longest
+}
+
+#[test]
+fn the_page_opens_on_the_longest_gaps() {
+    let browser = Browser::start("gaps");
+    browser.resize(1200, 1900);
+    let report = synthetic::time_report(2000, 5);
+    browser.open(&report.to_html().unwrap());
+    let first = browser.evaluate("document.querySelector('section').id");
+    assert_eq!(first, json!("gaps"));
+
+    let outputs = &report.table.as_ref().unwrap().outputs;
+    let mut expected: Vec<(usize, &str)> = outputs
+        .iter()
+        .map(|series| {
+            let (from, to) = longest_gap(series);
+            (to - from, series.name.as_str())
+        })
+        .collect();
+    expected.sort_by_key(|gap| std::cmp::Reverse(gap.0));
+    let drawn = browser.evaluate(
+        "[...document.querySelectorAll('.gap-figure')].map((one) => \
+         [one.querySelector('.name').textContent, one.querySelector('.readout').textContent])",
+    );
+    let drawn = drawn.as_array().unwrap();
+    assert_eq!(drawn.len(), expected.len(), "one chart per output");
+    for (found, (n_cells, name)) in drawn.iter().zip(expected) {
+        assert_eq!(found[0], json!(name), "the longest gap comes first");
+        let words = found[1].as_str().unwrap();
+        assert!(words.contains(&format!(", {n_cells} cells")), "{name}: {words}, expected {n_cells} cells");
+    }
+    let blank = browser.evaluate(
+        "[...document.querySelectorAll('.gap-figure canvas')].filter((c) => c.getContext('2d').getImageData(0, 0, c.width, c.height)\
+         .data.every((byte) => byte === 0)).length",
+    );
+    assert_eq!(blank, json!(0), "every gap is drawn");
+    let listed = browser.evaluate("document.querySelectorAll('#gaps tbody tr').length");
+    assert_eq!(listed, json!(12));
+
+    // A complete table has nothing to fill.
+    let mut complete = report.clone();
+    for series in &mut complete.table.as_mut().unwrap().outputs {
+        series.observed = series.mean.iter().map(|mean| Some(*mean)).collect();
+    }
+    browser.open(&complete.to_html().unwrap());
+    assert_eq!(browser.evaluate("document.querySelector('#gaps')"), Value::Null);
     assert_no_complaints(&browser);
 }

@@ -7,7 +7,7 @@ use catena_studies::gap_table::GapTable;
 use crate::random::SeededDraws;
 
 /// Airports by hours: temperature (°F), dew point (°F) and pressure (hPa) at each.
-const WEATHER: &str = include_str!("../../../data/demo/nyc_airport_weather_2013.csv");
+const WEATHER: &str = include_str!("../../catena-cli/data/nyc_airport_weather_2013.csv");
 /// Held-out hours of a window.
 pub const GAP_HOURS: usize = 96;
 /// Windows, from hour 500 on.

@@ -77,7 +77,7 @@ fn program(
     environment: &[(&'static str, String)],
 ) -> Result<(String, Vec<u8>), String> {
     let mut command = Command::new(env!("CARGO"));
-    command.args(["build", "--release", "--locked", "--quiet", "--package", "catena-cli"]);
+    command.args(["build", "--release", "--locked", "--quiet", "--package", "catena-gp"]);
     command.current_dir(workspace).envs(environment.iter().map(|(name, value)| (name, value)));
     let missing = missing_for_static();
     if let Some(missing) = &missing {

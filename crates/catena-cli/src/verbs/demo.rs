@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena_fit::{Budget, Fit, FitError, FitOptions, Predictive, Quantity};
+use catena_fit::{Fit, FitError, FitOptions, Predictive, Quantity};
 use catena_io::read::{ReadOptions, read_pipe};
 use catena_io::select::{Frame, Selection};
 use catena_io::table::{Column, Table};
@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     printing: Printing,
 }
 
-const WEATHER: &str = include_str!("../../../../data/demo/nyc_airport_weather_2013.csv");
+const WEATHER: &str = include_str!("../../data/nyc_airport_weather_2013.csv");
 
 /// A gap to create: an output, and the Unix time in seconds at which it begins.
 struct Gap {
@@ -85,13 +85,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     use_threads(*threads)?;
     make_folder(directory)?;
     let table = read_pipe(WEATHER.as_bytes(), &ReadOptions::default(), &mut |_, _| {})?;
-    let mut source = choose(table, &Selection::default(), console)?;
+    let mut source = choose(table, &Selection::default(), Console::new(true))?;
+    let n_empty = source.frame.values.iter().filter(|value| value.is_nan()).count();
     let held_out = GAPS.each_ref().map(|gap| HeldOut::new(gap, &mut source.frame));
-    console.say(format!("held out: {GAP_HOURS} hours each of {} and {}", GAPS[0].output, GAPS[1].output));
+    console.say(beginning(&source.frame, n_empty));
 
     let data = source.dataset()?;
     let options = FitOptions {
-        budget: Budget::Quick,
         input_names: vec![source.frame.inputs[0].name.clone()],
         output_names: source.frame.outputs.clone(),
         ..FitOptions::default()
@@ -113,8 +113,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
 
     let outcomes = |(gap, single): (&HeldOut, &Single)| {
         let outcomes = [
-            gap.outcome("catena, all outputs together", &predictive, gap.output),
-            gap.outcome("this output alone", &single.learned, 0),
+            gap.outcome("catena, all sensors together", &predictive, gap.output),
+            gap.outcome("catena, this sensor alone", &single.learned, 0),
             gap.outcome("interpolation", &single.line, 0),
         ];
         (gap.gap, outcomes)
@@ -137,8 +137,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         return print_json(&to_json(&results, &fit));
     }
     print_text(&to_text(&results))?;
-    console.say(format!("wrote {} and {}", filled.display(), report.display()));
+    console.say(format!(
+        "wrote {}, the table with every gap filled, and {}: open it, it begins with the two silent sensors",
+        filled.display(),
+        report.display()
+    ));
     Ok(())
+}
+
+/// What the table is, and which values are hidden.
+fn beginning(frame: &Frame, n_empty: usize) -> String {
+    let [first, second] = &GAPS;
+    format!(
+        "A year of weather at three airports: {} hours, {} sensors, {n_empty} empty cells.\n\
+         Two sensors fall silent for {} days: {} on {}, {} on {}. Their true values are put aside.",
+        frame.n_rows(),
+        frame.n_outputs(),
+        GAP_HOURS / 24,
+        first.output,
+        first.when,
+        second.output,
+        second.when
+    )
 }
 
 impl HeldOut {
@@ -204,18 +224,21 @@ fn filled_table(frame: &Frame, predictive: &Predictive) -> Table {
     Table::new(columns)
 }
 
+/// The errors, one column per gap.
 fn to_text(results: &[(&Gap, [Outcome; 3])]) -> String {
-    let mut lines = vec![];
-    for (gap, outcomes) in results {
-        lines.push(format!("{}, {GAP_HOURS} hours from {}", gap.output, gap.when));
-        for Outcome { name, rmse, coverage } in outcomes {
-            let percent = 100.0 * coverage;
-            lines.push(format!(
-                "  {name:<30} error {rmse:>6.2} {:<4} {percent:>5.0} % inside 95 % intervals",
-                gap.unit
-            ));
-        }
+    let cells = |write: &dyn Fn(&Gap, &[Outcome; 3]) -> String| -> String {
+        results.iter().map(|(gap, outcomes)| format!("{:>24}", write(gap, outcomes))).collect()
+    };
+    let mut lines = vec![format!("{:<30}{}", "error while silent", cells(&|gap, _| gap.output.to_owned()))];
+    for at in 0..3 {
+        let name = results.first().map_or("", |(_, outcomes)| outcomes[at].name);
+        lines.push(format!(
+            "{name:<30}{}",
+            cells(&|gap, outcomes| format!("{:.2} {:<3}", outcomes[at].rmse, gap.unit))
+        ));
     }
+    let inside = cells(&|_, outcomes| format!("{:.0} %", 100.0 * outcomes[0].coverage));
+    lines.push(format!("{:<30}{inside}", "true values inside 95 % bands"));
     lines.join("\n") + "\n"
 }
 

@@ -222,7 +222,8 @@ fn parameter_warnings(model: &Lmc, statistics: &TableStatistics, options: &FitOp
             } else if is_only {
                 let what = "the outputs do not depend on the input as far as the model can tell; predictions are near their means";
                 warnings.push(what.to_owned());
-            } else if at < n_shared {
+            } else if at < n_shared && options.latents.is_some() {
+                // A number that the fit chose itself is nothing to act on; the table of latents shows the share of each.
                 warnings.push(format!("{name} is unused; fewer latents suffice"));
             }
         } else if length > 2.0 * extent.span {

@@ -15,6 +15,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/view.js"),
     include_str!("page/series_marks.js"),
     include_str!("page/series.js"),
+    include_str!("page/gaps.js"),
     include_str!("page/scatter.js"),
     include_str!("page/map.js"),
     include_str!("page/model.js"),

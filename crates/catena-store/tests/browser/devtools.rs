@@ -182,6 +182,9 @@ impl Browser {
             assert!(begun.elapsed() < PATIENCE, "the page did not get ready: {:?}", self.complaints.borrow());
             self.evaluate("new Promise((done) => setTimeout(done, 20))");
         }
+        // Charts of outputs are drawn once they are on the screen.
+        self.settle();
+        self.evaluate("document.querySelector('#outputs')?.scrollIntoView()");
         self.settle();
         self.settle();
     }

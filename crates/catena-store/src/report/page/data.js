@@ -24,6 +24,7 @@ class Output {
     this.name = packed.name;
     this.unit = packed.unit;
     this.center = packed.center;
+    this.hasHeldOut = Boolean(packed.held_out);
   }
 
   /** The columns: `observed`, `heldOut`, `mean`, `lo50`, `hi50`, `lo95`, `hi95`. */

@@ -1,22 +1,32 @@
 // The page, from top to bottom.
 
-/** Headline, facts about the fit, theme switch. */
+/** Headline, size of the table, theme switch. */
 function pageHeader(report) {
   const run = report.run;
   const facts = [];
   if (run) {
     const cells = run.n_rows * run.n_outputs;
     const share = cells > 0 ? ` (${percent(run.n_missing / cells)} of ${count(cells)})` : "";
-    if (run.command) facts.push(["Command", element("code", {}, run.command)]);
     if (run.data) facts.push(["Data", run.data]);
     facts.push(["Rows \u00d7 outputs", `${count(run.n_rows)} \u00d7 ${count(run.n_outputs)}`], ["Missing cells", count(run.n_missing) + share]);
-    if (run.digest) facts.push(["Digest", element("code", { class: "digest" }, run.digest)]);
-    for (const fact of run.facts) facts.push([fact.label, fact.value]);
   }
   const theme = element("button", { type: "button", class: "theme screen-only", id: "theme", onclick: switchTheme }, "Dark");
   return element("header", {},
     element("div", { class: "headline" }, element("div", {}, element("h1", {}, report.title), report.subtitle && element("p", { class: "subtitle" }, report.subtitle)), theme),
-    facts.length > 0 && element("dl", { class: "facts" }, facts.map(([label, value]) => element("div", {}, element("dt", {}, label), element("dd", {}, value)))));
+    factList(facts));
+}
+
+function factList(facts) {
+  return facts.length > 0 && element("dl", { class: "facts" }, facts.map(([label, value]) => element("div", {}, element("dt", {}, label), element("dd", {}, value))));
+}
+
+/** Command, options and digest: what another person needs to make the page again. */
+function runSection(run) {
+  const facts = [];
+  if (run.command) facts.push(["Command", element("code", {}, run.command)]);
+  for (const fact of run.facts) facts.push([fact.label, fact.value]);
+  if (run.digest) facts.push(["Digest", element("code", { class: "digest" }, run.digest)]);
+  return facts.length > 0 && section("run", "How this page was made", factList(facts));
 }
 
 function warningList(warnings) {
@@ -82,16 +92,21 @@ function main() {
   block.remove();
   document.documentElement.dataset.theme = presentTheme();
   const rows = report.table ? new Rows(report.table) : null;
-  const sections = [];
-  if (rows && rows.outputs.length) sections.push((rows.inputs.length === 1 ? seriesSection(rows) : scatterSection(rows)).node);
-  if (rows && (rows.inputs.length === 2 || rows.inputs.length === 3)) sections.push(mapSection(rows, report.structure).node);
-  if (report.calibration) sections.push(calibrationSection(report.calibration));
-  if (report.model) sections.push(modelSection(report.model));
-  if (report.evidence.some((path) => path.values.some((value) => value !== null))) sections.push(evidenceSection(report.evidence));
-  if (report.search) sections.push(searchSection(report.search));
+  // First what was filled, how well that is known and what to distrust; then the outputs, the model and how it was found.
+  const answers = [];
+  if (rows && rows.outputs.length && rows.inputs.length === 1) answers.push(gapsSection(rows, report.model));
+  if (report.calibration) answers.push(calibrationSection(report.calibration));
+  const rest = [];
+  if (rows && rows.outputs.length) rest.push((rows.inputs.length === 1 ? seriesSection(rows) : scatterSection(rows)).node);
+  if (rows && (rows.inputs.length === 2 || rows.inputs.length === 3)) rest.push(mapSection(rows, report.structure).node);
+  if (report.model) rest.push(modelSection(report.model));
+  if (report.search) rest.push(searchSection(report.search));
+  if (report.evidence.some((path) => path.values.some((value) => value !== null))) rest.push(evidenceSection(report.evidence));
+  if (report.run) rest.push(runSection(report.run));
+  const sections = [...answers, ...rest].filter(Boolean);
   const links = sections.map((part) => element("a", { href: `#${part.id}` }, part.querySelector("h2").textContent));
-  const children = [pageHeader(report), report.warnings.length > 0 && warningList(report.warnings),
-    links.length > 1 && element("nav", { class: "screen-only", "aria-label": "Sections" }, links), ...sections, pageFooter(report)];
+  const children = [pageHeader(report), links.length > 1 && element("nav", { class: "screen-only", "aria-label": "Sections" }, links), ...answers,
+    report.warnings.length > 0 && warningList(report.warnings), ...rest, pageFooter(report)];
   document.getElementById("report").append(...children.filter(Boolean));
   setTheme(presentTheme());
   systemDark.addEventListener("change", () => setTheme(presentTheme()));

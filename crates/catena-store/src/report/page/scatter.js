@@ -7,7 +7,7 @@ const MOST_BARS = 1500;
 class ScatterChart {
   constructor(rows, output) {
     Object.assign(this, { rows, output, isVisible: false });
-    const { heldOut } = output.packed.held_out ? output.columns : { heldOut: null };
+    const { heldOut } = output.hasHeldOut ? output.columns : { heldOut: null };
     this.truth = heldOut || output.columns.observed;
     this.cells = [];
     for (let row = 0; row < rows.nRows; row++) {

@@ -85,7 +85,7 @@ function calibrationSection(calibration) {
       cells: [score.output, count(score.n_cells), significant(score.rmse), fixedOrDash(score.log_score, 3), percent(score.coverage95)],
     })), "Scores by output"), "This fit on the same cells, in the same units."));
   }
-  return section("calibration", "Held-out cells",
+  return section("calibration", "How well held-out cells were predicted",
     element("p", {}, `${count(calibration.n_cells)} cells were held out: ${calibration.description}`),
     element("div", { class: "pair" }, small), element("div", { class: "pair" }, tables));
 }

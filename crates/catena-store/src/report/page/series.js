@@ -144,7 +144,7 @@ function seriesSection(rows) {
     button("\u2190", "Earlier", () => view.pan(-0.5)), button("\u2192", "Later", () => view.pan(0.5)), reset, range);
   const key = (kind, text) => element("li", {}, element("span", { class: `key ${kind}` }), text);
   const legend = element("ul", { class: "legend" },
-    key("observed", "observed"), rows.outputs.some((output) => output.packed.held_out) && key("held-out", "held out"),
+    key("observed", "observed"), rows.outputs.some((output) => output.hasHeldOut) && key("held-out", "held out"),
     key("mean", "posterior mean"), key("band50", `50${NARROW_SPACE}%`), key("band95", `95${NARROW_SPACE}%`),
     key("missing", "missing"));
   const hint = element("p", { class: "hint screen-only" },
