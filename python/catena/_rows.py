@@ -49,6 +49,8 @@ def _joined(first, more):
 
 
 def _as_table(x, n_inputs):
+    if isinstance(x, str):
+        return [x]
     if isinstance(x, (datetime, np.datetime64)):
         if type(x).__module__.startswith("pandas"):
             import pandas

@@ -42,6 +42,18 @@ def test_everything_public_says_what_it_is():
             assert name.startswith("_") or inspect.getdoc(method), name
 
 
+def test_the_reference_has_every_public_name():
+    page = (ROOT / "docs" / "reference.md").read_text()
+    named = set(re.findall(r"`(?:catena\.)?(\w+)`", page))
+    owners = [catena.MultiOutputGP, catena.LiveGP, catena.Imputer]
+    public = {name for owner in owners for name, _ in inspect.getmembers(owner, callable)}
+    public |= {
+        name for name in vars(catena.MultiOutputGP) if isinstance(vars(catena.MultiOutputGP)[name], property)
+    }
+    missing = {name for name in public | set(catena.__all__) if not name.startswith("_")} - named
+    assert not missing, sorted(missing)
+
+
 def _declared(body, owner):
     """Names in a stub with the parameters of functions, and the same of the module or class itself."""
     for node in body:

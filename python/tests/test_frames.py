@@ -318,3 +318,18 @@ def test_names_of_inputs_are_kept_in_files(tmp_path):
         names = getattr(gp, "feature_names_in_", [])
         assert list(getattr(again, "feature_names_in_", [])) == list(names)
         np.testing.assert_array_equal(np.asarray(again.predict(inputs)), np.asarray(gp.predict(inputs)))
+
+
+def test_times_are_written_as_texts():
+    index = pd.date_range("2024-03-01", periods=30, freq="h", name="time")
+    frame = pd.DataFrame({"a": np.sin(np.arange(30) / 4)}, index)
+    gp = catena.MultiOutputGP(budget="quick").fit(frame)
+    texts = ["2024-03-01 12:30", "2024-03-01T13:00:00"]
+    np.testing.assert_array_equal(gp.predict(texts), gp.predict(pd.DatetimeIndex(texts)))
+    np.testing.assert_array_equal(gp.predict(np.array(texts)), gp.predict(pd.DatetimeIndex(texts)))
+    np.testing.assert_array_equal(gp.posterior_at(texts[0]), gp.posterior_at(pd.Timestamp(texts[0])))
+    with pytest.raises(ValueError, match="row 1 of X holds 'noon', which is not a time; write it as"):
+        gp.predict([texts[0], "noon"])
+    live = gp.live()
+    live.observe("2024-03-02 06:00", {"a": 0.5})
+    assert live.remove("2024-03-02 06:00", "a") == 1

@@ -13,7 +13,7 @@ A *kind* is one of ``"numpy"``, ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"xa
 """
 
 import sys
-from datetime import date, timezone
+from datetime import date, datetime, timezone
 from importlib import import_module
 
 import numpy as np
@@ -106,13 +106,14 @@ def read_points(given, together=None, clocks=None, notes=None, name="X"):
     those of a model (a clock is None for a numeric input); `name` is the argument name for errors."""
     kind, given = _opened(given)
     if kind is None:
-        array, zone = _times(given)
+        has_clock = clocks is not None and any(clocks)
+        array, zone = _times(_from_texts(given, name) if has_clock else given)
         if array is not None:
             flat = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
             if flat.ndim != 1:
                 raise InputError(f"{name} holds times in several columns; give one column of datetime64.")
             return Points.of_columns([Column.of_times("time", flat, zone)], None, clocks, has_names=False)
-        if clocks is not None and any(clocks):
+        if has_clock:
             raise InputError(
                 f"the model was fitted to times, but {name} holds numbers; give datetime64 or an index of times."
             )
@@ -143,6 +144,28 @@ def read_both(given, inputs, outputs, clocks, notes):
     points = read_points(given, inputs, clocks, notes)
     values, _ = _outputs(_module(kind).named(given, outputs, OUTPUT))
     return points, values
+
+
+def _from_texts(given, name):
+    """Datetimes in place of texts such as ``"2024-03-01 12:00"``; everything else as given."""
+    texts = (
+        given.tolist()
+        if isinstance(given, np.ndarray) and given.dtype.kind in "UO" and given.ndim == 1
+        else given
+    )
+    texts = [texts] if isinstance(texts, str) else texts
+    if not (isinstance(texts, (list, tuple)) and texts and all(isinstance(text, str) for text in texts)):
+        return given
+    times = []
+    for row, text in enumerate(texts):
+        try:
+            # Before Python 3.11 a final Z is not read.
+            times.append(datetime.fromisoformat(text.strip().replace("Z", "+00:00")))
+        except ValueError:
+            raise InputError(
+                f"row {row} of {name} holds {text!r}, which is not a time; write it as '2024-03-01 12:00'."
+            ) from None
+    return times
 
 
 def _times(given):
