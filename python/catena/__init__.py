@@ -14,7 +14,7 @@ True
 from typing import TYPE_CHECKING
 
 from . import errors, metrics, structures
-from ._asking import compare
+from ._asking import check, compare
 from ._catena import __version__
 from ._gp import MultiOutputGP
 from ._live import LiveGP
@@ -33,6 +33,7 @@ __all__ = [
     "MultiOutputGP",
     "Sweep",
     "__version__",
+    "check",
     "compare",
     "errors",
     "load",

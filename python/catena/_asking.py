@@ -1,4 +1,4 @@
-"""Questions to a model beside its predictions: quantiles, components, scored forecasts, comparisons of methods."""
+"""Questions to a model beside its predictions: quantiles, components, scored forecasts, comparisons of methods, bad cells."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from . import _catena, _check, _frames
+from ._findings import findings_of
 from ._frames import Points
 from ._horizon import length, span_text
 from ._keeping import about
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Asking:
-    """Quantiles, components, scored forecasts and comparisons of methods."""
+    """Quantiles, components, scored forecasts, comparisons of methods and bad cells."""
 
     def quantiles(
         self,
@@ -204,6 +205,27 @@ class Asking:
             warn(message)
         return _frames.tidy(_scores(rows), notes)
 
+    def check(self, X: Any = None, Y: Any = None, *, groups: Any = None) -> Frame:
+        """Finds bad readings: every observed cell against what all other cells say of it, as ``catena check``.
+
+        The model has the options of the estimator, but is a single one and is learned without the cells that are found. Of two
+        hundred findings about one is expected to be false.
+
+        Parameters
+        ----------
+        X, Y, groups :
+            A table as for :meth:`fit`; by default that of the fit. The estimator need not be fitted, and stays as it is.
+
+        Returns
+        -------
+        frame with a row per finding: ``row`` (the first, counted from 0), the inputs and groups there, ``column`` (the output),
+        ``kind`` (``"spike"``, ``"stretch"``, ``"stuck"``, ``"step"`` or ``"drift"``), the number of ``cells``, ``last_row``,
+        ``value``, what is ``expected``, ``lower`` and ``upper`` ends of a band of 95 % (means over several cells),
+        ``deviation`` in standard deviations, and ``p_value``, the probability that an ordinary cell of the table deviates as
+        much
+        """
+        return findings_of(self, X, Y, groups)
+
     def _without_last(self, model, rows, test_size):
         """A model of the first rows of the table, and the other rows."""
         inputs, values = model.inputs(), model.values()
@@ -275,3 +297,21 @@ def compare(X: Any, Y: Any = None, *, block: Any = None, **options: Any) -> Fram
     from ._gp import MultiOutputGP
 
     return MultiOutputGP(**options).compare(X, Y, block=block)
+
+
+def check(X: Any, Y: Any = None, *, groups: Any = None, **options: Any) -> Frame:
+    """Finds bad readings in a table, as ``catena check``.
+
+    ``X``, ``Y`` and ``groups`` are those of :meth:`MultiOutputGP.check`, and options are those of :class:`MultiOutputGP`.
+
+    >>> import numpy as np, catena
+    >>> hours = np.arange(200.0)
+    >>> level = np.sin(hours / 9) + 0.1 * np.random.default_rng(0).normal(size=200)
+    >>> level[120] += 5
+    >>> found = catena.check(hours[:, None], level, budget="quick")
+    >>> found["row"].tolist(), found["kind"].tolist()
+    ([120], ['spike'])
+    """
+    from ._gp import MultiOutputGP
+
+    return MultiOutputGP(**options).check(X, Y, groups=groups)

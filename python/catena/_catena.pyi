@@ -159,6 +159,12 @@ def compare(
     block: tuple[float, bool] | None,
     progress: Callable[[str, float, float | None], None] | None,
 ) -> tuple[list[dict[str, Any]], list[str], bool] | None: ...
+def check(
+    rows: tuple[_Floats, _Floats],
+    options: dict[str, Any],
+    notes: dict[str, Any],
+    progress: Callable[[str, float, float | None], None] | None,
+) -> tuple[list[dict[str, Any]], bool, bool]: ...
 def relearn(
     model: Model,
     rows: tuple[_Floats, _Floats, _Groups | None],

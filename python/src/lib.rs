@@ -5,6 +5,7 @@
 //! - `options`: keyword arguments as options of a fit; `about`: names and clocks of a table.
 //! - `parts`: partitioned tables, one process per partition.
 //! - `answers`: quantiles, components and new rows of a fit; `scoring`: forecasts from many origins, and comparisons of methods.
+//! - `checking`: bad cells of a table.
 //! - `structure`, `sweep`, `scores`: building blocks.
 //! - `times`: times as numbers.
 //! - `arrays`, `failure`, `threads`: numpy arrays, exceptions, and a thread pool that survives a fork.
@@ -12,6 +13,7 @@
 mod about;
 mod answers;
 mod arrays;
+mod checking;
 mod failure;
 mod fitting;
 mod live;
@@ -38,6 +40,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 mod _catena {
     #[pymodule_export]
     use super::answers::{cell_noise, components, new_rows, quantiles};
+    #[pymodule_export]
+    use super::checking::check;
     #[pymodule_export]
     use super::fitting::{fit, relearn};
     #[pymodule_export]

@@ -276,6 +276,7 @@ REFUSED = {
     "quantiles": "predict",
     "components": "in memory",
     "backtest": "in memory",
+    "check": "in memory",
     "compare": "in memory",
     "sample_y": "in memory",
     "live": "in memory",

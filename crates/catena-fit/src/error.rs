@@ -111,6 +111,12 @@ pub enum FitError {
         /// The limitation, and what to do.
         what: &'static str,
     },
+    /// A fit whose cells cannot be checked.
+    #[error("check {what}")]
+    Check {
+        /// The limitation, and what to do.
+        what: &'static str,
+    },
     /// A time model of a table with several inputs.
     #[error("a time model needs a single input, but the table has {found}; choose one with --inputs")]
     TimeNeedsOneInput {

@@ -13,6 +13,7 @@
 mod blocks;
 #[cfg(doctest)]
 mod book;
+mod check;
 mod compare;
 mod components;
 mod cost;
@@ -36,10 +37,12 @@ mod relearn;
 pub mod scores;
 mod size;
 mod stack;
+mod student;
 
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::MemoryLimit;
 pub use catena_methods::fullscale::FullScaleSize;
+pub use check::{BAND, Checked, FALSE_DISCOVERY_RATE, Finding, FindingKind, check};
 pub use compare::{Compared, ComparedScores, Comparison, HeldOutBlock, compare};
 pub use components::Components;
 pub use error::{FitError, MethodError};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Lowest layer first. A module imports from lower layers only, never sideways.
 const LAYERS: &[&[&str]] = &[
-    &["error", "monitor", "normal"],
+    &["error", "monitor", "normal", "student"],
     &["power"],
     &["options"],
     &["cost"],
@@ -19,7 +19,7 @@ const LAYERS: &[&[&str]] = &[
     &["methods"],
     &["method_selection", "stack"],
     &["fit"],
-    &["blocks", "compare", "components", "forecast", "known_rows", "live", "parts", "relearn"],
+    &["blocks", "check", "compare", "components", "forecast", "known_rows", "live", "parts", "relearn"],
 ];
 
 fn source() -> PathBuf {

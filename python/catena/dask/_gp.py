@@ -36,6 +36,7 @@ _INSTEAD = {
     "quantiles": "use predict(return_std=True)",
     "components": _IN_MEMORY,
     "backtest": _IN_MEMORY,
+    "check": _IN_MEMORY,
     "compare": _IN_MEMORY,
     "sample_y": f"use predict(return_std=True), or {_IN_MEMORY}",
     "live": _IN_MEMORY,

@@ -1,5 +1,6 @@
 //! The verbs, one file each.
 
+pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod completion;
 pub(crate) mod demo;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: Command) -> Result<(), CliError> {
         Verb::Update(arguments) => update::run(&arguments),
         Verb::Watch(arguments) => watch::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
+        Verb::Check(arguments) => check::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
         Verb::Structure(arguments) => structure::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),

@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod calendars;
+mod checking;
 mod dense;
 mod everyday;
 mod files;

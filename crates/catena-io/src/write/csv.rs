@@ -140,7 +140,7 @@ fn write_value(
 }
 
 /// The text of a cell; empty if missing.
-pub(crate) fn cell_text(data: &ColumnData, row: usize) -> String {
+pub fn cell_text(data: &ColumnData, row: usize) -> String {
     let mut text = String::new();
     push_cell(&mut text, data, row);
     text

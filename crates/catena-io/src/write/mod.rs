@@ -15,7 +15,8 @@ pub use atomic::{TargetFile, remove_unfinished_files};
 pub use completed::{
     Completion, FilledColumn, Fillings, complete, copy_completed, copy_filled, write_completed,
 };
-pub(crate) use csv::{cell_text, number_text, write_cell, write_csv};
+pub use csv::cell_text;
+pub(crate) use csv::{number_text, write_cell, write_csv};
 pub use error::WriteError;
 pub use predictions::{Interval, PredictedOutput, SeriesRows, long_prediction_table, prediction_table};
 pub use scratch::{FilledColumns, ScratchFillings, ScratchRows};
