@@ -36,6 +36,27 @@ def findings_of(gp, X, Y, groups):
     return _frames.tidy(_columns(found, points, names, grouped, notes), notes)
 
 
+def cleaned(gp, model, points):
+    """A model of the table of a fit without its bad readings, and a mask of these, n×D. Warns of how many there are."""
+    values, names = model.values(), gp.output_names_
+    clock = points.clocks[0] if len(points.clocks) == 1 else None
+    wanted = {**fit_options(gp, names, clock), "cell_noise": _catena.cell_noise(model)}
+    rows = (np.ascontiguousarray(points.values), values)
+    notes = about(gp, points, names, gp._notes, model.groups())
+    fitted, cells = gp._watched(_fit_clean, rows, wanted, notes)
+    bad = np.zeros(values.shape, dtype=bool)
+    bad.ravel()[cells] = True
+    if cells:
+        readings = "1 bad reading is" if len(cells) == 1 else f"{len(cells)} bad readings are"
+        warn(f"{readings} treated as missing and filled; check() lists them")
+    return fitted, bad
+
+
+def _fit_clean(rows, options, notes, progress):
+    fitted, cells, interrupted = _catena.fit_clean(rows, options, notes, progress)
+    return (fitted, cells), interrupted
+
+
 def _check(rows, options, notes, progress):
     """Findings and whether the search settled, as a pair with whether it was interrupted."""
     found, is_settled, interrupted = _catena.check(rows, options, notes, progress)

@@ -10,6 +10,7 @@ import numpy as np
 from . import _catena, _check, _frames, _groups, _noise
 from ._asking import Asking
 from ._base import GaussianProcess
+from ._findings import cleaned
 from ._horizon import points_ahead
 from ._keeping import about, kept
 from ._limits import left_empty
@@ -394,18 +395,36 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
 
     @overload
     def impute(
-        self, return_std: Literal[False] = ..., *, max_gap: Any = ..., max_std: Any = ..., point: str = ...
+        self,
+        return_std: Literal[False] = ...,
+        *,
+        max_gap: Any = ...,
+        max_std: Any = ...,
+        point: str = ...,
+        clean: bool = ...,
     ) -> Predictions: ...
 
     @overload
     def impute(
-        self, return_std: Literal[True], *, max_gap: Any = ..., max_std: Any = ..., point: str = ...
+        self,
+        return_std: Literal[True],
+        *,
+        max_gap: Any = ...,
+        max_std: Any = ...,
+        point: str = ...,
+        clean: bool = ...,
     ) -> tuple[Predictions, Predictions]: ...
 
     def impute(
-        self, return_std: bool = False, *, max_gap: Any = None, max_std: Any = None, point: str = "mean"
+        self,
+        return_std: bool = False,
+        *,
+        max_gap: Any = None,
+        max_std: Any = None,
+        point: str = "mean",
+        clean: bool = False,
     ) -> Predictions | tuple[Predictions, Predictions]:
-        """The table of the fit with its missing values filled; observed values are unchanged.
+        """The table of the fit with its missing values filled; observed values are unchanged unless ``clean``.
 
         Parameters
         ----------
@@ -418,16 +437,22 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             Values with a larger standard deviation stay missing.
         point : str
             ``"mean"``, or ``"median"``, which has the smaller absolute errors; they differ for outputs with a transform.
+        clean : bool
+            Whether the bad readings that :meth:`check` finds are treated as missing: a model with the same options is learned
+            without them, and they are filled like missing values. The estimator stays as it is.
         """
         with self._guard():
             (model, rows), original = self._whole(), self._original
+        bad = None
+        if clean:
+            model, bad = cleaned(self, model, rows)
         values = model.values()
         mean, std = model.predict(None, True, point)
         missing = np.isnan(values)
         rows_in = self._rows_of(model, rows)
         filled = missing & ~left_empty(missing, std, rows_in, self.output_names_, max_gap, max_std)
         whole = _frames.filled(
-            original, np.where(filled, mean, values), self.output_names_, rows, self._notes
+            original, np.where(filled, mean, values), self.output_names_, rows, self._notes, bad
         )
         if not return_std:
             return whole

@@ -111,6 +111,25 @@ class LiveGP:
         mean, std = self._live.posterior(points.values, include_noise, point)
         return self._gp._answers(mean, std, points, return_std)
 
+    def deviations(self, x: Any) -> Predictions:
+        """How far the values observed at one or more points are from what all *other* values say, in standard deviations.
+
+        NaN for outputs without a value there. Beyond about 4 a value is surprising; :meth:`MultiOutputGP.check` judges a whole
+        table. Of an output with a transform the deviation is that of the transformed value. Points are as for
+        :meth:`posterior_at`.
+
+        >>> import numpy as np, catena
+        >>> gp = catena.MultiOutputGP(
+        ...     learn=False, standardize=False, kernel="matern32", mixing=[[1.0]], length_scales=5.0, noise=0.01
+        ... ).fit([[0.0], [1.0], [3.0]], [[0.1], [0.2], [0.4]])
+        >>> live = gp.live()
+        >>> live.observe(2.0, 3.0)
+        >>> bool(live.deviations(2.0)[0, 0] > 10)
+        True
+        """
+        points = read_places(self._gp, x)
+        return self._gp._answer(self._live.deviations(points.values), points)
+
     def log_marginal_likelihood(self) -> float:
         """The log evidence: the log density of the observed values under the model, in the caller's units."""
         return self._live.log_evidence()

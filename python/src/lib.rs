@@ -41,7 +41,7 @@ mod _catena {
     #[pymodule_export]
     use super::answers::{cell_noise, components, new_rows, quantiles};
     #[pymodule_export]
-    use super::checking::check;
+    use super::checking::{check, fit_clean};
     #[pymodule_export]
     use super::fitting::{fit, relearn};
     #[pymodule_export]

@@ -190,6 +190,23 @@ impl Live {
         Ok((table(py, points, self.outputs.len())?, table(py, deviations, self.outputs.len())?))
     }
 
+    /// The deviations of observed values from what all other values say, n×D and NaN where nothing is observed.
+    fn deviations<'py>(&self, py: Python<'py>, at: PyReadonlyArray2<'_, f64>) -> PyResult<Table<'py>> {
+        let places = arrays::points(&at)?;
+        let found = py.detach(|| -> Result<_, Failure> {
+            let mut state = self.lock();
+            state.settle()?;
+            let mut found = vec![];
+            for row in places.rows() {
+                let own = state.fit.deviations_at(places.point(row))?;
+                state.count();
+                found.extend(own.into_iter().map(|deviation| deviation.unwrap_or(f64::NAN)));
+            }
+            Ok(found)
+        })?;
+        table(py, found, self.outputs.len())
+    }
+
     /// The log density of the observed cells under the model.
     fn log_evidence(&self, py: Python<'_>) -> PyResult<f64> {
         Ok(py.detach(|| self.lock().log_evidence())?)

@@ -7,6 +7,7 @@
 mod arguments;
 mod console;
 mod error;
+mod findings;
 mod in_blocks;
 mod interrupt;
 mod learning;

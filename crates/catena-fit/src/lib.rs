@@ -42,7 +42,7 @@ mod student;
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::MemoryLimit;
 pub use catena_methods::fullscale::FullScaleSize;
-pub use check::{BAND, Checked, FALSE_DISCOVERY_RATE, Finding, FindingKind, check};
+pub use check::{BAND, Checked, FALSE_DISCOVERY_RATE, Finding, FindingKind, check, fit_cleaned};
 pub use compare::{Compared, ComparedScores, Comparison, HeldOutBlock, compare};
 pub use components::Components;
 pub use error::{FitError, MethodError};

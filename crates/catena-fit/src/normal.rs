@@ -1,6 +1,9 @@
-//! The normal distribution: density, cumulative probability, quantiles.
+//! The normal distribution: density, cumulative probability, quantiles, and a value given all but itself.
 
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
+
+/// The smallest difference of noise and posterior variance, in prior variances, with digits enough.
+const LEAST_REST: f64 = 1e-13;
 
 /// The log density of a value.
 pub fn log_density(value: f64, mean: f64, deviation: f64) -> f64 {
@@ -16,6 +19,26 @@ pub fn density(z: f64) -> f64 {
 /// The probability that a standard normal is below z.
 pub fn cumulative(z: f64) -> f64 {
     0.5 * libm::erfc(-z * FRAC_1_SQRT_2)
+}
+
+/// Mean and variance of a value given everything but itself, if the posterior of its function, itself included, has this mean and
+/// variance; `noise` is its own. `None` where noise and variance are so close that fewer than three digits are left: posterior
+/// variances have rounding errors of about 10⁻¹⁶ of the `prior` variance.
+///
+/// Without its own message, which has precision 1/r and mean y, the function has precision 1/v − 1/r. So
+///
+/// ```text
+/// y − E[y | others] = (y − m) r/(r − v),    var[y | others] = r²/(r − v).
+/// ```
+pub(crate) fn left_out(
+    value: f64,
+    noise: f64,
+    (mean, variance): (f64, f64),
+    prior: f64,
+) -> Option<(f64, f64)> {
+    let rest = noise - variance;
+    let factor = noise / rest;
+    (rest > LEAST_REST * prior).then_some((value - (value - mean) * factor, noise * factor))
 }
 
 /// The z below which a standard normal lies with this probability; infinite at 0 and 1, NaN outside.

@@ -338,10 +338,11 @@ def places(points, notes):
     return {name: _module(kind).places(points, at) for at, name in enumerate(points.names)}
 
 
-def filled(original, values, names, points, notes):
-    """The caller's table with its missing values filled; other columns and types are unchanged."""
+def filled(original, values, names, points, notes, replaced=None):
+    """The caller's table with its missing values filled; other columns and types are unchanged. `replaced` marks observed
+    values, n×D, that are filled like missing ones."""
     if notes.get("long"):
-        return _long.filled(original, values, points, notes)
+        return _long.filled(original, values, points, notes, replaced)
     if original is None or notes["kind"] == "numpy":
         return answer(values, names, points, notes)
-    return _module(notes["kind"]).filled(original, values, names, points, notes)
+    return _module(notes["kind"]).filled(original, values, names, points, notes, replaced)

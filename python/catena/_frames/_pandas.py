@@ -190,18 +190,21 @@ def answer(values, names, points, notes):
     return frame
 
 
-def filled(original, values, names, points, notes):
+def filled(original, values, names, points, notes, replaced=None):
+    replaced = np.zeros(values.shape, dtype=bool) if replaced is None else replaced
     if notes["vector"]:
-        return _filled(original, values[:, 0])
+        return _filled(original, values[:, 0], replaced[:, 0])
     whole = original.copy()
     for at, name in enumerate(names):
         name = next(own for own in whole.columns if str(own) == name)
-        whole[name] = _filled(whole[name], values[:, at])
+        whole[name] = _filled(whole[name], values[:, at], replaced[:, at])
     return whole
 
 
-def _filled(series, values):
-    """A series with its missing values filled, of the same type if that can hold fractions."""
+def _filled(series, values, replaced=None):
+    """A series with its missing and replaced values filled, of the same type if that can hold fractions."""
+    if replaced is not None and replaced.any():
+        series = series.mask(replaced)
     if not series.isna().any():
         return series
     series = _fillable(series)

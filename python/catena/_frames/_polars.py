@@ -102,14 +102,21 @@ def answer(values, names, points, notes):
     return polars.DataFrame(own + [polars.Series(name, values[:, at]) for at, name in enumerate(names)])
 
 
-def filled(original, values, names, points, notes):
+def filled(original, values, names, points, notes, replaced=None):
     polars = _pl()
+    replaced = np.zeros(values.shape, dtype=bool) if replaced is None else replaced
     if notes["vector"]:
-        return original.fill_nan(None).fill_null(polars.Series(values[:, 0])) if len(values) else original
+        if not len(values):
+            return original
+        kept = original.fill_nan(None)
+        if replaced.any():
+            kept = kept.set(polars.Series(replaced[:, 0]), None)
+        return kept.fill_null(polars.Series(values[:, 0]))
     whole = original
     for at, name in enumerate(names):
         given = original[name]
         missing = given.is_null() | (given.is_nan() if given.dtype.is_float() else False)
+        missing = missing | polars.Series(replaced[:, at])
         if missing.any():
             fill = polars.Series(name, values[:, at])
             kept = given if given.dtype.is_float() else given.cast(polars.Float64)

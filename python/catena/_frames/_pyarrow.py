@@ -111,8 +111,9 @@ def answer(values, names, points, notes):
     )
 
 
-def filled(original, values, names, points, notes):
+def filled(original, values, names, points, notes, replaced=None):
     pyarrow = _pa()
+    replaced = np.zeros(values.shape, dtype=bool) if replaced is None else replaced
     if notes["vector"]:
         return answer(values, names, points, notes)
     whole = pyarrow.table(original)
@@ -120,7 +121,7 @@ def filled(original, values, names, points, notes):
         place = whole.column_names.index(name)
         kind = whole.schema.field(name).type
         kind = kind if pyarrow.types.is_floating(kind) else pyarrow.float64()
-        if np.isnan(_column(name, whole.column(name)).values).any():
+        if np.isnan(_column(name, whole.column(name)).values).any() or replaced[:, at].any():
             whole = whole.set_column(place, name, pyarrow.array(values[:, at]).cast(kind))
     return whole
 

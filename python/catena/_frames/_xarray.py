@@ -80,7 +80,7 @@ def answer(values, names, points, notes):
     return xarray.DataArray(values, dims=dims, coords=coordinates, name=notes.get("name"))
 
 
-def filled(original, values, names, points, notes):
+def filled(original, values, names, points, notes, replaced=None):
     return original.copy(data=values[:, 0] if notes["vector"] else values)
 
 

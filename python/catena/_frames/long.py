@@ -174,7 +174,7 @@ def answer(columns, points, notes):
     return module.frame({name: found[name] for name in [*order[:at], *columns, *order[at:]]})
 
 
-def filled(original, values, points, notes):
+def filled(original, values, points, notes, replaced=None):
     """The caller's frame with the missing values of its series filled."""
     module = import_module(f"._{notes['kind']}", __package__)
     names = LongNames.of_notes(notes)
@@ -182,4 +182,6 @@ def filled(original, values, points, notes):
         return answer({names.value: values}, points, notes)
     rows, outputs = points.layout
     whole = {"vector": False}
-    return module.filled(original, values[rows, outputs][:, np.newaxis], [names.value], points, whole)
+    cells = values[rows, outputs][:, np.newaxis]
+    replaced = None if replaced is None else replaced[rows, outputs][:, np.newaxis]
+    return module.filled(original, cells, [names.value], points, whole, replaced)

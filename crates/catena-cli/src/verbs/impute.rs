@@ -1,22 +1,25 @@
 //! `impute`: fills the missing values of a table.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use catena::data::Dataset;
 use catena::index::{OutputIndex, RowIndex};
-use catena_fit::{Fit, FitParts};
+use catena_fit::{Checked, Fit, FitParts, fit_cleaned};
 use catena_io::read::ReadOptions;
 use catena_io::select::{Frame, Layout};
 use catena_io::table::{Column, ColumnData, Table};
 use catena_io::write::{Completion, FilledColumn, Target, write_completed};
 use catena_store::load_parts;
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::arguments::{Columns, Digits, ModelOptions, PredictionOptions, Printing, TableTarget, digits};
 use crate::console::counted;
 use crate::error::CliError;
+use crate::findings::{counts, findings_json};
 use crate::in_blocks::BlockFilling;
-use crate::learning::{FitRequest, fit_watched, warn};
+use crate::learning::{FitRequest, fit_watched, warn, watched};
 use crate::limits::{LeftEmpty, LimitOptions, Limits};
 use crate::model_table::{Empty, read_options, rows_of};
 use crate::plan::Plan;
@@ -31,6 +34,7 @@ Examples:
   catena impute log.csv --long time,sensor,value -o filled.csv
   catena impute trial.csv --long patient,time,variable,value -o filled.csv     independent patients, one model
   catena impute stations.csv --wide station -o filled.csv     rows of several stations, which explain each other
+  catena impute sensors.csv --clean -o filled.csv     fill also the bad readings that `check` finds
   catena impute sensors.csv --max-gap 6h --max-std 0.5 -o filled.csv     leave long gaps and uncertain cells empty
   catena impute sensors.csv.gz --missing -999 --digits full -o filled.csv.gz
   cat sensors.csv | catena impute - | head
@@ -53,13 +57,16 @@ pub(crate) struct Arguments {
         value_name = "MODEL",
         conflicts_with_all = [
             "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "time_limit", "no_learn",
-            "parameters", "inputs", "outputs", "long", "wide", "group", "group_scaling", "noise_columns", "calendar",
+            "parameters", "clean", "inputs", "outputs", "long", "wide", "group", "group_scaling", "noise_columns", "calendar",
         ]
     )]
     model: Option<PathBuf>,
     /// Add columns NAME_std with the standard deviation of each filled cell, empty where observed.
     #[arg(long)]
     std: bool,
+    /// Treat the bad readings that `check` finds as missing: the model is learned without them, and they are filled.
+    #[arg(long)]
+    clean: bool,
     #[command(flatten)]
     limits: LimitOptions,
     /// Decimals of filled cells in text: column (as many as the observed cells of the column), full, or a number.
@@ -89,14 +96,66 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     check_columns(arguments, &source)?;
     let limits = arguments.limits.for_table(&source.frame)?;
     let n_missing = n_missing(&source);
-    if n_missing == 0 && !arguments.options.dry_run {
+    if n_missing == 0 && !arguments.options.dry_run && !arguments.clean {
         return copy(arguments, &source, &target);
     }
     let Some(options) = request.for_table(&source.frame, "impute", *printing)? else { return Ok(()) };
+    if arguments.clean {
+        let dataset = source.dataset()?;
+        let n_cells = (!options.has_parameters()).then(|| dataset.observations().n_observed());
+        let found = watched(n_cells, console, |monitor| fit_cleaned(&dataset, &options, monitor));
+        let (fit, checked) = found.map_err(|error| source.in_user_terms(error))?;
+        warn(&fit, console);
+        let replaced = Replaced::new(&dataset, &fit, &checked, &source);
+        console.say(replaced.text());
+        drop(dataset);
+        return complete(arguments, &source, (n_missing, &limits), (&fit, Some(&replaced)), &target);
+    }
     let dataset = source.take_dataset(&target)?;
     let fit = fit_watched(&dataset, &options, console).map_err(|error| source.in_user_terms(error))?;
     warn(&fit, console);
-    complete(arguments, &source, (n_missing, &limits), &fit, &target)
+    complete(arguments, &source, (n_missing, &limits), (&fit, None), &target)
+}
+
+/// The bad readings that are filled like missing cells.
+struct Replaced {
+    /// By column and row of the table.
+    cells: BTreeSet<(usize, usize)>,
+    /// The numbers of findings of each kind; `None` without findings.
+    counts: Option<String>,
+    findings: Value,
+}
+
+impl Replaced {
+    fn new(dataset: &Dataset, fit: &Fit, checked: &Checked, source: &Source) -> Self {
+        let (before, after, n_outputs) =
+            (dataset.observations(), fit.table().observations(), source.frame.n_outputs());
+        let is_replaced = |at: usize| {
+            let (row, output) = (RowIndex::new(at / n_outputs), OutputIndex::new(at % n_outputs));
+            before.is_observed(row, output) && !after.is_observed(row, output)
+        };
+        let marks = source.frame.to_table_columns(|at| if is_replaced(at) { 1.0 } else { 0.0 });
+        let cells = marks.into_iter().flat_map(|(position, marks)| {
+            let rows = marks.into_iter().enumerate().filter(|(_, mark)| *mark == 1.0);
+            rows.map(move |(row, _)| (position, row)).collect::<Vec<_>>()
+        });
+        Self {
+            cells: cells.collect(),
+            counts: counts(&checked.findings),
+            findings: findings_json(&checked.findings, source),
+        }
+    }
+
+    /// What was found, as a message.
+    fn text(&self) -> String {
+        match &self.counts {
+            None => "no bad readings were found".to_owned(),
+            Some(counts) => {
+                let cells = counted(self.cells.len(), "bad reading");
+                format!("{cells} treated as missing and filled ({counts}; `catena check` lists them)")
+            }
+        }
+    }
 }
 
 /// Writes a table without missing values, which needs no model.
@@ -104,7 +163,7 @@ fn copy(arguments: &Arguments, source: &Source, target: &Target) -> Result<(), C
     let (n_rows, printing) = (source.table.n_rows(), arguments.printing);
     let names = added_columns(arguments, source).into_iter().flat_map(|(_, names)| names);
     let appended = names.map(|name| added_column(&source.table, name, vec![])).collect();
-    write_completed(&source.table, &Completion { filled: vec![], appended }, target)?;
+    write_completed(&source.table, &Completion { appended, ..Completion::default() }, target)?;
     printing.console().say("the table has no missing values; it was copied without a fit");
     if printing.json {
         return print_json(&json!({"rows": n_rows, "missing": 0, "holes": 0, "filled": 0}));
@@ -163,7 +222,7 @@ fn run_with(model: &Path, arguments: &Arguments) -> Result<(), CliError> {
     }
     let parts = FitParts { table: source.take_dataset(&target)?, ..parts };
     let fit = Fit::from_parts(parts).map_err(|error| source.in_user_terms(error))?;
-    complete(arguments, &source, (n_missing, &limits), &fit, &target)
+    complete(arguments, &source, (n_missing, &limits), (&fit, None), &target)
 }
 
 /// The checked target; it may be the table itself, but no other input. In a dry run only JSON goes to standard output.
@@ -178,12 +237,16 @@ fn complete(
     arguments: &Arguments,
     source: &Source,
     (n_missing, limits): (usize, &Limits),
-    fit: &Fit,
+    (fit, replaced): (&Fit, Option<&Replaced>),
     target: &Target,
 ) -> Result<(), CliError> {
-    let (completion, left) = completion(arguments, source, fit, (limits, target))?;
+    let (mut completion, left) = completion(arguments, source, fit, (limits, target))?;
+    if let Some(replaced) = replaced {
+        completion.replaced.clone_from(&replaced.cells);
+    }
     write_completed(&source.table, &completion, target)?;
-    let n_filled = n_missing.saturating_sub(left.total());
+    let n_replaced = replaced.map_or(0, |replaced| replaced.cells.len());
+    let n_filled = (n_missing + n_replaced).saturating_sub(left.total());
     let (filled, outputs) = (counted(n_filled, "missing value"), counted(source.frame.n_outputs(), "output"));
     let printing = arguments.printing;
     printing.console().say(format!("filled {filled} in {outputs}{}", left.text()));
@@ -193,6 +256,10 @@ fn complete(
     let mut summary = summary_json(fit.summary());
     if let Some(entries) = summary.as_object_mut() {
         entries.insert("filled".to_owned(), json!(n_filled));
+        if let Some(replaced) = replaced {
+            let cleaned = json!({"cells": n_replaced, "findings": replaced.findings});
+            entries.insert("cleaned".to_owned(), cleaned);
+        }
         entries.insert("left_empty".to_owned(), json!({"max_gap": left.by_gap, "max_std": left.by_std}));
     }
     print_json(&summary)
@@ -281,7 +348,7 @@ fn completion(
             left.count(reason);
         }
     }
-    Ok((Completion { filled, appended }, left))
+    Ok((Completion { filled, appended, ..Completion::default() }, left))
 }
 
 /// Whether a cell of a frame is in its table: a long table need not have all of them.

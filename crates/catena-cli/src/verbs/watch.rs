@@ -68,6 +68,9 @@ pub(crate) struct Arguments {
     /// Predict the latent function, without observation noise.
     #[arg(long)]
     without_noise: bool,
+    /// Add NAME_deviation to the replies: how many standard deviations a new value is from what all other values say.
+    #[arg(long)]
+    deviations: bool,
     /// What to do with an invalid line.
     #[arg(long, value_enum, default_value = "skip")]
     on_error: OnError,
@@ -75,7 +78,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     sync: bool,
     /// Read no lines; write a model that includes all lines of the journal to -o, and start a new journal for it.
-    #[arg(long, requires = "output", conflicts_with_all = ["from", "format", "outputs", "without_noise", "sync"])]
+    #[arg(long, requires = "output", conflicts_with_all = ["from", "format", "outputs", "without_noise", "deviations", "sync"])]
     apply: bool,
     /// Model file to write with --apply; must differ from MODEL.
     #[arg(short, long, value_name = "NEW_MODEL", requires = "apply")]
@@ -169,7 +172,7 @@ fn listen(
     journal: Journal,
     console: Console,
 ) -> Result<(), CliError> {
-    let Arguments { follow, format, outputs, without_noise, ask, on_error, sync, .. } = arguments;
+    let Arguments { follow, format, outputs, without_noise, deviations, ask, on_error, sync, .. } = arguments;
     let from = arguments.from.as_ref().filter(|path| !is_standard_stream(path));
     let format = match format {
         Some(StreamFormatOption::Csv) => StreamFormat::Csv,
@@ -189,6 +192,7 @@ fn listen(
         SessionOptions { ask: *ask, outputs, quantity, on_error: *on_error, sync: *sync, whole_lines };
     let reader = LineReader::new(format, &about.inputs, &about.outputs).with_cells(&about.cells);
     let writer = ReplyWriter::new(format, &about.inputs, &names);
+    let writer = if *deviations { writer.with_deviations(&names) } else { writer };
     // A file is recognized and continued; if the journal knows none, lines are counted and skipped.
     let (lines, behind, origin) = (journal.lines(), journal.behind(), journal.origin());
     let is_counted = feed.file_id().is_some() && origin.is_none();

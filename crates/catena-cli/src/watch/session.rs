@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use catena::index::OutputIndex;
 use catena_fit::{LiveFit, LiveFitError, Quantity};
 use catena_io::journal::{Journal, Origin, Prefix, Record};
-use catena_io::stream::{LineReader, ReplyWriter, StreamRow};
+use catena_io::stream::{Answer, LineReader, ReplyWriter, StreamRow};
 use catena_io::{FileId, FileName};
 use clap::ValueEnum;
 
@@ -227,13 +227,13 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Observes a line and returns the predictions of its reply, by requested output.
+    /// Observes a line and returns the answers of its reply, by requested output.
     fn observe_and_answer(
         &mut self,
         inputs: &[f64],
         cells: &[(usize, f64)],
         indexed: &[(OutputIndex, f64)],
-    ) -> Result<Vec<Option<(f64, f64)>>, LiveFitError> {
+    ) -> Result<Vec<Answer>, LiveFitError> {
         let SessionOptions { ask, outputs, quantity, .. } = &self.options;
         let is_query = cells.is_empty();
         let is_asked = |output: &usize| match ask {
@@ -242,15 +242,23 @@ impl<'a> Session<'a> {
             Ask::Missing => cells.iter().all(|(observed, _)| observed != output),
             Ask::None => false,
         };
-        if !outputs.iter().any(is_asked) {
+        let mut answers = vec![Answer::default(); outputs.len()];
+        if outputs.iter().any(is_asked) {
+            let predictive = self.live.observe_and_predict(inputs, indexed, *quantity)?;
+            for (output, answer) in outputs.iter().zip(&mut answers).filter(|(output, _)| is_asked(output)) {
+                answer.predicted = Some((predictive.mean(*output), predictive.deviation(*output)));
+            }
+        } else {
             self.live.observe_row(inputs, indexed)?;
-            return Ok(vec![None; outputs.len()]);
         }
-        let predictive = self.live.observe_and_predict(inputs, indexed, *quantity)?;
-        let answer = |output: &usize| {
-            is_asked(output).then(|| (predictive.mean(*output), predictive.deviation(*output)))
-        };
-        Ok(outputs.iter().map(answer).collect())
+        if self.writer.has_deviations() && !is_query {
+            let deviations = self.live.deviations_at(inputs)?;
+            for (output, answer) in outputs.iter().zip(&mut answers) {
+                let is_new = cells.iter().any(|(observed, _)| observed == output);
+                answer.deviation = deviations[*output].filter(|_| is_new);
+            }
+        }
+        Ok(answers)
     }
 
     fn refuse_by_model(&mut self, error: &LiveFitError) -> Result<(), CliError> {

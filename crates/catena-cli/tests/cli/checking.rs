@@ -150,3 +150,79 @@ fn methods_without_exact_conditionals_are_refused_with_a_remedy() {
         assert!(refused.stderr.contains(sentence), "{}", refused.stderr);
     }
 }
+
+#[test]
+fn impute_clean_fills_what_check_finds_and_says_so() {
+    let folder = Folder::new("check_clean_impute");
+    let missing = |row: usize, sensor: usize| row % 7 == 3 && sensor == 0;
+    let text =
+        table(|row, sensor, value| if missing(row, sensor) { f64::NAN } else { broken(row, sensor, value) });
+    let text = text.replace("NaN", "");
+    folder.write("t.csv", &text);
+    let clean = folder.run("impute t.csv --clean --budget quick --std --json -o filled.csv").succeeded();
+    assert!(
+        clean.stderr.contains("treated as missing and filled (2 spikes, 1 stretch, 1 stuck sensor"),
+        "{}",
+        clean.stderr
+    );
+    let json = clean.json();
+    let n_replaced = json["cleaned"]["cells"].as_u64().unwrap();
+    assert_eq!(json["cleaned"]["findings"].as_array().unwrap().len(), 4);
+    assert_eq!(json["filled"].as_u64().unwrap(), n_replaced + 57);
+    assert!(
+        json["decisions"].to_string().contains("bad readings are treated as missing"),
+        "{}",
+        json["decisions"]
+    );
+    let filled = folder.read("filled.csv");
+    for (row, (given, line)) in text.lines().zip(filled.lines()).enumerate().skip(1) {
+        let (given, found): (Vec<&str>, Vec<&str>) = (given.split(',').collect(), line.split(',').collect());
+        for sensor in 0..2 {
+            let truth = reading(row - 1, sensor);
+            let is_bad = broken(row - 1, sensor, truth) != truth && (row - 1, sensor) != (300, 0);
+            if is_bad || missing(row - 1, sensor) {
+                let value: f64 = found[1 + sensor].parse().unwrap();
+                assert!((value - truth).abs() < 2.5, "line {row}: {line}, {truth}");
+                assert!(!found[3 + sensor].is_empty(), "{line}");
+            } else if row - 1 < 299 || row - 1 > 321 {
+                assert_eq!((given[1 + sensor], found[3 + sensor]), (found[1 + sensor], ""), "{line}");
+            }
+        }
+    }
+    // The other readings are those of a table in which the bad ones are missing.
+    let refused = folder.run("impute t.csv --clean --model m.catena");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("--clean"), "{}", refused.stderr);
+    // Nothing to fill but bad readings; a spreadsheet has the same numbers as text.
+    folder.write("whole.csv", table(broken));
+    folder.run("impute whole.csv --clean --budget quick --digits full -o whole_filled.csv").succeeded();
+    folder.run("impute whole.csv --clean --budget quick -o whole_filled.parquet").succeeded();
+    folder.run("fit whole_filled.parquet --budget quick -o w.catena").succeeded();
+    let value = |line: usize, column: usize| {
+        folder.read("whole_filled.csv").lines().nth(line).unwrap().split(',').nth(column).unwrap().to_owned()
+    };
+    assert!((value(102, 2).parse::<f64>().unwrap() - reading(101, 1)).abs() < 2.0);
+    assert_eq!(value(50, 1), format!("{:.3}", reading(49, 0)));
+}
+
+#[test]
+fn a_stream_tells_how_far_a_new_reading_is_from_the_others() {
+    let folder = Folder::new("check_stream");
+    folder.write("t.csv", table(|_, _, value| value));
+    folder.run("fit t.csv --budget quick -o m.catena").succeeded();
+    let lines = format!(
+        "time,north,south\n{},{:.3},{:.3}\n{},40,\n{},,\n",
+        time(400),
+        reading(400, 0),
+        reading(400, 1),
+        time(401),
+        time(402)
+    );
+    let replies =
+        folder.run_with(&["watch", "m.catena", "--deviations", "--quiet"], lines.as_bytes()).succeeded();
+    let found = columns(replies.text());
+    let number = |name: &str, line: usize| found[name][line].parse::<f64>().unwrap();
+    assert!(number("north_deviation", 0).abs() < 4.0 && number("south_deviation", 0).abs() < 4.0);
+    assert!(number("north_deviation", 1) > 10.0, "{}", replies.text());
+    assert_eq!((found["south_deviation"][1].as_str(), found["north_deviation"][2].as_str()), ("", ""));
+}

@@ -1,11 +1,4 @@
 //! Every observed cell given all other cells, in closed form from one sweep.
-//!
-//! A cell y with noise r has the posterior mean m and variance v of its function. Without its own message, which has precision 1/r
-//! and mean y, the function has precision 1/v − 1/r. So the cell given all others is normal:
-//!
-//! ```text
-//! y − E[y | others] = (y − m) r/(r − v),    var[y | others] = r²/(r − v).
-//! ```
 
 use std::collections::BTreeSet;
 
@@ -16,15 +9,12 @@ use catena::prediction::Prediction;
 use crate::error::{FitError, MethodError};
 use crate::fit::{Fit, FitParts};
 use crate::methods::Quantity;
+use crate::normal::left_out;
 use crate::options::{MethodChoice, StructureOption};
 use crate::prepare::Predictive;
 
 /// Row-major places of cells in a table.
 pub(super) type Cells = BTreeSet<usize>;
-
-/// The difference of noise and posterior variance must be larger than this share of the prior variance. Posterior variances have
-/// rounding errors of about 10⁻¹⁶ of it, so three digits are left.
-const LEAST_REST: f64 = 1e-13;
 
 /// Means and variances of all cells in the model's units, each given the observed cells without itself.
 pub(super) struct LeftOut {
@@ -70,14 +60,14 @@ impl LeftOut {
         for (row, cell) in prepared.observations().cells() {
             let at = row.get() * n_outputs + cell.output.get();
             let own = cell.noise_variance.unwrap_or(noise[at]);
-            let rest = own - variances[at];
-            if rest <= LEAST_REST * prior(cell.output) {
+            let posterior = (means[at], variances[at]);
+            let Some((mean, variance)) = left_out(cell.value, own, posterior, prior(cell.output)) else {
                 let what = "needs more noise than these parameters have, because a cell is determined by itself alone; give a \
                             larger noise";
                 return Err(FitError::Check { what });
-            }
-            means[at] = cell.value - (cell.value - means[at]) * (own / rest);
-            variances[at] = own * (own / rest);
+            };
+            means[at] = mean;
+            variances[at] = variance;
             noise[at] = own;
             is_observed[at] = true;
         }

@@ -16,4 +16,4 @@ mod stuck;
 
 pub use discovery::FALSE_DISCOVERY_RATE;
 pub use finding::{BAND, Finding, FindingKind};
-pub use search::{Checked, check};
+pub use search::{Checked, check, fit_cleaned};

@@ -1,5 +1,6 @@
 //! The search: judge all cells, set aside what is found, and learn again until nothing changes.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use catena::data::Dataset;
@@ -14,7 +15,7 @@ use super::shifts::{Shape, Shift, shifts};
 use super::stretches::{Stretch, Windows, mean_error};
 use super::stuck::{EqualValues, equal_values};
 use crate::error::FitError;
-use crate::fit::{Fit, fit};
+use crate::fit::{Fit, FitParts, fit};
 use crate::monitor::FitMonitor;
 use crate::normal::quantile;
 use crate::options::{Budget, CombineChoice, FitOptions, MethodChoice};
@@ -55,11 +56,12 @@ impl Checked {
     /// # Errors
     /// When the table is not the one that was checked.
     pub fn cleaned(&self, table: &Dataset) -> Result<Dataset, FitError> {
-        without(table, &self.set_aside(table.observations().n_outputs()))
+        without(table, &self.set_aside())
     }
 
     /// Row-major places of the cells that are set aside.
-    fn set_aside(&self, n_outputs: usize) -> Cells {
+    pub fn set_aside(&self) -> BTreeSet<usize> {
+        let n_outputs = self.left_out.n_outputs();
         let aside = self.findings.iter().filter(|finding| finding.kind.is_set_aside());
         let cells = aside.flat_map(|finding| {
             let first = usize::from(finding.kind == FindingKind::Stuck);
@@ -104,6 +106,45 @@ pub fn check(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) ->
         }
     }
     Err(FitError::NoStart)
+}
+
+/// Fits a table without the cells that [`check`] finds; the summary says how many. The model is chosen as [`fit`] does, and the fit has
+/// the table without these cells.
+///
+/// # Errors
+/// As [`check`].
+pub fn fit_cleaned(
+    table: &Dataset,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<(Fit, Checked), FitError> {
+    let checked = check(table, options, monitor)?;
+    let mut fitted = fit(&checked.cleaned(table)?, options, monitor)?;
+    let n_cells = checked.set_aside().len();
+    let decision = match n_cells {
+        0 => "no bad readings were found".to_owned(),
+        1 => "1 bad reading is treated as missing; catena check lists it".to_owned(),
+        _ => format!("{n_cells} bad readings are treated as missing; catena check lists them"),
+    };
+    fitted.parts.summary.decisions.push(decision);
+    Ok((fitted, checked))
+}
+
+impl Fit {
+    /// Checks the table of the fit by its own model, which was learned with all cells: quicker than [`check`], but a model that has
+    /// learned from many bad cells finds fewer of them. Of a pool it is the single model.
+    ///
+    /// # Errors
+    /// When the method is an approximation or the structure an ensemble, or numbers overflow.
+    pub fn check(&self) -> Result<Checked, FitError> {
+        let FitParts { table, method, structure, .. } = self.parts();
+        check_method(*method, *structure)?;
+        let search = Search::new(table);
+        let (found, is_settled) = search.judged(self, search.begin())?;
+        let cleaned = without(table, &found.aside())?;
+        let parts = FitParts { table: cleaned, combination: None, ..self.parts().clone() };
+        search.finished(Self::from_parts(parts)?, &found, is_settled)
+    }
 }
 
 /// What is asked of a table whatever the model is.

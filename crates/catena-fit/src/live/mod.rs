@@ -2,6 +2,7 @@
 //! rows.
 
 mod error;
+mod left_out;
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -72,7 +72,7 @@ pub(super) fn check_writing(table: &Table) {
     let filled =
         filled.map(|(position, _)| FilledColumn { position, values: values.clone(), decimals: None });
     let filled = filled.collect();
-    let completion = Completion { filled, appended: vec![] };
+    let completion = Completion { filled, ..Completion::default() };
     if write_completed(table, &completion, &target).is_ok()
         && let Some(again) = read("a completed table")
     {

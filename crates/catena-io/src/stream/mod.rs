@@ -8,7 +8,7 @@ mod reply;
 mod tests;
 
 pub use line::{LineError, LineReader, StreamRow};
-pub use reply::ReplyWriter;
+pub use reply::{Answer, ReplyWriter};
 
 use std::path::Path;
 

@@ -6,14 +6,25 @@ use super::StreamFormat;
 use crate::select::Input;
 use crate::write::{number_text, write_cell};
 
-/// Writes replies: the number of the line, its inputs, and `NAME_mean` and `NAME_std` of the outputs.
+/// Writes replies: the number of the line, its inputs, `NAME_mean` and `NAME_std` of the outputs, and on request their `NAME_deviation`.
 #[derive(Debug)]
 pub struct ReplyWriter {
     format: StreamFormat,
     inputs: Vec<Input>,
     /// Column names as JSON strings.
     keys: Vec<String>,
+    /// Those of deviations, by output; empty without deviations.
+    deviation_keys: Vec<String>,
     header: String,
+}
+
+/// What is replied about one output.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Answer {
+    /// Mean and standard deviation; `None` without a prediction.
+    pub predicted: Option<(f64, f64)>,
+    /// The deviation of an observed value from what all other values say, in standard deviations.
+    pub deviation: Option<f64>,
 }
 
 impl ReplyWriter {
@@ -31,7 +42,29 @@ impl ReplyWriter {
         header.push(b'\n');
         let keys = names.iter().map(|name| serde_json::Value::from(name.as_str()).to_string()).collect();
         let header = String::from_utf8_lossy(&header).into_owned();
-        Self { format, inputs: inputs.to_vec(), keys, header }
+        Self { format, inputs: inputs.to_vec(), keys, deviation_keys: vec![], header }
+    }
+
+    /// Replies also tell how far observed values of these outputs deviate, after all other columns.
+    #[must_use]
+    pub fn with_deviations(mut self, outputs: &[String]) -> Self {
+        let names: Vec<String> = outputs.iter().map(|name| format!("{name}_deviation")).collect();
+        let mut header = self.header.trim_end().as_bytes().to_vec();
+        for name in &names {
+            header.push(b',');
+            // Writing to memory cannot fail.
+            let _ = write_cell(&mut header, name.as_bytes(), b',');
+        }
+        header.push(b'\n');
+        self.header = String::from_utf8_lossy(&header).into_owned();
+        self.deviation_keys =
+            names.iter().map(|name| serde_json::Value::from(name.as_str()).to_string()).collect();
+        self
+    }
+
+    /// Whether replies tell of deviations.
+    pub fn has_deviations(&self) -> bool {
+        !self.deviation_keys.is_empty()
     }
 
     /// Appends the first line: the CSV header, or a JSON object with the number of lines applied before.
@@ -45,8 +78,8 @@ impl ReplyWriter {
         }
     }
 
-    /// Appends the reply to a line: mean and standard deviation of each output, `None` for outputs without a prediction.
-    pub fn push_answer(&self, text: &mut String, line: u64, inputs: &[f64], answers: &[Option<(f64, f64)>]) {
+    /// Appends the reply to a line, with the answer for each output.
+    pub fn push_answer(&self, text: &mut String, line: u64, inputs: &[f64], answers: &[Answer]) {
         match self.format {
             StreamFormat::Csv => {
                 let _ = write!(text, "{line}");
@@ -57,18 +90,24 @@ impl ReplyWriter {
                         None => text.push_str(&number_text(*value, input.style)),
                     }
                 }
+                let style = crate::table::NumberStyle::Double;
                 for answer in answers {
-                    match answer {
+                    match answer.predicted {
                         None => text.push_str(",,"),
                         Some((mean, deviation)) => {
-                            let style = crate::table::NumberStyle::Double;
                             let _ = write!(
                                 text,
                                 ",{},{}",
-                                number_text(*mean, style),
-                                number_text(*deviation, style)
+                                number_text(mean, style),
+                                number_text(deviation, style)
                             );
                         }
+                    }
+                }
+                for (answer, _) in answers.iter().zip(&self.deviation_keys) {
+                    text.push(',');
+                    if let Some(deviation) = answer.deviation {
+                        text.push_str(&number_text(deviation, style));
                     }
                 }
                 text.push('\n');
@@ -84,9 +123,14 @@ impl ReplyWriter {
                     }
                 }
                 for (answer, keys) in answers.iter().zip(self.keys[self.inputs.len()..].chunks(2)) {
-                    if let (Some((mean, deviation)), [of_mean, of_deviation]) = (answer, keys) {
-                        push_number(text, of_mean, *mean);
-                        push_number(text, of_deviation, *deviation);
+                    if let (Some((mean, deviation)), [of_mean, of_deviation]) = (answer.predicted, keys) {
+                        push_number(text, of_mean, mean);
+                        push_number(text, of_deviation, deviation);
+                    }
+                }
+                for (answer, key) in answers.iter().zip(&self.deviation_keys) {
+                    if let Some(deviation) = answer.deviation {
+                        push_number(text, key, deviation);
                     }
                 }
                 text.push_str("}\n");
@@ -97,7 +141,9 @@ impl ReplyWriter {
     /// Appends the reply to a skipped line: its number and, in JSON, the reason.
     pub fn push_skipped(&self, text: &mut String, line: u64, why: Option<&str>) {
         let _ = match (self.format, why) {
-            (StreamFormat::Csv, _) => writeln!(text, "{line}{}", ",".repeat(self.keys.len())),
+            (StreamFormat::Csv, _) => {
+                writeln!(text, "{line}{}", ",".repeat(self.keys.len() + self.deviation_keys.len()))
+            }
             (StreamFormat::Json, None) => writeln!(text, "{{\"line\":{line}}}"),
             (StreamFormat::Json, Some(why)) => {
                 writeln!(text, "{{\"line\":{line},\"error\":{}}}", serde_json::Value::from(why))

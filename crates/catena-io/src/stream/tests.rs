@@ -131,7 +131,8 @@ fn a_zone_is_there_if_the_model_has_one() {
 
 #[test]
 fn answers_are_lines_too() {
-    let answers = [Some((1.25, 0.5)), None];
+    let predicted = Answer { predicted: Some((1.25, 0.5)), ..Answer::default() };
+    let answers = [predicted, Answer::default()];
     let mut text = String::new();
     let writer = ReplyWriter::new(StreamFormat::Csv, &inputs(), &outputs());
     writer.push_ready(&mut text, 3);
@@ -152,6 +153,30 @@ fn answers_are_lines_too() {
         "{\"ready\":true,\"applied\":3}\n\
          {\"line\":4,\"time\":\"2023-11-14T22:14:20\",\"depth\":7.0,\"temp_mean\":1.25,\"temp_std\":0.5}\n\
          {\"line\":5,\"error\":\"a \\\"why\\\"\"}\n"
+    );
+}
+
+#[test]
+fn deviations_come_after_all_other_columns() {
+    let answers = [Answer { predicted: None, deviation: Some(-7.5) }, Answer::default()];
+    let written = |format| {
+        let writer = ReplyWriter::new(format, &inputs(), &outputs()).with_deviations(&outputs());
+        assert!(writer.has_deviations());
+        let mut text = String::new();
+        writer.push_ready(&mut text, 3);
+        writer.push_answer(&mut text, 4, &[60.0, 7.0], &answers);
+        writer.push_skipped(&mut text, 5, None);
+        text
+    };
+    assert_eq!(
+        written(StreamFormat::Csv),
+        "line,time,depth,temp_mean,temp_std,\"salt, g_mean\",\"salt, g_std\",temp_deviation,\"salt, g_deviation\"\n\
+         4,2023-11-14T22:14:20,7,,,,,-7.5,\n5,,,,,,,,\n"
+    );
+    assert_eq!(
+        written(StreamFormat::Json),
+        "{\"ready\":true,\"applied\":3}\n\
+         {\"line\":4,\"time\":\"2023-11-14T22:14:20\",\"depth\":7.0,\"temp_deviation\":-7.5}\n{\"line\":5}\n"
     );
 }
 

@@ -1,8 +1,10 @@
-//! Writes the table that was read with missing cells filled and columns added; every other cell is unchanged.
+//! Writes the table that was read with missing cells filled, others replaced on request, and columns added; every other cell is
+//! unchanged.
 //!
 //! Text is copied from its source cell by cell, so what was observed keeps the user's spelling, quotes and line ends, and
 //! nothing of the text has to stay in memory.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use super::csv::{is_formula, number_text, push_cell, write_cell, write_name};
@@ -29,6 +31,8 @@ pub struct Completion {
     pub filled: Vec<FilledColumn>,
     /// Columns after the last.
     pub appended: Vec<Column>,
+    /// Observed cells that are replaced like missing ones, by column and row of the table, counted from 0.
+    pub replaced: BTreeSet<(usize, usize)>,
 }
 
 impl Completion {
@@ -67,7 +71,10 @@ pub fn complete(table: &Table, completion: &Completion) -> Result<Table, WriteEr
         let not_fillable = || WriteError::NotFillable { column: name_of(table, *position) };
         let column = columns.get_mut(*position).ok_or_else(not_fillable)?;
         let ColumnData::Number(numbers) = column.data() else { return Err(not_fillable()) };
-        let observed = |row: usize| numbers.values.get(row).copied().filter(|value| !value.is_nan());
+        let is_replaced = |row: usize| completion.replaced.contains(&(*position, row));
+        let observed = |row: usize| {
+            numbers.values.get(row).copied().filter(|value| !value.is_nan() && !is_replaced(row))
+        };
         let cells = values.iter().enumerate().map(|(row, filled)| {
             observed(row).unwrap_or_else(|| decimals.map_or(*filled, |decimals| rounded(*filled, decimals)))
         });
@@ -142,6 +149,10 @@ pub trait Fillings {
     fn advance(&mut self) -> Result<(), WriteError>;
     /// The value for a missing cell of this row, by column of the table; NaN leaves it missing.
     fn filling(&self, position: usize) -> Option<f64>;
+    /// Whether the cell of this row is replaced though it is observed.
+    fn is_replaced(&self, _position: usize) -> bool {
+        false
+    }
     /// The number of decimals of a filled column; `None` writes all digits.
     fn decimals(&self, position: usize) -> Option<u8>;
     /// Names of the appended columns.
@@ -164,6 +175,10 @@ impl Fillings for InMemory<'_> {
 
     fn filling(&self, position: usize) -> Option<f64> {
         self.completion.column(position)?.values.get(self.row?).copied()
+    }
+
+    fn is_replaced(&self, position: usize) -> bool {
+        self.row.is_some_and(|row| self.completion.replaced.contains(&(position, row)))
     }
 
     fn decimals(&self, position: usize) -> Option<u8> {
@@ -256,6 +271,8 @@ impl Copy<'_> {
                 }
                 let content = record.content(cell);
                 match n_done.and_then(|_| self.filling(cell, &content)) {
+                    // A replaced cell whose limits leave it empty.
+                    Some(value) if value.is_nan() => {}
                     Some(value) => self.put_number(&filled_text(value, self.fillings.decimals(cell)))?,
                     None if n_done.is_none() && self.file.safe_headers && is_formula(&content) => {
                         self.put_name(&content)?;
@@ -287,9 +304,12 @@ impl Copy<'_> {
         }
     }
 
-    /// The value for a cell, if it is missing.
+    /// The value for a cell, if it is missing or replaced.
     fn filling(&self, position: usize, content: &[u8]) -> Option<f64> {
         let value = self.fillings.filling(position)?;
+        if self.fillings.is_replaced(position) {
+            return Some(value);
+        }
         (!value.is_nan() && self.rules.classify(trimmed(content)) == Cell::Missing).then_some(value)
     }
 

@@ -73,7 +73,7 @@ fn a_packed_file_is_filled_without_other_changes() {
     .unwrap();
     let source = read(&packed, &ReadOptions::default()).unwrap();
     let filled = vec![FilledColumn { position: 1, values: vec![9.0; 3], decimals: Some(2) }];
-    let completion = Completion { filled, appended: vec![] };
+    let completion = Completion { filled, ..Completion::default() };
     // In place, and unpacked under another name.
     for name in ["out.csv", "t.csv.gz"] {
         write_completed(&source, &completion, &Target::new(&folder.path(name), None).unwrap()).unwrap();
@@ -170,7 +170,7 @@ fn decimal_commas_and_dates_are_read_by_content_or_option() {
     );
     // Filled cells have the comma, too, and times their own style.
     let filled = vec![FilledColumn { position: 1, values: vec![0.125; 3], decimals: Some(2) }];
-    let completion = Completion { filled, appended: vec![] };
+    let completion = Completion { filled, ..Completion::default() };
     write_completed(&found, &completion, &Target::new(&folder.path("out.csv"), None).unwrap()).unwrap();
     let expected = comma.replace("NA", "0,12");
     assert_eq!(std::fs::read_to_string(folder.path("out.csv")).unwrap(), expected);
@@ -219,7 +219,7 @@ fn codes_of_missing_values_are_missing_or_named() {
     assert_eq!(back.values.iter().filter(|value| value.is_nan()).count(), 4);
     let coded = table(&folder, "codes.csv", text, &options);
     let filled = vec![FilledColumn { position: 1, values: vec![4.0; 5], decimals: Some(1) }];
-    let completion = Completion { filled, appended: vec![] };
+    let completion = Completion { filled, ..Completion::default() };
     write_completed(&coded, &completion, &Target::new(&folder.path("out.csv"), None).unwrap()).unwrap();
     let out = std::fs::read_to_string(folder.path("out.csv")).unwrap();
     assert_eq!(out, "t,a,b\n1,4.0,5\n2,1.5,.\n3,4.0,7\n4,4.0,8\n5,2.5,miss\n");
@@ -233,7 +233,7 @@ fn notes_before_a_header_stay_in_the_copy() {
     assert_eq!(notes(&found), ["skipped line 1 to line 3, which are before the header"]);
     assert_eq!(found.place_of(0).to_string(), "line 5");
     let filled = vec![FilledColumn { position: 1, values: vec![3.0; 2], decimals: Some(0) }];
-    let completion = Completion { filled, appended: vec![] };
+    let completion = Completion { filled, ..Completion::default() };
     write_completed(&found, &completion, &Target::new(&folder.path("out.csv"), None).unwrap()).unwrap();
     assert_eq!(std::fs::read_to_string(folder.path("out.csv")).unwrap(), text.replace("2,\n", "2,3\n"));
     // With another column, a note with as many cells would be read as the header.

@@ -90,8 +90,12 @@ fn long_tables_are_filled_where_they_have_holes() {
     let filled = frame.to_table_columns(|at| -1.0 - at as f64).into_iter();
     let filled = filled.map(|(position, values)| FilledColumn { position, values, decimals: None }).collect();
     let out = folder.path("out.csv");
-    write_completed(&table, &Completion { filled, appended: vec![] }, &Target::new(&out, None).unwrap())
-        .unwrap();
+    write_completed(
+        &table,
+        &Completion { filled, ..Completion::default() },
+        &Target::new(&out, None).unwrap(),
+    )
+    .unwrap();
     let text = std::fs::read_to_string(&out).unwrap();
     assert_eq!(text, "time,series,value,remark\n1,007,1.50,x\n1,b,-2,\n2,007,-3,\n2,b,3,y\n");
 }

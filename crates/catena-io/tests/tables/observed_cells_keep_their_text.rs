@@ -3,7 +3,9 @@
 use crate::folder::Folder;
 use catena_io::read::{Format, ReadError, ReadOptions, read, read_pipe};
 use catena_io::table::{Column, ColumnData};
-use catena_io::write::{Completion, FilledColumn, Target, WriteError, copy_completed, write_completed};
+use catena_io::write::{
+    Completion, FilledColumn, Target, WriteError, complete, copy_completed, write_completed,
+};
 use proptest::prelude::*;
 
 const TEXT: &str = "\u{feff}time;\"a\";note;b\r\n\
@@ -20,6 +22,7 @@ fn completion() -> Completion {
             FilledColumn { position: 3, values: vec![1.0, 2.0, 1e-9, 4.0], decimals: None },
         ],
         appended: vec![Column::numbers("a;std", vec![f64::NAN, 0.25, f64::NAN, 0.5])],
+        ..Completion::default()
     }
 }
 
@@ -105,7 +108,7 @@ fn values_of_another_table_are_refused() {
         let target = Target::new(&folder.path(name), None).unwrap();
         let fill = |position, n_rows| Completion {
             filled: vec![FilledColumn { position, values: vec![0.0; n_rows], decimals: None }],
-            appended: vec![],
+            ..Completion::default()
         };
         let error = |completion| write_completed(&table, &completion, &target).unwrap_err();
         assert!(matches!(error(fill(1, 3)), WriteError::RowCount { found: 3, expected: 4, .. }));
@@ -144,4 +147,27 @@ proptest! {
             prop_assert!(cells.len() < 3);
         }
     }
+}
+
+#[test]
+fn replaced_cells_are_filled_and_their_neighbors_keep_their_text() {
+    let folder = Folder::new();
+    let table =
+        read(&folder.write("t.csv", "t,a,b\n1,0070,1\n2,99,2.50\n3,,3\n4,99,4\n"), &ReadOptions::default())
+            .unwrap();
+    let completion = Completion {
+        filled: vec![FilledColumn { position: 1, values: vec![1.5, 2.5, 3.5, f64::NAN], decimals: None }],
+        replaced: [(1, 1), (1, 3)].into(),
+        ..Completion::default()
+    };
+    for name in ["out.csv", "out.parquet"] {
+        let target = Target::new(&folder.path(name), None).unwrap();
+        write_completed(&table, &completion, &target).unwrap();
+    }
+    let text = std::fs::read_to_string(folder.path("out.csv")).unwrap();
+    // The last one has no value: it becomes empty.
+    assert_eq!(text, "t,a,b\n1,0070,1\n2,2.5,2.50\n3,3.5,3\n4,,4\n");
+    let whole = complete(&table, &completion).unwrap();
+    let ColumnData::Number(numbers) = whole.columns()[1].data() else { panic!("numbers") };
+    assert!(numbers.values[..3] == [70.0, 2.5, 3.5] && numbers.values[3].is_nan());
 }
