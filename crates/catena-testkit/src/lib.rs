@@ -7,6 +7,7 @@
 //! - [`forms`]: the forms of the sweep that must be accurate on a scenario;
 //! - [`kernel_conformance`]: the laws of the kernel traits as functions;
 //! - [`process_draws`], [`learning_tables`], [`station_table`]: exact draws, ten simulated tables, a table similar to ETTh1;
+//! - [`likelihoods`]: textbook densities, and posteriors under them by integration and by a long Markov chain;
 //! - [`weather_table`]: the demo's weather with ten gaps in two outputs.
 //!
 //! The paper's studies and tables with held-out cells are in `catena-studies`.
@@ -18,6 +19,7 @@ pub mod compare;
 pub mod forms;
 pub mod kernel_conformance;
 pub mod learning_tables;
+pub mod likelihoods;
 pub mod process_draws;
 pub mod random;
 pub mod reference;

@@ -61,7 +61,7 @@
 //! | [`inference`] | the sweep in covariance, information and square-root form: log evidence, marginals, gradient; segments of chains |
 //! | [`posterior`], [`prediction`] | states, covariances, samples, new inputs; means and variances in row order |
 //! | [`live`] | a posterior that takes edits |
-//! | [`likelihood`] | noise that is not Gaussian, such as Student-t |
+//! | [`likelihood`] | counts, proportions, outliers and limits: noise that is not Gaussian, by output |
 //! | [`learning`] | hyperparameters from data |
 //! | [`diagnostics`] | lengths, distortion and error bounds of a structure |
 //! | [`index`], [`units`] | types for row, position, output and latent numbers, and for positive quantities |

@@ -21,6 +21,24 @@ pub enum UnitError {
     /// Degrees of freedom must be positive and finite.
     #[error("{0} degrees of freedom are not a positive finite number; for Gaussian noise use `Gaussian`")]
     DegreesOfFreedom(f64),
+    /// Limits must be in order, and one of them finite.
+    #[error(
+        "the limits {lower} and {upper} do not cut anything off; give a finite lower limit below the upper one"
+    )]
+    Limits {
+        /// The lower limit.
+        lower: f64,
+        /// The upper limit.
+        upper: f64,
+    },
+    /// The log odds of zeros must be finite.
+    #[error("log odds of {offset} with slope {slope} are not finite numbers")]
+    LogOdds {
+        /// The log odds where the function is 0.
+        offset: f64,
+        /// Their slope.
+        slope: f64,
+    },
 }
 
 pub(crate) fn is_positive(number: f64) -> bool {

@@ -26,8 +26,8 @@ const FORBIDDEN: &[(&str, &[&str])] = &[("diagnostics", &["graph", "inference", 
 
 const MOST_LINES: usize = 500;
 
-/// The public names of the library; the prelude repeats some of them.
-const MOST_NAMES: usize = 120;
+/// The public names of the library, each likelihood one of them; the prelude repeats some.
+const MOST_NAMES: usize = 140;
 
 fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

@@ -1,11 +1,10 @@
 //! The loop of sweeps and pseudo-observations.
 
-use super::cell::{CellLikelihood, CellMarginal, PseudoObservation};
+use super::cell::{CellLikelihood, CellMarginal, Expectation, ObservedCell, PseudoObservation};
 use super::error::LikelihoodError;
 use crate::data::{Cell, DataError, Observations};
 use crate::graph::{FactorGraph, Held};
-use crate::index::{OutputIndex, RowIndex};
-use crate::inference::Workspace;
+use crate::inference::{Gradient, Workspace};
 use crate::model::Lmc;
 use crate::prediction::Prediction;
 use crate::structure::Tree;
@@ -15,30 +14,26 @@ use crate::structure::Tree;
 pub struct ApproximationSettings {
     /// At most this many rounds, a sweep each.
     pub max_rounds: usize,
-    /// Converged when a round raises the bound by no more than this, in nats. Means and variances are then off by about the
-    /// square root of it.
+    /// Converged when no cell asks for a change of its posterior mean by more than this many of its deviations, or of its
+    /// variance by more than this ratio. The bound is then off by about the square of it per cell.
     pub tolerance: f64,
 }
 
 impl Default for ApproximationSettings {
     fn default() -> Self {
-        Self { max_rounds: 300, tolerance: 1e-8 }
+        Self { max_rounds: 100, tolerance: 1e-6 }
     }
 }
 
 /// Why the rounds ended.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApproximationStop {
-    /// A round raised the bound by no more than the tolerance.
+    /// No cell asks for a change beyond the tolerance.
     Converged,
     /// The limit on rounds was reached first.
     RoundLimit,
-    /// A round lowered the bound by more than the tolerance and was discarded: the tolerance is below rounding, or the
-    /// likelihood violates its second law.
-    Fell {
-        /// The bound after the discarded round.
-        to: f64,
-    },
+    /// No step, however small, raises the bound: rounding, or a likelihood that violates its second law.
+    Stalled,
 }
 
 /// The posterior given the pseudo-observations.
@@ -47,31 +42,49 @@ pub struct Approximation<'a> {
     /// Model and structure with the pseudo-observations as cells. A [`Posterior`](crate::posterior::Posterior) of it has states,
     /// draws and new inputs; its log evidence is that of the pseudo-observations, not of the table.
     pub graph: FactorGraph<'a>,
+    /// The pseudo-observations, each with its own noise, in place of the observed cells.
+    pub pseudo_observations: Observations,
     /// Means and variances of the outputs, without noise, in row order.
     pub prediction: Prediction,
     /// A lower bound of the log evidence of the observed cells.
     pub lower_bound: f64,
-    /// The bound after each round; the last one is [`Approximation::lower_bound`].
+    /// The bound after each round that raised it; the last one is [`Approximation::lower_bound`].
     pub bounds: Vec<f64>,
+    /// The number of sweeps, those of steps that were too long included.
+    pub n_sweeps: usize,
     /// Why the rounds ended.
     pub stop: ApproximationStop,
+    /// The derivative of the bound in the noise of each output.
+    noise_slopes: Vec<f64>,
 }
 
 impl Approximation<'_> {
-    /// The number of rounds, one sweep each.
+    /// The number of rounds that raised the bound.
     pub fn n_rounds(&self) -> usize {
         self.bounds.len()
+    }
+
+    /// The lower bound and its gradient in every parameter of the model, by one more sweep.
+    ///
+    /// Where the rounds converged, the bound does not change with the pseudo-observations to first order. Its derivative in mixing
+    /// and length-scales is therefore that of their evidence, and its derivative in the noise that of the cells' terms.
+    ///
+    /// # Errors
+    /// When numbers overflow.
+    pub fn gradient(&self, sweeps: &mut Workspace) -> Result<Gradient, LikelihoodError> {
+        let of_pseudo = sweeps.gradient(&self.graph)?;
+        Ok(Gradient { log_evidence: self.lower_bound, noise: self.noise_slopes.clone(), ..of_pseudo })
     }
 }
 
 /// The Gaussian approximation of the posterior under a likelihood, and a lower bound of the log evidence.
 ///
-/// The first round takes the cells as Gaussian, with the model's noise or their own. Each round is one sweep, on all threads;
+/// The first round takes every cell as the Gaussian of [`CellLikelihood::start`]. Each round is one sweep, on all threads;
 /// the result does not depend on their number.
 ///
 /// # Errors
-/// When model, structure and observations do not fit together, the settings are out of range, numbers overflow, or the
-/// likelihood returns a number that is not finite.
+/// When model, structure and observations do not fit together, the likelihood does not allow a value, the settings are out of
+/// range, numbers overflow, or the likelihood returns a number that is not finite.
 pub fn approximate<'a>(
     model: impl Into<Held<'a, Lmc>>,
     tree: impl Into<Held<'a, Tree>>,
@@ -79,257 +92,246 @@ pub fn approximate<'a>(
     likelihood: &impl CellLikelihood,
     settings: ApproximationSettings,
 ) -> Result<Approximation<'a>, LikelihoodError> {
-    if settings.max_rounds == 0 {
-        return Err(LikelihoodError::NoRounds);
+    let rounds = Rounds::new(model.into(), tree.into(), observations, likelihood, settings)?;
+    let sites = rounds.cells.iter().map(|cell| Site::of(likelihood.start(cell))).collect();
+    rounds.run(sites)
+}
+
+/// The same from the pseudo-observations of another model: a model that differs little needs few rounds.
+///
+/// # Errors
+/// As [`approximate`], and when the start has other cells than the table.
+pub fn approximate_from<'a>(
+    start: &Observations,
+    model: impl Into<Held<'a, Lmc>>,
+    tree: impl Into<Held<'a, Tree>>,
+    observations: &Observations,
+    likelihood: &impl CellLikelihood,
+    settings: ApproximationSettings,
+) -> Result<Approximation<'a>, LikelihoodError> {
+    let rounds = Rounds::new(model.into(), tree.into(), observations, likelihood, settings)?;
+    let other = LikelihoodError::OtherStart { start: start.n_observed(), table: observations.n_observed() };
+    let site = |((row, found), cell): ((_, Cell), &ObservedCell)| match found.noise_variance {
+        Some(variance) if row == cell.row && found.output == cell.output => {
+            Ok(Site::of(PseudoObservation { value: found.value, variance }))
+        }
+        _ => Err(other.clone()),
+    };
+    if start.n_observed() != rounds.cells.len() {
+        return Err(other);
     }
-    if !(settings.tolerance >= 0.0 && settings.tolerance.is_finite()) {
-        return Err(LikelihoodError::Tolerance(settings.tolerance));
+    let sites: Result<Vec<Site>, _> = start.cells().zip(&rounds.cells).map(site).collect();
+    rounds.run(sites?)
+}
+
+/// A pseudo-observation by its natural parameters, in which a step is an average.
+#[derive(Clone, Copy)]
+struct Site {
+    precision: f64,
+    /// The precision times the value.
+    shift: f64,
+}
+
+impl Site {
+    fn of(pseudo: PseudoObservation) -> Self {
+        let precision = pseudo.variance.recip();
+        Self { precision, shift: pseudo.value * precision }
     }
-    let (model, tree) = (model.into(), tree.into());
-    let graph = FactorGraph::new(model.clone(), tree.clone(), observations)?;
-    let cells = observed_cells(&model, observations);
-    let as_gaussian = |cell: &ObservedCell| PseudoObservation { value: cell.value, variance: cell.noise };
-    let mut pseudo: Vec<PseudoObservation> = cells.iter().map(as_gaussian).collect();
-    let mut sweeps = Workspace::new().on_all_threads();
-    let mut found = round(&mut sweeps, graph, &cells, &pseudo, likelihood)?;
-    while found.n_rounds() < settings.max_rounds {
-        for (pseudo, cell) in pseudo.iter_mut().zip(&cells) {
-            let marginal = marginal_of(cell, &found.prediction);
-            *pseudo = likelihood.pseudo_observation(cell.value, cell.noise, marginal);
-            if !pseudo.is_valid() {
-                let (row, output, found) = (cell.row, cell.output, *pseudo);
-                return Err(LikelihoodError::PseudoObservation { row, output, found });
+
+    /// The Gaussian whose expected log density has the derivatives of the cell's.
+    fn asked_by(expectation: &Expectation, marginal: CellMarginal) -> Self {
+        let precision = expectation.precision;
+        Self { precision, shift: expectation.slope + precision * marginal.mean }
+    }
+
+    /// A share of the way to another site.
+    fn toward(self, other: Self, share: f64) -> Self {
+        if share == 1.0 {
+            return other;
+        }
+        let between = |from: f64, to: f64| from + share * (to - from);
+        Self { precision: between(self.precision, other.precision), shift: between(self.shift, other.shift) }
+    }
+
+    /// The change that another site asks for: of the mean in deviations of the marginal, and of the variance as a ratio.
+    fn change_to(self, other: Self, marginal: CellMarginal) -> f64 {
+        let precision = other.precision - self.precision;
+        let slope = other.shift - self.shift - precision * marginal.mean;
+        (slope.abs() * marginal.variance.abs().sqrt()).max(precision.abs() * marginal.variance.abs())
+    }
+
+    fn pseudo(self) -> PseudoObservation {
+        PseudoObservation { value: self.shift / self.precision, variance: self.precision.recip() }
+    }
+}
+
+/// Below this share of a step the rounds have stalled.
+const SMALLEST_STEP: f64 = 1e-5;
+
+/// How much the bound may fall by rounding, as a share of the sum of the magnitudes of its terms.
+const ROUNDING: f64 = 1e-12;
+
+/// What all rounds share.
+struct Rounds<'a, 'b, L> {
+    model: Held<'a, Lmc>,
+    tree: Held<'a, Tree>,
+    observations: &'b Observations,
+    likelihood: &'b L,
+    settings: ApproximationSettings,
+    cells: Vec<ObservedCell>,
+}
+
+/// One sweep over pseudo-observations.
+struct Round<'a> {
+    graph: FactorGraph<'a>,
+    pseudo_observations: Observations,
+    prediction: Prediction,
+    lower_bound: f64,
+    /// The sum of the magnitudes of the terms of the bound.
+    magnitude: f64,
+    expectations: Vec<Expectation>,
+}
+
+impl<'a, 'b, L: CellLikelihood> Rounds<'a, 'b, L> {
+    fn new(
+        model: Held<'a, Lmc>,
+        tree: Held<'a, Tree>,
+        observations: &'b Observations,
+        likelihood: &'b L,
+        settings: ApproximationSettings,
+    ) -> Result<Self, LikelihoodError> {
+        if settings.max_rounds == 0 {
+            return Err(LikelihoodError::NoRounds);
+        }
+        if !(settings.tolerance >= 0.0 && settings.tolerance.is_finite()) {
+            return Err(LikelihoodError::Tolerance(settings.tolerance));
+        }
+        FactorGraph::new(model.clone(), tree.clone(), observations)?;
+        let with_scale = |(row, cell): (_, Cell)| {
+            let noise = cell.noise_variance.unwrap_or_else(|| model.noise()[cell.output.get()].get());
+            ObservedCell { row, output: cell.output, value: cell.value, noise, exposure: 1.0 }
+        };
+        let cells: Vec<ObservedCell> = observations.cells().map(with_scale).collect();
+        cells.iter().try_for_each(|cell| likelihood.check(cell))?;
+        Ok(Self { model, tree, observations, likelihood, settings, cells })
+    }
+
+    /// Rounds from these sites: each asks the cells for new ones and goes as far toward them as the bound does not fall.
+    fn run(self, mut sites: Vec<Site>) -> Result<Approximation<'a>, LikelihoodError> {
+        let mut sweeps = Workspace::new().on_all_threads();
+        let mut current = self.round(&mut sweeps, &sites)?;
+        let mut bounds = vec![current.lower_bound];
+        let (mut n_sweeps, mut step) = (1, 1.0);
+        let stop = loop {
+            let asked = self.asked(&current)?;
+            let change = self.largest_change(&current, &sites, &asked);
+            if change <= self.settings.tolerance {
+                break ApproximationStop::Converged;
+            }
+            if n_sweeps >= self.settings.max_rounds {
+                break ApproximationStop::RoundLimit;
+            }
+            let next = loop {
+                let tried: Vec<Site> =
+                    sites.iter().zip(&asked).map(|(site, asked)| site.toward(*asked, step)).collect();
+                n_sweeps += 1;
+                // Numbers that overflow are a step too far.
+                if let Ok(next) = self.round(&mut sweeps, &tried)
+                    && next.lower_bound
+                        >= current.lower_bound - ROUNDING * (next.magnitude + current.magnitude)
+                {
+                    break Some((tried, next));
+                }
+                step *= 0.5;
+                if step < SMALLEST_STEP || n_sweeps >= self.settings.max_rounds {
+                    break None;
+                }
+            };
+            let Some((tried, next)) = next else {
+                let is_at_limit = n_sweeps >= self.settings.max_rounds;
+                break if is_at_limit { ApproximationStop::RoundLimit } else { ApproximationStop::Stalled };
+            };
+            (sites, current) = (tried, next);
+            bounds.push(current.lower_bound);
+            step = f64::min(1.0, 2.0 * step);
+        };
+        let mut noise_slopes = vec![0.0; self.model.n_outputs()];
+        if !self.observations.has_cell_noise() {
+            for (cell, expectation) in self.cells.iter().zip(&current.expectations) {
+                noise_slopes[cell.output.get()] += expectation.noise_slope;
             }
         }
+        let Round { graph, pseudo_observations, prediction, lower_bound, .. } = current;
+        Ok(Approximation {
+            graph,
+            pseudo_observations,
+            prediction,
+            lower_bound,
+            bounds,
+            n_sweeps,
+            stop,
+            noise_slopes,
+        })
+    }
+
+    /// The sites that the cells ask for after a round.
+    fn asked(&self, round: &Round<'_>) -> Result<Vec<Site>, LikelihoodError> {
+        let site = |(cell, expectation): (&ObservedCell, &Expectation)| {
+            let asked = Site::asked_by(expectation, marginal_of(cell, &round.prediction));
+            let pseudo = asked.pseudo();
+            if pseudo.is_valid() {
+                return Ok(asked);
+            }
+            let (row, output) = (cell.row, cell.output);
+            let PseudoObservation { value, variance } = pseudo;
+            Err(LikelihoodError::PseudoObservation { row, output, value, variance })
+        };
+        self.cells.iter().zip(&round.expectations).map(site).collect()
+    }
+
+    fn largest_change(&self, round: &Round<'_>, sites: &[Site], asked: &[Site]) -> f64 {
+        let change = |(cell, (site, asked)): (&ObservedCell, (&Site, &Site))| {
+            site.change_to(*asked, marginal_of(cell, &round.prediction))
+        };
+        self.cells.iter().zip(sites.iter().zip(asked)).map(change).fold(0.0, f64::max)
+    }
+
+    /// The table with pseudo-observations as its cells.
+    fn table(&self, pseudo: &[PseudoObservation]) -> Result<Observations, LikelihoodError> {
         let mut next = pseudo.iter();
-        let table = observations.map_cells(|_, cell| {
+        Ok(self.observations.map_cells(|_, cell| {
             let PseudoObservation { value, variance } = *next.next().ok_or(DataError::NoRows)?;
             Ok(Cell { value, noise_variance: Some(variance), ..cell })
-        })?;
-        let graph = FactorGraph::new(model.clone(), tree.clone(), &table)?;
-        let mut next = round(&mut sweeps, graph, &cells, &pseudo, likelihood)?;
-        let increase = next.lower_bound - found.lower_bound;
-        if increase < -settings.tolerance {
-            found.stop = ApproximationStop::Fell { to: next.lower_bound };
-            return Ok(found);
-        }
-        next.bounds = found.bounds;
-        next.bounds.push(next.lower_bound);
-        found = next;
-        if increase <= settings.tolerance {
-            found.stop = ApproximationStop::Converged;
-            return Ok(found);
-        }
+        })?)
     }
-    Ok(found)
-}
 
-/// An observed cell with the noise variance that applies to it.
-#[derive(Clone, Copy)]
-struct ObservedCell {
-    row: RowIndex,
-    output: OutputIndex,
-    value: f64,
-    noise: f64,
-}
-
-fn observed_cells(model: &Lmc, observations: &Observations) -> Vec<ObservedCell> {
-    let with_scale = |(row, cell): (RowIndex, Cell)| {
-        let noise = cell.noise_variance.unwrap_or_else(|| model.noise()[cell.output.get()].get());
-        ObservedCell { row, output: cell.output, value: cell.value, noise }
-    };
-    observations.cells().map(with_scale).collect()
+    fn round(&self, sweeps: &mut Workspace, sites: &[Site]) -> Result<Round<'a>, LikelihoodError> {
+        let pseudo: Vec<PseudoObservation> = sites.iter().map(|site| site.pseudo()).collect();
+        let pseudo_observations = self.table(&pseudo)?;
+        let graph = FactorGraph::new(self.model.clone(), self.tree.clone(), &pseudo_observations)?;
+        let marginals = sweeps.marginals(&graph)?;
+        let mut lower_bound = marginals.log_evidence;
+        let mut magnitude = lower_bound.abs();
+        let mut expectations = Vec::with_capacity(self.cells.len());
+        for (cell, pseudo) in self.cells.iter().zip(&pseudo) {
+            let marginal = marginal_of(cell, &marginals.prediction);
+            let found = self.likelihood.expectation(cell, marginal);
+            let replaced = pseudo.expected_log_density(marginal);
+            lower_bound += found.log_density - replaced;
+            magnitude += found.log_density.abs() + replaced.abs();
+            if !lower_bound.is_finite() {
+                let value = found.log_density;
+                return Err(LikelihoodError::Density { row: cell.row, output: cell.output, value });
+            }
+            expectations.push(found);
+        }
+        let prediction = marginals.prediction;
+        Ok(Round { graph, pseudo_observations, prediction, lower_bound, magnitude, expectations })
+    }
 }
 
 fn marginal_of(cell: &ObservedCell, prediction: &Prediction) -> CellMarginal {
     let (mean, variance) =
         (prediction.mean(cell.row, cell.output), prediction.variance(cell.row, cell.output));
     CellMarginal { mean, variance }
-}
-
-/// One sweep over pseudo-observations, with the bound at its posterior.
-fn round<'a>(
-    sweeps: &mut Workspace,
-    graph: FactorGraph<'a>,
-    cells: &[ObservedCell],
-    pseudo: &[PseudoObservation],
-    likelihood: &impl CellLikelihood,
-) -> Result<Approximation<'a>, LikelihoodError> {
-    let marginals = sweeps.marginals(&graph)?;
-    let mut lower_bound = marginals.log_evidence;
-    for (cell, pseudo) in cells.iter().zip(pseudo) {
-        let marginal = marginal_of(cell, &marginals.prediction);
-        let value = likelihood.expected_log_density(cell.value, cell.noise, marginal);
-        lower_bound += value - pseudo.expected_log_density(marginal);
-        if !lower_bound.is_finite() {
-            return Err(LikelihoodError::Density { row: cell.row, output: cell.output, value });
-        }
-    }
-    let (prediction, bounds) = (marginals.prediction, vec![lower_bound]);
-    Ok(Approximation { graph, prediction, lower_bound, bounds, stop: ApproximationStop::RoundLimit })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::data::InputPoints;
-    use crate::graph::GraphError;
-    use crate::inference::marginals;
-    use crate::kernel::{Kernel, StateKind};
-    use crate::likelihood::Gaussian;
-    use crate::model::{Latent, MixingMatrix};
-    use crate::structure::sorted_chain;
-    use crate::units::{LengthScale, Variance};
-
-    /// Two outputs of one latent along a line.
-    fn model_and_chain(n_rows: usize) -> (Lmc, Tree) {
-        let latent =
-            Latent::new(Kernel::Matern32, StateKind::Derivative, LengthScale::new(2.0).unwrap()).unwrap();
-        let mixing = MixingMatrix::shared(2, 1, vec![1.5, -0.7]).unwrap();
-        let noise = vec![Variance::new(0.1).unwrap(), Variance::new(0.4).unwrap()];
-        let inputs = InputPoints::from_column((0..n_rows).map(|row| row as f64).collect()).unwrap();
-        (Lmc::new(vec![latent], mixing, noise).unwrap(), sorted_chain(&inputs).unwrap())
-    }
-
-    fn waves(n_rows: usize) -> Vec<f64> {
-        let cell = |at: usize| if at % 5 == 3 { f64::NAN } else { (at as f64 * 12.9898).sin() };
-        (0..2 * n_rows).map(cell).collect()
-    }
-
-    #[test]
-    fn gaussian_noise_is_exact_after_one_round_and_the_bound_is_the_evidence() {
-        let (model, chain) = model_and_chain(12);
-        let plain = Observations::from_dense(12, 2, &waves(12)).unwrap();
-        let own: Vec<f64> = (0..24).map(|at| 0.05 + 0.02 * at as f64).collect();
-        for table in [plain.clone(), plain.with_cell_noise(&own).unwrap()] {
-            let exact = marginals(&FactorGraph::new(&model, &chain, &table).unwrap()).unwrap();
-            let found =
-                approximate(&model, &chain, &table, &Gaussian, ApproximationSettings::default()).unwrap();
-            assert_eq!((found.stop, found.n_rounds()), (ApproximationStop::Converged, 2));
-            // The terms of a cell cancel to the bit; noise by output and by cell take different ways through the sweep.
-            assert_eq!(found.bounds[0].to_bits(), exact.log_evidence.to_bits());
-            assert!((found.lower_bound - exact.log_evidence).abs() < 1e-12);
-            let pairs = found.prediction.means().iter().zip(exact.prediction.means());
-            assert!(pairs.clone().all(|(found, exact)| (found - exact).abs() < 1e-13));
-        }
-    }
-
-    #[test]
-    fn a_table_without_cells_keeps_its_prior() {
-        let (model, chain) = model_and_chain(3);
-        let table = Observations::from_dense(3, 2, &[f64::NAN; 6]).unwrap();
-        let found = approximate(&model, &chain, &table, &Gaussian, ApproximationSettings::default()).unwrap();
-        assert_eq!((found.lower_bound, found.stop), (0.0, ApproximationStop::Converged));
-        assert!(found.prediction.means().iter().all(|mean| *mean == 0.0));
-    }
-
-    /// Yes (1) with probability 1/(1 + e^−f), else no (0), bounded by a parabola: `log 2cosh(f/2)` is concave in f².
-    struct YesOrNo;
-
-    impl CellLikelihood for YesOrNo {
-        fn pseudo_observation(&self, value: f64, _: f64, marginal: CellMarginal) -> PseudoObservation {
-            let root = marginal.square_about(0.0).sqrt();
-            let variance = 2.0 * root / (0.5 * root).tanh();
-            PseudoObservation { value: (value - 0.5) * variance, variance }
-        }
-
-        fn expected_log_density(&self, value: f64, _: f64, marginal: CellMarginal) -> f64 {
-            let root = marginal.square_about(0.0).sqrt();
-            (value - 0.5) * marginal.mean - (2.0 * (0.5 * root).cosh()).ln()
-        }
-    }
-
-    #[test]
-    fn pseudo_observations_may_have_other_values() {
-        // A single answer: the prior is symmetric, so that it is yes with probability ½, whatever the model.
-        let (model, chain) = model_and_chain(1);
-        for answer in [0.0, 1.0] {
-            let table = Observations::from_dense(1, 2, &[answer, f64::NAN]).unwrap();
-            let found =
-                approximate(&model, &chain, &table, &YesOrNo, ApproximationSettings::default()).unwrap();
-            assert_eq!(found.stop, ApproximationStop::Converged);
-            assert!(found.bounds.is_sorted() && found.lower_bound < 0.5_f64.ln(), "{:?}", found.bounds);
-            assert!(found.lower_bound > 0.5_f64.ln() - 0.05, "{}", found.lower_bound);
-            assert_eq!(found.prediction.means()[0] > 0.0, answer == 1.0);
-            // The other output is missing and reads the same latent with a weight of the other sign.
-            assert_eq!(found.prediction.means()[1] < 0.0, answer == 1.0);
-        }
-        let (model, chain) = model_and_chain(12);
-        let answers: Vec<f64> =
-            waves(12).iter().map(|wave| if wave.is_nan() { *wave } else { f64::from(*wave > 0.0) }).collect();
-        let table = Observations::from_dense(12, 2, &answers).unwrap();
-        let found = approximate(&model, &chain, &table, &YesOrNo, ApproximationSettings::default()).unwrap();
-        assert!(found.bounds.is_sorted() && found.n_rounds() > 3, "{:?}", found.bounds);
-    }
-
-    /// A likelihood that violates its laws: the same pseudo-observation and term for every cell.
-    struct Broken(PseudoObservation, f64);
-
-    impl CellLikelihood for Broken {
-        fn pseudo_observation(&self, _: f64, _: f64, _: CellMarginal) -> PseudoObservation {
-            self.0
-        }
-
-        fn expected_log_density(&self, value: f64, noise: f64, marginal: CellMarginal) -> f64 {
-            self.1 + Gaussian.expected_log_density(value, noise, marginal)
-        }
-    }
-
-    #[test]
-    fn errors_name_row_and_output() {
-        let (model, chain) = model_and_chain(2);
-        let table = Observations::from_dense(2, 2, &[f64::NAN, f64::NAN, f64::NAN, 1.0]).unwrap();
-        let try_with = |likelihood: &Broken, settings: ApproximationSettings| {
-            approximate(&model, &chain, &table, likelihood, settings)
-        };
-        let (row, output) = (RowIndex::new(1), OutputIndex::new(1));
-        for (value, variance) in [(f64::NAN, 1.0), (1.0, 0.0), (1.0, -1.0), (1.0, f64::INFINITY)] {
-            let error = try_with(
-                &Broken(PseudoObservation { value, variance }, 0.0),
-                ApproximationSettings::default(),
-            )
-            .unwrap_err();
-            assert!(
-                matches!(error, LikelihoodError::PseudoObservation { row: r, output: o, .. } if (r, o) == (row, output))
-            );
-        }
-        let usable = PseudoObservation { value: 1.0, variance: 0.4 };
-        let error =
-            try_with(&Broken(usable, f64::NEG_INFINITY), ApproximationSettings::default()).unwrap_err();
-        assert_eq!(error, LikelihoodError::Density { row, output, value: f64::NEG_INFINITY });
-        let error = try_with(
-            &Broken(usable, 0.0),
-            ApproximationSettings { max_rounds: 0, ..ApproximationSettings::default() },
-        )
-        .unwrap_err();
-        assert_eq!(error, LikelihoodError::NoRounds);
-        for tolerance in [-1e-9, f64::NAN, f64::INFINITY] {
-            let settings = ApproximationSettings { tolerance, ..ApproximationSettings::default() };
-            let error = try_with(&Broken(usable, 0.0), settings).unwrap_err();
-            assert!(matches!(error, LikelihoodError::Tolerance(_)));
-        }
-        let other = Observations::from_dense(1, 2, &[1.0, 2.0]).unwrap();
-        let error =
-            approximate(&model, &chain, &other, &Gaussian, ApproximationSettings::default()).unwrap_err();
-        assert!(matches!(error, LikelihoodError::Graph(GraphError::RowCountMismatch { .. })));
-        let other = Observations::from_dense(2, 1, &[1.0, 2.0]).unwrap();
-        let error =
-            approximate(&model, &chain, &other, &Gaussian, ApproximationSettings::default()).unwrap_err();
-        assert!(matches!(error, LikelihoodError::Graph(GraphError::OutputCountMismatch { .. })));
-    }
-
-    #[test]
-    fn a_round_that_lowers_the_bound_is_discarded_and_a_limit_is_reported() {
-        let (model, chain) = model_and_chain(2);
-        let table = Observations::from_dense(2, 2, &[0.3, f64::NAN, f64::NAN, 1.0]).unwrap();
-        let exact = marginals(&FactorGraph::new(&model, &chain, &table).unwrap()).unwrap();
-        let far_off = Broken(PseudoObservation { value: 50.0, variance: 0.1 }, 0.0);
-        let found = approximate(&model, &chain, &table, &far_off, ApproximationSettings::default()).unwrap();
-        let ApproximationStop::Fell { to } = found.stop else { unreachable!("{:?}", found.stop) };
-        assert!(to < found.lower_bound - 100.0);
-        assert_eq!((found.n_rounds(), &found.prediction), (1, &exact.prediction));
-        let settings = ApproximationSettings { max_rounds: 1, ..ApproximationSettings::default() };
-        let found = approximate(&model, &chain, &table, &far_off, settings).unwrap();
-        assert_eq!((found.n_rounds(), found.stop), (1, ApproximationStop::RoundLimit));
-    }
 }

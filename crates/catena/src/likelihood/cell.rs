@@ -1,22 +1,46 @@
 //! The likelihood of one cell, and the Gaussian pseudo-observation that replaces it in a sweep.
 
+use super::error::LikelihoodError;
+use crate::index::{OutputIndex, RowIndex};
 use std::f64::consts::TAU;
+
+/// An observed cell as its likelihood sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ObservedCell {
+    /// The row.
+    pub row: RowIndex,
+    /// The output.
+    pub output: OutputIndex,
+    /// The observed value.
+    pub value: f64,
+    /// The squared scale of the noise: the cell's own known noise variance, else that of its output.
+    pub noise: f64,
+    /// What the mean of a count is proportional to, or the number of trials: 1 unless it is given.
+    pub exposure: f64,
+}
 
 /// The density p(y | f) of a cell's value given the function, as far as a Gaussian approximation needs it.
 ///
-/// `noise` is the squared scale of the noise: the cell's own known noise variance, else that of its output.
-///
 /// # Laws
-/// 1. [`expected_log_density`](Self::expected_log_density) is at most `E_q[log p(y | f)]`, so that the result is a lower bound.
-/// 2. With the pseudo-observation computed at a marginal q, the expected log density less
-///    [`PseudoObservation::expected_log_density`] is, over all marginals, smallest at q. Then no round lowers the bound: the
-///    next sweep maximizes a function that lies below it and touches it at q.
+/// 1. [`Expectation::log_density`] is at most `E_q[log p(y | f)]` under the marginal, so that the result is a lower bound.
+/// 2. [`Expectation::slope`] is its derivative in the mean, and [`Expectation::precision`], which is positive, minus twice its
+///    derivative in the variance. Then the direction of a round raises the bound.
 pub trait CellLikelihood {
-    /// The Gaussian that replaces a cell in the next sweep, given its marginal in the last.
-    fn pseudo_observation(&self, value: f64, noise: f64, marginal: CellMarginal) -> PseudoObservation;
+    /// The expected log density of a cell's value under a marginal, or a lower bound of it, with its derivatives.
+    fn expectation(&self, cell: &ObservedCell, marginal: CellMarginal) -> Expectation;
 
-    /// The cell's term of the bound: the expected log density of its value, or a lower bound of it.
-    fn expected_log_density(&self, value: f64, noise: f64, marginal: CellMarginal) -> f64;
+    /// The Gaussian that replaces a cell in the first sweep: the value and its noise variance, as if the noise were Gaussian.
+    fn start(&self, cell: &ObservedCell) -> PseudoObservation {
+        PseudoObservation { value: cell.value, variance: cell.noise }
+    }
+
+    /// Checks that the likelihood allows the value of a cell.
+    ///
+    /// # Errors
+    /// When it does not.
+    fn check(&self, _cell: &ObservedCell) -> Result<(), LikelihoodError> {
+        Ok(())
+    }
 }
 
 /// The posterior marginal of the function at a cell, without noise.
@@ -32,6 +56,32 @@ impl CellMarginal {
     /// `E[(value − f)²]`.
     pub fn square_about(&self, value: f64) -> f64 {
         (value - self.mean).powi(2) + self.variance
+    }
+}
+
+/// The expected log density of a cell under a marginal, or a lower bound of it, with its derivatives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expectation {
+    /// The cell's term of the bound.
+    pub log_density: f64,
+    /// Its derivative in the mean of the marginal.
+    pub slope: f64,
+    /// Minus twice its derivative in the variance of the marginal: the expected curvature of −log p.
+    pub precision: f64,
+    /// Its derivative in [`ObservedCell::noise`]; 0 if the likelihood has no such parameter.
+    pub noise_slope: f64,
+}
+
+impl Expectation {
+    /// The same with `least/2` times the variance subtracted: a cell that hardly curves keeps a precision of at least
+    /// `least`, and the result is still a lower bound. `least_slope` is the derivative of `least` in the noise.
+    pub(super) fn with_least_precision(self, least: f64, least_slope: f64, marginal: CellMarginal) -> Self {
+        Self {
+            log_density: self.log_density - 0.5 * least * marginal.variance,
+            slope: self.slope,
+            precision: self.precision + least,
+            noise_slope: self.noise_slope - 0.5 * least_slope * marginal.variance,
+        }
     }
 }
 

@@ -1,6 +1,5 @@
 //! Errors of an approximation.
 
-use super::cell::PseudoObservation;
 use crate::data::DataError;
 use crate::graph::GraphError;
 use crate::index::{OutputIndex, RowIndex};
@@ -17,18 +16,67 @@ pub enum LikelihoodError {
     /// The tolerance is negative or not finite.
     #[error("tolerance {0} is not a finite number of at least 0")]
     Tolerance(f64),
+    /// A value that the likelihood of its output does not allow.
+    #[error(
+        "output {output} is {value} at row {row}, but an output with the likelihood {likelihood} {allowed}; correct the value, or choose another likelihood"
+    )]
+    Value {
+        /// The row.
+        row: RowIndex,
+        /// The output column.
+        output: OutputIndex,
+        /// The value.
+        value: f64,
+        /// The name of the likelihood.
+        likelihood: &'static str,
+        /// Which values are allowed.
+        allowed: &'static str,
+    },
+    /// An exposure that is not a positive number.
+    #[error(
+        "the exposure of output {output} at row {row} is {exposure}; it must be a positive finite number"
+    )]
+    Exposure {
+        /// The row.
+        row: RowIndex,
+        /// The output column.
+        output: OutputIndex,
+        /// The exposure.
+        exposure: f64,
+    },
+    /// Fewer likelihoods than outputs.
+    #[error(
+        "there are likelihoods for {n_likelihoods} outputs but the table has an output {output}; give one for each"
+    )]
+    NoLikelihood {
+        /// The output without one.
+        output: OutputIndex,
+        /// How many were given.
+        n_likelihoods: usize,
+    },
+    /// A start with other cells than the table.
+    #[error(
+        "the start has {start} cells but the table has {table}; start from an approximation of the same table"
+    )]
+    OtherStart {
+        /// Cells of the start.
+        start: usize,
+        /// Cells of the table.
+        table: usize,
+    },
     /// The pseudo-observation of a cell is not finite or has no positive variance.
     #[error(
-        "the pseudo-observation of output {output} at row {row} has value {} and variance {}; standardize the outputs, or check the value",
-        found.value, found.variance
+        "the pseudo-observation of output {output} at row {row} has value {value} and variance {variance}; standardize the outputs, or check the value"
     )]
     PseudoObservation {
         /// The row.
         row: RowIndex,
         /// The output column.
         output: OutputIndex,
-        /// The result of the likelihood.
-        found: PseudoObservation,
+        /// The value that the likelihood asks for.
+        value: f64,
+        /// The variance that it asks for.
+        variance: f64,
     },
     /// A cell's term of the bound is not finite.
     #[error(

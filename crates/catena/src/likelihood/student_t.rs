@@ -1,35 +1,24 @@
-//! Student-t noise, robust to outliers: Gaussian noise with an unknown precision in each cell.
+//! Student-t noise, robust to outliers.
 //!
-//! With ν degrees of freedom and squared scale s², a cell has a random weight:
-//!
-//! ```text
-//! w ~ Gamma(shape ν/2, rate ν/2),    y | f, w ~ N(f, s²/w),    so that y | f ~ t_ν(f, s).
-//! ```
-//!
-//! # The bound
-//!
-//! For independent q(f) and q(w) (mean field), a cell's term of the bound is
-//! `E_q[log N(y; f, s²/w)] − KL(q(w) ‖ p(w))`. It depends on f through e = E_q[(y − f)²] alone. The best q(w) is
-//! proportional to p(w)·√w·exp(−w e/2s²), which is Gamma(a, b) with
+//! With ν degrees of freedom and squared scale s², `y | f ~ t_ν(f, s)`. The log density of a residual u,
 //!
 //! ```text
-//! a = (ν + 1)/2,    b = (ν + e/s²)/2,    E[w] = a/b = (ν + 1)/(ν + e/s²).
+//! ψ(u) = log Γ((ν + 1)/2) − log Γ(ν/2) − ½ log πνs² − (ν + 1)/2·log(1 + u²/νs²),
 //! ```
 //!
-//! As a function of f its exponent is −E[w](y − f)²/2s² plus a constant: the pseudo-observation has the variance
-//! `s²/E[w] = (ν s² + e)/(ν + 1)`. At the best q(w) the term is the logarithm of its normalizer,
-//!
-//! ```text
-//! log ∫ p(w) √(w/2πs²) exp(−w e/2s²) dw = log Γ(a) − log Γ(ν/2) − ½ log πνs² − a·log(1 + e/νs²),
-//! ```
-//!
-//! the log density of Student's t at a residual of √e. It is convex in e, and the pseudo-observation is its tangent: both
-//! laws of [`CellLikelihood`] hold, and no digamma function is needed. Each round is one step of coordinate ascent, q(f) and then
-//! q(w), and the bound is evaluated after both.
+//! is concave for |u| up to √ν·s and convex beyond: a value far off pulls less, the farther it is. `straight_tails.rs` has the
+//! bound. It is equal to the expected log density where the marginal keeps within the inflections, so that means and variances
+//! are those of the best Gaussian; a mixture of Gaussians over an unknown precision per cell would give deviations that are too
+//! small by the factor √((ν + 1)/(ν + 3)).
 
-use super::cell::{CellLikelihood, CellMarginal, PseudoObservation};
+use super::cell::{CellMarginal, Expectation, ObservedCell, PseudoObservation};
+use super::observation::{ObservationScale, OutputLikelihood};
+use super::special::beta_cumulative;
+use super::straight_tails::{Curve, expected};
 use crate::units::{UnitError, is_positive};
-use std::f64::consts::TAU;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::Distribution;
+use std::f64::consts::{PI, TAU};
 
 /// Student's t with given degrees of freedom about the function.
 ///
@@ -76,18 +65,73 @@ impl StudentT {
     }
 }
 
-impl CellLikelihood for StudentT {
-    fn pseudo_observation(&self, value: f64, noise: f64, marginal: CellMarginal) -> PseudoObservation {
-        let square = marginal.square_about(value);
-        // Divided before it is added: the product of large degrees and a large scale would overflow.
-        let variance = noise * (self.degrees / (self.degrees + 1.0)) + square / (self.degrees + 1.0);
-        PseudoObservation { value, variance }
+/// The precision that a cell far off keeps, times νs². Without it the Gaussian that replaces such a cell would have no width.
+const LEAST_PRECISION: f64 = 1e-3;
+
+impl OutputLikelihood for StudentT {
+    const NAME: &'static str = "student-t";
+
+    fn start(&self, cell: &ObservedCell) -> PseudoObservation {
+        PseudoObservation { value: cell.value, variance: cell.noise }
     }
 
-    fn expected_log_density(&self, value: f64, noise: f64, marginal: CellMarginal) -> f64 {
-        let square = marginal.square_about(value) / noise;
-        gamma_step(0.5 * self.degrees)
-            - 0.5 * (TAU.ln() + noise.ln() + (self.degrees + 1.0) * (square / self.degrees).ln_1p())
+    fn expectation(&self, cell: &ObservedCell, marginal: CellMarginal) -> Expectation {
+        let (degrees, noise) = (self.degrees, cell.noise);
+        let square_scale = degrees * noise;
+        let curve = |u: f64| {
+            let (square, sum) = (u * u, square_scale + u * u);
+            let share = (degrees + 1.0) / sum;
+            Curve {
+                value: -0.5 * (degrees + 1.0) * (square / square_scale).ln_1p(),
+                slope: -share * u,
+                curvature: -share * ((square_scale - square) / sum),
+                noise_slope: 0.5 * share * square / noise,
+                mixed: share * u * (degrees / sum),
+            }
+        };
+        let residual = CellMarginal { mean: marginal.mean - cell.value, ..marginal };
+        let inflection = square_scale.sqrt();
+        let found = expected(residual, (-inflection, inflection), 2.0 * inflection, curve);
+        let constant = gamma_step(0.5 * degrees) - 0.5 * (TAU.ln() + noise.ln());
+        let least = LEAST_PRECISION / square_scale;
+        Expectation {
+            log_density: found.log_density + constant,
+            noise_slope: found.noise_slope - 0.5 / noise,
+            ..found
+        }
+        .with_least_precision(least, -least / noise, marginal)
+    }
+
+    fn moments_given(&self, function: f64, scale: ObservationScale) -> (f64, f64) {
+        self.moments(CellMarginal { mean: function, variance: 0.0 }, scale)
+    }
+
+    fn cumulative_given(&self, value: f64, function: f64, scale: ObservationScale) -> f64 {
+        let t = (value - function) / scale.noise.sqrt();
+        let beyond = 0.5 * beta_cumulative(0.5 * self.degrees, 0.5, self.degrees / (self.degrees + t * t));
+        if t < 0.0 { beyond } else { 1.0 - beyond }
+    }
+
+    fn change(&self, value: f64, scale: ObservationScale) -> (f64, f64) {
+        // The density has poles at ±√ν·i.
+        (value, scale.noise.sqrt() * (self.degrees.sqrt() / PI).min(1.0))
+    }
+
+    fn support(&self, _: ObservationScale) -> (f64, f64) {
+        (f64::NEG_INFINITY, f64::INFINITY)
+    }
+
+    fn draw(&self, function: f64, scale: ObservationScale, generator: &mut ChaCha8Rng) -> f64 {
+        match rand_distr::StudentT::new(self.degrees) {
+            Ok(student) => function + scale.noise.sqrt() * student.sample(generator),
+            Err(_) => f64::NAN,
+        }
+    }
+
+    /// Up to two degrees of freedom the variance is infinite.
+    fn moments(&self, marginal: CellMarginal, scale: ObservationScale) -> (f64, f64) {
+        let factor = if self.degrees > 2.0 { self.degrees / (self.degrees - 2.0) } else { f64::INFINITY };
+        (marginal.mean, marginal.variance + scale.noise * factor)
     }
 }
 
@@ -111,7 +155,6 @@ fn gamma_step(mut x: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::f64::consts::PI;
 
     #[test]
     fn the_step_of_the_gamma_function_is_known_at_halves_and_keeps_its_digits() {
@@ -143,8 +186,16 @@ mod tests {
     #[test]
     fn with_one_degree_of_freedom_it_is_cauchy() {
         let cauchy = StudentT::new(1.0).unwrap();
-        // Without variance: the log density itself, at a residual of one scale.
-        let found = cauchy.expected_log_density(3.0, 4.0, CellMarginal { mean: 1.0, variance: 0.0 });
-        assert!((found + (4.0 * PI).ln()).abs() < 1e-14, "{found}");
+        let (row, output) = (crate::index::RowIndex::new(0), crate::index::OutputIndex::new(0));
+        // Hardly any variance: the log density itself, at a residual of one scale and far off.
+        for (mean, expected) in
+            [(1.0, -(4.0 * PI).ln()), (-1e4, -(2.0 * PI).ln() - (1.0 + 10003.0_f64.powi(2) / 4.0).ln())]
+        {
+            let cell = ObservedCell { row, output, value: 3.0, noise: 4.0, exposure: 1.0 };
+            let found = cauchy.expectation(&cell, CellMarginal { mean, variance: 1e-20 });
+            assert!((found.log_density - expected).abs() < 1e-9, "{found:?}");
+        }
+        let scale = ObservationScale { noise: 4.0, exposure: 1.0 };
+        assert!((cauchy.cumulative_given(3.0, 1.0, scale) - 0.75).abs() < 1e-14);
     }
 }
