@@ -46,14 +46,18 @@ class Asking:
         -------
         array of shape (n, D, len(q)), (n, len(q)) for a vector ``y``; for a frame a frame with columns such as ``temp_q0.1``
         """
-        shares = [q] if isinstance(q, (int, float, np.number)) else list(q)
-        wrong = [share for share in shares if not 0 < share < 1]
-        if wrong or not shares:
-            raise InputError(f"q={q!r} must be probabilities between 0 and 1.")
+        shares = _shares(q)
         model, rows = self._whole()
         points = rows if X is None else self._read_in(X, groups)
-        at, numbers = (None, None) if X is None else (points.values, points.group_numbers)
-        found = _catena.quantiles(model, at, [float(share) for share in shares], include_noise, numbers)
+        return self._quantiles_of(model, points, shares, include_noise, X is None)
+
+    def _quantiles_ahead(self, points, q, include_noise):
+        return self._quantiles_of(self._model_ahead(points), points, _shares(q), include_noise)
+
+    def _quantiles_of(self, model, points, shares, include_noise, at_rows=False):
+        """Quantiles of a model at points, in columns; `at_rows` if they are its rows."""
+        at, numbers = (None, None) if at_rows else (points.values, points.group_numbers)
+        found = _catena.quantiles(model, at, shares, include_noise, numbers)
         cube = found.reshape(len(points), self.n_outputs_, len(shares))
         columns = {f"_q{share}": cube[:, :, at] for at, share in enumerate(shares)}
         return _frames.answer_columns(columns, self.output_names_, points, self._notes)
@@ -243,6 +247,14 @@ class Asking:
         _check.observed(values[first], self.output_names_)
         fitted = self._watched(_catena.fit, head.values, values[first], options, notes)
         return fitted, (inputs[last], values[last])
+
+
+def _shares(q):
+    """Probabilities of quantiles as a list."""
+    shares = [q] if isinstance(q, (int, float, np.number)) else list(q)
+    if not shares or any(not 0 < share < 1 for share in shares):
+        raise InputError(f"q={q!r} must be probabilities between 0 and 1.")
+    return [float(share) for share in shares]
 
 
 def _compare(rows, options, notes, block, progress):

@@ -16,6 +16,7 @@ from ._rows import read_rows
 from .errors import FitInterruptedWarning, InputError, not_fitted, warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any, Literal
 
     from matplotlib.axes import Axes
@@ -35,6 +36,7 @@ class GaussianProcess(Learned, Estimator):
         step: Any = ...,
         return_std: Literal[False] = ...,
         *,
+        q: float | Sequence[float] | None = ...,
         include_noise: bool = ...,
         point: str = ...,
     ) -> Predictions: ...
@@ -56,10 +58,16 @@ class GaussianProcess(Learned, Estimator):
         step: Any = None,
         return_std: bool = False,
         *,
+        q: float | Sequence[float] | None = None,
         include_noise: bool = True,
         point: str = "mean",
     ) -> Predictions | tuple[Predictions, Predictions]:
         """Predictions at regular steps after the last row, for a single input.
+
+        A model that fills gaps returns to its mean after the last row. So where the options leave the model open, the first
+        forecast learns another one, as ``catena forecast`` does: sums of levels, trends and seasons, with or without the
+        logarithm, chosen by forecasts of known rows from many origins inside the table, and pooled with simple rules that do
+        well there. It is kept for forecasts of the same horizon. :attr:`forecast_summary_` has its scores.
 
         Parameters
         ----------
@@ -71,13 +79,17 @@ class GaussianProcess(Learned, Estimator):
             else the median spacing. Month ends are followed by month ends.
         return_std : bool
             Also return standard deviations.
+        q : float or list of float, optional
+            Return these quantiles instead, as :meth:`MultiOutputGP.quantiles` does, in columns such as ``sales_q0.9``.
         include_noise, point :
             As for :meth:`predict`.
         """
         self._model_or_raise()
         points = self._ahead(horizon, step)
         points.integer = self._points.integer
-        return self._answers(*self._moments(points, include_noise, point), points, return_std)
+        if q is not None:
+            return self._quantiles_ahead(points, q, include_noise)
+        return self._answers(*self._moments_ahead(points, include_noise, point), points, return_std)
 
     def score(self, X: Any, y: Any = None, *, groups: Any = None) -> float:
         """The coefficient of determination R², averaged over the outputs; missing values of ``y`` are ignored.
@@ -126,6 +138,13 @@ class GaussianProcess(Learned, Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
+    def _moments_ahead(self, points, include_noise, point):
+        """Means or medians, and standard deviations of a forecast."""
+        return self._moments(points, include_noise, point)
+
+    def _quantiles_ahead(self, _points, _q, _include_noise):
+        raise InputError("q is not available on a cluster; use return_std=True.")
+
     def _fitted_or_raise(self):
         if not self.__sklearn_is_fitted__():
             raise not_fitted(type(self).__name__)
@@ -164,6 +183,8 @@ class GaussianProcess(Learned, Estimator):
             #: The live posterior of all rows, built on first use, and the rows that only it has.
             self._live = None
             self._later = []
+            #: The model that forecasts, if the options leave it open; learned on first use.
+            self._forecaster = None
 
     def _answer(self, values, points):
         return _frames.answer(values, self.output_names_, points, self._notes)

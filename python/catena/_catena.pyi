@@ -132,6 +132,7 @@ def fit(
     options: dict[str, Any],
     notes: dict[str, Any],
     progress: Callable[[str, float, float | None], None] | None,
+    reach: float | None = None,
 ) -> tuple[Model, bool]: ...
 def quantiles(
     model: Model,

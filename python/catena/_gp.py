@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from . import _catena, _check, _frames, _groups, _noise
+from ._ahead import can_choose, forecaster
 from ._asking import Asking
 from ._base import GaussianProcess
 from ._findings import cleaned
@@ -23,6 +24,7 @@ from ._stream import Streaming
 from .errors import InputError, warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
     from typing import Any, Literal
 
@@ -531,6 +533,26 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         held_out = renamed("hidden", hidden, "held_out", held_out)
         return plot(self, X, held_out, level, axes, _groups.number_of(self._model_or_raise(), group))
 
+    def plot_forecast(
+        self,
+        horizon: Any,
+        step: Any = None,
+        *,
+        levels: Sequence[float] = (0.5, 0.8, 0.95),
+        history: int | None = None,
+        axes: Any = None,
+    ) -> np.ndarray:
+        """Plots the latest rows of each output and their :meth:`forecast`, with bands of these probabilities; needs matplotlib.
+
+        A dotted line marks the origin, the last row. ``history`` is the number of rows before it, by default three times the
+        length of the forecast. Returns the array of axes.
+        """
+        from ._plots import plot_forecast
+
+        if not levels or any(not 0 < level < 1 for level in levels):
+            raise InputError(f"levels={levels!r} must be probabilities between 0 and 1.")
+        return plot_forecast(self, horizon, step, levels, history, axes)
+
     def plot_structure(self, ax: Axes | None = None) -> Axes:
         """Plots the chain or tree over the first two inputs; needs matplotlib."""
         from ._plots import plot_structure
@@ -547,7 +569,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         state = {
             key: value
             for key, value in self.__dict__.items()
-            if key not in ("_later", "_live", "_lock", "_model", "_original", "_points")
+            if key not in ("_forecaster", "_later", "_live", "_lock", "_model", "_original", "_points")
         }
         if self.__sklearn_is_fitted__():
             model, rows = self._whole()
@@ -584,6 +606,27 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
     def _moments(self, points, include_noise, point="mean"):
         """Means or medians, and standard deviations at points, as arrays."""
         return self._model_or_raise().predict(points.values, include_noise, point, points.group_numbers)
+
+    def _model_ahead(self, points):
+        """The model that forecasts points after the last row: the own one unless the options leave it open."""
+        with self._guard():
+            model, rows = self._whole()
+            is_later = len(points) > 0 and points.values[:, 0].min() > rows.values[:, 0].max()
+            if not (is_later and can_choose(self, model)):
+                return model
+            self._forecaster = forecaster(self, model, points, self._forecaster)
+            return self._forecaster.model
+
+    def _predict_later(self, X, q=None):
+        """Means and standard deviations, or quantiles, by the model that forecasts if all points are later than the rows."""
+        points = self._read_in(X)
+        if q is not None:
+            return self._quantiles_ahead(points, q, True)
+        return self._answers(*self._moments_ahead(points, True, "mean"), points, True)
+
+    def _moments_ahead(self, points, include_noise, point):
+        model = self._model_ahead(points)
+        return model.predict(points.values, include_noise, point, points.group_numbers)
 
     def _split_groups(self, X, groups):
         self._fitted_or_raise()

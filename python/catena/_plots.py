@@ -90,6 +90,47 @@ def plot(gp, X, held_out, level, axes, group=None):
     return axes
 
 
+def plot_forecast(gp, horizon, step, levels, history, axes):
+    """Plots the latest rows of each output, and the forecast of the rows after them with its bands."""
+    pyplot = _matplotlib()
+    model, rows = gp._model_or_raise(), gp._points
+    if model.groups() is not None:
+        raise InputError("plot_forecast does not know groups yet; fit one group as a table of its own.")
+    points = gp._ahead(horizon, step)
+    ahead = gp._model_ahead(points)
+    order = np.argsort(rows.values[:, 0], kind="stable")
+    shown = order[-(3 * len(points) if history is None else history) :]
+    n_outputs = gp.n_outputs_
+    if axes is None:
+        size = (9, max(2.6, 1.9 * n_outputs))
+        _, axes = pyplot.subplots(
+            n_outputs, 1, sharex=True, squeeze=False, figsize=size, layout="constrained"
+        )
+    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    if len(axes) < n_outputs:
+        raise InputError(
+            f"{len(axes)} axes were given, but there are {n_outputs} outputs; give one per output."
+        )
+    along, at, values = points.column(0), rows.column(0)[shown], model.values()[shown]
+    levels = sorted(levels, reverse=True)
+    ends = {level: ahead.interval(points.values, level, True, None) for level in levels}
+    for output, (ax, name) in enumerate(zip(axes, gp.output_names_, strict=False)):
+        for level, (_, lower, upper) in ends.items():
+            label = f"{100 * level:.0f} % band"
+            ax.fill_between(
+                along, lower[:, output], upper[:, output], color=BLUE, alpha=0.18, linewidth=0, label=label
+            )
+        mean = next(iter(ends.values()))[0]
+        ax.plot(along, mean[:, output], color=BLUE, linewidth=1.2, label="forecast")
+        ax.plot(at, values[:, output], ".-", color=INK, markersize=3, linewidth=0.6, label="observed")
+        ax.axvline(at[-1], color=INK, linewidth=0.8, linestyle=":", label="origin")
+        ax.set_ylabel(name)
+        ax.margins(x=0.01)
+    axes[n_outputs - 1].set_xlabel(rows.names[0])
+    axes[0].legend(loc="upper left", fontsize="small", ncols=3, framealpha=0.9)
+    return axes
+
+
 def plot_structure(gp, ax):
     """Plots the edges of the structure over the first two inputs, with rows as dots."""
     pyplot = _matplotlib()

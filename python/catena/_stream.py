@@ -243,7 +243,10 @@ class Streaming:
             numbers = [number for points, _ in rows for number in points.group_numbers]
             groups = (*groups[:2], numbers)
         model = self._model.with_more_rows(inputs, values, groups)
+        known = self._forecaster
         self._adopt_longer(model, [points for points, _ in rows])
+        # Its parameters stay, too.
+        self._forecaster = known
 
     def _adopt_longer(self, model, more):
         """Adopts a model whose table has these additional points."""

@@ -56,9 +56,9 @@ def _set(adapter, options):
 class Forecaster(BaseForecaster):
     """Forecasts one or several series with missing values, with intervals and quantiles.
 
-    All series are outputs of one model. Parameters are those of :class:`catena.MultiOutputGP`; ``kernel="time"`` has levels,
-    trends, seasons and oscillators. ``update`` adds rows, and with ``update_params=True`` learns the parameters again from
-    their current values.
+    All series are outputs of one model. Parameters are those of :class:`catena.MultiOutputGP`; with default parameters the
+    model is chosen by forecasts of known rows, as by :meth:`catena.MultiOutputGP.forecast`. ``update`` adds rows, and with
+    ``update_params=True`` learns the parameters of the model of the rows again from their current values.
 
     Attributes
     ----------
@@ -111,18 +111,18 @@ class Forecaster(BaseForecaster):
         return self
 
     def _predict(self, fh: Any, X: Any) -> pd.DataFrame:
-        return self._named(self.gp_.predict(self._places(fh)))
+        return self._named(self.gp_._predict_later(self._places(fh))[0])
 
     def _predict_quantiles(self, fh: Any, X: Any, alpha: list[float]) -> pd.DataFrame:
         import pandas as pd
 
         places, names = self._places(fh), self._get_varnames()
-        found = self.gp_.quantiles(places, q=alpha)
+        found = self.gp_._predict_later(places, alpha)
         columns = pd.MultiIndex.from_product([names, alpha])
         return pd.DataFrame(found.to_numpy(), index=places, columns=columns)
 
     def _predict_var(self, fh: Any, X: Any = None, cov: bool = False) -> pd.DataFrame:
-        _, std = self.gp_.predict(self._places(fh), return_std=True)
+        _, std = self.gp_._predict_later(self._places(fh))
         return self._named(std) ** 2
 
     def _places(self, fh):

@@ -21,8 +21,9 @@ use crate::threads::on_pool;
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Fits a model to a table. `progress(stage, done, left)` is called at intervals. Ctrl-C ends learning; the best model so far is then
-/// returned with `True`.
+/// returned with `True`. With `reach` the model is chosen for forecasts up to this length after the last row.
 #[pyfunction]
+#[pyo3(signature = (inputs, values, options, notes, progress, reach=None))]
 pub(crate) fn fit(
     py: Python<'_>,
     inputs: PyReadonlyArray2<'_, f64>,
@@ -30,13 +31,17 @@ pub(crate) fn fit(
     options: RequestedOptions<'_>,
     notes: TableNotes,
     progress: Option<Bound<'_, PyAny>>,
+    reach: Option<f64>,
 ) -> PyResult<(Model, bool)> {
     let table = options.with_cell_noise(arrays::dataset_in(&inputs, &values, notes.groups())?)?;
     let about = notes.into_about()?;
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
     let options = options.into_options(&names, &about.outputs)?;
-    let options = FitOptions { length_text: about.length_writer(), ..options };
-    let job = |monitor: &FitMonitor<'_>| catena_fit::fit(&table, &options, monitor);
+    let options = about.completed(options);
+    let job = |monitor: &FitMonitor<'_>| match reach {
+        None => catena_fit::fit(&table, &options, monitor),
+        Some(reach) => catena_fit::fit_ahead(&table, &options, reach, monitor),
+    };
     let (fit, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
     Ok((Model::new(fit, about), interrupted))
 }

@@ -9,7 +9,7 @@ use catena::index::RowIndex;
 use catena::inference::{Future, Gradient, Past, Summary, surroundings as around};
 use catena::model::Lmc;
 use catena_fit::parts::{Census, Counted, EvidenceFailure, Gathered, Outline as Draft, Part, PlainModel};
-use catena_fit::{Event, FitMonitor, FitOptions, PowerTransform, Preparation, Quantity, parts};
+use catena_fit::{Event, FitMonitor, PowerTransform, Preparation, Quantity, parts};
 use catena_store::About;
 use numpy::{PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -251,7 +251,7 @@ impl Outline {
         let about = notes.into_about()?;
         let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
         let options = options.into_options(&names, &about.outputs)?;
-        let options = FitOptions { length_text: about.length_writer(), ..options };
+        let options = about.completed(options);
         let job = |monitor: &FitMonitor<'_>| Draft::new(&sample, &census, &options, monitor);
         let (draft, interrupted) = concluded(py, watched(py, job, progress.as_ref()))?;
         Ok((Self { draft, about }, interrupted))

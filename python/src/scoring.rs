@@ -1,6 +1,6 @@
 //! Forecasts from many origins, and comparisons of methods on held-out cells: the same as on the command line.
 
-use catena_fit::{Comparison, FitMonitor, FitOptions, HeldOutBlock};
+use catena_fit::{Comparison, FitMonitor, HeldOutBlock};
 use catena_io::time::Horizon;
 use catena_store::{RollingError, RollingOptions, rolling_scores};
 use numpy::PyReadonlyArray2;
@@ -96,7 +96,7 @@ pub(crate) fn compare<'py>(
     let about = notes.into_about()?;
     let names: Vec<String> = about.inputs.iter().map(|input| input.name.clone()).collect();
     let options = options.into_options(&names, &about.outputs)?;
-    let options = FitOptions { length_text: about.length_writer(), ..options };
+    let options = about.completed(options);
     let block = block.map(|(size, is_length)| match is_length {
         true => HeldOutBlock::Length(size),
         false => HeldOutBlock::Rows(size as usize),

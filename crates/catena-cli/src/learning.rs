@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::time::{self, Instant};
 
 use catena::data::Dataset;
-use catena_fit::{Event, Fit, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit};
+use catena_fit::{Event, Fit, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit, fit_ahead};
 use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;
@@ -107,6 +107,7 @@ impl<'a> FitRequest<'a> {
         let too_large = |cause| CliError::Fit { file: frame.file.clone(), cause };
         options.check_size(size_of(frame)).map_err(too_large)?;
         Ok(FitOptions {
+            calendar: LengthUnit::of_inputs(&frame.inputs).calendar_periods(),
             length_text: if is_time {
                 LengthUnit::of_inputs(&frame.inputs).writer()
             } else {
@@ -132,6 +133,20 @@ impl<'a> FitRequest<'a> {
         }
         Plan::new(frame, &options).show(verb, printing.json, printing.console())?;
         Ok(None)
+    }
+
+    /// The same for forecasts of rows up to `reach` after the last one.
+    pub(crate) fn learn_ahead(
+        &self,
+        source: &Source,
+        reach: f64,
+        printing: Printing,
+    ) -> Result<Option<Fit>, CliError> {
+        let Some(options) = self.for_table(&source.frame, "forecast", printing)? else { return Ok(None) };
+        let table = source.dataset()?;
+        let n_cells = (!options.has_parameters()).then(|| table.observations().n_observed());
+        let learn = |monitor: &FitMonitor<'_>| fit_ahead(&table, &options, reach, monitor);
+        watched(n_cells, printing.console(), learn).map(Some).map_err(|error| source.in_user_terms(error))
     }
 
     /// Fits the selected columns; a dry run prints the plan of `verb` and returns `None`.

@@ -5,7 +5,7 @@
 //!
 //! - [`methods`]: message passing, exact, sparse, nearest-neighbor and full-scale inference, and simple rules as [`methods::Method`]s.
 //! - [`parts`]: fits of tables in partitions.
-//! - [`forecast`]: forecasts from many origins, scored.
+//! - [`forecast`]: models chosen for forecasts, and forecasts from many origins, scored.
 //! - [`scores`], [`normal`]: scores of predictive distributions.
 //!
 //! ARCHITECTURE.md has the layers of the modules; `tests/layers.rs` checks them.
@@ -42,16 +42,18 @@ mod student;
 pub use blocks::{Block, InBlocks};
 pub use catena_methods::MemoryLimit;
 pub use catena_methods::fullscale::FullScaleSize;
+pub use catena_methods::simple_rules::AheadRule;
 pub use check::{BAND, Checked, FALSE_DISCOVERY_RATE, Finding, FindingKind, check, fit_cleaned};
 pub use compare::{Compared, ComparedScores, Comparison, HeldOutBlock, compare};
 pub use components::Components;
 pub use error::{FitError, MethodError};
 pub use families::CandidateSummary;
 pub use fit::{
-    ComponentSummary, Fit, FitComparison, FitParts, HeldOut, LatentSummary, MemberSummary, OutputSummary,
-    SumSummary, Summary, fit, fit_compared,
+    ComponentSummary, Fit, FitComparison, FitParts, HeldOut, LatentSummary, MemberSummary, OriginSummary,
+    OutputSummary, SumSummary, Summary, fit, fit_compared,
 };
 pub use folds::{HeldOutFolds, SimpleRule};
+pub use forecast::fit_ahead;
 pub use known_rows::{NewRows, later_rows};
 pub use live::{LiveFit, LiveFitError};
 pub use methods::Quantity;
@@ -68,4 +70,6 @@ pub use prepare::{
     rows_with_a_cell,
 };
 pub use size::{FitSize, QuerySize};
-pub use stack::{Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule};
+pub use stack::{
+    Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule, RuleAhead,
+};

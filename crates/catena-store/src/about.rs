@@ -111,6 +111,13 @@ impl About {
         if self.is_time() { self.length_unit().writer() } else { FitOptions::default().length_text }
     }
 
+    /// Options of a fit with what the inputs of the table decide: how lengths are written, and the periods of the calendar.
+    #[must_use]
+    pub fn completed(&self, options: FitOptions) -> FitOptions {
+        let calendar = self.length_unit().calendar_periods();
+        FitOptions { length_text: self.length_writer(), calendar, ..options }
+    }
+
     /// Whether the only input is a time.
     pub fn is_time(&self) -> bool {
         self.inputs.len() == 1 && self.inputs[0].time.is_some()

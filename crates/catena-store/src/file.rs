@@ -343,7 +343,7 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
     let combination = if header.members.is_empty() {
         None
     } else {
-        let size = (n_inputs, n_outputs);
+        let size = (n_inputs, n_outputs, header.summary.origins.is_some());
         let found = members::combination(header.members, header.components, size, &|name| numbers(name).ok())
             .ok_or_else(|| broken("a member of the pool is incomplete or out of range"))?;
         let preparations = found.members.iter().filter_map(members::preparation);

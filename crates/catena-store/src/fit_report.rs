@@ -1,8 +1,9 @@
 //! Fills a [`Report`] with the numbers, predictions and warnings of a fit.
 
+use catena::data::InputPoints;
 use catena_fit::{
     ComponentSummary, Fit, FitError, HeldOut, LatentSummary, OutputSummary, PowerTransform, Predictive,
-    Quantity, StructureOption, SumSummary, Summary,
+    Quantity, StructureOption, SumSummary, Summary, median_gap_within_groups,
 };
 use catena_io::FileName;
 use catena_io::select::Input;
@@ -17,6 +18,8 @@ use crate::report::{
 };
 use crate::{About, GroupNames, LengthUnit, StoreError, data_digest};
 
+/// The most places of a forecast on a page.
+const MOST_AHEAD: usize = 10_000;
 /// The structure is drawn up to this many rows.
 const MOST_EDGES: usize = 50_000;
 
@@ -30,8 +33,14 @@ pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<S
     let summary = fit.summary();
     let (table, note) = match &about.groups {
         None => {
-            let predictive = fit.predict_rows(Quantity::Observation).map_err(failed)?;
-            (table(fit, about, &predictive, held_out), None)
+            let ahead = places_ahead(fit);
+            let predictive = match ahead.is_empty() {
+                true => fit.predict_rows(Quantity::Observation),
+                false => {
+                    with_places(fit, &ahead).and_then(|points| fit.predict(&points, Quantity::Observation))
+                }
+            };
+            (table(fit, about, &predictive.map_err(failed)?, held_out, &ahead), None)
         }
         Some(names) => table_of_groups(fit, about, names, held_out).map_err(failed)?,
     };
@@ -54,7 +63,7 @@ pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<S
         structure: structure(fit),
         model: Some(model(fit, about)),
         evidence: evidence(summary),
-        calibration: calibration(summary),
+        calibration: calibration(summary, about.length_unit()),
         search: search(summary),
         footnotes: note.into_iter().chain(summary.decisions.iter().cloned()).collect(),
     };
@@ -104,13 +113,33 @@ fn axis(input: &Input) -> Axis {
     Axis::time(&input.name, zone)
 }
 
-fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64]) -> Table {
+/// The places that a fit for forecasts shows after its last row: regular steps as far as its forecasts were checked.
+fn places_ahead(fit: &Fit) -> Vec<f64> {
+    let inputs = fit.table().inputs();
+    let (Some(origins), Some(step)) = (fit.summary().origins, median_gap_within_groups(inputs)) else {
+        return vec![];
+    };
+    let last = inputs.values().iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let count = ((origins.reach / step).round() as usize).min(MOST_AHEAD);
+    (1..=count).map(|number| last + number as f64 * step).collect()
+}
+
+/// The rows of a table and places after them.
+fn with_places(fit: &Fit, ahead: &[f64]) -> Result<InputPoints, FitError> {
+    let rows = fit.table().inputs().values().iter().chain(ahead).copied();
+    Ok(InputPoints::from_column(rows.collect())?)
+}
+
+/// Rows with predictions, and after them the places of a forecast.
+fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64], ahead: &[f64]) -> Table {
     let data = fit.table();
-    let (n_rows, n_outputs, dim) = (data.n_rows(), about.outputs.len(), about.inputs.len());
+    let (n_outputs, dim) = (about.outputs.len(), about.inputs.len());
+    let n_rows = data.n_rows() + ahead.len();
     let observed = data.observations().to_dense();
     let known = |values: &[f64], at: usize| values.get(at).copied().filter(|value| !value.is_nan());
     let input = |(at, input): (usize, &Input)| {
-        input_column(input, data.inputs().values().iter().skip(at).step_by(dim).copied())
+        let rows = data.inputs().values().iter().skip(at).step_by(dim);
+        input_column(input, rows.chain(ahead).copied())
     };
     let output = |(output, name): (usize, &String)| {
         let place = |row: usize| row * n_outputs + output;
@@ -256,7 +285,7 @@ fn evidence(summary: &Summary) -> Vec<EvidencePath> {
 }
 
 /// Scores and coverage on the cells held out to choose the model.
-fn calibration(summary: &Summary) -> Option<Calibration> {
+fn calibration(summary: &Summary, unit: LengthUnit) -> Option<Calibration> {
     let first = summary.held_out.first()?;
     let probabilities = &summary.probabilities;
     let covered = |nominal: f64| {
@@ -291,9 +320,15 @@ fn calibration(summary: &Summary) -> Option<Calibration> {
         coverage95: Some(scores.coverage),
     };
     Some(Calibration {
-        description:
-            "those on which the candidate models were compared. Errors are in standard deviations of the output."
+        description: match &summary.origins {
+            None => "those on which the candidate models were compared. Errors are in standard deviations of the output."
                 .to_owned(),
+            Some(origins) => format!(
+                "forecasts of known rows, up to {} ahead from {} origins. Errors are in standard deviations of the output.",
+                unit.text(origins.reach),
+                origins.n_origins
+            ),
+        },
         n_cells: first.n_cells,
         coverage: if has_any { points.to_vec() } else { vec![] },
         pit_counts: if has_any { pit_counts } else { vec![] },

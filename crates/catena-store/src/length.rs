@@ -4,6 +4,9 @@ use catena_io::select::Input;
 use catena_io::time::{Calendar, Step};
 use catena_io::units::Duration;
 
+/// A day in seconds.
+const DAY: f64 = 86_400.0;
+
 /// The unit in which lengths along an input are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LengthUnit {
@@ -33,6 +36,14 @@ impl LengthUnit {
         match inputs {
             [input] => Self::of(input),
             _ => Self::Number,
+        }
+    }
+
+    /// The periods of the calendar along the input: a day, a week and a year; none along numbers.
+    pub fn calendar_periods(self) -> Vec<f64> {
+        match self {
+            Self::Number => vec![],
+            _ => vec![DAY, 7.0 * DAY, Step::Months(12).seconds()],
         }
     }
 

@@ -5,7 +5,8 @@
 
 use catena_fit::parts::{LatentKind, PlainModel};
 use catena_fit::{
-    Combination, Member, MemberKind, PoolComponent, Preparation, ResidualProcess, RowRegression, RowRule,
+    AheadRule, Combination, Member, MemberKind, PoolComponent, PowerTransform, Preparation, ResidualProcess,
+    RowRegression, RowRule, RuleAhead,
 };
 use catena_io::model_file::Array;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,39 @@ enum KindHeader {
     Best,
     Model { preparation: Preparation, latents: Vec<LatentKind> },
     Rows { preparation: Preparation, rule: RowRule },
+    Ahead { rule: RuleHeader, powers: Vec<PowerTransform> },
+}
+
+/// A simple rule of a forecast.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RuleHeader {
+    LastValue,
+    Drift,
+    Mean,
+    LastSeason { period: f64 },
+}
+
+impl RuleHeader {
+    fn of(rule: AheadRule) -> Self {
+        match rule {
+            AheadRule::LastValue => Self::LastValue,
+            AheadRule::Drift => Self::Drift,
+            AheadRule::Mean => Self::Mean,
+            AheadRule::LastSeason { period } => Self::LastSeason { period },
+        }
+    }
+
+    /// The rule; `None` if its period is no length.
+    fn rule(self) -> Option<AheadRule> {
+        Some(match self {
+            Self::LastValue => AheadRule::LastValue,
+            Self::Drift => AheadRule::Drift,
+            Self::Mean => AheadRule::Mean,
+            Self::LastSeason { period } if is_positive(period) => AheadRule::LastSeason { period },
+            Self::LastSeason { .. } => return None,
+        })
+    }
 }
 
 /// The name of an array of a member.
@@ -58,6 +92,9 @@ pub(crate) fn headers(combination: Option<&Combination>) -> Vec<MemberHeader> {
         }
         MemberKind::Rows(RowRegression { preparation, rule, .. }) => {
             KindHeader::Rows { preparation: preparation.clone(), rule: *rule }
+        }
+        MemberKind::Ahead(RuleAhead { rule, powers }) => {
+            KindHeader::Ahead { rule: RuleHeader::of(*rule), powers: powers.clone() }
         }
     };
     let header = |member: &Member| MemberHeader {
@@ -87,9 +124,12 @@ pub(crate) fn arrays(combination: Option<&Combination>) -> Vec<(String, Array)> 
             arrays.push((array_name(number, what), Array::from_f64(numbers)));
         };
         match &member.kind {
-            MemberKind::Best => {}
+            MemberKind::Best | MemberKind::Ahead(_) => {}
             MemberKind::Model { model, .. } => {
-                let PlainModel { length_scales, shared, private, noise, .. } = PlainModel::of(model);
+                let PlainModel { length_scales, shapes, shared, private, noise, .. } = PlainModel::of(model);
+                if shapes.iter().any(Option::is_some) {
+                    add("shapes", shapes.iter().map(|shape| shape.unwrap_or(0.0)).collect());
+                }
                 add("length_scales", length_scales);
                 add("shared_weights", shared);
                 add("private_weights", private);
@@ -130,7 +170,7 @@ fn is_valid(rule: RowRule) -> bool {
 /// The units of a member that has its own.
 pub(crate) fn preparation(member: &Member) -> Option<&Preparation> {
     match &member.kind {
-        MemberKind::Best => None,
+        MemberKind::Best | MemberKind::Ahead(_) => None,
         MemberKind::Model { preparation, .. } | MemberKind::Rows(RowRegression { preparation, .. }) => {
             Some(preparation)
         }
@@ -149,7 +189,8 @@ fn are_weights(weights: impl Iterator<Item = f64> + Clone) -> bool {
 /// The components of a file with these members; `None` if a number is out of range. At rows of the table some member has a
 /// positive exponent, and at other inputs some model has one.
 fn checked_components(headers: Vec<ComponentHeader>, members: &[Member]) -> Option<Vec<PoolComponent>> {
-    let is_model = |at: usize| !matches!(members[at].kind, MemberKind::Rows(_));
+    let is_able_elsewhere = |at: usize| !matches!(members[at].kind, MemberKind::Rows(_));
+    let is_able_at_rows = |at: usize| !matches!(members[at].kind, MemberKind::Ahead(_));
     let is_in_range = |exponents: &[f64], is_able: &dyn Fn(usize) -> bool| {
         exponents.len() == members.len()
             && exponents.iter().all(|exponent| *exponent == 0.0 || is_positive(*exponent))
@@ -157,7 +198,7 @@ fn checked_components(headers: Vec<ComponentHeader>, members: &[Member]) -> Opti
             && (0..members.len()).all(|at| exponents[at] == 0.0 || is_able(at))
     };
     let is_valid = |header: &ComponentHeader| {
-        is_in_range(&header.at_rows, &|_| true) && is_in_range(&header.elsewhere, &is_model)
+        is_in_range(&header.at_rows, &is_able_at_rows) && is_in_range(&header.elsewhere, &is_able_elsewhere)
     };
     let weights = headers.iter().map(|header| header.weight);
     if headers.len() > MOST_COMPONENTS || !are_weights(weights) || !headers.iter().all(is_valid) {
@@ -189,7 +230,7 @@ fn components_of_mixture(members: &[Member], widenings: &[Option<f64>]) -> Optio
 pub(crate) fn combination(
     headers: Vec<MemberHeader>,
     components: Vec<ComponentHeader>,
-    (n_inputs, n_outputs): (usize, usize),
+    (n_inputs, n_outputs, is_ahead): (usize, usize, bool),
     numbers: &dyn Fn(&str) -> Option<Vec<f64>>,
 ) -> Option<Combination> {
     let mut widenings: Vec<Option<f64>> = headers.iter().map(|header| header.widening).collect();
@@ -209,7 +250,7 @@ pub(crate) fn combination(
         false => components,
     };
     let components = checked_components(components, &members)?;
-    Some(Combination { members, components })
+    Some(Combination { is_ahead, members, components })
 }
 
 fn members(
@@ -230,8 +271,12 @@ fn members(
             KindHeader::Best => MemberKind::Best,
             KindHeader::Model { preparation, latents } if is_of(&preparation) => {
                 let length_scales = array("length_scales")?;
+                let shapes = match array("shapes") {
+                    Some(shapes) => shapes.into_iter().map(|shape| (shape > 0.0).then_some(shape)).collect(),
+                    None => vec![None; length_scales.len()],
+                };
                 let plain = PlainModel {
-                    shapes: vec![None; length_scales.len()],
+                    shapes,
                     latents,
                     length_scales,
                     shared: array("shared_weights")?,
@@ -260,6 +305,9 @@ fn members(
                     rule,
                     residuals: residuals.collect::<Option<_>>()?,
                 })
+            }
+            KindHeader::Ahead { rule, powers } if n_inputs == 1 && powers.len() == n_outputs => {
+                MemberKind::Ahead(RuleAhead { rule: rule.rule()?, powers })
             }
             _ => return None,
         };

@@ -65,7 +65,7 @@ fn pool() -> Fit {
         elsewhere: [0.6, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0].map(|exponent| exponent * factor).to_vec(),
     };
     let components = vec![component(0.7, 1.0), component(0.3, 0.2)];
-    let combination = Some(Combination { members, components });
+    let combination = Some(Combination { is_ahead: false, members, components });
     Fit::from_parts(FitParts { combination, ..best.parts().clone() }).unwrap()
 }
 

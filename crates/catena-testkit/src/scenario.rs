@@ -198,11 +198,12 @@ fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -
 fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
     if matches!(shape, Shape::Time | Shape::Phases) && draws.chance(0.85) {
-        let component = match draws.below(4) {
+        let component = match draws.below(5) {
             0 => Component::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
             1 => Component::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
             2 => Component::RandomWalk,
-            _ => Component::LocalLinearTrend,
+            3 => Component::LocalLinearTrend,
+            _ => Component::DampedTrend,
         };
         return Latent::component(component, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
     }

@@ -54,7 +54,8 @@ fn component(name: &str, shape: f64) -> Component {
         "sho" => Component::Sho { quality: Quality::new(shape).unwrap() },
         "qp" => Component::Cycle { period: LengthScale::new(shape).unwrap() },
         "rw" => Component::RandomWalk,
-        _ => Component::LocalLinearTrend,
+        "llt" => Component::LocalLinearTrend,
+        _ => Component::DampedTrend,
     }
 }
 
@@ -110,7 +111,8 @@ fn product(dim: usize, a: &[f64], b: &[f64], transposed: bool) -> Vec<f64> {
 #[test]
 fn two_steps_are_one_and_stationary_pieces_stay_what_they_are() {
     let components = [0.1, 0.5, 0.50001, 3.0, 40.0].map(|quality| component("sho", quality));
-    let others = [component("qp", 0.8), component("qp", 24.0), component("rw", 1.0), component("llt", 1.0)];
+    let others = [("qp", 0.8), ("qp", 24.0), ("rw", 1.0), ("llt", 1.0), ("dt", 1.0)]
+        .map(|(name, shape)| component(name, shape));
     for component in components.into_iter().chain(others) {
         let length_scale = LengthScale::new(1.7).unwrap();
         let at = |distance: f64| component.visit_dynamics(length_scale, At(distance));

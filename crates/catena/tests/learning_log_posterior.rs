@@ -4,8 +4,11 @@
 
 use catena::graph::FactorGraph;
 use catena::index::{LatentIndex, OutputIndex};
+use catena::inference::Gradient;
+use catena::kernel::Component;
 use catena::learning::{GraphEvidence, LogNormal, LogPosterior, Parameters, Penalty, Priors};
-use catena::model::Lmc;
+use catena::model::{Latent, Lmc, MixingMatrix};
+use catena::units::{LengthScale, Variance};
 use catena_testkit::compare::{Tolerance, assert_close};
 use catena_testkit::reference::DensePrior;
 use catena_testkit::scenario::{Limits, Scenario, Shape};
@@ -17,6 +20,7 @@ const PRIORS: Priors = Priors {
     // Some noises of the scenarios lie below, some above.
     noise: Penalty { limit: 0.03, weight: 1.5 },
     length_scale: LogNormal { center: 2.0, weight: 0.7 },
+    season: None,
     shortness: Penalty { limit: 0.8, weight: 3.0 },
     weight_precision: 0.4,
     wandering: LogNormal { center: 50.0, weight: 0.3 },
@@ -180,5 +184,41 @@ fn its_value_keeps_its_digits_when_noise_is_tiny() {
                 Tolerance::relative(1e-9).with_scale_at_least(scenario.observations.n_observed() as f64);
             assert_close(&scenario.label, 1, &[value], &[expected], tolerance);
         }
+    }
+}
+
+/// A season of three harmonics counts once, in its own periods; another season counts for itself.
+#[test]
+fn a_season_has_one_prior() {
+    let length = |value: f64| LengthScale::new(value).unwrap();
+    let cycle = |period: f64, scale: f64| {
+        Latent::component(Component::Cycle { period: length(period) }, length(scale))
+    };
+    let model = |year: f64, week: f64| {
+        let rough = Latent::component(Component::RandomWalk, length(8.0));
+        let latents = vec![rough, cycle(12.0, year), cycle(6.0, year), cycle(4.0, year), cycle(7.0, week)];
+        let mixing = MixingMatrix::shared(1, 5, vec![0.3; 5]).unwrap();
+        Lmc::new(latents, mixing, vec![Variance::new(0.1).unwrap()]).unwrap()
+    };
+    let priors = Priors { season: Some(LogNormal { center: 30.0, weight: 0.25 }), ..Priors::FLAT };
+    let bell = |periods: f64| -0.125 * (periods / 30.0).ln().powi(2);
+    for (year, week) in [(100.0, 50.0), (1000.0, 3.0)] {
+        let expected = bell(year / 12.0) + bell(week / 7.0);
+        assert!((priors.log_density(&model(year, week)) - expected).abs() < 1e-12);
+        let mut gradient = Gradient {
+            log_evidence: 0.0,
+            mixing: vec![0.0; 5],
+            length_scales: vec![0.0; 5],
+            shapes: vec![0.0; 5],
+            noise: vec![0.0],
+        };
+        priors.add_to(&model(year, week), &mut gradient);
+        let step = 1e-5;
+        let slope = (priors.log_density(&model(year * (1.0 + step), week))
+            - priors.log_density(&model(year * (1.0 - step), week)))
+            / (2.0 * step * year);
+        // The length-scales of harmonics are one parameter.
+        let tied: f64 = gradient.length_scales[1..4].iter().sum();
+        assert!((tied - slope).abs() < 1e-8 * slope.abs().max(1e-3), "{tied} instead of {slope}");
     }
 }

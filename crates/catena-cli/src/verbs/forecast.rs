@@ -11,17 +11,18 @@ use catena_fit::{
 use catena_io::select::{Frame, Input};
 use catena_io::table::{Column, Table};
 use catena_io::time::{AheadError, Grid, Horizon, Stepping};
-use catena_io::write::{SeriesRows, write_table};
-use catena_store::{About, LengthUnit};
+use catena_io::write::{SeriesRows, TargetFile, write_table};
+use catena_store::{About, LengthUnit, page};
 use clap::Args;
 
 use crate::arguments::{
-    Columns, ModelOptions, PredictionOptions, Printing, TableTarget, count, horizon, positive,
+    Columns, ModelOptions, PredictionOptions, Printing, TableTarget, check_apart, count, horizon, positive,
 };
 use crate::console::Console;
 use crate::error::CliError;
 use crate::learning::{FitRequest, warn};
 use crate::model_table::warn_outside;
+use crate::parameters::write_text;
 use crate::predictions::{predicted_outputs, write_predictions};
 use crate::source::{Text, group_indices, input_points, open};
 
@@ -34,11 +35,16 @@ Examples:
   catena forecast sensors.csv --horizon 48h --periods 24h,7d --quantiles 0.1,0.5,0.9 -o next.csv
   catena forecast sensors.csv --horizon 48h --kernel 'sho+rw+qp(24h)' -o next.csv
   catena forecast sensors.csv --horizon 48h --paths 200 -o paths.csv       200 sample paths
+  catena forecast sales.csv --horizon 6mo --page next.html -o next.csv     also a page with charts and scores
 
 The first row is one step after the last row of the table. Times on a calendar of months, quarters, years or business days are \
-continued on it: month ends follow month ends. By default each output is a sum of a level, an oscillator or a Mat\u{e9}rn \
-process, and seasons; seasonal periods are detected unless --periods is given. With a single kernel such as matern32, forecasts \
-return to the mean.";
+continued on it: month ends follow month ends.
+
+By default the model is chosen by forecasts of known rows, up to the horizon from many origins inside the table: sums of a level, a \
+trend, an oscillator and seasons, with or without the logarithm, pooled with simple rules that do well there. Their scores are \
+printed beside those of the last value, the last season, the drift and the mean. Seasonal periods are those of the calendar and \
+of a periodogram unless --periods is given. A model that is given by --kernel or --no-learn is checked in the same way; with a \
+single kernel such as matern32, forecasts return to the mean.";
 
 /// Options of `forecast`.
 #[derive(Debug, Args)]
@@ -56,6 +62,9 @@ pub(crate) struct Arguments {
     /// Write this many sample paths of the joint forecast instead of means and standard deviations.
     #[arg(long, value_name = "N", value_parser = count, conflicts_with_all = ["interval", "quantiles"])]
     paths: Option<usize>,
+    /// Also write a web page with the rows, the forecast with its bands, and its scores on known rows.
+    #[arg(long, value_name = "FILE.html")]
+    page: Option<PathBuf>,
     #[command(flatten)]
     target: TableTarget,
     #[command(flatten)]
@@ -84,6 +93,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         Printing { json: printing.json && !arguments.model.dry_run, ..*printing },
         &read,
     )?;
+    if let Some(page) = &arguments.page {
+        check_apart(&[page, &arguments.target.output], &read)?;
+        TargetFile::check_path(page)?;
+    }
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
     let ahead = rows_ahead(arguments, &source.frame, console)?;
     let about = About::new(&source.frame, columns.long_columns(), &[]);
@@ -105,8 +118,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         }
         other => other.map_err(|error| source.in_user_terms(error))?,
     }
-    let Some(fit) = request.learn(&source, "forecast", *printing)? else { return Ok(()) };
+    let Some(fit) = request.learn_ahead(&source, ahead.reach, *printing)? else { return Ok(()) };
     warn(&fit, console);
+    if !printing.json {
+        let lines = fit.summary().check_lines(&about.length_unit().writer());
+        lines.into_iter().for_each(|line| console.say(line));
+    }
     let mut points = InputPoints::from_column(ahead.times.clone());
     if source.frame.groups.is_some() {
         points = points.and_then(|points| points.with_groups(group_indices(&ahead.groups)));
@@ -125,6 +142,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         let names = source.frame.groups.iter().flat_map(|groups| groups.columns_of(&ahead.groups));
         let inputs = names.chain([input.column_of(&ahead.times)]).collect();
         write_predictions(inputs, outputs, rows.as_ref(), &target)?;
+    }
+    if let Some(path) = &arguments.page {
+        write_text(path, &page(&about.data, &fit, &about, &[])?)?;
+        console.say(format!("wrote {}", path.display()));
     }
     printing.summary(&fit)
 }
@@ -210,6 +231,8 @@ fn leaves_open(options: &FitOptions) -> bool {
 struct RowsAhead {
     times: Vec<f64>,
     groups: Vec<u32>,
+    /// The largest distance from the last row of a group.
+    reach: f64,
 }
 
 /// The rows of a forecast; prints a step that was inferred from a calendar.
@@ -229,7 +252,7 @@ fn rows_ahead(arguments: &Arguments, frame: &Frame, console: Console) -> Result<
     let Some(axis) = &input.time else {
         let step = numeric_step(arguments, frame, input)?.or(usual).ok_or_else(no_step)?;
         for (group, last) in lasts {
-            all.extend(group, numbers_ahead(arguments.horizon, last, step, input, frame)?);
+            all.extend((group, last), numbers_ahead(arguments.horizon, last, step, input, frame)?);
         }
         return Ok(all);
     };
@@ -249,7 +272,7 @@ fn rows_ahead(arguments: &Arguments, frame: &Frame, console: Console) -> Result<
     for (group, last) in lasts {
         let rows = stepping.rows_ahead(last, arguments.horizon, MOST_STEPS).map_err(failed)?;
         inferred = rows.inferred;
-        all.extend(group, rows.numbers);
+        all.extend((group, last), rows.numbers);
     }
     if let Some(Grid { step, day }) = inferred {
         let day = day.map_or_else(|| ", Monday to Friday".to_owned(), |day| format!(" {day}"));
@@ -259,7 +282,8 @@ fn rows_ahead(arguments: &Arguments, frame: &Frame, console: Console) -> Result<
 }
 
 impl RowsAhead {
-    fn extend(&mut self, group: u32, times: Vec<f64>) {
+    fn extend(&mut self, (group, last): (u32, f64), times: Vec<f64>) {
+        self.reach = times.iter().map(|time| time - last).fold(self.reach, f64::max);
         self.groups.extend(std::iter::repeat_n(group, times.len()));
         self.times.extend(times);
     }

@@ -241,3 +241,43 @@ fn what_cannot_be_read_is_said_with_its_letter() {
         assert!(!folder.names().contains(&"out".to_owned()), "{words} wrote a file");
     }
 }
+
+/// Months whose season and trend go on: the check is printed, in JSON and on the page, and a year is twelve months.
+#[test]
+fn a_forecast_says_how_it_did_on_known_rows() {
+    let folder = Folder::new("checked_forecast");
+    let wobble = |month: usize| ((month * 7919) % 1009) as f64 / 1009.0 - 0.5;
+    let line = |month: usize| {
+        let angle = std::f64::consts::TAU * (month % 12) as f64 / 12.0;
+        let value = (4.0 + 0.01 * month as f64 + 0.2 * angle.sin() + 0.05 * wobble(month)).exp();
+        format!("{}-{:02}-01,{value:.3}\n", 2010 + month / 12, month % 12 + 1)
+    };
+    let months =
+        |range: std::ops::Range<usize>| format!("month,visitors\n{}", range.map(line).collect::<String>());
+    folder.write("visitors.csv", months(0..108));
+    let words = "forecast visitors.csv --horizon 12 --budget quick -o next.csv";
+    let told = folder.run(&format!("{words} --page next.html")).succeeded();
+    for part in ["from 48 origins, to 1y ahead", "RMSE/sd", "last value", "last season", "drift", "mean"] {
+        assert!(told.stderr.contains(part), "{part}: {}", told.stderr);
+    }
+    let page = folder.read("next.html");
+    assert!(page.contains("forecasts of known rows, up to 1y") && page.contains("last season"));
+    let next = columns(&folder.read("next.csv"));
+    assert_eq!((next["month"][0].as_str(), next["month"][11].as_str()), ("2019-01-01", "2019-12-01"));
+    let truth = numbers(&columns(&months(108..120)), "visitors");
+    for (mean, value) in numbers(&next, "visitors_mean").into_iter().zip(truth) {
+        assert!((mean / value - 1.0).abs() < 0.06, "{mean} instead of {value}");
+    }
+    let summary = folder.run(&format!("{words} --json")).succeeded().json();
+    assert_eq!(summary["origins"]["n_origins"], 48);
+    assert_eq!(summary["outputs"][0]["transform"], "log");
+    let names: Vec<&str> =
+        summary["held_out"].as_array().unwrap().iter().filter_map(|score| score["name"].as_str()).collect();
+    assert!(names.contains(&"last season"), "{names:?}");
+    // A kernel that is given is checked, too, and not pooled.
+    let given = folder.run(&format!("{words} --kernel matern32 --json")).succeeded().json();
+    assert_eq!(given["held_out"][0]["name"], "the requested model");
+    assert!(given.get("members").is_none());
+    let outcome = folder.run("forecast visitors.csv --horizon 12 --page visitors.csv -o next.csv");
+    assert_eq!(outcome.code, 2, "{}", outcome.stderr);
+}

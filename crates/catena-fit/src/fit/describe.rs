@@ -100,6 +100,7 @@ pub(crate) fn summarize(description: Description<'_>) -> Summary {
         probabilities: probabilities.unwrap_or_default(),
         decisions: report.decisions,
         members: report.members,
+        origins: None,
     }
 }
 

@@ -93,6 +93,17 @@ impl TryFrom<SavedHeldOut> for HeldOut {
     }
 }
 
+/// The origins inside a table from which forecasts of known rows were scored.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OriginSummary {
+    /// The number of origins.
+    pub n_origins: usize,
+    /// The number of times that parameters were learned, each from the rows before its origins.
+    pub n_folds: usize,
+    /// The largest distance ahead, in units of the input.
+    pub reach: f64,
+}
+
 /// One member of a pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemberSummary {
@@ -171,6 +182,9 @@ pub struct Summary {
     /// The members of a pool, by weight; empty for a single model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<MemberSummary>,
+    /// The origins of held-out scores, if they are of forecasts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origins: Option<OriginSummary>,
     /// Held-out scores: the chosen model or pool first, then, beside a pool, the best single model, then simple rules.
     pub held_out: Vec<HeldOut>,
     /// Held-out scores of the chosen model by output; outputs without held-out cells are left out.

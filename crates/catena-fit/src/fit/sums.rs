@@ -62,7 +62,7 @@ impl ComponentSummary {
                 format!("season {short}")
             }
             (None, "rw") => "level".to_owned(),
-            (None, "llt") => "trend".to_owned(),
+            (None, "llt" | "dt") => "trend".to_owned(),
             (None, "sho") => "oscillator".to_owned(),
             (None, kernel) => kernel.to_owned(),
         }

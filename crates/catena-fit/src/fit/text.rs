@@ -24,23 +24,42 @@ impl Summary {
         }
         if !self.held_out.is_empty() {
             lines.push(String::new());
-            lines.push(format!(
-                "{:<28} {:>8} {:>10} {:>9}",
-                "on held-out cells", "RMSE/sd", "log score", "in 95 %"
-            ));
-            lines.extend(self.held_out.iter().map(|held_out| {
-                let percent = 100.0 * held_out.coverage;
-                format!(
-                    "{:<28} {:>8.3} {:>10.3} {:>8.1}%",
-                    held_out.name, held_out.rmse, held_out.log_score, percent
-                )
-            }));
+            lines.extend(self.held_out_lines(length));
         }
         if !self.warnings.is_empty() {
             lines.push(String::new());
             lines.extend(self.warnings.iter().map(|warning| format!("warning: {warning}")));
         }
         lines.join("\n") + "\n"
+    }
+
+    /// How forecasts of known rows did beside simple rules, with the length of the forecasts formatted by `length`; empty for fits that
+    /// were not chosen for forecasts.
+    pub fn check_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
+        if self.origins.is_some() { self.held_out_lines(length) } else { vec![] }
+    }
+
+    /// Scores on held-out cells or from origins inside the table.
+    fn held_out_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
+        let mut lines = vec![];
+        let heading = match &self.origins {
+            None => "on held-out cells".to_owned(),
+            Some(origins) => {
+                let of = origins.n_origins;
+                format!("from {of} origins, to {} ahead", length(origins.reach))
+            }
+        };
+        let names = self.held_out.iter().map(|held_out| held_out.name.chars().count());
+        let width = names.chain([heading.chars().count(), 28]).max().unwrap_or(28);
+        lines.push(format!("{heading:<width$} {:>8} {:>10} {:>9}", "RMSE/sd", "log score", "in 95 %"));
+        lines.extend(self.held_out.iter().map(|held_out| {
+            let percent = 100.0 * held_out.coverage;
+            format!(
+                "{:<width$} {:>8.3} {:>10.3} {:>8.1}%",
+                held_out.name, held_out.rmse, held_out.log_score, percent
+            )
+        }));
+        lines
     }
 
     /// The log evidence, and that of the standardized table, to which the scores of candidates compare.

@@ -18,7 +18,7 @@ use crate::power::PowerTransform;
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
 
 /// Fits a time model along a single input.
-pub(super) fn fit(
+pub(crate) fn fit(
     table: &Dataset,
     requested: &TimeOptions,
     options: &FitOptions,

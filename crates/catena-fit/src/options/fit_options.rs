@@ -68,6 +68,9 @@ pub struct FitOptions {
     pub memory: MemoryLimit,
     /// The seed of all random numbers.
     pub seed: u64,
+    /// Periods of the calendar (a day, a week, a year) in units of the only input: time models try them as seasons before those of a
+    /// periodogram.
+    pub calendar: Vec<f64>,
     /// Formats a length along the only input, for example as a duration.
     pub length_text: fn(f64) -> String,
     /// Names of the inputs.
@@ -101,6 +104,7 @@ impl Default for FitOptions {
             learning_rows: None,
             memory: MemoryLimit::default(),
             seed: 0,
+            calendar: vec![],
             length_text: |length| length.to_string(),
             input_names: vec![],
             output_names: vec![],

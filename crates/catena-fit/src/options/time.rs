@@ -62,6 +62,8 @@ pub enum ComponentKind {
     Level,
     /// A local linear trend.
     Trend,
+    /// A damped trend.
+    DampedTrend,
     /// A quasi-periodic season.
     Season {
         /// The period, in units of the input.
@@ -97,6 +99,7 @@ impl ComponentKind {
             Self::Oscillator { .. } => "sho",
             Self::Level => "rw",
             Self::Trend => "llt",
+            Self::DampedTrend => "dt",
             Self::Season { .. } => "qp",
         }
     }

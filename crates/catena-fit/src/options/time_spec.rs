@@ -17,6 +17,8 @@ pub enum Term {
     Level,
     /// A local linear trend.
     Trend,
+    /// A level whose slope returns to zero.
+    DampedTrend,
     /// A quasi-periodic season.
     Season {
         /// The period, in units of the input.
@@ -72,7 +74,7 @@ impl TimeSpec {
     pub fn is_meant_by(text: &str) -> bool {
         let name = text.split(['+', '(']).next().unwrap_or_default().trim();
         text.contains(['+', '('])
-            || ["sho", "rw", "llt", "qp", "shared"].contains(&name.to_ascii_lowercase().as_str())
+            || ["sho", "rw", "llt", "dt", "qp", "shared"].contains(&name.to_ascii_lowercase().as_str())
     }
 
     /// Parses a specification. `period` converts the text of a period, such as `24h`, to units of the input.
@@ -100,6 +102,7 @@ impl TimeSpec {
                 "sho" => simple(Term::Oscillator)?,
                 "rw" => simple(Term::Level)?,
                 "llt" => simple(Term::Trend)?,
+                "dt" => simple(Term::DampedTrend)?,
                 "qp" => season(rest, at + name.len(), ("qp", 2), period, &fail)?,
                 "shared" => season(rest, at + name.len(), ("shared", 3), period, &fail)?,
                 other => match Kernel::ALL.iter().find(|kernel| kernel.name() == other) {
@@ -117,7 +120,7 @@ impl TimeSpec {
                     }
                     None => {
                         let known =
-                            "matern12, matern32, matern52, sho, rw, llt, qp(PERIOD) or shared(PERIOD)";
+                            "matern12, matern32, matern52, sho, rw, llt, dt, qp(PERIOD) or shared(PERIOD)";
                         return Err(fail(at, format!("`{}` is not a component; write {known}", name.trim())));
                     }
                 },
@@ -198,14 +201,17 @@ impl TimeSpec {
         Self { terms: self.terms.iter().map(scaled).collect() }
     }
 
-    /// The same sum with open numbers of harmonics set to this one.
+    /// The same sum, with periods in steps, and open numbers of harmonics set to this one, or fewer where a harmonic would be
+    /// shorter than two steps.
     pub(crate) fn with_harmonics(&self, count: usize) -> Self {
+        let count = |period: f64| count.min((0.5 * period + 1e-9) as usize).max(1);
         let set = |term: &Term| match *term {
             Term::Season { period, harmonics } => {
-                Term::Season { period, harmonics: Some(harmonics.unwrap_or(count)) }
+                Term::Season { period, harmonics: Some(harmonics.unwrap_or_else(|| count(period))) }
             }
             Term::Shared { period, harmonics, groups } => {
-                Term::Shared { period, harmonics: Some(harmonics.unwrap_or(count)), groups }
+                let harmonics = Some(harmonics.unwrap_or_else(|| count(period)));
+                Term::Shared { period, harmonics, groups }
             }
             other => other,
         };
@@ -290,6 +296,7 @@ impl TimeSpec {
             Term::Oscillator => "sho".to_owned(),
             Term::Level => "rw".to_owned(),
             Term::Trend => "llt".to_owned(),
+            Term::DampedTrend => "dt".to_owned(),
             Term::Season { period, harmonics: Some(count) } => format!("qp({},{count})", length(period)),
             Term::Season { period, harmonics: None } => format!("qp({})", length(period)),
             Term::Shared { period, harmonics: Some(count), groups } => {
@@ -323,6 +330,7 @@ mod tests {
             "sho+rw",
             "matern12+rw+qp(24,3)+qp(168,2)",
             "matern52+llt",
+            "rw+dt",
             "rw+qp(24)",
             "rw+shared(24,3,2)",
         ] {

@@ -134,6 +134,17 @@ impl Densities {
         widened
     }
 
+    /// The densities of some of the cells.
+    pub(crate) fn of_cells(&self, cells: &[usize]) -> Self {
+        let numbers = |all: &[f64]| cells.iter().map(|&cell| all[cell]).collect();
+        Self {
+            errors: numbers(&self.errors),
+            log_precisions: numbers(&self.log_precisions),
+            values: numbers(&self.values),
+            powers: cells.iter().map(|&cell| self.powers[cell]).collect(),
+        }
+    }
+
     /// Appends the cells of another fold.
     pub(crate) fn extend(&mut self, other: Self) {
         self.errors.extend(other.errors);

@@ -12,6 +12,7 @@ use rand_distr::{Distribution, StandardUniform};
 
 use super::member::{Combination, Member, MemberKind, PoolComponent};
 use super::rows::FittedRows;
+use super::rule_ahead::FittedRule;
 use crate::error::FitError;
 use crate::methods::{ConditionedModel, Quantity, condition};
 use crate::options::{MethodChoice, StructureOption};
@@ -25,6 +26,8 @@ pub(crate) struct FittedMembers {
     members: Vec<FittedMember>,
     components: Vec<PoolComponent>,
     inputs: InputPoints,
+    /// The last row of a pool for forecasts.
+    last: Option<f64>,
     /// Rows by the bits of their inputs; inputs of several rows are left out. Built when first needed.
     rows: OnceLock<HashMap<Box<[u64]>, RowIndex>>,
     n_outputs: usize,
@@ -34,21 +37,22 @@ enum FittedMember {
     Best,
     Model(ConditionedModel),
     Rows(FittedRows),
+    Ahead(FittedRule),
 }
 
 /// Where predictions are asked for.
 enum Points<'a> {
     /// All rows of the table.
     Rows,
-    /// Inputs, each with the row of the table there, if there is exactly one.
-    Inputs(&'a InputPoints, Vec<Option<usize>>),
+    /// Inputs, each with the row of the table there, if there is exactly one, and whether it has the exponents of a row.
+    Inputs(&'a InputPoints, Vec<Option<usize>>, Vec<bool>),
 }
 
 impl Points<'_> {
     /// The exponents of a component at a point.
     fn exponents<'c>(&self, component: &'c PoolComponent, point: usize) -> &'c [f64] {
         match self {
-            Self::Inputs(_, rows) if rows[point].is_none() => &component.elsewhere,
+            Self::Inputs(_, _, are_inside) if !are_inside[point] => &component.elsewhere,
             _ => &component.at_rows,
         }
     }
@@ -57,6 +61,11 @@ impl Points<'_> {
 /// A key of inputs in which −0 and 0 are equal.
 fn key(inputs: &[f64]) -> Box<[u64]> {
     inputs.iter().map(|input| (input + 0.0).to_bits()).collect()
+}
+
+/// The last input of a table.
+fn last_row(inputs: &InputPoints) -> f64 {
+    inputs.rows().map(|row| inputs.point(row)[0]).fold(f64::NEG_INFINITY, f64::max)
 }
 
 fn rows_by_inputs(inputs: &InputPoints) -> HashMap<Box<[u64]>, RowIndex> {
@@ -93,6 +102,7 @@ impl FittedMembers {
                     ))
                 }
                 MemberKind::Rows(regression) => FittedMember::Rows(regression.fitted(table, structure)?),
+                MemberKind::Ahead(rule) => FittedMember::Ahead(rule.fitted(table)),
             })
         };
         let members: Result<Vec<FittedMember>, FitError> = combination.members.iter().map(fitted).collect();
@@ -100,6 +110,7 @@ impl FittedMembers {
             members: members?,
             components: combination.components.clone(),
             inputs: table.inputs().clone(),
+            last: combination.is_ahead.then(|| last_row(table.inputs())),
             rows: OnceLock::new(),
             n_outputs: table.observations().n_outputs(),
         })
@@ -127,7 +138,13 @@ impl FittedMembers {
     fn points<'a>(&self, at: &'a InputPoints) -> Points<'a> {
         let rows = self.rows.get_or_init(|| rows_by_inputs(&self.inputs));
         let row = |point| rows.get(&key(at.point(point))).map(|row: &RowIndex| row.get());
-        Points::Inputs(at, at.rows().map(row).collect())
+        let rows: Vec<Option<usize>> = at.rows().map(row).collect();
+        let is_inside = |point: RowIndex| match self.last {
+            Some(last) => at.point(point)[0] <= last,
+            None => rows[point.get()].is_some(),
+        };
+        let are_inside = at.rows().map(is_inside).collect();
+        Points::Inputs(at, rows, are_inside)
     }
 
     /// The predictions of one member. Points at which a regression has no row are not predicted.
@@ -140,13 +157,15 @@ impl FittedMembers {
     ) -> Result<Predictive, FitError> {
         match (&self.members[number], points) {
             (FittedMember::Best, Points::Rows) => best.predict_rows(quantity),
-            (FittedMember::Best, Points::Inputs(at, _)) => best.predict(at, quantity),
+            (FittedMember::Best, Points::Inputs(at, ..)) => best.predict(at, quantity),
             (FittedMember::Model(model), Points::Rows) => model.predict_rows(quantity),
-            (FittedMember::Model(model), Points::Inputs(at, _)) => model.predict(at, quantity),
+            (FittedMember::Model(model), Points::Inputs(at, ..)) => model.predict(at, quantity),
             (FittedMember::Rows(regression), Points::Rows) => regression.predict_rows(quantity),
-            (FittedMember::Rows(regression), Points::Inputs(_, rows)) => {
+            (FittedMember::Rows(regression), Points::Inputs(_, rows, _)) => {
                 Ok(regression.predict_rows(quantity)?.rows_at(rows))
             }
+            (FittedMember::Ahead(rule), Points::Rows) => Ok(rule.predict(&self.inputs)),
+            (FittedMember::Ahead(rule), Points::Inputs(at, ..)) => Ok(rule.predict(at)),
         }
     }
 
@@ -220,7 +239,7 @@ impl FittedMembers {
             .map(|member| match member {
                 FittedMember::Best => best.covariances(at, quantity).map(Some),
                 FittedMember::Model(model) => model.covariances(at, quantity).map(Some),
-                FittedMember::Rows(_) => Ok(None),
+                FittedMember::Rows(_) | FittedMember::Ahead(_) => Ok(None),
             })
             .collect();
         let own = own?;
@@ -334,10 +353,11 @@ impl FittedMembers {
         (quantity, n_draws): (Quantity, usize),
         seed: u64,
     ) -> Result<Vec<f64>, FitError> {
-        let Points::Inputs(at, rows) = points else { return Ok(vec![]) };
+        let Points::Inputs(at, rows, _) = points else { return Ok(vec![]) };
         match &self.members[number] {
             FittedMember::Best => best.transformed_draws(at, quantity, n_draws, seed),
             FittedMember::Model(model) => model.transformed_draws(at, quantity, n_draws, seed),
+            FittedMember::Ahead(rule) => Ok(rule.draws(at, n_draws, seed)),
             FittedMember::Rows(regression) => {
                 let known: Vec<RowIndex> = rows.iter().copied().flatten().map(RowIndex::new).collect();
                 let at_rows = regression.draws(&known, quantity, n_draws, seed)?;

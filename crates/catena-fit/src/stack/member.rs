@@ -3,11 +3,14 @@
 use catena::model::Lmc;
 
 use super::rows::RowRegression;
+use super::rule_ahead::RuleAhead;
 use crate::prepare::Preparation;
 
 /// Members and the mixture of pools that answers.
 #[derive(Clone, Debug)]
 pub struct Combination {
+    /// Whether it was chosen for forecasts: then `elsewhere` is after the last row of the table, and `at_rows` everywhere before.
+    pub is_ahead: bool,
     /// The members, by weight.
     pub members: Vec<Member>,
     /// The components of the mixture.
@@ -20,7 +23,7 @@ impl Combination {
         let exponents = vec![factor.powi(-2)];
         let component = PoolComponent { weight: 1.0, at_rows: exponents.clone(), elsewhere: exponents };
         let member = Member { name, weight: 1.0, kind: MemberKind::Best };
-        Self { members: vec![member], components: vec![component] }
+        Self { is_ahead: false, members: vec![member], components: vec![component] }
     }
 }
 
@@ -60,4 +63,6 @@ pub enum MemberKind {
     },
     /// A regression on other outputs. It predicts at rows of the table only.
     Rows(RowRegression),
+    /// A simple rule. It predicts after the last row of the table only.
+    Ahead(RuleAhead),
 }

@@ -1,19 +1,25 @@
 //! Stacking: the answer of a fit as a pool of a few members, weighted by their densities at held-out cells.
 //!
-//! Members are models of the families that were compared, and regressions on other outputs with a process for the residuals.
+//! Members are models of the families that were compared, regressions on other outputs with a process for the residuals, and for
+//! forecasts time models and simple rules.
 
+mod ahead;
 mod exponents;
 mod fitted;
 mod member;
 mod pool;
 mod residuals;
 mod rows;
+mod rule_ahead;
 mod scales;
 mod seasons;
 mod selection;
 
+pub(crate) use ahead::{AheadCandidate, AheadCells, AheadPool};
 pub(crate) use fitted::FittedMembers;
 pub use member::{Combination, Member, MemberKind, PoolComponent};
 pub use residuals::ResidualProcess;
 pub use rows::{RowRegression, RowRule};
+pub use rule_ahead::RuleAhead;
+pub(crate) use rule_ahead::{center_of, series_of};
 pub(crate) use selection::stacked;

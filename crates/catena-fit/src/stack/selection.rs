@@ -172,7 +172,7 @@ pub(crate) fn stacked(
             best.name
         ),
     ];
-    let combination = Combination { members, components };
+    let combination = Combination { is_ahead: false, members, components };
     Ok(Some(Stacked { combination, held_out, alone, reasons, best: best.clone() }))
 }
 

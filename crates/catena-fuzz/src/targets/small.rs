@@ -44,11 +44,12 @@ fn latent(supply: &mut Supply<'_>, state: StateKind) -> Option<Latent> {
     let length = LengthScale::new(supply.positive()).ok()?;
     // Pieces are for a line.
     if state == StateKind::Derivative && supply.byte().is_multiple_of(4) {
-        let component = match supply.below(4) {
+        let component = match supply.below(5) {
             0 => Component::Sho { quality: Quality::new(supply.positive()).ok()? },
             1 => Component::Cycle { period: LengthScale::new(supply.positive()).ok()? },
             2 => Component::RandomWalk,
-            _ => Component::LocalLinearTrend,
+            3 => Component::LocalLinearTrend,
+            _ => Component::DampedTrend,
         };
         return Some(Latent::component(component, length));
     }

@@ -8,7 +8,9 @@
 //! - [`RowGaussian`], [`NearestRows`], [`LaggedRidge`]: means of cells from the other outputs of their rows and, for the last,
 //!   of neighboring rows; [`RowPredictions`].
 //! - [`SeasonalMeans`]: means of cells from the season of their output.
+//! - [`AheadRule`]: forecasts of one [`Series`] from its last value, last season, drift or mean.
 
+mod ahead;
 mod interpolation;
 mod lagged_ridge;
 mod mean;
@@ -17,6 +19,7 @@ mod ridge;
 mod row_gaussian;
 mod seasonal;
 
+pub use ahead::{AheadRule, Series};
 pub use interpolation::LinearInterpolation;
 pub use lagged_ridge::LaggedRidge;
 pub use mean::TrainingMean;

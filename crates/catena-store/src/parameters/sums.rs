@@ -49,7 +49,7 @@ struct Harmonic<'a> {
     phases: &'a [f64],
 }
 
-const PIECES: &str = "matern12, matern32, matern52, sho, rw, llt or qp";
+const PIECES: &str = "matern12, matern32, matern52, sho, rw, llt, dt or qp";
 
 pub(super) fn read(whole: &Entry<'_>) -> Result<TimeParameters, ParameterError> {
     whole.has_only(&["mean", "sums", "mixing", "shared", "noise"])?;
@@ -95,6 +95,7 @@ fn piece(entry: &Entry<'_>) -> Result<ComponentParameters, ParameterError> {
         }
         "rw" => ComponentKind::Level,
         "llt" => ComponentKind::Trend,
+        "dt" => ComponentKind::DampedTrend,
         "qp" => {
             known.push("period");
             let expected = "the period of the season, such as \"24h\"";
@@ -158,7 +159,10 @@ fn written(of: &ComponentParameters, is_time: bool) -> Piece<'_> {
     let (period, quality) = match of.kind {
         ComponentKind::Season { period } => (Some(Length::new(period, is_time)), None),
         ComponentKind::Oscillator { quality } => (None, Some(quality)),
-        ComponentKind::Kernel(_) | ComponentKind::Level | ComponentKind::Trend => (None, None),
+        ComponentKind::Kernel(_)
+        | ComponentKind::Level
+        | ComponentKind::Trend
+        | ComponentKind::DampedTrend => (None, None),
     };
     let length_scale = Length::new(of.length_scale, is_time);
     Piece { piece: of.kind.name(), period, length_scale, quality, amplitudes: &of.amplitudes }

@@ -27,6 +27,7 @@ pub(super) fn component_transition(
         }
         Component::RandomWalk => vec![one],
         Component::LocalLinearTrend => vec![one, u, zero, one],
+        Component::DampedTrend => exponential_series(&[zero, one, zero, -one], u),
     }
 }
 
@@ -43,6 +44,11 @@ pub(super) fn component_covariance(
         Component::LocalLinearTrend => {
             let cross = u + u * u / number(2.0);
             vec![one + u * u + u * u * u / number(3.0), cross, cross, one + u]
+        }
+        // The slope is stationary with correlation e^−t, of which the level is the integral.
+        Component::DampedTrend => {
+            let forgotten = component_transition(component, [length_scale, one], time)[1];
+            vec![one + number(2.0) * (u - forgotten), forgotten, forgotten, one]
         }
     }
 }

@@ -65,6 +65,9 @@ pub struct Priors {
     pub noise: Penalty,
     /// On the length-scale of every stationary latent.
     pub length_scale: LogNormal,
+    /// Instead of that on the length-scale of every season, in its periods: the time in which its shape changes. Harmonics of one
+    /// season, which follow each other with one length-scale, count once. `None` for the prior of other latents, for each harmonic.
+    pub season: Option<LogNormal>,
     /// Also on the length-scale ℓ of every stationary latent: `−½·weight·(limit/ℓ)²`, negligible well above the limit,
     /// prohibitive well below. The limit is the spacing of the points.
     ///
@@ -84,6 +87,7 @@ impl Priors {
     pub const FLAT: Self = Self {
         noise: Penalty::NONE,
         length_scale: LogNormal::FLAT,
+        season: None,
         shortness: Penalty::NONE,
         wandering: LogNormal::FLAT,
         quality: LogNormal::FLAT,
@@ -110,6 +114,7 @@ impl Priors {
         Self {
             noise: Penalty { limit: 0.01, weight: 2.0 },
             length_scale,
+            season: None,
             shortness: Penalty { limit: spacing, weight: 10.0 },
             wandering: LogNormal { center: 100.0 * length_scale.center, weight: 0.5 * length_scale.weight },
             quality: LogNormal { center: 1.0, weight: 0.5 },
@@ -143,12 +148,25 @@ impl Priors {
                 gradient.mixing[output.get() * n_latents + latent.get()] -= self.weight_precision * weight;
             }
         }
-        let with_states = model.latents().iter().zip(&mut gradient.length_scales);
-        for (latent, derivative) in with_states.filter(|(latent, _)| latent.state_dim() > 0) {
+        let mut before = None;
+        for (latent, derivative) in model.latents().iter().zip(&mut gradient.length_scales) {
+            // A quadrature component has the length-scale of its cycle.
+            if latent.state_dim() == 0 {
+                continue;
+            }
             let length_scale = latent.length_scale().get();
-            let terms = if latent.is_stationary() {
+            let terms = if let (Process::Component(Component::Cycle { period }), Some(prior)) =
+                (latent.process(), self.season)
+            {
+                let is_harmonic = before.replace(length_scale) == Some(length_scale);
+                let (value, slope) = prior.at(length_scale / period.get());
+                let season = if is_harmonic { (0.0, 0.0) } else { (value, slope / period.get()) };
+                [season, self.shortness.of_ratio(length_scale)]
+            } else if latent.is_stationary() {
+                before = None;
                 [self.length_scale.at(length_scale), self.shortness.of_ratio(length_scale)]
             } else {
+                before = None;
                 [self.wandering.at(length_scale), (0.0, 0.0)]
             };
             for (value, added) in terms {

@@ -48,7 +48,23 @@ def llt(length_scale, _shape, distance):
     return [[mpf(1), u], [mpf(0), mpf(1)]], [[u**3 / 3, u**2 / 2], [u**2 / 2, u]]
 
 
-PIECES = {"sho": sho, "qp": qp, "rw": rw, "llt": llt}
+def dt(length_scale, _shape, distance):
+    """A and Q from the exponential of a block matrix (Van Loan)."""
+    u = distance / length_scale
+    drift, diffusion = mp.matrix([[0, 1], [0, -1]]), mp.matrix([[0, 0], [0, 2]])
+    block = mp.zeros(4, 4)
+    for i in range(2):
+        for j in range(2):
+            block[i, j] = -drift[i, j] * u
+            block[i, j + 2] = diffusion[i, j] * u
+            block[i + 2, j + 2] = drift[j, i] * u
+    whole = mp.expm(block, method="taylor")
+    a = whole[2:4, 2:4].T
+    q = a * whole[0:2, 2:4]
+    return a.tolist(), q.tolist()
+
+
+PIECES = {"sho": sho, "qp": qp, "rw": rw, "llt": llt, "dt": dt}
 
 
 def flat(step):
@@ -91,3 +107,8 @@ for _ in range(60):
 for _ in range(20):
     write("rw", 10 ** generator.uniform(-1, 6), 1.0, 10 ** generator.uniform(-8, 3))
     write("llt", 10 ** generator.uniform(-1, 6), 1.0, 10 ** generator.uniform(-8, 3))
+for _ in range(40):
+    length_scale = 10 ** generator.uniform(-1, 6)
+    write("dt", length_scale, 1.0, length_scale * 10 ** generator.uniform(-8, 1.3))
+for time in (0.5, 0.9, 0.999, 1.0, 1.001, 1.1, 2.0, 30.0):
+    write("dt", 3.0, 1.0, 3.0 * time)

@@ -16,13 +16,16 @@ use catena::structure::sorted_chain;
 use super::latest::latest_rows;
 use super::plan::TimePlan;
 use super::single::{Series, SingleSettings, Singles, learn_singles};
-use super::{drift, periodogram, phases, sums};
+use super::{calendar, drift, periodogram, phases, sums};
 use crate::cost::limits;
 use crate::error::{FitError, MethodError};
 use crate::monitor::{Pace, Reporter, Stage, Step, Watch};
 use crate::options::{FitOptions, MOST_WITH_OWN_SEASONS, Term, TimeOptions, TimeSpec};
 use crate::prepare::PreparedTable;
 
+/// The longest period, in steps, of which forecasts have all harmonics, and the most outputs of such tables.
+const WHOLE_PROFILE: f64 = 12.0;
+const FEW_OUTPUTS: usize = 4;
 /// Groups of a shared season by default.
 const GROUPS: usize = 2;
 
@@ -89,6 +92,33 @@ pub(crate) fn learn(
         comparison.text(&spec)
     ));
     comparison.optimize(start, reasons)
+}
+
+/// The seasons of a scaled table as terms in the user's units, with their numbers of harmonics: those requested, or those of the
+/// calendar and of the periodogram that improve the parsimony score.
+pub(crate) fn seasons(
+    table: &Dataset,
+    unit: f64,
+    requested: &TimeOptions,
+    options: &FitOptions,
+    watch: &Watch<'_>,
+) -> Result<(Vec<Term>, Vec<String>), FitError> {
+    let mut reasons = vec![];
+    let comparison = SumComparison::new(table, unit, options, watch, &mut reasons)?;
+    let spec = comparison.with_seasons(requested, &mut reasons)?;
+    // The whole profile of a short period, where it costs little.
+    let is_short = |term: &Term| !matches!(term, Term::Season { period, .. } if *period > WHOLE_PROFILE);
+    let is_whole = comparison.series.len() <= FEW_OUTPUTS && spec.terms().iter().all(is_short);
+    let mut spec = match is_whole {
+        true => spec.with_harmonics((0.5 * WHOLE_PROFILE) as usize),
+        false => comparison.with_harmonics(spec, &mut reasons)?,
+    };
+    if comparison.series.len() > MOST_WITH_OWN_SEASONS {
+        spec = spec.with_shared_seasons(GROUPS);
+    }
+    let is_season = |term: &&Term| matches!(term, Term::Season { .. } | Term::Shared { .. });
+    let terms = spec.in_units(1.0 / unit).terms().iter().filter(is_season).copied().collect();
+    Ok((terms, reasons))
 }
 
 /// A start of the joint model.
@@ -182,11 +212,7 @@ impl<'a> SumComparison<'a> {
             let spec = seasons.fold(spec.in_units(self.unit), |spec, term| spec.with(term));
             return Ok(vec![self.with_harmonics(spec, reasons)?]);
         }
-        let oscillator = TimeSpec::of(Term::Oscillator).with(Term::Level);
-        let spec = match requested.periods.is_empty() {
-            true => self.with_found_seasons(oscillator, reasons)?,
-            false => seasons.fold(oscillator, |spec, term| spec.with(term)),
-        };
+        let spec = self.with_seasons(requested, reasons)?;
         let mut spec = self.with_harmonics(spec, reasons)?;
         if has_many && spec.has_own_season() {
             spec = spec.with_shared_seasons(GROUPS);
@@ -198,14 +224,28 @@ impl<'a> SumComparison<'a> {
         Ok(vec![spec, rough])
     }
 
-    /// Adds the periods of the periodogram that lower the parsimony score.
+    /// A level and an oscillator with the requested seasons, or with those that are found.
+    fn with_seasons(&self, requested: &TimeOptions, reasons: &mut Vec<String>) -> Result<TimeSpec, FitError> {
+        let oscillator = TimeSpec::of(Term::Oscillator).with(Term::Level);
+        let season = |period: &f64| Term::Season { period: period / self.unit, harmonics: None };
+        let requested_seasons = requested.periods.iter().map(season);
+        match requested.periods.is_empty() {
+            true => self.with_found_seasons(oscillator, reasons),
+            false => Ok(requested_seasons.fold(oscillator, |spec, term| spec.with(term))),
+        }
+    }
+
+    /// Adds the periods of the calendar and of the periodogram that lower the parsimony score.
     fn with_found_seasons(
         &self,
         mut spec: TimeSpec,
         reasons: &mut Vec<String>,
     ) -> Result<TimeSpec, FitError> {
         let mut lowest = self.score(&spec)?;
-        for period in periodogram::strong_periods(&self.table.dataset, &|| self.reporter.go_on()) {
+        let calendar: Vec<f64> = self.options.calendar.iter().map(|period| period / self.unit).collect();
+        let peaks = periodogram::strong_periods(&self.table.dataset, &|| self.reporter.go_on());
+        let spans = self.series.iter().flatten().filter_map(Series::ends).map(|(first, last)| last - first);
+        for period in calendar::proposed(&calendar, &peaks, spans.fold(0.0, f64::max)) {
             if self.reporter.is_stopped() {
                 break;
             }

@@ -44,6 +44,7 @@ impl ComponentKind {
             Process::Component(Component::Sho { quality }) => Self::Oscillator { quality: quality.get() },
             Process::Component(Component::RandomWalk) => Self::Level,
             Process::Component(Component::LocalLinearTrend) => Self::Trend,
+            Process::Component(Component::DampedTrend) => Self::DampedTrend,
             Process::Component(Component::Cycle { period }) => Self::Season { period: period.get() },
             Process::Quadrature => return None,
         })
@@ -74,6 +75,7 @@ impl ComponentParameters {
             }
             ComponentKind::Level => Component::RandomWalk,
             ComponentKind::Trend => Component::LocalLinearTrend,
+            ComponentKind::DampedTrend => Component::DampedTrend,
         };
         Ok(vec![Latent::component(component, length_scale)])
     }

@@ -4,6 +4,7 @@
 //! cheap and chooses the sum by a parsimony score. The joint model starts from the single models, with weights from the
 //! correlation of their one-step innovations, and is optimized for a few iterations more.
 
+mod calendar;
 mod comparison;
 mod drift;
 mod given;
@@ -16,7 +17,7 @@ mod relearn;
 mod single;
 mod sums;
 
-pub(crate) use comparison::{TimeModel, learn};
+pub(crate) use comparison::{TimeModel, learn, seasons};
 pub(crate) use drift::warnings as drift_warnings;
 pub(crate) use given::given;
 pub(crate) use periodogram::strong_periods;

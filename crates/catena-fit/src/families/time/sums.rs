@@ -63,6 +63,11 @@ fn columns(spec: &TimeSpec, quickness: f64) -> Result<Vec<Column>, ModelError> {
                     true,
                 );
             }
+            // A slope of a two-hundredth of a standard deviation per gap.
+            Term::DampedTrend => {
+                let length_scale = LengthScale::new(100.0 / quickness)?;
+                push(Latent::component(Component::DampedTrend, length_scale), 0.5, None, false);
+            }
             // Shared seasons have separate columns.
             Term::Shared { .. } => {}
             Term::Season { period, harmonics } => {
@@ -214,6 +219,7 @@ pub(super) fn spec_of(model: &Lmc) -> TimeSpec {
             ComponentKind::Oscillator { .. } => Term::Oscillator,
             ComponentKind::Level => Term::Level,
             ComponentKind::Trend => Term::Trend,
+            ComponentKind::DampedTrend => Term::DampedTrend,
             ComponentKind::Season { period } => Term::Season { period, harmonics: Some(columns.len()) },
         })
     };
@@ -275,7 +281,9 @@ pub(super) fn single_of(model: &Lmc, output: usize) -> Result<Lmc, ModelError> {
     for column in 0..n_columns {
         let latent = model.latents()[output * n_columns + column];
         let square: f64 = (0..n_outputs).map(|other| weight(other, column).powi(2)).sum();
-        let size = if latent.is_stationary() { square.sqrt() } else { LEVEL_DEVIATION };
+        let has_own_size =
+            latent.is_stationary() || latent.process() == Process::Component(Component::DampedTrend);
+        let size = if has_own_size { square.sqrt() } else { LEVEL_DEVIATION };
         latents.push(match latent.process() {
             Process::Component(Component::RandomWalk) if square > 0.0 => {
                 let pace: f64 = (0..n_outputs)

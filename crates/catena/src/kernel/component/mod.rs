@@ -1,4 +1,4 @@
-//! Components of models along time: damped oscillator, cycle, random walk, local linear trend.
+//! Components of models along time: damped oscillator, cycle, random walk, local linear trend, damped trend.
 //!
 //! Forecasts under a [`Kernel`](super::Kernel) return to the mean. Components oscillate, repeat, keep a level or keep a slope
 //! instead. They need a chain along a single input. Their states have one or two numbers, with transitions that are exact for
@@ -6,11 +6,13 @@
 //! file and its lines here.
 
 mod cycle;
+mod damped_trend;
 mod local_linear_trend;
 mod random_walk;
 mod sho;
 
 use cycle::Cycle;
+use damped_trend::DampedTrend;
 use local_linear_trend::LocalLinearTrend;
 use random_walk::RandomWalk;
 use sho::Sho;
@@ -35,6 +37,8 @@ pub enum Component {
     RandomWalk,
     /// A level whose slope is a random walk.
     LocalLinearTrend,
+    /// A level whose slope returns to zero within a length-scale.
+    DampedTrend,
 }
 
 impl Component {
@@ -45,13 +49,20 @@ impl Component {
             Self::Cycle { .. } => "qp",
             Self::RandomWalk => "rw",
             Self::LocalLinearTrend => "llt",
+            Self::DampedTrend => "dt",
         }
     }
 
     /// The component with this name and shape, if it exists; components without a shape ignore it.
     pub fn named(name: &str, shape: f64) -> Option<Self> {
         let (quality, period) = (Quality::new(1.0).ok()?, LengthScale::new(1.0).ok()?);
-        let all = [Self::Sho { quality }, Self::Cycle { period }, Self::RandomWalk, Self::LocalLinearTrend];
+        let all = [
+            Self::Sho { quality },
+            Self::Cycle { period },
+            Self::RandomWalk,
+            Self::LocalLinearTrend,
+            Self::DampedTrend,
+        ];
         let found = all.into_iter().find(|component| component.name() == name)?;
         found.with_shape(shape).ok()
     }
@@ -60,7 +71,7 @@ impl Component {
     pub fn state_dim(self) -> usize {
         match self {
             Self::RandomWalk => 1,
-            Self::Sho { .. } | Self::Cycle { .. } | Self::LocalLinearTrend => 2,
+            Self::Sho { .. } | Self::Cycle { .. } | Self::LocalLinearTrend | Self::DampedTrend => 2,
         }
     }
 
@@ -74,7 +85,7 @@ impl Component {
         match self {
             Self::Sho { quality } => Some(quality.get()),
             Self::Cycle { period } => Some(period.get()),
-            Self::RandomWalk | Self::LocalLinearTrend => None,
+            Self::RandomWalk | Self::LocalLinearTrend | Self::DampedTrend => None,
         }
     }
 
@@ -86,7 +97,7 @@ impl Component {
         Ok(match self {
             Self::Sho { .. } => Self::Sho { quality: Quality::new(shape)? },
             Self::Cycle { .. } => Self::Cycle { period: LengthScale::new(shape)? },
-            Self::RandomWalk | Self::LocalLinearTrend => self,
+            Self::RandomWalk | Self::LocalLinearTrend | Self::DampedTrend => self,
         })
     }
 
@@ -97,6 +108,7 @@ impl Component {
             Self::Cycle { period } => visitor.visit(Cycle::new(length_scale, period)),
             Self::RandomWalk => visitor.visit(RandomWalk::new(length_scale)),
             Self::LocalLinearTrend => visitor.visit(LocalLinearTrend::new(length_scale)),
+            Self::DampedTrend => visitor.visit(DampedTrend::new(length_scale)),
         }
     }
 }

@@ -75,23 +75,23 @@ pub struct Shifts<'a> {
 }
 
 /// Values by group and time.
-struct SortedRows {
-    times: Vec<f64>,
+pub(super) struct SortedRows {
+    pub(super) times: Vec<f64>,
     /// Row-major values, by time; NaN where missing.
     values: Vec<f64>,
     /// The last value of each output at or before each row; NaN where there is none.
     latest: Vec<f64>,
-    rows: Vec<RowIndex>,
+    pub(super) rows: Vec<RowIndex>,
     /// The group of each place, and the places of each group.
     group_of: Vec<usize>,
     groups: Vec<(Option<GroupIndex>, Range<usize>)>,
-    n_outputs: usize,
+    pub(super) n_outputs: usize,
     /// Times closer than this are equal.
     blur: f64,
 }
 
 impl SortedRows {
-    fn new(table: &Dataset) -> Self {
+    pub(super) fn new(table: &Dataset) -> Self {
         let (n_outputs, inputs) = (table.observations().n_outputs(), table.inputs());
         let mut rows: Vec<RowIndex> = inputs.rows().collect();
         let time = |row: RowIndex| inputs.point(row)[0];
@@ -165,7 +165,7 @@ impl SortedRows {
         (pairs, counts)
     }
 
-    fn value(&self, place: usize, output: usize) -> f64 {
+    pub(super) fn value(&self, place: usize, output: usize) -> f64 {
         self.values[place * self.n_outputs + output]
     }
 
@@ -231,7 +231,7 @@ impl Sums {
 }
 
 /// Mean and standard deviation of each output of a table.
-fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
+pub(super) fn spreads(table: &Dataset) -> Vec<(f64, f64)> {
     let n_outputs = table.observations().n_outputs();
     let mut cells = vec![vec![]; n_outputs];
     for (_, cell) in table.observations().cells() {
@@ -358,7 +358,7 @@ fn rule_deviations(
 }
 
 /// The model's forecasts with noise at pairs of origin and target, by output.
-fn forecasts(
+pub(super) fn forecasts(
     fit: &Fit,
     table: &Dataset,
     rows: &SortedRows,
