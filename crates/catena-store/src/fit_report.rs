@@ -1,5 +1,7 @@
 //! Fills a [`Report`] with the numbers, predictions and warnings of a fit.
 
+use std::collections::BTreeSet;
+
 use catena::data::InputPoints;
 use catena_fit::{
     ComponentSummary, Fit, FitError, HeldOut, LatentSummary, OutputSummary, PowerTransform, Predictive,
@@ -23,6 +25,9 @@ const MOST_AHEAD: usize = 10_000;
 /// The structure is drawn up to this many rows.
 const MOST_EDGES: usize = 50_000;
 
+/// Readings are checked in tables of up to this many cells.
+const MOST_CHECKED: usize = 50_000;
+
 /// The HTML page of a fit. `held_out` are the held-out values (rows × outputs, row by row, NaN elsewhere), or empty.
 ///
 /// # Errors
@@ -40,7 +45,9 @@ pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<S
                     with_places(fit, &ahead).and_then(|points| fit.predict(&points, Quantity::Observation))
                 }
             };
-            (table(fit, about, &predictive.map_err(failed)?, held_out, &ahead), None)
+            let bad = bad_readings(fit);
+            let marks = Marks { held_out, bad: &bad };
+            (table(fit, about, &predictive.map_err(failed)?, marks, &ahead), bad_note(bad.len()))
         }
         Some(names) => table_of_groups(fit, about, names, held_out).map_err(failed)?,
     };
@@ -130,8 +137,36 @@ fn with_places(fit: &Fit, ahead: &[f64]) -> Result<InputPoints, FitError> {
     Ok(InputPoints::from_column(rows.collect())?)
 }
 
+/// Row-major places of observed cells that all others contradict, by the model of the fit. None where the method has no exact
+/// distribution of a cell without itself, and for long tables.
+fn bad_readings(fit: &Fit) -> BTreeSet<usize> {
+    let is_short = fit.table().observations().n_observed() <= MOST_CHECKED;
+    let is_line = fit.table().inputs().dim() == 1;
+    let checked = (is_short && is_line).then(|| fit.check().ok()).flatten();
+    checked.map_or_else(BTreeSet::new, |checked| checked.set_aside())
+}
+
+/// A note on the marks of bad readings, if there are any.
+fn bad_note(count: usize) -> Option<String> {
+    let marked = match count {
+        0 => return None,
+        1 => "1 reading that all others contradict is marked".to_owned(),
+        _ => format!("{count} readings that all others contradict are marked"),
+    };
+    Some(format!("{marked}; catena check lists them, and catena impute --clean fills them"))
+}
+
+/// Cells drawn beside the observed ones.
+#[derive(Clone, Copy)]
+struct Marks<'a> {
+    /// Held-out values, row-major, or empty.
+    held_out: &'a [f64],
+    /// Row-major places of readings that all others contradict.
+    bad: &'a BTreeSet<usize>,
+}
+
 /// Rows with predictions, and after them the places of a forecast.
-fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64], ahead: &[f64]) -> Table {
+fn table(fit: &Fit, about: &About, predictive: &Predictive, marks: Marks<'_>, ahead: &[f64]) -> Table {
     let data = fit.table();
     let (n_outputs, dim) = (about.outputs.len(), about.inputs.len());
     let n_rows = data.n_rows() + ahead.len();
@@ -143,11 +178,15 @@ fn table(fit: &Fit, about: &About, predictive: &Predictive, held_out: &[f64], ah
     };
     let output = |(output, name): (usize, &String)| {
         let place = |row: usize| row * n_outputs + output;
-        let held_out: Vec<Option<f64>> = (0..n_rows).map(|row| known(held_out, place(row))).collect();
+        let held_out: Vec<Option<f64>> = (0..n_rows).map(|row| known(marks.held_out, place(row))).collect();
+        let is_bad =
+            |row: usize| marks.bad.contains(&place(row)).then(|| known(&observed, place(row))).flatten();
+        let bad: Vec<Option<f64>> = (0..n_rows).map(is_bad).collect();
         OutputSeries {
             name: name.clone(),
             observed: (0..n_rows).map(|row| known(&observed, place(row))).collect(),
             held_out: if held_out.iter().any(Option::is_some) { held_out } else { vec![] },
+            bad: if bad.iter().any(Option::is_some) { bad } else { vec![] },
             ..predicted(fit, predictive, &place, output, n_rows)
         }
     };

@@ -226,3 +226,20 @@ fn a_stream_tells_how_far_a_new_reading_is_from_the_others() {
     assert!(number("north_deviation", 1) > 10.0, "{}", replies.text());
     assert_eq!((found["south_deviation"][1].as_str(), found["north_deviation"][2].as_str()), ("", ""));
 }
+
+#[test]
+fn the_report_marks_what_the_model_contradicts() {
+    let folder = Folder::new("check_report");
+    folder.write(
+        "t.csv",
+        table(|row, sensor, value| if (row, sensor) == (100, 0) { value + 25.0 } else { value }),
+    );
+    folder.write("clean.csv", table(|_, _, value| value));
+    for (name, is_marked) in [("t", true), ("clean", false)] {
+        folder.run(&format!("fit {name}.csv --budget quick -o {name}.catena")).succeeded();
+        folder.run(&format!("report {name}.catena -o {name}.html")).succeeded();
+        let page = folder.read(&format!("{name}.html"));
+        assert_eq!(page.contains("1 reading that all others contradict is marked"), is_marked, "{name}");
+        assert_eq!(page.contains("\"bad\":"), is_marked, "{name}");
+    }
+}

@@ -56,6 +56,9 @@ fn check_table(table: &Table) -> Result<(), ReportError> {
         if !output.held_out.is_empty() {
             same_length(&output.name, "held_out", output.held_out.len())?;
         }
+        if !output.bad.is_empty() {
+            same_length(&output.name, "bad", output.bad.len())?;
+        }
         for (column, values) in output.bands.columns() {
             same_length(&output.name, column, values.len())?;
         }

@@ -43,6 +43,8 @@ struct PackedOutput<'a> {
     center: f64,
     observed: String,
     held_out: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bad: Option<String>,
     mean: String,
     bands: Vec<(&'static str, String)>,
 }
@@ -88,6 +90,7 @@ fn packed_output<'a>(output: &'a OutputSeries, order: &[usize]) -> PackedOutput<
         center,
         observed: present(&output.observed),
         held_out: (!output.held_out.is_empty()).then(|| present(&output.held_out)),
+        bad: (!output.bad.is_empty()).then(|| present(&output.bad)),
         mean: differences(&|row| output.mean[row]),
         bands: bands.collect(),
     }

@@ -76,6 +76,8 @@ pub struct OutputSeries {
     pub observed: Vec<Option<f64>>,
     /// Held-out values; empty without held-out cells.
     pub held_out: Vec<Option<f64>>,
+    /// Those of the observed values that all others contradict; empty without any.
+    pub bad: Vec<Option<f64>>,
     /// Posterior mean, in the user's units. NaN where there is no prediction.
     pub mean: Vec<f64>,
     /// The 50 % and 95 % bands.

@@ -106,6 +106,7 @@ fn series(output: usize, n_rows: usize) -> OutputSeries {
         unit: Some(unit.to_owned()),
         observed: (0..n_rows).map(|row| (!missing[row]).then(|| truth(row))).collect(),
         held_out,
+        bad: vec![],
         mean,
         bands,
     }
@@ -191,6 +192,7 @@ pub(crate) fn map_report(n_rows: usize, dim: usize) -> Report {
             name: (*name).to_owned(),
             unit: Some("mg/kg".to_owned()),
             observed: (0..n_rows).map(|row| (!is_missing(row)).then(|| truth(row))).collect(),
+            bad: vec![],
             held_out: if output == 0 {
                 (0..n_rows).map(|row| is_missing(row).then(|| truth(row))).collect()
             } else {

@@ -25,14 +25,16 @@ class Output {
     this.unit = packed.unit;
     this.center = packed.center;
     this.hasHeldOut = Boolean(packed.held_out);
+    this.hasBad = Boolean(packed.bad);
   }
 
-  /** The columns: `observed`, `heldOut`, `mean`, `lo50`, `hi50`, `lo95`, `hi95`. */
+  /** The columns: `observed`, `heldOut`, `bad`, `mean`, `lo50`, `hi50`, `lo95`, `hi95`. */
   get columns() {
     if (!this.unpacked) {
       const columns = {
         observed: floats(this.packed.observed),
         heldOut: this.packed.held_out ? floats(this.packed.held_out) : null,
+        bad: this.packed.bad ? floats(this.packed.bad) : null,
         mean: floats(this.packed.mean),
       };
       for (const [name, text] of this.packed.bands) columns[name] = floats(text);
@@ -51,11 +53,12 @@ class Output {
 
   /** Lines of the tooltip for one row: observed value, mean and bands. */
   lines(row) {
-    const { observed, heldOut, mean, lo50, hi50, lo95, hi95 } = this.columns;
+    const { observed, heldOut, bad, mean, lo50, hi50, lo95, hi95 } = this.columns;
     const decimals = decimalsFor((hi95[row] - lo95[row]) / 4, mean[row] + this.center);
     const text = (difference) => fixed(difference + this.center, decimals);
     const unit = this.unit ? ` ${this.unit}` : "";
     const lines = [["observed", Number.isNaN(observed[row]) ? "missing" : text(observed[row]) + unit]];
+    if (bad && !Number.isNaN(bad[row])) lines[0][1] += ", contradicted by all others";
     if (heldOut && !Number.isNaN(heldOut[row])) lines.push(["held out", text(heldOut[row]) + unit]);
     if (Number.isNaN(mean[row])) return [...lines, ["mean", "none"]];
     lines.push(["mean", text(mean[row]) + unit]);

@@ -141,6 +141,9 @@ function gapChart(gap, rows, model, longStep) {
     fillBand(canvas, all, "lo50", "hi50", styleValue("--band50"));
     for (const line of lines) strokeCompanion(canvas, line, values, from, to, x, y, styleValue("--muted"));
     drawPoints(canvas, columns.observed, values, from, to, x, y, styleValue("--point"), { radius: 2.2, barOpacity: 0.55 });
+    if (columns.bad) {
+      drawPoints(canvas, columns.bad, values, from, to, x, y, styleValue("--bad"), { radius: 4.5, barOpacity: 0.9, hollow: true });
+    }
     if (columns.heldOut) {
       drawPoints(canvas, columns.heldOut, values, from, to, x, y, styleValue("--held-out"), { radius: 3, barOpacity: 0.8, hollow: true });
     }

@@ -52,6 +52,9 @@ class SeriesChart {
     fillBand(context, found, "lo95", "hi95", styleValue("--band95"));
     fillBand(context, found, "lo50", "hi50", styleValue("--band50"));
     drawPoints(context, columns.observed, values, from, to, x, y, styleValue("--point"), { radius: 2.2, barOpacity: 0.55 });
+    if (columns.bad) {
+      drawPoints(context, columns.bad, values, from, to, x, y, styleValue("--bad"), { radius: 4.5, barOpacity: 0.9, hollow: true });
+    }
     if (columns.heldOut) {
       const style = { radius: 3, barOpacity: 0.8, hollow: true };
       drawPoints(context, columns.heldOut, values, from, to, x, y, styleValue("--held-out"), style);
@@ -145,6 +148,7 @@ function seriesSection(rows) {
   const key = (kind, text) => element("li", {}, element("span", { class: `key ${kind}` }), text);
   const legend = element("ul", { class: "legend" },
     key("observed", "observed"), rows.outputs.some((output) => output.hasHeldOut) && key("held-out", "held out"),
+    rows.outputs.some((output) => output.hasBad) && key("bad", "contradicted by all others"),
     key("mean", "posterior mean"), key("band50", `50${NARROW_SPACE}%`), key("band95", `95${NARROW_SPACE}%`),
     key("missing", "missing"));
   const hint = element("p", { class: "hint screen-only" },
