@@ -5,9 +5,6 @@ use super::pool::{Pool, Split, single_widening};
 use super::scales::Scale;
 use crate::scores::{Densities, HeldOutScores, MixtureDensities, mean_with_error};
 
-/// The largest difference in log score of candidates that are as good as the best.
-const EQUAL: f64 = 0.1;
-
 /// A candidate for a pool of forecasts.
 pub(crate) struct AheadCandidate {
     pub(crate) name: String,
@@ -92,26 +89,11 @@ impl AheadCells {
         found
     }
 
-    /// The candidates that are as good as the best: their log scores differ by less than the standard error of the difference, and by at
-    /// most 0.1 nats.
-    fn equals(&self, candidates: &[AheadCandidate]) -> Vec<bool> {
-        let alone: Vec<Vec<f64>> =
-            candidates.iter().map(|one| self.alone(&one.densities).1.log_densities).collect();
-        let total = |log_densities: &Vec<f64>| log_densities.iter().sum::<f64>();
-        let best = alone.iter().max_by(|a, b| total(a).total_cmp(&total(b)));
-        let is_equal = |own: &Vec<f64>| {
-            let (loss, error) = best.map_or((0.0, 0.0), |best| self.gain(best, own));
-            loss <= error.min(EQUAL)
-        };
-        alone.iter().map(is_equal).collect()
-    }
-
-    /// A pool of candidates, which are complete. Half of the exponents are learned, and half are equal among the candidates that are as
-    /// good as the best: tables have too few stretches to tell them apart. `best` is the best single model.
+    /// A pool of candidates, which are complete; `best` is the best single model.
     pub(crate) fn pool(&self, candidates: &[AheadCandidate], best: usize) -> AheadPool {
         let split = Split { sizes: self.sizes.clone(), n_gaps: self.n_gaps() };
         let densities: Vec<&Densities> = candidates.iter().map(|one| &one.densities).collect();
-        let pool = Pool::fitted(&densities, &split).levelled(&densities, &self.equals(candidates), &split);
+        let pool = Pool::fitted(&densities, &split);
         let mut order: Vec<usize> = (0..candidates.len()).filter(|&at| pool.exponents[at] > 0.0).collect();
         order.sort_by(|&a, &b| pool.shares[b].total_cmp(&pool.shares[a]));
         // Rows of the table need a model.

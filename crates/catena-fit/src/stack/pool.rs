@@ -96,7 +96,9 @@ impl Pool {
                     scales: vec![],
                     without: without.iter().map(|own| spread(own)).collect(),
                 };
-                pool.fit_scales(members, split);
+                let squares: Vec<f64> =
+                    pool.densities(members, split).errors.iter().map(|error| error * error).collect();
+                pool.scales = fitted_scales(&squares, squares.len() as f64 / split.n_gaps.max(1) as f64);
                 return pool;
             }
             weak.sort_by(|&a, &b| shares[a].total_cmp(&shares[b]));
@@ -104,29 +106,6 @@ impl Pool {
             let mut at = 0..;
             used.retain(|_| at.next().is_some_and(|at| !weak.contains(&at)));
         }
-    }
-
-    /// Fits the scales to the errors at cells that the exponents have not seen.
-    fn fit_scales(&mut self, members: &[&Densities], split: &Split) {
-        let squares: Vec<f64> =
-            self.densities(members, split).errors.iter().map(|error| error * error).collect();
-        self.scales = fitted_scales(&squares, squares.len() as f64 / split.n_gaps.max(1) as f64);
-    }
-
-    /// The mean of this pool and one in which some members have equal exponents.
-    pub(super) fn levelled(mut self, members: &[&Densities], are_equal: &[bool], split: &Split) -> Self {
-        let n_equal = are_equal.iter().filter(|is_equal| **is_equal).count().max(1) as f64;
-        let level = |exponents: &mut Vec<f64>| {
-            let equal = exponents.iter().sum::<f64>() / n_equal;
-            for (exponent, is_equal) in exponents.iter_mut().zip(are_equal) {
-                *exponent = 0.5 * (*exponent + if *is_equal { equal } else { 0.0 });
-            }
-        };
-        level(&mut self.exponents);
-        self.without.iter_mut().for_each(level);
-        self.shares = shares(members, &self.exponents, &split.learning(None));
-        self.fit_scales(members, split);
-        self
     }
 
     /// Exponents of some of the members for the same scales; the others have exponent 0.
