@@ -16,7 +16,7 @@ from ._horizon import points_ahead
 from ._keeping import about, kept
 from ._limits import left_empty
 from ._old_names import renamed
-from ._options import fit_options
+from ._options import fit_options, space_inputs
 from ._outputs import read_outputs
 from ._random import seed_of
 from ._report import Report
@@ -58,7 +58,13 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         Inference method: ``"auto"``, ``"catena"`` (message passing), ``"exact"``, ``"fullscale"`` or ``"fullscale:M,K"`` (M
         inducing points, and K neighbors for the residual), ``"svgp:M"`` (M inducing points) or ``"nngp:K"`` (K neighbors).
         With one input, ``"auto"`` is message passing. With several, it is exact inference if its cost fits the budget, else the
-        method with the best held-out log score; the summary lists the comparison.
+        method with the best held-out log score; the summary lists the comparison. ``"space"`` is a model of space and time:
+        the last input is the time, the others are the coordinates of the place, see ``space``; ``"space:plane"``,
+        ``"space:latlon"`` and ``"space:lonlat"`` say how places are measured.
+    space, time : list of str and str, optional
+        Columns of a frame with the coordinates of each row's place, such as ``["lat", "lon"]``, and with its time. They are the
+        inputs of a model of space and time, in which each latent process is a field over time and places. Latitude and
+        longitude, by their names, are measured in kilometers on the sphere. At most 200 places.
     n_inducing, n_neighbors : int, optional
         Sizes of the method, as numbers that a search can vary: ``method="fullscale"`` needs both (as ``"fullscale:M,K"``),
         ``"svgp"`` has inducing points and ``"nngp"`` has neighbors.
@@ -159,6 +165,8 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         structure: str = "auto",
         method: str = "auto",
         *,
+        space: list[str] | None = None,
+        time: str | None = None,
         n_inducing: int | None = None,
         n_neighbors: int | None = None,
         private: bool | str = "auto",
@@ -185,6 +193,8 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         self.kernel = kernel
         self.structure = structure
         self.method = method
+        self.space = space
+        self.time = time
         self.n_inducing = n_inducing
         self.n_neighbors = n_neighbors
         self.private = private
@@ -255,7 +265,12 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             )
         table, noise_of, noise_names = _noise.split(table, noise_columns)
         long = False if groups is not None else long
-        points, values, names, notes = _frames.read_pair(table, Y, long, drop_empty=self.learn)
+        inputs = space_inputs(self)
+        if inputs is not None and (groups is not None or long):
+            raise InputError(
+                "space and time know neither groups nor long tables; give a frame with one row per place and time."
+            )
+        points, values, names, notes = _frames.read_pair(table, Y, long, self.learn, inputs)
         noise = noise_of(names, values.shape)
         points.put_on_calendar(self.calendar)
         if self.learn:
@@ -264,7 +279,9 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             raise InputError(
                 "n_samples = 1: learning needs at least two rows; add rows, or give parameters with learn=False."
             )
-        wanted = fit_options(self, names, points.clocks[0] if len(points.clocks) == 1 else None)
+        *others, last = points.clocks
+        wanted = fit_options(self, names, None if others else last)
+        wanted["time_is_last"] = bool(others) and last is not None and not any(others)
         if candidates is not None:
             together = points.names if notes["together"] else None
             others = _frames.read_points(candidates, together, points.clocks, notes, "candidates")

@@ -42,6 +42,7 @@ def fit_options(gp, names, clock=None):
         **words,
         "periods": [length(period, clock, "periods") for period in periods if period is not None],
         "is_time": clock is not None,
+        "time_is_last": False,
         "kernel": _unless_auto(gp.kernel),
         "latents": None if latents is None else int(latents),
         "private": None if private is None else bool(private),
@@ -56,6 +57,22 @@ def fit_options(gp, names, clock=None):
         "max_memory": memory_text(gp.max_memory),
         "time_limit": limit_seconds(gp.time_limit),
     }
+
+
+def space_inputs(gp):
+    """The inputs of a model of space and time by name: coordinates of the place, then the time; None for other models."""
+    if getattr(gp, "space", None) is None and getattr(gp, "time", None) is None:
+        return None
+    space = [gp.space] if isinstance(gp.space, str) else gp.space
+    is_list = isinstance(space, (list, tuple)) and space and all(isinstance(name, str) for name in space)
+    if not is_list or not isinstance(gp.time, str):
+        raise InputError(
+            f"space={gp.space!r}, time={gp.time!r}: give the columns of the place and of the time together, such as "
+            "space=['lat', 'lon'], time='when'."
+        )
+    if gp.time in space or len(set(space)) < len(space):
+        raise InputError(f"space={gp.space!r}, time={gp.time!r}: a column is named twice.")
+    return [*space, gp.time]
 
 
 def _transforms(given, names):
@@ -91,6 +108,12 @@ def _method(gp):
     """The method with its sizes, as in ``fullscale:64,10``."""
     sizes = {"n_inducing": gp.n_inducing, "n_neighbors": gp.n_neighbors}
     given = {name: size for name, size in sizes.items() if size is not None}
+    if space_inputs(gp) is not None:
+        if given or gp.method not in ("auto", "space", "space:plane", "space:latlon", "space:lonlat"):
+            raise InputError(
+                f"space and time are a method of their own; leave method={gp.method!r} and its sizes out, or space and time."
+            )
+        return "space" if gp.method == "auto" else gp.method
     if not given:
         return gp.method
     needed = {"fullscale": [*sizes], "svgp": ["n_inducing"], "nngp": ["n_neighbors"]}.get(gp.method, [])

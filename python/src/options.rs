@@ -44,6 +44,9 @@ pub(crate) struct RequestedOptions<'py> {
     /// Whether the input is a time, in seconds.
     #[pyo3(item)]
     is_time: bool,
+    /// Whether the last of several inputs, and no other, is a time.
+    #[pyo3(item)]
+    time_is_last: bool,
     #[pyo3(item)]
     mean: String,
     #[pyo3(item)]
@@ -158,6 +161,7 @@ impl RequestedOptions<'_> {
             budget,
             time_limit: self.time_limit.and_then(|limit| time::Duration::try_from_secs_f64(limit).ok()),
             seed: self.seed,
+            time_is_last: self.time_is_last,
             input_names: inputs.to_vec(),
             output_names: outputs.to_vec(),
             ..FitOptions::default()

@@ -77,6 +77,12 @@ pub(crate) enum CliError {
         "{file}: forecasts, blocks and time models need one input, but {found} were selected; select one with --inputs"
     )]
     SeveralInputs { file: FileName, found: usize },
+    #[error("--space is a method of its own; leave --method {method} out, or name the inputs with --inputs")]
+    SpaceWithMethod { method: String },
+    #[error(
+        "{file}: forecast has no --paths with --space yet; leave --paths out, or draw paths in Python with sample_y"
+    )]
+    SpacePaths { file: FileName },
     #[error("{file}: {what} does not know groups; leave --group out, or make a file of each group")]
     NoGroups { file: FileName, what: &'static str },
     #[error(

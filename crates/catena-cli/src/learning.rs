@@ -4,14 +4,17 @@ use std::ops::ControlFlow;
 use std::time::{self, Instant};
 
 use catena::data::Dataset;
-use catena_fit::{Event, Fit, FitError, FitMonitor, FitOptions, TimeOptions, TimeSpec, fit, fit_ahead};
+use catena_fit::{
+    Event, Fit, FitError, FitMonitor, FitOptions, Geometry, MethodChoice, TimeOptions, TimeSpec, fit,
+    fit_ahead,
+};
 use catena_io::FileName;
 use catena_io::select::Frame;
 use catena_io::units::Duration;
 use catena_methods::MemoryLimit;
 use catena_store::LengthUnit;
 
-use crate::arguments::{KernelOption, ModelOptions, Printing, positive};
+use crate::arguments::{Columns, KernelOption, ModelOptions, Printing, positive};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Learning;
@@ -43,14 +46,21 @@ pub(crate) struct FitRequest<'a> {
 
 impl<'a> FitRequest<'a> {
     /// Checks the options that do not depend on the table, and reads the parameter file.
-    pub(crate) fn new(given: &'a ModelOptions) -> Result<Self, CliError> {
+    pub(crate) fn new(given: &'a ModelOptions, columns: &Columns) -> Result<Self, CliError> {
         let begin = Instant::now();
         use_threads(given.threads)?;
+        let method = match (columns.space_and_time(), given.method) {
+            (Some(_), MethodChoice::Auto) => MethodChoice::Space { geometry: Geometry::Auto },
+            (Some(_), other) if !matches!(other, MethodChoice::Space { .. }) => {
+                return Err(CliError::SpaceWithMethod { method: other.to_string() });
+            }
+            (_, method) => method,
+        };
         if matches!(given.kernel.given(), Some(KernelOption::Pair(_))) && !given.periods.is_empty() {
             return Err(CliError::PeriodWithKernel);
         }
         let mut options = FitOptions {
-            method: given.method,
+            method,
             structure: given.structure,
             state: given.state.given(),
             latents: given.latents.given(),
@@ -112,6 +122,12 @@ impl<'a> FitRequest<'a> {
                 LengthUnit::of_inputs(&frame.inputs).writer()
             } else {
                 options.length_text
+            },
+            time_is_last: match frame.inputs.as_slice() {
+                [coordinates @ .., last] => {
+                    last.time.is_some() && coordinates.iter().all(|input| input.time.is_none())
+                }
+                [] => false,
             },
             input_names: frame.inputs.iter().map(|input| input.name.clone()).collect(),
             output_names: frame.outputs.clone(),

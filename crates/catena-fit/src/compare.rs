@@ -288,7 +288,9 @@ impl<'a> Trials<'a> {
             };
             self.score_learned(|_| "independent outputs".to_owned(), &apart);
         }
-        if table.inputs().dim() > 1 {
+        // Parameters of fields are no parameters of other methods.
+        let is_space = matches!(chosen, MethodChoice::Space { .. });
+        if table.inputs().dim() > 1 && !is_space {
             for (name, structure) in [
                 ("catena, chain", StructureOption::Chain),
                 ("catena, tree", StructureOption::Tree),
@@ -312,7 +314,7 @@ impl<'a> Trials<'a> {
             ("svgp:200", MethodChoice::Svgp { n_inducing: 200.min(n_points) }, MOST_CELLS_SPARSE),
         ];
         // Dense methods do not know groups.
-        let applicable = if table.inputs().groups().is_some() { &[] } else { &dense[..] };
+        let applicable = if table.inputs().groups().is_some() || is_space { &[] } else { &dense[..] };
         for &(name, method, most) in applicable {
             if n_cells > most {
                 let outcome = Err(format!("skipped: too slow above {most} cells"));

@@ -15,7 +15,7 @@ const NEIGHBORHOOD_RATE: f64 = 4e9;
 /// The same in one large dense system.
 const DENSE_RATE: f64 = 1.2e10;
 /// Evaluations of the log evidence with gradient per iteration of the optimizer.
-const EVALUATIONS_PER_ITERATION: f64 = 1.2;
+pub(crate) const EVALUATIONS_PER_ITERATION: f64 = 1.2;
 /// The mean cost of a candidate, in costs of the largest.
 const MEAN_COST: f64 = 0.4;
 /// Of longer tables, the chosen family is learned from at least this many rows.
@@ -35,7 +35,7 @@ pub(crate) fn limits(trial_iterations: usize, iterations: usize) -> MultiStartSe
 }
 
 /// The same with a loose tolerance, for models that are only compared.
-fn short(trial_iterations: usize, iterations: usize) -> MultiStartSettings {
+pub(crate) fn short(trial_iterations: usize, iterations: usize) -> MultiStartSettings {
     let settings = limits(trial_iterations, iterations);
     MultiStartSettings { optimizer: OptimizerSettings { tolerance: 0.1, ..settings.optimizer }, ..settings }
 }

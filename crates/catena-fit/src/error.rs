@@ -49,6 +49,63 @@ pub enum MethodError {
         /// The requested quantity.
         what: &'static str,
     },
+    /// Space and time with a single input.
+    #[error(
+        "space and time need the coordinates of a place and then a time; name them, as in --space lat,lon --time when"
+    )]
+    NoPlace,
+    /// Places on the sphere with another number of coordinates than two.
+    #[error(
+        "a place on the sphere has a latitude and a longitude, but the table has {found} columns before the time"
+    )]
+    NotOnSphere {
+        /// Coordinates of a place.
+        found: usize,
+    },
+    /// More places than the state along time can hold.
+    #[error(
+        "{found} distinct places are too many for space and time together, which takes up to {most}; round the coordinates, or choose \
+         --method fullscale instead of --space (method=\"fullscale\" in Python)"
+    )]
+    TooManyPlaces {
+        /// Distinct places.
+        found: usize,
+        /// The limit.
+        most: usize,
+    },
+    /// Two places whose values cannot be told apart.
+    #[error(
+        "places ({one}) and ({other}) are too close to be told apart in double precision; give both the same coordinates"
+    )]
+    PlacesTooClose {
+        /// The coordinates of one.
+        one: String,
+        /// Of the other.
+        other: String,
+    },
+    /// Fields whose states along time need more memory than allowed.
+    #[error(
+        "space and time with {n_places} places at {n_times} times need about {needed} of memory, more than {limit}; raise \
+         --max-memory (max_memory in Python), choose --kernel matern12, which has half the states, or leave places out"
+    )]
+    PlacesMemory {
+        /// Distinct places.
+        n_places: usize,
+        /// Times, or times and draws.
+        n_times: usize,
+        /// The estimate.
+        needed: Bytes,
+        /// The limit.
+        limit: Bytes,
+    },
+    /// A model that is not one of fields.
+    #[error(
+        "a model of {n_latents} latents is not a model of fields; its columns are fields along time, then the same fields between places"
+    )]
+    NoFields {
+        /// Latents of the model.
+        n_latents: usize,
+    },
     /// Chains could not be combined.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),
@@ -127,6 +184,12 @@ pub enum FitError {
     #[error("a time model {what}; leave that option out, or choose a kernel such as matern32")]
     NotAlongTime {
         /// The limitation.
+        what: &'static str,
+    },
+    /// An option that models of space and time do not have.
+    #[error("a model of space and time {what}")]
+    NotInSpace {
+        /// The limitation, and what to do.
         what: &'static str,
     },
     /// Sums with different components.

@@ -36,6 +36,7 @@ mod prepare;
 mod relearn;
 pub mod scores;
 mod size;
+mod space;
 mod stack;
 mod student;
 
@@ -70,6 +71,7 @@ pub use prepare::{
     rows_with_a_cell,
 };
 pub use size::{FitSize, QuerySize};
+pub use space::Geometry;
 pub use stack::{
     Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule, RuleAhead,
 };

@@ -13,12 +13,13 @@ use crate::cost::{FinalPlan, RowSize};
 use crate::error::FitError;
 use crate::families::time::{self, drift_warnings};
 use crate::fit::{
-    Fit, FitParts, LearnedModel, SelectionReport, finish, range_warnings, stretches_reason, time_model,
+    Fit, FitParts, LearnedModel, SelectionReport, finish, range_warnings, relearn_space, stretches_reason,
+    time_model,
 };
 use crate::folds::in_stretches;
 use crate::methods::{Known, learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, Watch};
-use crate::options::{Budget, FitOptions};
+use crate::options::{Budget, FitOptions, MethodChoice};
 use crate::prepare::{Preparation, PreparedTable, appended, rescaled, without_copies};
 
 impl Fit {
@@ -74,6 +75,9 @@ impl Fit {
         let (distinct, _) = without_copies(&table)?;
         let preparation = self.parts.preparation.refitted(&distinct)?;
         let start = rescaled(&self.parts.model, &self.parts.preparation, &preparation)?;
+        if let MethodChoice::Space { .. } = options.method {
+            return relearn_space(&table, &distinct, (preparation, start), &options, watch);
+        }
         if self.parts.summary.latents.iter().all(|latent| latent.sum.is_some()) {
             let unit = preparation.inputs[0].1;
             let model = time::relearn(&preparation.dataset(&distinct)?, start, unit, &options, watch)?;

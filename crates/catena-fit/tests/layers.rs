@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Lowest layer first. A module imports from lower layers only, never sideways.
 const LAYERS: &[&[&str]] = &[
     &["error", "monitor", "normal", "student"],
-    &["power"],
+    &["power", "space"],
     &["options"],
     &["cost"],
     &["prepare", "size"],

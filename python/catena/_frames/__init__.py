@@ -21,7 +21,7 @@ import numpy as np
 from .. import _check
 from ..errors import InputError
 from . import long as _long
-from .columns import OUTPUT, Clock, Column
+from .columns import INPUT, OUTPUT, Clock, Column
 from .long import LongNames
 from .points import Points
 
@@ -190,11 +190,13 @@ def _times(given):
     return np.array(naive, dtype="datetime64[us]"), "UTC"
 
 
-def read_pair(X, Y, long=None, drop_empty=False):
+def read_pair(X, Y, long=None, drop_empty=False, inputs=None):
     """Reads inputs and outputs from two tables or one frame, with notes on the form of results. `long` are the names of
     time, series and value in a long table; ``False`` if the table is wide whatever its names. With `drop_empty` columns
     without a value
-    are no outputs, if one frame holds all."""
+    are no outputs, if one frame holds all. `inputs` are the columns of a place, then that of the time."""
+    if inputs is not None:
+        return _read_space(X, Y, inputs)
     if Y is None:
         return _read_together(X, long, drop_empty)
     if long:
@@ -205,6 +207,41 @@ def read_pair(X, Y, long=None, drop_empty=False):
         points.index = index
     _check.same_rows(points, values)
     return points, values, names, notes
+
+
+def _read_space(X, Y, inputs):
+    """A frame whose inputs are the columns of a place, then that of the time."""
+    kind, given = _opened(X)
+    if kind in (None, "xarray") or _module(kind).is_column(given):
+        raise InputError(
+            "space and time name columns of a frame; with arrays give method='space', and X with the coordinates of the place "
+            "and then the time."
+        )
+    module = _module(kind)
+    if Y is not None:
+        points = Points.of_columns(module.named(given, inputs, INPUT), module.index(given))
+        values, names, notes, _ = _read_outputs(Y)
+        _check.same_rows(points, values)
+        return points, values, names, notes
+    coordinates, time = module.named(given, inputs[:-1], INPUT), inputs[-1]
+    own = getattr(given, "index", None)
+    if own is not None and module.is_place(own):
+        raise InputError(
+            "the index of X is not an input of space and time; make it a column with reset_index()."
+        )
+    others = [name for name in module.names(given) if name not in inputs]
+    chosen = [time, *others]
+    rest = given[chosen] if kind == "pandas" else given.select(chosen)
+    inputs_of_rest, outputs, more = module.split(rest)
+    if inputs_of_rest[0].name != time:
+        # Another column holds times; it is no input.
+        left = inputs_of_rest[0].name
+        rest = rest.drop(columns=left) if kind == "pandas" else rest.select([n for n in chosen if n != left])
+        inputs_of_rest, outputs, more = module.split(rest)
+    points = Points.of_columns([*coordinates, *inputs_of_rest], module.index(given))
+    values, names = _outputs(outputs)
+    why = "named in space and time"
+    return points, values, names, {"kind": kind, "together": True, "vector": False, **more, "why": why}
 
 
 def read_outputs(given):

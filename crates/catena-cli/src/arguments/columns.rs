@@ -14,8 +14,8 @@ use super::values;
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Columns")]
 pub(crate) struct Columns {
-    /// Input columns; `row` without such a column means row numbers [default: the only column of times; else year, month, ... joined;
-    /// else latitude and longitude; else the first column].
+    /// Input columns; `row` without such a column means row numbers [default: the only column of times, for fit, impute and compare
+    /// after latitude and longitude if stations report at the same times; else year, month, ... joined; else latitude and longitude; else the first column].
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = values::column)]
     pub(crate) inputs: Option<Vec<String>>,
     /// Output columns [default: all other numeric columns].
@@ -32,6 +32,17 @@ pub(crate) struct Columns {
     /// Columns that name the group of each row, such as a station or a patient: groups are independent tables with one model.
     #[arg(long, value_name = "COLUMN,COLUMN", value_delimiter = ',', value_parser = values::column)]
     pub(crate) group: Vec<String>,
+    /// Columns of the coordinates of each row's place, with --time the inputs of a model of space and time. Latitude and longitude, by their
+    /// names, are measured in kilometers on the sphere. At most 200 places.
+    #[arg(long, value_name = "LAT,LON", value_delimiter = ',', value_parser = values::column, requires = "time",
+        conflicts_with_all = ["inputs", "long", "wide", "group"])]
+    pub(crate) space: Vec<String>,
+    /// Column of times of a model of space and time.
+    #[arg(long, value_name = "COLUMN", value_parser = values::column, requires = "space")]
+    pub(crate) time: Option<String>,
+    /// Whether stations are recognised by themselves; see [`Columns::with_stations`].
+    #[arg(skip)]
+    stations: bool,
     /// Columns with the known noise standard deviation of every cell: one per output, or OUTPUT=COLUMN.
     #[arg(long, value_name = "E,F", value_delimiter = ',', value_parser = values::column)]
     pub(crate) noise_columns: Vec<String>,
@@ -60,6 +71,16 @@ impl Columns {
     /// The columns of a long table.
     pub(crate) fn long_columns(&self) -> Option<&LongColumns> {
         self.long.as_ref().map(|long| &long.columns)
+    }
+
+    /// The inputs of a model of space and time: the coordinates of the place, then the time.
+    pub(crate) fn space_and_time(&self) -> Option<Vec<String>> {
+        self.time.iter().next().map(|time| self.space.iter().chain([time]).cloned().collect())
+    }
+
+    /// The same columns, where latitude and longitude of stations are inputs together with the time.
+    pub(crate) fn with_stations(&self) -> Self {
+        Self { stations: true, ..self.clone() }
     }
 
     /// The columns that name groups: that of a long table, then those of `--group`.
@@ -94,11 +115,12 @@ impl Columns {
     /// Which columns are selected.
     pub(crate) fn selection(&self) -> Selection {
         Selection {
-            inputs: self.inputs.clone(),
+            inputs: self.space_and_time().or_else(|| self.inputs.clone()),
             outputs: self.outputs.clone(),
             long: self.long_columns().cloned(),
             wide: self.wide.clone().map(|column| WideSelection { column, outputs: None }),
             groups: self.groups(),
+            stations: self.stations,
             noise_columns: self.noise_columns.clone(),
             calendar: self.calendar,
             ..Selection::default()

@@ -41,7 +41,8 @@ pub(crate) struct ModelOptions {
     /// Structure over the rows: auto, chain, tree or ensemble:K.
     #[arg(long, default_value = "auto")]
     pub(crate) structure: StructureOption,
-    /// Inference method: auto, catena (message passing), exact, fullscale[:M,K], svgp[:M] or nngp[:K].
+    /// Inference method: auto, catena (message passing), exact, fullscale[:M,K], svgp[:M], nngp[:K], or space[:GEOMETRY] (the last input is
+    /// the time, the others the place; plane, latlon or lonlat).
     #[arg(long, default_value = "auto")]
     pub(crate) method: MethodChoice,
     /// State of each latent process: auto, derivative (value and derivatives) or value.

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, output, columns, printing, .. } = arguments;
     let console = printing.console();
-    let request = FitRequest::new(&arguments.model)?;
+    let request = FitRequest::new(&arguments.model, columns)?;
     let target = match output {
         None => None,
         Some(path) => {

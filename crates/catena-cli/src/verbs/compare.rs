@@ -48,8 +48,8 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, columns, printing, .. } = arguments;
     let console = printing.console();
-    let request = FitRequest::new(&arguments.model)?;
-    let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
+    let request = FitRequest::new(&arguments.model, columns)?;
+    let source = open(data, &columns.with_stations(), (Text::Gone, &arguments.model), console)?;
     if source.frame.groups.is_some() && arguments.block.is_some() {
         return Err(CliError::NoGroups { file: source.frame.file.clone(), what: "--block" });
     }

@@ -18,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   catena fit sensors.csv -o sensors.catena
   catena fit sensors.csv --inputs x,y --outputs temp,salt -o sea.catena
+  catena fit weather.csv --space lat,lon --time when -o weather.catena    fields over places and time
   catena fit sensors.csv --budget thorough --parameters-out p.json -o sensors.catena
   catena fit sensors.csv --latents 2 --kernel matern32/matern12 -o sensors.catena
   catena fit sensors.csv.gz --missing -999,-9999 -o sensors.catena       codes for missing values
@@ -49,9 +50,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, output, parameters_out, columns, printing, .. } = arguments;
     let console = printing.console();
-    let request = FitRequest::new(&arguments.model)?;
+    let request = FitRequest::new(&arguments.model, columns)?;
     let lock = check_targets(arguments)?;
-    let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
+    let source = open(data, &columns.with_stations(), (Text::Gone, &arguments.model), console)?;
     let Some(fit) = request.learn(&source, "fit", *printing)? else { return Ok(()) };
     let about = About::new(&source.frame, columns.long_columns(), &columns.noise_columns);
     let about = about.with_cells(&columns.cells());

@@ -1,11 +1,11 @@
 //! `forecast`: predicts the rows after the last row of a table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use catena::data::InputPoints;
 use catena_fit::{
-    FitError, FitOptions, MOST_OUTPUTS, MemoryLimit, QuerySize, StructureOption, TimeOptions,
+    FitError, FitOptions, MOST_OUTPUTS, MemoryLimit, QuerySize, StructureOption, TimeOptions, median_gap,
     median_gap_within_groups,
 };
 use catena_io::select::{Frame, Input};
@@ -34,6 +34,7 @@ Examples:
   catena forecast sensors.csv --horizon 7d --step 1h -o next.csv
   catena forecast sensors.csv --horizon 48h --periods 24h,7d --quantiles 0.1,0.5,0.9 -o next.csv
   catena forecast sensors.csv --horizon 48h --kernel 'sho+rw+qp(24h)' -o next.csv
+  catena forecast weather.csv --horizon 12h --space lat,lon --time when -o next.csv       at every place
   catena forecast sensors.csv --horizon 48h --paths 200 -o paths.csv       200 sample paths
   catena forecast sales.csv --horizon 6mo --page next.html -o next.csv     also a page with charts and scores
 
@@ -84,7 +85,7 @@ const MOST_STEPS: usize = 10_000_000;
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, target, prediction, columns, printing, .. } = arguments;
     let console = printing.console();
-    let mut request = FitRequest::new(&arguments.model)?;
+    let mut request = FitRequest::new(&arguments.model, columns)?;
     let read: Vec<&Path> =
         std::iter::once(data.as_path()).chain(arguments.model.parameters.as_deref()).collect();
     // In a dry run only JSON goes to standard output.
@@ -98,6 +99,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         TargetFile::check_path(page)?;
     }
     let source = open(data, columns, (Text::Gone, &arguments.model), console)?;
+    if arguments.paths.is_some() && source.frame.inputs.len() > 1 {
+        return Err(CliError::SpacePaths { file: source.frame.file.clone() });
+    }
     let ahead = rows_ahead(arguments, &source.frame, console)?;
     let about = About::new(&source.frame, columns.long_columns(), &[]);
     let rows = about.series_rows();
@@ -124,13 +128,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
         let lines = fit.summary().check_lines(&about.length_unit().writer());
         lines.into_iter().for_each(|line| console.say(line));
     }
-    let mut points = InputPoints::from_column(ahead.times.clone());
+    let n_inputs = source.frame.inputs.len();
+    let mut points = InputPoints::new(ahead.times.len(), n_inputs, ahead.rows(n_inputs));
     if source.frame.groups.is_some() {
         points = points.and_then(|points| points.with_groups(group_indices(&ahead.groups)));
     }
     let points = points.map_err(|error| source.in_user_terms(FitError::Data(error)))?;
     warn_outside(&fit, &about, &points, console);
-    let input = &source.frame.inputs[0];
     if let Some(n_paths) = arguments.paths {
         let paths = fit.draws(&points, prediction.quantity(), n_paths, arguments.model.seed);
         let paths = paths.map_err(|error| source.in_user_terms(error))?;
@@ -140,7 +144,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
             fit.predict(&points, prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
         let outputs = predicted_outputs(&source.frame.outputs, &predictive, prediction);
         let names = source.frame.groups.iter().flat_map(|groups| groups.columns_of(&ahead.groups));
-        let inputs = names.chain([input.column_of(&ahead.times)]).collect();
+        let inputs = names.chain(ahead.input_columns(&source.frame)).collect();
         write_predictions(inputs, outputs, rows.as_ref(), &target)?;
     }
     if let Some(path) = &arguments.page {
@@ -233,12 +237,16 @@ struct RowsAhead {
     groups: Vec<u32>,
     /// The largest distance from the last row of a group.
     reach: f64,
+    /// The coordinates of each row's place; none without places.
+    places: Vec<Vec<f64>>,
 }
 
 /// The rows of a forecast; prints a step that was inferred from a calendar.
 fn rows_ahead(arguments: &Arguments, frame: &Frame, console: Console) -> Result<RowsAhead, CliError> {
-    let [input] = frame.inputs.as_slice() else {
-        return Err(CliError::SeveralInputs { file: frame.file.clone(), found: frame.inputs.len() });
+    let (input, coordinates) = match frame.inputs.as_slice() {
+        [input] => (input, &[][..]),
+        [coordinates @ .., input] if !arguments.columns.space.is_empty() => (input, coordinates),
+        inputs => return Err(CliError::SeveralInputs { file: frame.file.clone(), found: inputs.len() }),
     };
     let mut lasts = BTreeMap::new();
     for (row, x) in input.values.iter().enumerate() {
@@ -247,14 +255,17 @@ fn rows_ahead(arguments: &Arguments, frame: &Frame, console: Console) -> Result<
         *last = x.max(*last);
     }
     let no_step = || CliError::NoStep { file: frame.file.clone(), column: input.name.clone() };
-    let usual = input_points(frame).ok().and_then(|points| median_gap_within_groups(&points));
+    let usual = match coordinates {
+        [] => input_points(frame).ok().and_then(|points| median_gap_within_groups(&points)),
+        _ => median_gap(&input.values),
+    };
     let mut all = RowsAhead::default();
     let Some(axis) = &input.time else {
         let step = numeric_step(arguments, frame, input)?.or(usual).ok_or_else(no_step)?;
         for (group, last) in lasts {
             all.extend((group, last), numbers_ahead(arguments.horizon, last, step, input, frame)?);
         }
-        return Ok(all);
+        return Ok(all.at_places(coordinates));
     };
     let given = arguments.step.as_ref().map(|text| text.parse()).transpose()?;
     let failed = |error: AheadError| match error {
@@ -278,10 +289,49 @@ fn rows_ahead(arguments: &Arguments, frame: &Frame, console: Console) -> Result<
         let day = day.map_or_else(|| ", Monday to Friday".to_owned(), |day| format!(" {day}"));
         console.say(format!("step: {step}{day} (inferred from {})", input.name));
     }
-    Ok(all)
+    Ok(all.at_places(coordinates))
 }
 
 impl RowsAhead {
+    /// The same times at each distinct place, in the order of the table.
+    fn at_places(self, coordinates: &[Input]) -> Self {
+        let n_rows = coordinates.first().map_or(0, |input| input.values.len());
+        let mut seen = HashSet::new();
+        let place = |row: usize| -> Vec<f64> { coordinates.iter().map(|input| input.values[row]).collect() };
+        let is_new =
+            |place: &Vec<f64>| seen.insert(place.iter().map(|x| (x + 0.0).to_bits()).collect::<Vec<_>>());
+        let places: Vec<Vec<f64>> = (0..n_rows).map(place).filter(is_new).collect();
+        if places.is_empty() {
+            return self;
+        }
+        let mut all = Self { reach: self.reach, ..Self::default() };
+        for place in places {
+            all.groups.extend(&self.groups);
+            all.times.extend(&self.times);
+            all.places.extend(std::iter::repeat_n(place, self.times.len()));
+        }
+        all
+    }
+
+    /// All inputs, row by row: coordinates of the place, then the time.
+    fn rows(&self, n_inputs: usize) -> Vec<f64> {
+        let row = |(at, time): (usize, &f64)| {
+            let place = self.places.get(at).into_iter().flatten().copied();
+            place.chain([*time]).collect::<Vec<f64>>()
+        };
+        let rows: Vec<f64> = self.times.iter().enumerate().flat_map(row).collect();
+        debug_assert_eq!(rows.len(), n_inputs * self.times.len());
+        rows
+    }
+
+    /// The inputs as columns.
+    fn input_columns(&self, frame: &Frame) -> Vec<Column> {
+        let n_inputs = frame.inputs.len();
+        let rows = self.rows(n_inputs);
+        let along = |at: usize| rows.iter().copied().skip(at).step_by(n_inputs).collect::<Vec<f64>>();
+        frame.inputs.iter().enumerate().map(|(at, input)| input.column_of(&along(at))).collect()
+    }
+
     fn extend(&mut self, (group, last): (u32, f64), times: Vec<f64>) {
         self.reach = times.iter().map(|time| time - last).fold(self.reach, f64::max);
         self.groups.extend(std::iter::repeat_n(group, times.len()));

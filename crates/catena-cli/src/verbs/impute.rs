@@ -35,6 +35,7 @@ Examples:
   catena impute trial.csv --long patient,time,variable,value -o filled.csv     independent patients, one model
   catena impute stations.csv --wide station -o filled.csv     rows of several stations, which explain each other
   catena impute sensors.csv --clean -o filled.csv     fill also the bad readings that `check` finds
+  catena impute weather.csv --space lat,lon --time when -o filled.csv     stations with coordinates
   catena impute sensors.csv --max-gap 6h --max-std 0.5 -o filled.csv     leave long gaps and uncertain cells empty
   catena impute sensors.csv.gz --missing -999 --digits full -o filled.csv.gz
   cat sensors.csv | catena impute - | head
@@ -57,7 +58,7 @@ pub(crate) struct Arguments {
         value_name = "MODEL",
         conflicts_with_all = [
             "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "time_limit", "no_learn",
-            "parameters", "clean", "inputs", "outputs", "long", "wide", "group", "group_scaling", "noise_columns", "calendar",
+            "parameters", "clean", "inputs", "outputs", "long", "wide", "group", "space", "time", "group_scaling", "noise_columns", "calendar",
         ]
     )]
     model: Option<PathBuf>,
@@ -86,13 +87,13 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let Arguments { data, columns, printing, .. } = arguments;
     let console = printing.console();
-    let request = FitRequest::new(&arguments.options)?;
+    let request = FitRequest::new(&arguments.options, columns)?;
     if let Some(model) = &arguments.model {
         return run_with(model, arguments);
     }
     let target = checked_target(arguments)?;
     let text = if arguments.options.dry_run { Text::Gone } else { Text::Kept };
-    let mut source = open(data, columns, (text, &arguments.options), console)?;
+    let mut source = open(data, &columns.with_stations(), (text, &arguments.options), console)?;
     check_columns(arguments, &source)?;
     let limits = arguments.limits.for_table(&source.frame)?;
     let n_missing = n_missing(&source);

@@ -18,6 +18,7 @@ mod known_rows;
 mod models;
 mod panels;
 mod showing;
+mod space;
 mod transforms;
 mod watching;
 mod wide;

@@ -33,6 +33,9 @@ pub(super) fn check_method(method: MethodChoice, structure: StructureOption) -> 
             Err(FitError::Check { what: "needs one chain or tree, not an ensemble; leave the structure out" })
         }
         (MethodChoice::Auto | MethodChoice::Catena, _) => Ok(()),
+        (MethodChoice::Space { .. }, _) => Err(FitError::Check {
+            what: "does not know space and time; name the time alone with --inputs, or the stations with --wide or --group",
+        }),
         _ => Err(FitError::Check { what: "needs method catena or exact; leave the method out" }),
     }
 }

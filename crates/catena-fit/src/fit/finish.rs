@@ -11,8 +11,9 @@ use super::fitted::{Fit, FitParts};
 use crate::error::FitError;
 use crate::methods::{Evidence, Quantity, condition};
 use crate::monitor::{Stage, Step, Watch};
-use crate::options::{FitOptions, StructureOption, Ties};
+use crate::options::{FitOptions, MethodChoice, StructureOption, Ties};
 use crate::prepare::{Preparation, PreparedTable, log_volume};
+use crate::space::Fields;
 use crate::stack::Combination;
 
 /// A model ready to be conditioned on a table.
@@ -56,12 +57,17 @@ pub(crate) fn finish(
         report.decisions.push(structure_reason(table.inputs().dim(), is_exact));
     }
     report.decisions.extend(linear_means(table, &preparation, options));
+    // A field is two columns of its model.
+    let described = match options.method {
+        MethodChoice::Space { .. } => Some(Fields::of(&model)?.along_time()?),
+        _ => None,
+    };
     let summary = summarize(Description {
         method: options.method_name(),
         n_rows: table.n_rows(),
         n_observed: &table.observations().counts_by_output(),
         n_distinct: &table.observations().counts_by_output(),
-        model: &model,
+        model: described.as_ref().unwrap_or(&model),
         learned: learned.as_ref(),
         log_evidence: (evidence.map_or(f64::NAN, Evidence::get), log_volume(table, &preparation)),
         preparation: &preparation,

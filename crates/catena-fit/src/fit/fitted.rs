@@ -240,9 +240,13 @@ impl Fit {
         }
     }
 
-    /// The kernels of shared and private latents; `None` for a time model.
+    /// The kernels of shared and private latents; along time and between places of a model of space and time; `None` for a time model.
     pub fn kernels(&self) -> Option<KernelPair> {
         let model = &self.parts.model;
+        if let MethodChoice::Space { .. } = self.parts.method {
+            let kernel = |at: usize| model.latents().get(at).and_then(Latent::kernel);
+            return Some(KernelPair { shared: kernel(0)?, private: kernel(model.n_latents() / 2)? });
+        }
         if model.latents().iter().any(|latent| latent.kernel().is_none()) {
             return None;
         }
@@ -255,15 +259,20 @@ impl Fit {
     /// The parameters in the user's units, from which another fit of the table makes the same model.
     ///
     /// Of a pool they are those of its single model. `None` where parameters alone do not determine the model: when an output has a transform, when means are
-    /// linear or groups have scales of their own, when several inputs have different scales, and for time models (see [`Fit::time_parameters`]).
+    /// linear or groups have scales of their own, when several inputs have different scales, and for models of space and time and time models (see [`Fit::time_parameters`]).
     pub fn parameters(&self) -> Option<GivenParameters> {
         let kernel = self.kernels()?;
         let FitParts { model, preparation, .. } = &self.parts;
         let is_plain =
             |output: &OutputTransform| output.power == PowerTransform::None && output.slopes.is_empty();
         let (_, unit) = *preparation.inputs.first()?;
+        let is_space = matches!(self.parts.method, MethodChoice::Space { .. });
         let is_one_unit = preparation.inputs.iter().all(|(_, scale)| *scale == unit);
-        if !is_one_unit || !preparation.groups.is_empty() || !preparation.outputs.iter().all(is_plain) {
+        if is_space
+            || !is_one_unit
+            || !preparation.groups.is_empty()
+            || !preparation.outputs.iter().all(is_plain)
+        {
             return None;
         }
         let noise = model.noise().iter().zip(&preparation.outputs);

@@ -9,18 +9,19 @@ use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
 use super::summary::{HeldOut, MemberSummary};
 use super::work::step_work;
-use super::{given, time};
+use super::{given, space, time};
 use crate::cost::{FinalPlan, RowSize};
 use crate::error::FitError;
 use crate::families::{FamilyChoice, check_requested, choose};
 use crate::folds::in_stretches;
 use crate::method_selection::select_method;
-use crate::methods::{Known, learn, learning_task};
+use crate::methods::{Known, Quantity, learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, Step, Watch};
-use crate::options::{FitOptions, StructureOption};
+use crate::options::{Budget, FitOptions, MethodChoice, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
-use crate::scores::Scores;
+use crate::scores::{HeldOutScores, Scores, is_better};
 use crate::size::FitSize;
+use crate::space::Geometry;
 use crate::stack::{Combination, Member, stacked};
 
 /// With a limit, this share of it is kept for the steps after learning beyond the work that is planned for them, up to some seconds.
@@ -66,7 +67,15 @@ fn chosen(
     watch.plan(step_work(FitSize::of(table), options));
     watch.reserve(watch.planned(Step::Posterior) + (LAST_SHARE * watch.seconds_left()).min(MOST_KEPT));
     check_requested(table, options)?;
+    if let MethodChoice::Space { geometry } = options.method {
+        return Ok((space::fit(table, geometry, options, watch)?, None));
+    }
     check_groups(table, options)?;
+    if space::is_tried(table, options)
+        && let Some(fit) = by_places(table, options, monitor)?
+    {
+        return Ok((fit, None));
+    }
     if let Some(parameters) = &options.parameters {
         let model = given::learned_model(table, parameters, options)?;
         return Ok((finish(table, model, options, watch)?, None));
@@ -184,6 +193,46 @@ fn chosen(
     let model = learned.model.clone();
     let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination };
     Ok((finish(table, model, options, watch)?, comparison))
+}
+
+/// A fit of space and time, if it predicts silent places better than what would be chosen without it.
+fn by_places(
+    table: &Dataset,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<Option<Fit>, FitError> {
+    let Some(folds) = space::silent_places(table, options)? else { return Ok(None) };
+    let Some(training) = folds.training()?.pop() else { return Ok(None) };
+    let limit = options.time_limit.map(|limit| limit / 4);
+    let quick =
+        FitOptions { budget: Budget::Quick, time_limit: limit, time_is_last: false, ..options.clone() };
+    let by_space = |table: &Dataset, options: &FitOptions| {
+        space::fit(table, Geometry::Auto, options, &Watch::new(monitor, options.time_limit))
+    };
+    // A table that space and time does not take, such as one of places that are too close, has other methods.
+    let Ok(own) = by_space(&training, &quick) else { return Ok(None) };
+    let (other, _) = chosen(&training, &quick, monitor, false)?;
+    let scores = |fit: &Fit| -> Result<Option<HeldOutScores>, FitError> {
+        Ok(folds.scores(&[fit.predict_rows(Quantity::Observation)?]))
+    };
+    let (Some(own), Some(others)) = (scores(&own)?, scores(&other)?) else { return Ok(None) };
+    if !is_better(own.scores.log_score, others.scores.log_score, 0.0) {
+        return Ok(None);
+    }
+    let left = FitOptions { time_limit: options.time_limit.map(|limit| limit / 2), ..options.clone() };
+    let mut fit = by_space(table, &left)?;
+    let name = other.summary().method.clone();
+    let summary = &mut fit.parts.summary;
+    summary.decisions.insert(
+        1,
+        format!(
+            "space and time predicts silent places better than {name}: log score {:.3} against {:.3} nats per cell on {} cells",
+            own.scores.log_score, others.scores.log_score, own.scores.n_cells
+        ),
+    );
+    summary.held_out =
+        vec![HeldOut::new("space and time".to_owned(), own.scores), HeldOut::new(name, others.scores)];
+    Ok(Some(fit))
 }
 
 /// Refuses what does not know groups.

@@ -7,6 +7,7 @@
 use catena::kernel::{Kernel, StateKind};
 use catena::learning::Family;
 
+use super::space::SpacePlan;
 use crate::cost::{FinalPlan, MethodSelectionPlan, RowSize, TableSize, full_scale_learning, full_scale_work};
 use crate::families::time::TimePlan;
 use crate::families::{is_wide, plan_for};
@@ -45,6 +46,14 @@ pub(crate) fn step_work(size: FitSize, options: &FitOptions) -> StepWork {
         let sweeps = 1e-6 * PREDICTION * n_rows as f64 * row.microseconds();
         let mut work = StepWork::default();
         work.add(Step::Posterior, posterior + sweeps);
+        return work;
+    }
+    if let MethodChoice::Space { .. } = options.method {
+        // The number of places is not known before the table is read.
+        let mut work = StepWork::default();
+        work.add(Step::Candidates, SpacePlan::seconds(options.budget));
+        work.add(Step::Learning, SpacePlan::seconds(options.budget));
+        work.add(Step::Posterior, posterior);
         return work;
     }
     match options.time {

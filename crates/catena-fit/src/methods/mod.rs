@@ -15,6 +15,7 @@ mod method;
 mod named;
 mod nngp;
 mod registry;
+mod space;
 mod svgp;
 
 pub(crate) use self::catena::Place;
@@ -27,4 +28,6 @@ pub(crate) use learning::{MethodEvidence, condition, condition_at, learn, learni
 pub use message_passing::{MessagePassing, States};
 pub use method::{Differentiable, Evidence, Fitted, Method, Quantity};
 pub use nngp::NngpMethod;
+pub(crate) use space::SpaceEvidence;
+pub use space::SpaceMethod;
 pub use svgp::SvgpMethod;

@@ -67,7 +67,8 @@ impl fmt::Display for MethodChoice {
 impl FromStr for MethodChoice {
     type Err = UnknownWord;
 
-    /// `auto`, `catena`, `exact`, `fullscale[:M,K]`, `svgp[:M]` or `nngp[:K]`.
+    /// `auto`, `catena`, `exact`, `fullscale[:M,K]`, `svgp[:M]`, `nngp[:K]` or
+    /// `space[:GEOMETRY]`.
     fn from_str(text: &str) -> Result<Self, UnknownWord> {
         let (word, counts) = text.split_once(':').map_or((text, None), |(word, counts)| (word, Some(counts)));
         let found = match with_word(word) {
@@ -113,6 +114,10 @@ mod tests {
             "fullscale",
             "fullscale:64,10",
             "fullscale:0,20",
+            "space",
+            "space:plane",
+            "space:latlon",
+            "space:lonlat",
         ] {
             assert_eq!(word.parse::<MethodChoice>().unwrap().to_string(), word);
         }
@@ -128,10 +133,12 @@ mod tests {
             "fullscale:0,0",
             "fullscale:5",
             "fullscale:-1,3",
+            "space:auto",
+            "space:moon",
         ] {
             let error = word.parse::<MethodChoice>().unwrap_err().to_string();
             let expected = "write auto, catena, exact, fullscale, fullscale:M,K (M inducing points, K neighbors), svgp, \
-                            svgp:M, nngp or nngp:K";
+                            svgp:M, nngp, nngp:K, space, space:plane, space:latlon or space:lonlat";
             assert_eq!(error, expected, "{word}");
         }
     }

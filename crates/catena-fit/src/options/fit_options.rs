@@ -73,6 +73,8 @@ pub struct FitOptions {
     pub calendar: Vec<f64>,
     /// Formats a length along the only input, for example as a duration.
     pub length_text: fn(f64) -> String,
+    /// Whether the last of several inputs is a time. Space and time is then tried if the method is open.
+    pub time_is_last: bool,
     /// Names of the inputs.
     pub input_names: Vec<String>,
     /// Names of the outputs.
@@ -106,6 +108,7 @@ impl Default for FitOptions {
             seed: 0,
             calendar: vec![],
             length_text: |length| length.to_string(),
+            time_is_last: false,
             input_names: vec![],
             output_names: vec![],
         }
@@ -158,6 +161,7 @@ impl FitOptions {
                 let FullScaleSize { n_inducing, n_neighbors } = size.unwrap_or_default();
                 format!("full-scale with {n_inducing} inducing points and {n_neighbors} neighbors")
             }
+            (MethodChoice::Space { .. }, _) => "space and time".to_owned(),
             (_, StructureOption::Ensemble { n_chains }) => format!("catena on {n_chains} chains"),
             (_, StructureOption::Chain) => "catena on a chain".to_owned(),
             (_, StructureOption::Tree) => "catena on a spanning tree".to_owned(),

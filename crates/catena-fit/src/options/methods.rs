@@ -5,6 +5,8 @@
 
 use catena_methods::fullscale::FullScaleSize;
 
+use crate::space::Geometry;
+
 /// Passes the list to a macro. An entry is a case of [`MethodChoice`] with its counts, and the file in `crate::methods`.
 macro_rules! with_methods {
     ($define:ident) => {
@@ -28,6 +30,11 @@ macro_rules! with_methods {
                 /// The number of neighbors; 0 for 16, or the number of rows if smaller.
                 n_neighbors: usize
             } => nngp,
+            /// Fields over places and time: the last input is the time, the others are the place.
+            Space {
+                /// How places are measured.
+                geometry: Geometry
+            } => space,
         }
     };
 }

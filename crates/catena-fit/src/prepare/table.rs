@@ -59,6 +59,12 @@ impl PreparedTable {
         Ok(Self::on(dataset, Arc::new(tree)))
     }
 
+    /// A scaled table on the chain of its rows as they are, for methods without a structure.
+    pub(crate) fn along_rows(dataset: Dataset) -> Result<Self, FitError> {
+        let tree = Tree::chain(dataset.inputs(), dataset.inputs().rows().collect())?;
+        Ok(Self::on(dataset, Arc::new(tree)))
+    }
+
     /// A scaled table on a given structure.
     pub(crate) fn on(dataset: Dataset, tree: Arc<Tree>) -> Self {
         let extent = Extent::of(dataset.inputs(), &tree);

@@ -55,6 +55,17 @@ impl Preparation {
         Self::with_inputs(inputs, dataset, transforms, &refused)
     }
 
+    /// The same in these units of the inputs.
+    pub(crate) fn with_input_units(
+        inputs: Vec<(f64, f64)>,
+        dataset: &Dataset,
+        transforms: &TransformChoice,
+    ) -> Result<Self, DataError> {
+        Self::with_inputs(inputs, dataset, transforms, &|output| {
+            Err(DataError::OutputNeverObserved { output })
+        })
+    }
+
     /// The same for given parameters; an output that was never observed is not scaled.
     pub(crate) fn fitted_to_given(
         dataset: &Dataset,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::coordinates::coordinates;
+use super::coordinates::{are_stations, coordinates};
 use super::date_parts::DateParts;
 use super::input::{InputSource, ROW};
 use super::times::{are_years, check_month_names};
@@ -29,6 +29,8 @@ pub enum Reason {
     Joined,
     /// It is a latitude or longitude.
     Coordinate,
+    /// It is a coordinate of stations, or the time at which they report.
+    PlaceAndTime,
     /// It counts the rows, because no column can be the input.
     RowNumbers,
     /// It is an index of row numbers without a name.
@@ -67,6 +69,7 @@ impl fmt::Display for Reason {
             Self::Years => "years; there is no column of times",
             Self::Joined => "joined from the columns of a date",
             Self::Coordinate => "latitude and longitude",
+            Self::PlaceAndTime => "stations that report in time",
             Self::RowNumbers => "row numbers; no column is left for an input",
             Self::Index => "row numbers without a name",
             Self::DatePart => "part of a date",
@@ -384,7 +387,18 @@ fn default_input(
     let is_time = |position: &usize| matches!(table.columns()[*position].data(), ColumnData::Time(_));
     let times: Vec<usize> = free().filter(is_time).collect();
     match times[..] {
-        [only] => return Ok((vec![InputSource::Column(only)], Reason::OnlyTime)),
+        [only] => {
+            if let Some([one, other]) =
+                coordinates(table).filter(|pair| pair.iter().all(|at| !taken.contains(at)))
+                && selection.stations
+                && selection.groups.is_empty()
+                && selection.wide.is_none()
+                && are_stations(table, [one, other], only)
+            {
+                return Ok(([one, other, only].map(InputSource::Column).to_vec(), Reason::PlaceAndTime));
+            }
+            return Ok((vec![InputSource::Column(only)], Reason::OnlyTime));
+        }
         [] => {}
         _ => {
             let names = times.iter().map(|position| table.columns()[*position].name().to_owned()).collect();

@@ -64,6 +64,8 @@ pub struct Selection {
     pub time_axes: Vec<(String, TimeAxis)>,
     /// The calendar of times without an axis.
     pub calendar: CalendarChoice,
+    /// Whether latitude and longitude of stations are inputs together with the only column of times.
+    pub stations: bool,
     /// Whether the table may have no outputs, as a table of points to predict at.
     pub inputs_only: bool,
     /// Whether an output may be missing in every row, as in new rows for a fitted model.

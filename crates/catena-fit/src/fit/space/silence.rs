@@ -1,0 +1,98 @@
+//! Whether a table is one of places and times, and the held-out cells on which space and time is compared with other methods: places
+//! fall silent, some of them together with their neighbors.
+
+use catena::data::{Dataset, InputPoints};
+use catena::index::RowIndex;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use rand_distr::{Distribution, StandardUniform};
+
+use crate::error::FitError;
+use crate::folds::HeldOutFolds;
+use crate::options::{FitOptions, MethodChoice, StructureOption};
+use crate::space::{Geometry, MOST_PLACES, Places};
+
+/// The share of the times for which a place is silent.
+const SILENCE: f64 = 0.3;
+/// The fewest times of a table that is compared.
+const FEWEST_TIMES: usize = 20;
+
+/// Whether space and time is tried beside other methods: one or two coordinates and a time, places that repeat, and no option that
+/// space and time does not have.
+pub(in crate::fit) fn is_tried(table: &Dataset, options: &FitOptions) -> bool {
+    let inputs = table.inputs();
+    let is_open = options.method == MethodChoice::Auto
+        && options.structure == StructureOption::Auto
+        && options.time.is_none()
+        && !options.has_parameters()
+        && options.candidates.is_none()
+        && options.state.is_none()
+        && options.private.is_none()
+        && options.ard != Some(true)
+        && options.latents != Some(0);
+    if !(is_open && options.time_is_last && (2..=3).contains(&inputs.dim()) && inputs.groups().is_none()) {
+        return false;
+    }
+    let n_places = Places::of(inputs, geometry(inputs, options)).len();
+    (2..=MOST_PLACES).contains(&n_places) && inputs.n_rows() >= FEWEST_TIMES * n_places / 2
+}
+
+fn geometry(inputs: &InputPoints, options: &FitOptions) -> Geometry {
+    Geometry::of_inputs(&options.input_names, inputs.values())
+}
+
+/// One fold: a quarter of the places are silent for stretches of time, half of them at the same time as their nearest neighbors. `None`
+/// if no cell is held out.
+pub(in crate::fit) fn silent_places(
+    table: &Dataset,
+    options: &FitOptions,
+) -> Result<Option<HeldOutFolds>, FitError> {
+    let (inputs, observations) = (table.inputs(), table.observations());
+    let places = Places::of(inputs, geometry(inputs, options));
+    let (n_places, n_outputs) = (places.len(), observations.n_outputs());
+    let mut generator = ChaCha8Rng::seed_from_u64(options.seed);
+    let mut uniform = || -> f64 { StandardUniform.sample(&mut generator) };
+    let time = |row: RowIndex| inputs.point(row).last().copied().unwrap_or(0.0);
+    let mut times: Vec<f64> = inputs.rows().map(time).collect();
+    times.sort_by(f64::total_cmp);
+    times.dedup();
+    // By distance from a random place: the first of them are a region.
+    let center = ((uniform() * n_places as f64) as usize).min(n_places - 1);
+    let distances = &places.distances()[center * n_places..][..n_places];
+    let mut order: Vec<usize> = (0..n_places).collect();
+    order.sort_by(|&a, &b| distances[a].total_cmp(&distances[b]));
+    let n_silent = (n_places / 4).max(1);
+    let n_region = n_silent.div_ceil(2);
+    for at in n_region..n_places {
+        let other = at + ((uniform() * (n_places - at) as f64) as usize).min(n_places - at - 1);
+        order.swap(at, other);
+    }
+    let mut window = || {
+        let first = uniform() * (1.0 - SILENCE) * times.len() as f64;
+        let first = (first as usize).min(times.len() - 1);
+        let last = (first + (SILENCE * times.len() as f64) as usize).min(times.len() - 1);
+        (times[first], times[last])
+    };
+    let region = window();
+    let silence: Vec<(usize, (f64, f64))> = order[..n_silent]
+        .iter()
+        .enumerate()
+        .map(|(at, &place)| (place, if at < n_region { region } else { window() }))
+        .collect();
+    let is_silent = |row: RowIndex| {
+        let place = places.number_of(inputs.point(row));
+        let own = silence.iter().find(|(silent, _)| Some(*silent) == place);
+        own.is_some_and(|(_, (first, last))| (*first..=*last).contains(&time(row)))
+    };
+    let held_out: Vec<(usize, f64)> = observations
+        .cells()
+        .filter(|(row, _)| is_silent(*row))
+        .map(|(row, cell)| (row.get() * n_outputs + cell.output.get(), cell.value))
+        .collect();
+    let mut left = observations.counts_by_output();
+    held_out.iter().for_each(|(cell, _)| left[cell % n_outputs] -= 1);
+    if held_out.is_empty() || left.iter().any(|count| *count < 2) {
+        return Ok(None);
+    }
+    HeldOutFolds::of_cells(table, held_out).map(Some)
+}
