@@ -112,6 +112,12 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         with a learned exponent. ``"auto"`` selects by held-out cells, also a linear trend over several inputs. One word for all
         outputs, one per output in a list, or a dict by name, in which other outputs are ``"auto"``. True and False are
         ``"auto"`` and ``"none"``.
+    likelihood : str, list or dict, optional
+        Distribution of the values of each output given the function: ``"gaussian"`` (the default), ``"student-t"`` (robust to
+        outliers), ``"poisson"``, ``"negative-binomial"``, ``"bernoulli"``, ``"binomial(12)"`` of 12 trials, ``"gamma"``,
+        ``"log-normal"``, ``"beta"`` (proportions), ``"censored"`` (cut off at 0; other limits as ``"censored(0:100)"``) or
+        ``"zero-inflated"``. One word for all outputs, one per output in a list, or a dict by name, in which other outputs are
+        Gaussian. Means, medians, intervals and samples are then those of counts, proportions and so on.
     random_state : int, numpy Generator or RandomState, or None
         Random seed.
     max_memory : int, str or None
@@ -185,6 +191,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         noise: ArrayLike | None = None,
         standardize: bool = True,
         transforms: Any = "auto",
+        likelihood: Any = None,
         random_state: Any = 0,
         max_memory: int | str | None = None,
         progress: bool | str = "auto",
@@ -213,6 +220,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         self.noise = noise
         self.standardize = standardize
         self.transforms = transforms
+        self.likelihood = likelihood
         self.random_state = random_state
         self.max_memory = max_memory
         self.progress = progress

@@ -46,7 +46,8 @@ class Imputer(Estimator):
     point : str
         ``"mean"`` or ``"median"``, as in :meth:`MultiOutputGP.impute`.
     latents, kernel, structure, method, n_inducing, n_neighbors, private, ard, periods, mean, calendar, combine, budget, \
-time_limit, learn, parameters, mixing, length_scales, noise, standardize, transforms, random_state, max_memory, progress :
+time_limit, learn, parameters, mixing, length_scales, noise, standardize, transforms, likelihood, random_state, \
+max_memory, progress :
         As in :class:`MultiOutputGP`.
 
     Attributes
@@ -96,6 +97,7 @@ time_limit, learn, parameters, mixing, length_scales, noise, standardize, transf
         noise: ArrayLike | None = None,
         standardize: bool = True,
         transforms: Any = "auto",
+        likelihood: Any = None,
         random_state: Any = 0,
         max_memory: int | str | None = None,
         progress: bool | str = "auto",
@@ -125,6 +127,7 @@ time_limit, learn, parameters, mixing, length_scales, noise, standardize, transf
         self.noise = noise
         self.standardize = standardize
         self.transforms = transforms
+        self.likelihood = likelihood
         self.random_state = random_state
         self.max_memory = max_memory
         self.progress = progress

@@ -50,6 +50,7 @@ def fit_options(gp, names, clock=None):
         "seed": seed_of(gp.random_state),
         "standardize": bool(gp.standardize),
         "transforms": _transforms(gp.transforms, names),
+        "likelihood": _likelihood(gp.likelihood, names),
         "parameters": _given(gp, len(names), private) if gp.parameters is None else None,
         "written": None if gp.parameters is None else _written(gp),
         "candidates": None,
@@ -100,6 +101,32 @@ def _transforms(given, names):
         if name is not None and name not in names:
             raise InputError(
                 f"transforms names the output {name!r}, but the outputs are {', '.join(map(str, names))}."
+            )
+    return pairs
+
+
+def _likelihood(given, names):
+    """Pairs of an output, or None for all others, and its likelihood."""
+    if given is None:
+        return []
+    if isinstance(given, dict):
+        pairs = list(given.items())
+    elif isinstance(given, (list, tuple)) and len(given) == len(names):
+        pairs = list(zip(names, given, strict=True))
+    elif isinstance(given, (list, tuple)):
+        raise InputError(
+            f"likelihood has {len(given)} entries, but there are {len(names)} outputs; give one each."
+        )
+    else:
+        pairs = [(None, given)]
+    for name, word in pairs:
+        if not isinstance(word, str):
+            raise InputError(
+                f"likelihood={given!r} is unknown; write a word such as 'poisson', or one per output in a list or dict."
+            )
+        if name is not None and name not in names:
+            raise InputError(
+                f"likelihood names the output {name!r}, but the outputs are {', '.join(map(str, names))}."
             )
     return pairs
 

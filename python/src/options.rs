@@ -4,8 +4,9 @@ use std::time;
 
 use catena::data::{Dataset, InputPoints};
 use catena_fit::{
-    Budget, CombineChoice, FitOptions, GivenParameters, GroupScaling, KernelPair, MeanChoice, MemoryLimit,
-    MethodChoice, StructureOption, TimeOptions, TimeSpec, TransformKind, TransformOptions, UnknownWord,
+    Budget, CombineChoice, FitOptions, GivenParameters, GroupScaling, KernelPair, LikelihoodChoice,
+    LikelihoodOptions, MeanChoice, MemoryLimit, MethodChoice, StructureOption, TimeOptions, TimeSpec,
+    TransformKind, TransformOptions, UnknownWord,
 };
 use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
@@ -65,6 +66,8 @@ pub(crate) struct RequestedOptions<'py> {
     standardize: bool,
     #[pyo3(item)]
     transforms: Vec<(Option<String>, String)>,
+    #[pyo3(item)]
+    likelihood: Vec<(Option<String>, String)>,
     /// Given mixing, length-scales and noise.
     #[pyo3(item)]
     parameters: Option<Given>,
@@ -131,6 +134,18 @@ impl RequestedOptions<'_> {
                 None => transforms.others = kind,
             }
         }
+        let mut likelihoods = LikelihoodOptions::default();
+        for (name, text) in &self.likelihood {
+            let option =
+                name.as_ref().map_or_else(|| "likelihood".to_owned(), |name| format!("likelihood[{name:?}]"));
+            let choice = text
+                .parse::<LikelihoodChoice>()
+                .map_err(|error| Failure::Input(format!("{option}: {error}")))?;
+            match name {
+                Some(name) => likelihoods.by_name.push((name.clone(), choice)),
+                None => likelihoods.others = Some(choice),
+            }
+        }
         let time = self.time()?;
         let kernel: Option<KernelPair> = match (&self.kernel, &time) {
             (Some(kernel), None) => Some(kernel.parse().map_err(Failure::input)?),
@@ -156,6 +171,7 @@ impl RequestedOptions<'_> {
             parameters,
             standardize: self.standardize,
             transforms,
+            likelihoods,
             candidates,
             combine,
             budget,

@@ -35,6 +35,8 @@ pub(crate) enum CliError {
     Fit { file: FileName, cause: FitError },
     #[error("{file}: {place}, column {column}: {what}")]
     Cell { file: FileName, place: Place, column: String, what: &'static str },
+    #[error("{file}: {place}, column {column}: {what}")]
+    Value { file: FileName, place: Place, column: String, what: String },
     #[error(
         "{file}: numeric overflow at {place}; check the values near it, and the weights and noise if they were given"
     )]

@@ -133,6 +133,15 @@ impl Source {
                 what: "this value is not positive, which log and box-cox need; leave the cell empty if the value is missing, or \
                        choose yeo-johnson in --transforms",
             },
+            FitError::NotOfLikelihood { row, output, value, likelihood, allowed } => CliError::Value {
+                file,
+                place: cell_of(row, output),
+                column: self.frame.outputs[output.get()].clone(),
+                what: format!(
+                    "the value is {value}, but an output with the likelihood {likelihood} {allowed}; leave the cell empty if it \
+                     is missing, or choose another likelihood in --likelihood"
+                ),
+            },
             FitError::TooLarge { row, output } => CliError::Cell {
                 file,
                 place: cell_of(row, output),

@@ -49,6 +49,10 @@ impl InBlocks {
         if parts.table.inputs().groups().is_some() {
             return Err(FitError::Groups { what: "is not processed in blocks; leave the blocks out" });
         }
+        if parts.preparation.has_likelihoods() {
+            let what = "is not applied in blocks yet; allow more memory with --max-memory";
+            return Err(FitError::WithLikelihood { what });
+        }
         if !parts.is_line() || parts.candidates.is_some() {
             return Err(FitError::NotInBlocks);
         }

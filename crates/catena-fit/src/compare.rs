@@ -81,6 +81,10 @@ pub fn compare(
         let what = "cannot be compared on with a block; leave the block out";
         return Err(FitError::Groups { what });
     }
+    if options.likelihood_choices(table.observations().n_outputs())?.is_some() {
+        let what = "is not compared with other methods yet; leave --likelihood out";
+        return Err(FitError::WithLikelihood { what });
+    }
     if table.observations().n_observed() < FEWEST_CELLS {
         return Ok(None);
     }

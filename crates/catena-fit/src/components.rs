@@ -53,6 +53,10 @@ impl Fit {
             let what = "has no decomposition into components yet; fit one group as a table of its own";
             return Err(FitError::Groups { what });
         }
+        if preparation.has_likelihoods() {
+            let what = "has no decomposition into components yet; fit without --likelihood for components";
+            return Err(FitError::WithLikelihood { what });
+        }
         if !method.is_message_passing() || matches!(structure, StructureOption::Ensemble { .. }) {
             return Err(MethodError::NotOffered { what: "components of outputs" }.into());
         }

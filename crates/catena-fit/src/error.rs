@@ -5,6 +5,7 @@ use catena::graph::GraphError;
 use catena::index::{OutputIndex, RowIndex};
 use catena::inference::InferenceError;
 use catena::learning::{LearningError, MultiStartError};
+use catena::likelihood::LikelihoodError;
 use catena::live::LiveError;
 use catena::model::ModelError;
 use catena::posterior::EnsembleError;
@@ -112,6 +113,9 @@ pub enum MethodError {
     /// The live posterior failed.
     #[error(transparent)]
     Live(#[from] LiveError),
+    /// The approximation under a likelihood failed.
+    #[error(transparent)]
+    Likelihood(#[from] LikelihoodError),
 }
 
 /// A fit that failed.
@@ -245,6 +249,46 @@ pub enum FitError {
         /// The outputs of the table.
         outputs: String,
     },
+    /// A likelihood of an output that the table does not have.
+    #[error("likelihood names the output {name}, but the table has the outputs {outputs}")]
+    NoOutputWithLikelihood {
+        /// The name.
+        name: String,
+        /// The outputs of the table.
+        outputs: String,
+    },
+    /// A value that the likelihood of its output does not allow.
+    #[error(
+        "output {output} is {value} at row {row}, but an output with the likelihood {likelihood} {allowed}; leave the cell empty if it is \
+         missing, or choose another likelihood"
+    )]
+    NotOfLikelihood {
+        /// The row of the given table.
+        row: RowIndex,
+        /// The output.
+        output: OutputIndex,
+        /// The value.
+        value: f64,
+        /// The likelihood.
+        likelihood: &'static str,
+        /// Which values are allowed.
+        allowed: &'static str,
+    },
+    /// Something that models with a likelihood other than Gaussian cannot do yet.
+    #[error("a model with a likelihood other than gaussian {what}")]
+    WithLikelihood {
+        /// The limitation, and what to do.
+        what: &'static str,
+    },
+    /// The rounds of an approximation did not converge.
+    #[error(
+        "the posterior under the likelihood did not converge after {n_sweeps} sweeps; choose a likelihood with more noise, such as \
+         negative-binomial for poisson, or look for values that are far off"
+    )]
+    LikelihoodNotConverged {
+        /// The number of sweeps.
+        n_sweeps: usize,
+    },
     /// A requested transform that needs positive values.
     #[error(
         "output {output} is {value} at row {row}, but the transform {kind} needs positive values; leave the cell empty if it is \
@@ -345,6 +389,7 @@ impl FitError {
                     | DenseMethodError::NegativeVariance { .. }
                     | DenseMethodError::MixingDecomposition { .. }
             ),
+            Self::Method(MethodError::Likelihood(_)) | Self::LikelihoodNotConverged { .. } => true,
             Self::Learning(_) | Self::NoStart | Self::TooLittleNoiseForParts => true,
             _ => false,
         }

@@ -1,5 +1,6 @@
 //! One optimization problem: model family, starts, priors and multi-start settings.
 
+use catena::index::OutputIndex;
 use catena::learning::{
     Evidence, Family, GraphEvidence, Learned, MultiStartError, MultiStartSettings, OutputMoments, Parameters,
     Priors, Progress, multi_start,
@@ -24,6 +25,8 @@ pub(crate) struct LearningTask {
     pub(crate) settings: MultiStartSettings,
     pub(crate) priors: Priors,
     noise_floor: f64,
+    /// Outputs whose noise is no parameter of their likelihood.
+    without_noise: Vec<OutputIndex>,
     /// Models learned before.
     earlier: Vec<Lmc>,
     /// Length-scale multipliers of starts from the table's statistics.
@@ -40,7 +43,8 @@ impl LearningTask {
     ) -> Self {
         let priors = options.priors.clone().unwrap_or_else(|| statistics.priors());
         let noise_floor = options.noise_floor;
-        Self { family, settings, priors, noise_floor, earlier: vec![], multipliers: &[1.0] }
+        let without_noise = vec![];
+        Self { family, settings, priors, noise_floor, without_noise, earlier: vec![], multipliers: &[1.0] }
     }
 
     /// The same task with other starts: models learned before, then starts from the table with these multipliers of the
@@ -49,10 +53,16 @@ impl LearningTask {
         Self { earlier, multipliers, ..self }
     }
 
+    /// The same task with the noise of these outputs fixed.
+    pub(crate) fn with_fixed_noise(self, without_noise: Vec<OutputIndex>) -> Self {
+        Self { without_noise, ..self }
+    }
+
     /// The free parameters of a member of the family; weights and noise of constant outputs are fixed.
     pub(crate) fn parameters(&self, statistics: &TableStatistics, member: Lmc) -> Parameters {
         let constant = statistics.constant.iter().map(|(output, _)| *output);
-        self.family.parameters_without(member, self.noise_floor, constant)
+        let parameters = self.family.parameters_without(member, self.noise_floor, constant);
+        self.without_noise.iter().fold(parameters, |free, output| free.with_fixed_noise_of(*output))
     }
 
     /// The number of free parameters.

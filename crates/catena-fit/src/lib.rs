@@ -61,9 +61,10 @@ pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{
     Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters, GroupScaling,
-    InvalidTransforms, KernelPair, MOST_CHAINS, MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice,
-    MethodChoice, SharedHarmonic, SharedSeason, SpecError, StructureOption, Term, Ties, TimeOptions,
-    TimeParameters, TimeSpec, TransformChoice, TransformKind, TransformOptions, UnknownKernel, UnknownWord,
+    InvalidLikelihood, InvalidTransforms, KernelPair, LikelihoodChoice, LikelihoodOptions, MOST_CHAINS,
+    MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason, SpecError,
+    StructureOption, Term, Ties, TimeOptions, TimeParameters, TimeSpec, TransformChoice, TransformKind,
+    TransformOptions, UnknownKernel, UnknownWord,
 };
 pub use power::{LARGEST_EXPONENT, PowerTransform};
 pub use prepare::{

@@ -13,8 +13,8 @@ use crate::cost::{FinalPlan, RowSize};
 use crate::error::FitError;
 use crate::families::time::{self, drift_warnings};
 use crate::fit::{
-    Fit, FitParts, LearnedModel, SelectionReport, finish, range_warnings, relearn_space, stretches_reason,
-    time_model,
+    Fit, FitParts, LearnedModel, SelectionReport, finish, fit, range_warnings, relearn_space,
+    stretches_reason, time_model,
 };
 use crate::folds::in_stretches;
 use crate::methods::{Known, learn, learning_task};
@@ -30,6 +30,12 @@ impl Fit {
     /// When the new rows have other columns, and [`FitError::Memory`] before anything is allocated.
     pub fn with_more_rows(&self, more: &Dataset) -> Result<Self, FitError> {
         self.parts.check_memory(Some(more), self.parts.memory)?;
+        if self.parts.preparation.has_likelihoods() {
+            let table = appended(&self.parts.table, more)?;
+            let names: Vec<&str> =
+                self.parts.summary.outputs.iter().map(|output| output.name.as_str()).collect();
+            return self.with_table(table, range_warnings(&self.parts.table, more, &names));
+        }
         // Checked alone first, so that errors name rows of the new table.
         self.parts.preparation.check_positive(more)?;
         Preparation::check_size(&self.parts.preparation.dataset(more)?, &self.parts.model)?;
@@ -70,6 +76,10 @@ impl Fit {
         let watch = &Watch::new(monitor, options.time_limit);
         let options = self.same_options(options);
         self.parts.check_memory(Some(more), options.memory)?;
+        if let Some(likelihoods) = self.likelihoods() {
+            let options = FitOptions { likelihoods, ..options };
+            return fit(&appended(&self.parts.table, more)?, &options, monitor);
+        }
         self.parts.preparation.check_positive(more)?;
         let table = appended(&self.parts.table, more)?;
         let (distinct, _) = without_copies(&table)?;

@@ -78,7 +78,7 @@ fn simulated(seed: u64) -> Simulated {
         let noise: f64 = StandardNormal.sample(&mut generator);
         *value += 0.2 * noise;
     }
-    let is_left_out = |cell: usize| cell / 2 % N_PLACES == 0;
+    let is_left_out = |cell: usize| (cell / 2).is_multiple_of(N_PLACES);
     let cells = |of: &dyn Fn(usize) -> bool| {
         (0..n_cells).filter(|cell| of(*cell)).map(|cell| (cell, whole[cell])).collect()
     };
@@ -167,7 +167,12 @@ fn a_fit_is_kept_extended_and_does_not_depend_on_the_order_of_rows() {
     assert_eq!(fit.parameters(), None);
     let reversed: Vec<RowIndex> = first.iter().rev().copied().collect();
     let other = fitted(&table.select_rows(&reversed).unwrap(), quick());
-    assert_eq!(answers(&other), answers(&fit));
+    // The order of rows changes rounding only.
+    for cell in 0..4 {
+        let (own, other) = (answers(&fit), answers(&other));
+        assert!((own.mean(cell) - other.mean(cell)).abs() < 1e-6 * own.deviation(cell));
+        assert!((own.deviation(cell) / other.deviation(cell) - 1.0).abs() < 1e-6);
+    }
     let more = table.select_rows(&later[..5 * N_PLACES]).unwrap();
     let extended = fit.with_more_rows(&more).unwrap();
     let whole = table.select_rows(&rows[..45 * N_PLACES]).unwrap();

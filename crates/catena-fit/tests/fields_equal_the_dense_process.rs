@@ -11,6 +11,9 @@ use catena_fit::methods::{Differentiable, Method, SpaceMethod};
 use catena_fit::{Geometry, Quantity};
 use catena_methods::Problem;
 
+/// A cell's point, output, value and noise variance.
+type KnownCell = (Vec<f64>, usize, f64, f64);
+
 /// Numbers between 0 and 1 without a pattern.
 struct Numbers(u64);
 
@@ -102,7 +105,7 @@ impl Dense<'_> {
     }
 
     /// The observed cells: point, output, value, noise.
-    fn cells(&self) -> Vec<(Vec<f64>, usize, f64, f64)> {
+    fn cells(&self) -> Vec<KnownCell> {
         let point = |row: RowIndex| self.table.inputs().point(row).to_vec();
         let cells = self.table.observations().cells();
         cells
@@ -114,7 +117,7 @@ impl Dense<'_> {
     }
 
     /// The covariance of the observed cells, lower Cholesky factor.
-    fn factor(&self) -> (Vec<(Vec<f64>, usize, f64, f64)>, Vec<Vec<f64>>) {
+    fn factor(&self) -> (Vec<KnownCell>, Vec<Vec<f64>>) {
         let cells = self.cells();
         let mut factor = vec![vec![0.0; cells.len()]; cells.len()];
         for i in 0..cells.len() {
@@ -146,8 +149,7 @@ impl Dense<'_> {
         let values = solve(&factor, &cells.iter().map(|cell| cell.2).collect::<Vec<_>>());
         let solved: Vec<Vec<f64>> = (0..count)
             .map(|place| {
-                let with =
-                    |cell: &(Vec<f64>, usize, f64, f64)| self.covariance(target(place), (&cell.0, cell.1));
+                let with = |cell: &KnownCell| self.covariance(target(place), (&cell.0, cell.1));
                 solve(&factor, &cells.iter().map(with).collect::<Vec<_>>())
             })
             .collect();

@@ -295,9 +295,10 @@ fn opened(container: Container, file: &FileName) -> Result<(FitParts, About), St
         return Err(broken("the header has no inputs or outputs"));
     }
     let of_groups = || header.preparation.groups.values();
+    let columns_per_latent = header.method.method().map_or(1, MethodChoice::columns_per_latent);
     if header.preparation.outputs.len() != n_outputs
         || of_groups().any(|outputs| outputs.len() != n_outputs)
-        || !is_of(&header.summary, n_outputs, header.latents.len())
+        || !is_of(&header.summary, n_outputs, header.latents.len() / columns_per_latent)
     {
         return Err(broken("the header has scales or a summary for another number of outputs"));
     }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use catena::kernel::StateKind;
 use catena_fit::{
-    Budget, CombineChoice, GroupScaling, MeanChoice, MethodChoice, StructureOption, TransformOptions,
+    Budget, CombineChoice, GroupScaling, LikelihoodOptions, MeanChoice, MethodChoice, StructureOption,
+    TransformOptions,
 };
 use catena_io::memory::default_limit;
 use clap::Args;
@@ -55,6 +56,11 @@ pub(crate) struct ModelOptions {
     /// such as rain=log,flow=box-cox; outputs without one are auto.
     #[arg(long, default_value = "auto", value_name = "SPEC")]
     pub(crate) transforms: TransformOptions,
+    /// Distribution of the values of each output: gaussian, student-t (outliers), poisson, negative-binomial, bernoulli, binomial(N)
+    /// of N trials, gamma, log-normal, beta (proportions), censored (cut off at 0; limits as censored(0:100)) or zero-inflated, or
+    /// one per output such as rain=censored,visits=poisson; outputs without one are gaussian.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) likelihood: Option<LikelihoodOptions>,
     /// Random seed.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
@@ -73,7 +79,7 @@ pub(crate) struct ModelOptions {
     #[arg(long, value_name = "TIME", value_parser = values::time_limit)]
     pub(crate) time_limit: Option<Duration>,
     /// Do not learn; use the kernels, latents and parameters of --parameters.
-    #[arg(long, conflicts_with_all = ["latents", "kernel", "periods", "private", "ard", "combine", "transforms", "budget", "time_limit"])]
+    #[arg(long, conflicts_with_all = ["latents", "kernel", "periods", "private", "ard", "combine", "transforms", "likelihood", "budget", "time_limit"])]
     pub(crate) no_learn: bool,
     /// JSON file of parameters as written by `fit --parameters-out`: mixing, length_scales, noise and kernel, or the sums of a time
     /// model; `-` is standard input.

@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "MODEL",
         conflicts_with_all = [
-            "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "structure", "method", "state", "budget", "time_limit", "no_learn",
+            "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "likelihood", "structure", "method", "state", "budget", "time_limit", "no_learn",
             "parameters", "clean", "inputs", "outputs", "long", "wide", "group", "space", "time", "group_scaling", "noise_columns", "calendar",
         ]
     )]

@@ -88,7 +88,7 @@ fn what_does_not_go_together_is_said_in_a_sentence() {
         ("--space lat,lon --time when --method exact", "leave --method exact out"),
         ("--space lat,lon --time when --structure chain", "leave --structure out"),
         ("--space lat,lon --time when --kernel sho+rw", "one input"),
-        ("--space lat,lon,temp --time when --method space:latlon", "latitude and a longitude"),
+        ("--space lat,lon,wind --time when --method space:latlon", "latitude and a longitude"),
         ("--space lat,len --time when", "len"),
     ] {
         let said = refused(&folder, &format!("impute w.csv {options} -o x.csv"));

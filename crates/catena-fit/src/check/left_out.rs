@@ -53,6 +53,10 @@ impl LeftOut {
     fn of(fit: &Fit) -> Result<Self, FitError> {
         let FitParts { table, preparation, model, method, structure, .. } = fit.parts();
         check_method(*method, *structure)?;
+        if preparation.has_likelihoods() {
+            let what = "is not checked cell by cell yet; fit without --likelihood";
+            return Err(FitError::WithLikelihood { what });
+        }
         let prepared = preparation.dataset(table)?;
         let (mut means, mut variances) = fit.best.posterior.predict_rows(Quantity::Function)?.into_arrays();
         let n_outputs = model.n_outputs();

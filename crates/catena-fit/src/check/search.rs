@@ -78,6 +78,10 @@ impl Checked {
 /// As [`fit`], and when the method is an approximation or the structure an ensemble.
 pub fn check(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Checked, FitError> {
     check_method(options.method, options.structure)?;
+    if options.likelihood_choices(table.observations().n_outputs())?.is_some() {
+        let what = "is not checked cell by cell yet; leave --likelihood out";
+        return Err(FitError::WithLikelihood { what });
+    }
     let noise_floor = options.noise_floor.max(NOISE_FLOOR);
     let mut options = FitOptions { combine: CombineChoice::None, noise_floor, ..options.clone() };
     if options.method == MethodChoice::Auto {

@@ -176,9 +176,10 @@ fn outputs(
         // An empty sum of floating-point numbers is -0, which would be printed with its sign.
         let shared = weights.fold(0.0, |sum, (weight, variance)| sum + variance * weight * weight);
         let private = mixing.private_weight(index).map_or(0.0, |weight| weight * weight);
-        let noise = model.noise()[output].get();
-        let total = shared + private + noise;
         let transform = &preparation.outputs[output];
+        let has_noise = !transform.likelihood.is_some_and(|choice| choice.has_no_noise());
+        let noise = if has_noise || shared + private == 0.0 { model.noise()[output].get() } else { 0.0 };
+        let total = shared + private + noise;
         let slopes = transform.slopes.iter().zip(&preparation.inputs);
         OutputSummary {
             name: options.output_name(output),

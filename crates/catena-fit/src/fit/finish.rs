@@ -9,7 +9,7 @@ use catena::model::Lmc;
 use super::describe::{Cut, Description, SelectionReport, linear_means, structure_reason, summarize};
 use super::fitted::{Fit, FitParts};
 use crate::error::FitError;
-use crate::methods::{Evidence, Quantity, condition};
+use crate::methods::{Evidence, Quantity, condition, condition_by_likelihood};
 use crate::monitor::{Stage, Step, Watch};
 use crate::options::{FitOptions, MethodChoice, StructureOption, Ties};
 use crate::prepare::{Preparation, PreparedTable, log_volume};
@@ -46,7 +46,14 @@ pub(crate) fn finish(
     };
     let choice = (options.method, options.structure);
     let tree = Some(Arc::clone(&prepared.tree));
-    let posterior = condition(&dataset, &model, choice, candidates, tree, (options.seed, options.memory))?;
+    let (dataset, posterior) = match preparation.has_likelihoods() {
+        true => condition_by_likelihood(&dataset, &model, &preparation, prepared.tree.clone())?,
+        false => {
+            let settings = (options.seed, options.memory);
+            let posterior = condition(&dataset, &model, choice, candidates, tree, settings)?;
+            (dataset, posterior)
+        }
+    };
     if learned.is_none() && options.method.is_message_passing() {
         // Predictions at the rows are the usual purpose of given parameters; their sweep has the log evidence too.
         posterior.predict_rows(Quantity::Function)?;

@@ -10,8 +10,12 @@ use super::describe::mixing;
 use super::summary::Summary;
 use crate::error::FitError;
 use crate::folds::scales_of;
-use crate::methods::{ConditionedModel, Evidence, Fitted, Place, Quantity, condition_at};
-use crate::options::{FitOptions, GivenParameters, KernelPair, MethodChoice, StructureOption, Ties};
+use crate::methods::{
+    ConditionedModel, Evidence, Fitted, Place, Quantity, condition_at, condition_by_likelihood,
+};
+use crate::options::{
+    FitOptions, GivenParameters, KernelPair, LikelihoodOptions, MethodChoice, StructureOption, Ties,
+};
 use crate::power::PowerTransform;
 use crate::prepare::{OutputTransform, Predictive, Preparation, log_volume};
 use crate::size::{FitSize, QuerySize};
@@ -124,6 +128,12 @@ impl Fit {
         let prepared = Arc::new(parts.preparation.dataset(&parts.table)?);
         let candidates = parts.candidates.as_ref();
         let candidates = candidates.map(|points| parts.preparation.inputs(points)).transpose()?;
+        if parts.preparation.has_likelihoods() {
+            let tree = Arc::new(parts.structure.build_by(parts.ties, prepared.inputs())?);
+            let (pseudo, posterior) =
+                condition_by_likelihood(&prepared, &parts.model, &parts.preparation, tree)?;
+            return Self::new(parts, pseudo, posterior);
+        }
         let (structure, ties, seed) = (parts.structure, parts.ties, parts.seed);
         let place = Place { structure, ties, tree: None, candidates, seed };
         let posterior = condition_at(&prepared, &parts.model, parts.method, place, (seed, parts.memory))?;
@@ -266,6 +276,9 @@ impl Fit {
         let is_plain =
             |output: &OutputTransform| output.power == PowerTransform::None && output.slopes.is_empty();
         let (_, unit) = *preparation.inputs.first()?;
+        if preparation.has_likelihoods() {
+            return None;
+        }
         let is_space = matches!(self.parts.method, MethodChoice::Space { .. });
         let is_one_unit = preparation.inputs.iter().all(|(_, scale)| *scale == unit);
         if is_space
@@ -283,6 +296,14 @@ impl Fit {
             length_scales: model.latents().iter().map(|latent| latent.length_scale().get() * unit).collect(),
             noise: noise.map(|(noise, output)| noise.get() * output.scale * output.scale).collect(),
         })
+    }
+
+    /// The likelihoods of the outputs, by name; `None` if all are Gaussian.
+    pub fn likelihoods(&self) -> Option<LikelihoodOptions> {
+        let FitParts { preparation, summary, .. } = &self.parts;
+        let named = summary.outputs.iter().zip(&preparation.outputs);
+        let by_name = named.filter_map(|(named, output)| Some((named.name.clone(), output.likelihood?)));
+        preparation.has_likelihoods().then(|| LikelihoodOptions { others: None, by_name: by_name.collect() })
     }
 
     /// The options of a fit with the same method, structure, candidates, seed and names.

@@ -7,9 +7,10 @@ use super::compared::FitComparison;
 use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
+use super::reasons::{copies_reason, groups_reason, stretches_reason};
 use super::summary::{HeldOut, MemberSummary};
 use super::work::step_work;
-use super::{given, space, time};
+use super::{given, likelihoods, space, time};
 use crate::cost::{FinalPlan, RowSize};
 use crate::error::FitError;
 use crate::families::{FamilyChoice, check_requested, choose};
@@ -66,6 +67,9 @@ fn chosen(
     options.check_size(FitSize::of(table))?;
     watch.plan(step_work(FitSize::of(table), options));
     watch.reserve(watch.planned(Step::Posterior) + (LAST_SHARE * watch.seconds_left()).min(MOST_KEPT));
+    if let Some(choices) = options.likelihood_choices(table.observations().n_outputs())? {
+        return Ok((likelihoods::fit(table, choices, options, watch)?, None));
+    }
     check_requested(table, options)?;
     if let MethodChoice::Space { geometry } = options.method {
         return Ok((space::fit(table, geometry, options, watch)?, None));
@@ -254,37 +258,4 @@ fn check_groups(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
         Some((_, what)) => Err(FitError::Groups { what }),
         None => Ok(()),
     }
-}
-
-/// The decision about groups, if there are any.
-fn groups_reason(table: &Dataset, own_of_groups: bool) -> Option<String> {
-    table.inputs().groups().map(|_| {
-        let n_groups = table.inputs().n_groups();
-        let (shared, own) = match own_of_groups {
-            true => ("parameters", "means, scales and states"),
-            false => ("means, scales and parameters", "states"),
-        };
-        format!(
-            "{n_groups} groups share {shared}; each has {own} of its own, and the answer is a single model, not a pool"
-        )
-    })
-}
-
-/// The decision to learn from a part of a long table.
-pub(crate) fn stretches_reason(part: Option<&PreparedTable>, n_rows: usize) -> Option<String> {
-    part.map(|part| {
-        let n_learning = part.dataset.n_rows();
-        format!(
-            "parameters were learned from {n_learning} of {n_rows} rows, in stretches spread over the table"
-        )
-    })
-}
-
-/// The decision about copied cells, if there are any.
-pub(crate) fn copies_reason(n_copies: usize) -> Option<String> {
-    (n_copies > 0).then(|| {
-        format!(
-            "{n_copies} cells are exact copies of another cell at the same input; they were left out of learning"
-        )
-    })
 }

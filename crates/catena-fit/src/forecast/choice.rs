@@ -28,7 +28,7 @@ const FEWEST_VALUES: usize = 16;
 /// of known rows from origins inside the table: sums of components, transforms, and a pool with simple rules. A model that the options
 /// determine is scored in the same way. [`Summary::origins`](crate::Summary) has the scores.
 ///
-/// Tables with groups, with known noise of cells or with several inputs are fitted without this choice, as are tables of few rows and
+/// Tables with groups, with known noise of cells, with likelihoods or with several inputs are fitted without this choice, as are tables of few rows and
 /// other methods than message passing on a chain.
 ///
 /// # Errors
@@ -39,6 +39,9 @@ pub fn fit_ahead(
     reach: f64,
     monitor: &FitMonitor<'_>,
 ) -> Result<Fit, FitError> {
+    if options.likelihood_choices(table.observations().n_outputs())?.is_some() {
+        return fit(table, options, monitor);
+    }
     let is_open = leaves_open(options);
     let options = &match (&options.time, is_open && table.observations().n_outputs() <= MOST_OUTPUTS) {
         (None, true) => FitOptions { time: Some(TimeOptions::default()), ..options.clone() },

@@ -270,6 +270,10 @@ pub fn rolling_with(
     options: &Rolling,
     shifts: &Shifts<'_>,
 ) -> Result<(Vec<Horizon>, Vec<Targets>), FitError> {
+    if fit.parts().preparation.has_likelihoods() {
+        let what = "is not scored along the calendar yet; score forecasts of its model file on later rows, or fit without --likelihood";
+        return Err(FitError::WithLikelihood { what });
+    }
     let in_fit = fit.table().inputs().groups().is_some();
     if in_fit != table.inputs().groups().is_some() {
         let error = if in_fit { InferenceError::NoGroups } else { InferenceError::UnknownGroups };

@@ -22,6 +22,11 @@ pub enum LiveFitError {
         "the model has a known noise variance per cell, which a stream does not carry; use `catena update`"
     )]
     CellNoise,
+    /// The model has a likelihood other than Gaussian.
+    #[error(
+        "a model with a likelihood other than gaussian does not take a stream yet; use `catena update`, or fit without --likelihood"
+    )]
+    Likelihood,
     /// An unknown output.
     #[error("unknown output {output}; the model has {n_outputs} outputs")]
     UnknownOutput {

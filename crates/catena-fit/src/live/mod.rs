@@ -73,6 +73,9 @@ impl LiveFit {
         if table.observations().has_cell_noise() {
             return Err(LiveFitError::CellNoise);
         }
+        if preparation.has_likelihoods() {
+            return Err(LiveFitError::Likelihood);
+        }
         let live = fit.best.posterior.live()?.ok_or_else(not_one)?;
         let inputs = table.inputs();
         let mut rows = HashMap::with_capacity(inputs.n_rows());

@@ -12,7 +12,7 @@ use rand_distr::{Distribution, StandardNormal};
 use super::method::{Fitted, Quantity};
 use crate::error::FitError;
 use crate::power::{PowerTransform, covariance};
-use crate::prepare::{OutputTransform, Predictive, Preparation};
+use crate::prepare::{Law, OutputTransform, Predictive, Preparation};
 
 /// The random stream of the noise; draws of the function use stream 0.
 const NOISE_STREAM: u64 = 1;
@@ -43,6 +43,10 @@ impl ConditionedModel {
     /// # Errors
     /// When numbers overflow.
     pub(crate) fn predict_rows(&self, quantity: Quantity) -> Result<Predictive, FitError> {
+        if self.preparation.has_likelihoods() {
+            let function = self.posterior.predict_rows(Quantity::Function)?;
+            return Ok(self.preparation.observed(function, self.prepared.inputs(), self.laws(quantity))?);
+        }
         let prediction = self.posterior.predict_rows(quantity)?;
         Ok(self.preparation.predictive(prediction, self.prepared.inputs())?)
     }
@@ -53,8 +57,16 @@ impl ConditionedModel {
     /// When the points have another number of columns, or numbers overflow.
     pub(crate) fn predict(&self, at: &InputPoints, quantity: Quantity) -> Result<Predictive, FitError> {
         let scaled = self.preparation.inputs(at)?;
+        if self.preparation.has_likelihoods() {
+            let function = self.posterior.predict(&scaled, Quantity::Function)?;
+            return Ok(self.preparation.observed(function, &scaled, self.laws(quantity))?);
+        }
         let prediction = self.posterior.predict(&scaled, quantity)?;
         Ok(self.preparation.predictive(prediction, &scaled)?)
+    }
+
+    fn laws(&self, quantity: Quantity) -> Vec<Law> {
+        self.preparation.laws(&self.noise, quantity == Quantity::Observation)
     }
 
     /// The covariance of all outputs at each input, D×D blocks one after the other. It is that of the outputs, not of
@@ -63,6 +75,11 @@ impl ConditionedModel {
     /// # Errors
     /// When the points have another number of columns, the method has variances only, or numbers overflow.
     pub(crate) fn covariances(&self, at: &InputPoints, quantity: Quantity) -> Result<Vec<f64>, FitError> {
+        if self.preparation.has_likelihoods() {
+            return Err(FitError::WithLikelihood {
+                what: "has no covariances of outputs in closed form; take draws (sample_y in Python) and their covariance",
+            });
+        }
         let scaled = self.preparation.inputs(at)?;
         let mut covariances = self.posterior.covariances(&scaled)?;
         let transforms = &self.preparation.outputs;
@@ -117,8 +134,39 @@ impl ConditionedModel {
         n_draws: usize,
         seed: u64,
     ) -> Result<Vec<f64>, FitError> {
+        if self.preparation.has_likelihoods() {
+            return self.observed_draws(at, quantity, n_draws, seed);
+        }
         let mut draws = self.transformed_draws(at, quantity, n_draws, seed)?;
         self.preparation.invert(&mut draws)?;
+        Ok(draws)
+    }
+
+    /// Joint draws of the function, and observations given them by the likelihoods.
+    fn observed_draws(
+        &self,
+        at: &InputPoints,
+        quantity: Quantity,
+        n_draws: usize,
+        seed: u64,
+    ) -> Result<Vec<f64>, FitError> {
+        let scaled = self.preparation.inputs(at)?;
+        let mut draws = self.posterior.draws(&scaled, n_draws, seed)?;
+        self.preparation.unscale(&mut draws, &scaled);
+        let laws = self.laws(quantity);
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        generator.set_stream(NOISE_STREAM);
+        for (place, value) in draws.iter_mut().enumerate() {
+            let law = &laws[place % laws.len()];
+            *value = match quantity {
+                Quantity::Observation => law.likelihood.draw(*value, law.scale, &mut generator),
+                Quantity::Function => law.mean_given(*value),
+            };
+        }
+        if let Some(at) = draws.iter().position(|value| !value.is_finite()) {
+            let (row, output) = (RowIndex::new(at / laws.len()), at % laws.len());
+            return Err(DataError::UnscalingOverflow { row, output }.into());
+        }
         Ok(draws)
     }
 

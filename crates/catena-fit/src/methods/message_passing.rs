@@ -108,7 +108,7 @@ fn in_units(tree: Arc<Tree>, scale: DistanceScale) -> Result<Arc<Tree>, MethodEr
     Ok(Arc::new(Arc::unwrap_or_clone(tree).with_distance_scale(factor)?))
 }
 
-fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
+pub(super) fn with_suited_states(model: &Lmc, is_line: bool) -> Result<Lmc, MethodError> {
     let suited = |latent: &Latent| {
         // A time component has one kind of state; the graph refuses it off a chain along one input.
         let Some(kernel) = latent.kernel() else { return Ok(*latent) };

@@ -2,6 +2,7 @@
 //! nearest-neighbor and full-scale inference.
 
 mod attach;
+mod by_likelihood;
 mod catena;
 mod conditioned;
 mod dense;
@@ -19,6 +20,7 @@ mod space;
 mod svgp;
 
 pub(crate) use self::catena::Place;
+pub(crate) use by_likelihood::{LikelihoodEvidence, condition_by_likelihood};
 pub(crate) use conditioned::ConditionedModel;
 pub use ensemble::EnsembleMethod;
 pub use exact::ExactMethod;

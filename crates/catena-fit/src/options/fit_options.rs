@@ -11,6 +11,7 @@ use catena_methods::fullscale::FullScaleSize;
 use super::choices::{
     Budget, CombineChoice, GivenParameters, GroupScaling, KernelPair, MeanChoice, TransformChoice,
 };
+use super::likelihoods::{LikelihoodChoice, LikelihoodOptions};
 use super::methods::MethodChoice;
 use super::structures::StructureOption;
 use super::time::TimeOptions;
@@ -49,6 +50,9 @@ pub struct FitOptions {
     pub standardize: bool,
     /// The transforms of the outputs. If all are `none`, a linear trend for several inputs is not chosen either.
     pub transforms: TransformOptions,
+    /// The distribution of each output's observations given the function; Gaussian unless it is requested. An output with another one
+    /// has no transform, and the answer is a single model, not a pool.
+    pub likelihoods: LikelihoodOptions,
     /// Whether the answer is a pool of several members.
     pub combine: CombineChoice,
     /// Whether inputs have factors (automatic relevance): `Some(true)` always, `Some(false)` never, `None` to choose by
@@ -98,6 +102,7 @@ impl Default for FitOptions {
             noise_floor: 1e-6,
             standardize: true,
             transforms: TransformOptions::AUTO,
+            likelihoods: LikelihoodOptions::default(),
             combine: CombineChoice::Auto,
             ard: None,
             candidates: None,
@@ -144,6 +149,18 @@ impl FitOptions {
     pub(crate) fn transform_kinds(&self, n_outputs: usize) -> Result<Vec<TransformKind>, FitError> {
         let names: Vec<String> = (0..n_outputs).map(|output| self.output_name(output)).collect();
         self.transforms.kinds(&names)
+    }
+
+    /// The likelihood of each of `n_outputs` outputs; `None` if all are Gaussian.
+    ///
+    /// # Errors
+    /// When there is no output of a name.
+    pub(crate) fn likelihood_choices(
+        &self,
+        n_outputs: usize,
+    ) -> Result<Option<Vec<LikelihoodChoice>>, FitError> {
+        let names: Vec<String> = (0..n_outputs).map(|output| self.output_name(output)).collect();
+        self.likelihoods.choices(&names)
     }
 
     /// The name of an output.

@@ -59,4 +59,9 @@ impl MethodChoice {
     pub fn is_message_passing(self) -> bool {
         matches!(self, Self::Auto | Self::Catena)
     }
+
+    /// Columns of the model for each latent of the summary: a field is two, along time and between places.
+    pub fn columns_per_latent(self) -> usize {
+        if matches!(self, Self::Space { .. }) { 2 } else { 1 }
+    }
 }

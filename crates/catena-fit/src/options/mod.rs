@@ -2,6 +2,7 @@
 
 mod choices;
 mod fit_options;
+mod likelihoods;
 mod methods;
 mod structures;
 mod time;
@@ -14,6 +15,7 @@ pub use choices::{
     UnknownKernel,
 };
 pub use fit_options::FitOptions;
+pub use likelihoods::{InvalidLikelihood, LikelihoodChoice, LikelihoodOptions};
 pub use methods::MethodChoice;
 pub(crate) use methods::with_methods;
 pub(crate) use structures::rows_by_inputs;

@@ -90,6 +90,11 @@ impl Outline {
         if options.time_limit.is_some() {
             return refuse("has no time limit; leave it out and choose a budget");
         }
+        if options.likelihood_choices(census.n_outputs())?.is_some() {
+            return refuse(
+                "has gaussian outputs only; leave likelihood out, or fit the table on one machine",
+            );
+        }
         let kinds = options.transform_kinds(census.n_outputs())?;
         let is_requested = kinds.iter().any(|kind| kind.is_requested());
         if is_requested && options.parameters.is_some() {

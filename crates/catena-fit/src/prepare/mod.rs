@@ -1,9 +1,11 @@
 //! Table preparation: from a table in the user's units to scaled observations on a structure, and predictions back.
 
+mod component;
 mod copies;
 mod group_units;
 mod input_units;
 mod least_squares;
+mod observed;
 mod output_transform;
 mod point;
 mod predictive;
@@ -15,6 +17,7 @@ mod units;
 pub(crate) use copies::without_copies;
 pub use input_units::{InputUnits, median_gap, median_gap_within_groups};
 pub(crate) use least_squares::solve_with_ridge;
+pub(crate) use observed::Law;
 pub use output_transform::OutputTransform;
 pub use point::Point;
 pub(crate) use predictive::PooledMember;

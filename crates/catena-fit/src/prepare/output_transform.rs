@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::options::LikelihoodChoice;
 use crate::power::PowerTransform;
 
 /// The change of units of one output: `(f(y) − intercept − slopes·x)/scale`, where f is its [`PowerTransform`].
@@ -16,16 +17,22 @@ pub struct OutputTransform {
     pub slopes: Vec<f64>,
     /// The scale of the residual.
     pub scale: f64,
+    /// The likelihood of the output. Its cells stay in the user's units; intercept and scale are those of the function.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub likelihood: Option<LikelihoodChoice>,
 }
 
 impl OutputTransform {
     /// The identity.
     pub fn identity() -> Self {
-        Self { power: PowerTransform::None, intercept: 0.0, slopes: vec![], scale: 1.0 }
+        Self { power: PowerTransform::None, intercept: 0.0, slopes: vec![], scale: 1.0, likelihood: None }
     }
 
     /// The value of a cell at a scaled input in the model's units.
     pub(crate) fn apply(&self, value: f64, point: &[f64]) -> f64 {
+        if self.likelihood.is_some() {
+            return value;
+        }
         // The intercept first: the difference of close numbers is exact.
         ((self.power.forward(value) - self.intercept) - self.along(point)) / self.scale
     }
@@ -37,7 +44,10 @@ impl OutputTransform {
 
     /// The log Jacobian of the transform at a value in the user's units.
     pub(crate) fn log_volume(&self, value: f64) -> f64 {
-        self.power.log_derivative(value) - self.scale.ln()
+        match self.likelihood {
+            Some(_) => 0.0,
+            None => self.power.log_derivative(value) - self.scale.ln(),
+        }
     }
 
     /// The mean at a scaled input, without the intercept.

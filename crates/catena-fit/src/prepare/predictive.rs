@@ -1,6 +1,7 @@
 //! Predictive distributions in the user's units.
 
-use crate::normal::{cumulative, log_density, quantile};
+use super::component::Component;
+use super::observed::Law;
 use crate::power::PowerTransform;
 
 /// Steps of the bisection for a quantile of a mixture.
@@ -22,53 +23,6 @@ pub(crate) struct PooledMember {
     pub(crate) function: Option<Predictive>,
 }
 
-/// One component of a mixture, at all cells.
-#[derive(Clone, Debug, PartialEq)]
-struct Component {
-    weight: f64,
-    /// Mean and standard deviation of the transformed value, row-major.
-    centers: Vec<f64>,
-    deviations: Vec<f64>,
-    /// The transform of each output.
-    powers: Vec<PowerTransform>,
-}
-
-impl Component {
-    fn power(&self, at: usize) -> &PowerTransform {
-        &self.powers[at % self.powers.len()]
-    }
-
-    fn mean(&self, at: usize) -> f64 {
-        self.power(at).mean(self.centers[at], self.deviations[at])
-    }
-
-    /// Mean and standard deviation.
-    fn moments(&self, at: usize) -> (f64, f64) {
-        self.power(at).moments(self.centers[at], self.deviations[at])
-    }
-
-    fn quantile(&self, at: usize, probability: f64) -> f64 {
-        let value = self.centers[at] + quantile(probability) * self.deviations[at];
-        self.power(at).inverse(value)
-    }
-
-    fn log_density(&self, at: usize, value: f64) -> f64 {
-        let (center, deviation, power) = (self.centers[at], self.deviations[at], self.power(at));
-        if power.needs_positive() && value <= 0.0 {
-            return f64::NEG_INFINITY;
-        }
-        log_density(power.forward(value), center, deviation) + power.log_derivative(value)
-    }
-
-    fn probability_below(&self, at: usize, value: f64) -> f64 {
-        let power = self.power(at);
-        if power.needs_positive() && value <= 0.0 {
-            return 0.0;
-        }
-        cumulative((power.forward(value) - self.centers[at]) / self.deviations[at])
-    }
-}
-
 impl Predictive {
     /// Normal distributions with these means and standard deviations, row-major.
     pub fn normal(n_outputs: usize, means: Vec<f64>, deviations: Vec<f64>) -> Self {
@@ -78,7 +32,18 @@ impl Predictive {
     /// Normal distributions of transformed values with these means and standard deviations.
     pub(crate) fn new(centers: Vec<f64>, deviations: Vec<f64>, powers: Vec<PowerTransform>) -> Self {
         let n_outputs = powers.len();
-        Self { n_outputs, components: vec![Component { weight: 1.0, centers, deviations, powers }] }
+        Self {
+            n_outputs,
+            components: vec![Component { weight: 1.0, centers, deviations, powers, laws: vec![] }],
+        }
+    }
+
+    /// The same with a likelihood for each output: centers and deviations are those of the function.
+    pub(super) fn with_laws(mut self, laws: Vec<Law>) -> Self {
+        for component in &mut self.components {
+            component.laws.clone_from(&laws);
+        }
+        self
     }
 
     /// The mixture of predictive distributions of the same cells. Weights are positive and sum to 1; there is at least one.
@@ -150,6 +115,7 @@ impl Predictive {
             centers: picked(&own.centers, 0.0),
             deviations: picked(&own.deviations, 1.0),
             powers: own.powers.clone(),
+            laws: own.laws.clone(),
         };
         Self { n_outputs, components: self.components.iter().map(component).collect() }
     }
@@ -176,7 +142,9 @@ impl Predictive {
     /// Means and standard deviations of every cell, row-major.
     pub fn into_means_and_deviations(mut self) -> (Vec<f64>, Vec<f64>) {
         match (self.components.len(), self.components.pop()) {
-            (1, Some(only)) if only.powers.iter().all(|power| *power == PowerTransform::None) => {
+            (1, Some(only))
+                if only.laws.is_empty() && only.powers.iter().all(|power| *power == PowerTransform::None) =>
+            {
                 (only.centers, only.deviations)
             }
             (_, Some(last)) => {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use catena::data::{Cell, ColumnMoments, DataError, Dataset, InputPoints, Observations};
 use catena::index::{GroupIndex, OutputIndex, RowIndex};
+use catena::likelihood::{LikelihoodError, ObservationScale, OutputLikelihoods, OutputNoise};
 use catena::model::Lmc;
 use catena::prediction::Prediction;
 use serde::{Deserialize, Serialize};
@@ -11,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::group_units::add_own_of_groups;
 use super::input_units::{InputUnits, input_scales, scaled_inputs};
 use super::least_squares::least_squares;
+use super::observed::Law;
 use super::output_transform::{OutputTransform, dot};
 use super::predictive::Predictive;
 use crate::error::FitError;
-use crate::options::TransformChoice;
+use crate::options::{LikelihoodChoice, TransformChoice};
 use crate::power::PowerTransform;
 
 /// Whether a value in the model's units can be observed under fixed parameters: the sweep adds up squares of values over their
@@ -258,6 +260,58 @@ impl Preparation {
         Ok(predictive)
     }
 
+    /// Whether an output has a likelihood other than Gaussian.
+    pub(crate) fn has_likelihoods(&self) -> bool {
+        self.outputs.iter().any(|output| output.likelihood.is_some())
+    }
+
+    /// The same with these likelihoods: cells stay in the user's units.
+    pub(crate) fn with_likelihoods(mut self, choices: &[LikelihoodChoice]) -> Self {
+        for (output, choice) in self.outputs.iter_mut().zip(choices) {
+            output.likelihood = Some(*choice);
+        }
+        self
+    }
+
+    /// The likelihoods of the outputs for a table of so many rows.
+    pub(crate) fn likelihoods(&self, n_rows: usize) -> Result<OutputLikelihoods, LikelihoodError> {
+        let choice = |output: &OutputTransform| output.likelihood.unwrap_or_else(LikelihoodChoice::gaussian);
+        let noise = |output: &OutputTransform| OutputNoise {
+            likelihood: choice(output).likelihood,
+            offset: output.intercept,
+            scale: output.scale,
+        };
+        let trials: Vec<f64> = self.outputs.iter().map(|output| choice(output).trials).collect();
+        OutputLikelihoods::new(self.outputs.iter().map(noise)).with_exposures(n_rows, trials.repeat(n_rows))
+    }
+
+    /// The likelihood of each output in the user's units, under a model with these noise variances.
+    pub(crate) fn laws(&self, noise: &[f64], is_observation: bool) -> Vec<Law> {
+        let law = |(output, noise): (&OutputTransform, &f64)| {
+            let choice = output.likelihood.unwrap_or_else(LikelihoodChoice::gaussian);
+            let scale =
+                ObservationScale { noise: noise * output.scale * output.scale, exposure: choice.trials };
+            Law { likelihood: choice.likelihood, scale, is_observation }
+        };
+        self.outputs.iter().zip(noise).map(law).collect()
+    }
+
+    /// A prediction of the function at scaled inputs, in terms of the outputs by their likelihoods.
+    ///
+    /// # Errors
+    /// When a mean overflows.
+    pub(crate) fn observed(
+        &self,
+        function: Prediction,
+        scaled_inputs: &InputPoints,
+        laws: Vec<Law>,
+    ) -> Result<Predictive, DataError> {
+        let predictive = self.predictive_unchecked(function, scaled_inputs).with_laws(laws);
+        // The standard deviation of heavy tails is infinite.
+        self.whole(predictive.n_cells(), |at| predictive.mean(*at).is_finite())?;
+        Ok(predictive)
+    }
+
     /// The same without a check for overflow, for scores.
     pub(crate) fn predictive_unchecked(
         &self,
@@ -323,7 +377,7 @@ fn fitted_output(
     let largest = values.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let varies = deviation.filter(|deviation| deviation.is_finite());
     let scale = varies.unwrap_or(if largest > 0.0 { largest } else { 1.0 });
-    OutputTransform { power, intercept: mean, slopes, scale }
+    OutputTransform { power, intercept: mean, slopes, scale, likelihood: None }
 }
 
 /// The log Jacobian of the change of units, summed over all cells: added to the log evidence it gives the log density of the

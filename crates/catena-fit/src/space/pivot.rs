@@ -25,29 +25,30 @@ impl Pivot {
         rows.sort_by(|(place, row), (other, another)| {
             time(*row).total_cmp(&time(*another)).then(place.cmp(other)).then(row.cmp(another))
         });
-        let (mut times, mut cells, mut a_row_of): (Vec<f64>, Vec<Vec<Cell>>, Vec<RowIndex>) =
-            (vec![], vec![], vec![]);
+        // A row of the given table with the time, and the cells.
+        let mut pivoted: Vec<(RowIndex, Vec<Cell>)> = vec![];
         for of_time in rows.chunk_by(|(_, row), (_, other)| time(*row) == time(*other)) {
-            let first = times.len();
+            let first = pivoted.len();
             for of_place in of_time.chunk_by(|(place, _), (other, _)| place == other) {
                 let with_cells = of_place.iter().filter(|(_, row)| observations.row(*row).len() > 0);
                 for (copy, &(place, row)) in with_cells.enumerate() {
-                    if first + copy == times.len() {
-                        (times.push(time(row)), cells.push(vec![]), a_row_of.push(row));
+                    if first + copy == pivoted.len() {
+                        pivoted.push((row, vec![]));
                     }
                     let at_place = |cell: Cell| {
                         let output = OutputIndex::new(place * n_outputs + cell.output.get());
                         Cell { output, ..cell }
                     };
-                    cells[first + copy].extend(observations.row(row).map(at_place));
+                    pivoted[first + copy].1.extend(observations.row(row).map(at_place));
                 }
             }
-            if times.len() == first {
+            if pivoted.len() == first {
                 // No place has a cell at this time.
-                let (_, row) = of_time[0];
-                (times.push(time(row)), cells.push(vec![]), a_row_of.push(row));
+                pivoted.push((of_time[0].1, vec![]));
             }
         }
+        let (a_row_of, cells): (Vec<RowIndex>, Vec<Vec<Cell>>) = pivoted.into_iter().unzip();
+        let times = a_row_of.iter().map(|row| time(*row)).collect();
         let observations = Observations::from_rows(places.len() * n_outputs, cells)?;
         Ok(Self { table: Dataset::new(InputPoints::from_column(times)?, observations)?, a_row_of })
     }

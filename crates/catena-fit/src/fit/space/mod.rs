@@ -12,10 +12,10 @@ use catena::data::Dataset;
 use catena::learning::Learned;
 use catena::model::Lmc;
 
-use super::copies_reason;
 use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
+use super::reasons::copies_reason;
 use crate::error::FitError;
 use crate::families::requested_transforms;
 use crate::monitor::{Stage, Watch};

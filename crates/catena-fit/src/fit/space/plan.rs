@@ -7,13 +7,13 @@ use crate::options::Budget;
 
 /// Times and iterations for a model of space and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::fit) struct SpacePlan {
+pub(crate) struct SpacePlan {
     /// Times on which kernels and numbers of fields are compared, at most.
-    pub(in crate::fit) compared_times: usize,
-    pub(in crate::fit) compared: MultiStartSettings,
+    pub(crate) compared_times: usize,
+    pub(crate) compared: MultiStartSettings,
     /// Times from which the chosen fields are learned, at most.
-    pub(in crate::fit) learned_times: usize,
-    pub(in crate::fit) learned: MultiStartSettings,
+    pub(crate) learned_times: usize,
+    pub(crate) learned: MultiStartSettings,
 }
 
 /// The fewest times that can tell a length-scale.
@@ -21,7 +21,7 @@ const FEWEST_TIMES: usize = 60;
 
 impl SpacePlan {
     /// Seconds of one core for the comparison, and again for learning.
-    pub(in crate::fit) fn seconds(budget: Budget) -> f64 {
+    pub(crate) fn seconds(budget: Budget) -> f64 {
         match budget {
             Budget::Quick => 2.0,
             Budget::Default => 15.0,
@@ -30,7 +30,7 @@ impl SpacePlan {
     }
 
     /// For a table of `n_times` times; `row` is the size of a row of the largest of `n_candidates` candidates.
-    pub(in crate::fit) fn new(budget: Budget, n_times: usize, row: RowSize, n_candidates: usize) -> Self {
+    pub(crate) fn new(budget: Budget, n_times: usize, row: RowSize, n_candidates: usize) -> Self {
         let (iterations, last) = match budget {
             Budget::Quick => (15, 25),
             Budget::Default => (20, 60),

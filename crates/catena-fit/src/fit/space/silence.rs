@@ -19,7 +19,7 @@ const FEWEST_TIMES: usize = 20;
 
 /// Whether space and time is tried beside other methods: one or two coordinates and a time, places that repeat, and no option that
 /// space and time does not have.
-pub(in crate::fit) fn is_tried(table: &Dataset, options: &FitOptions) -> bool {
+pub(crate) fn is_tried(table: &Dataset, options: &FitOptions) -> bool {
     let inputs = table.inputs();
     let is_open = options.method == MethodChoice::Auto
         && options.structure == StructureOption::Auto
@@ -43,10 +43,7 @@ fn geometry(inputs: &InputPoints, options: &FitOptions) -> Geometry {
 
 /// One fold: a quarter of the places are silent for stretches of time, half of them at the same time as their nearest neighbors. `None`
 /// if no cell is held out.
-pub(in crate::fit) fn silent_places(
-    table: &Dataset,
-    options: &FitOptions,
-) -> Result<Option<HeldOutFolds>, FitError> {
+pub(crate) fn silent_places(table: &Dataset, options: &FitOptions) -> Result<Option<HeldOutFolds>, FitError> {
     let (inputs, observations) = (table.inputs(), table.observations());
     let places = Places::of(inputs, geometry(inputs, options));
     let (n_places, n_outputs) = (places.len(), observations.n_outputs());
