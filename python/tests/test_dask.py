@@ -277,6 +277,8 @@ REFUSED = {
     "components": "in memory",
     "backtest": "in memory",
     "check": "in memory",
+    "forecast_summary_": "in memory",
+    "plot_forecast": "in memory",
     "compare": "in memory",
     "sample_y": "in memory",
     "live": "in memory",

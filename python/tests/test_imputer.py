@@ -73,8 +73,8 @@ def test_parameters_are_those_of_the_model():
     own = inspect.signature(catena.Imputer).parameters
     model = inspect.signature(catena.MultiOutputGP).parameters
     assert set(own) - set(model) == {"input", "max_gap", "max_std", "point"}
-    # A transformer has no groups.
-    assert set(model) - set(own) == {"group_scaling"}
+    # An imputer has one input and no groups.
+    assert set(model) - set(own) == {"group_scaling", "space", "time"}
     assert all(own[name].default == model[name].default for name in set(model) & set(own))
 
 

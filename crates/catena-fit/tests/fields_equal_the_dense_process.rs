@@ -11,9 +11,6 @@ use catena_fit::methods::{Differentiable, Method, SpaceMethod};
 use catena_fit::{Geometry, Quantity};
 use catena_methods::Problem;
 
-/// A cell's point, output, value and noise variance.
-type KnownCell = (Vec<f64>, usize, f64, f64);
-
 /// Numbers between 0 and 1 without a pattern.
 struct Numbers(u64);
 
@@ -55,6 +52,9 @@ impl Parameters {
         Lmc::new(time.chain(space).collect(), mixing, noise).unwrap()
     }
 }
+
+/// An observed cell: point, output, value, noise.
+type Observed = (Vec<f64>, usize, f64, f64);
 
 /// The dense process, from the definitions of the kernels.
 struct Dense<'a> {
@@ -104,8 +104,8 @@ impl Dense<'_> {
         self.parameters.fields.iter().enumerate().map(of_field).sum()
     }
 
-    /// The observed cells: point, output, value, noise.
-    fn cells(&self) -> Vec<KnownCell> {
+    /// The observed cells.
+    fn cells(&self) -> Vec<Observed> {
         let point = |row: RowIndex| self.table.inputs().point(row).to_vec();
         let cells = self.table.observations().cells();
         cells
@@ -117,7 +117,7 @@ impl Dense<'_> {
     }
 
     /// The covariance of the observed cells, lower Cholesky factor.
-    fn factor(&self) -> (Vec<KnownCell>, Vec<Vec<f64>>) {
+    fn factor(&self) -> (Vec<Observed>, Vec<Vec<f64>>) {
         let cells = self.cells();
         let mut factor = vec![vec![0.0; cells.len()]; cells.len()];
         for i in 0..cells.len() {
@@ -149,7 +149,7 @@ impl Dense<'_> {
         let values = solve(&factor, &cells.iter().map(|cell| cell.2).collect::<Vec<_>>());
         let solved: Vec<Vec<f64>> = (0..count)
             .map(|place| {
-                let with = |cell: &KnownCell| self.covariance(target(place), (&cell.0, cell.1));
+                let with = |cell: &Observed| self.covariance(target(place), (&cell.0, cell.1));
                 solve(&factor, &cells.iter().map(with).collect::<Vec<_>>())
             })
             .collect();

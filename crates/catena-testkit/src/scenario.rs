@@ -198,14 +198,20 @@ fn draw_structure(draws: &mut SeededDraws, shape: Shape, inputs: &InputPoints) -
 fn draw_latent(draws: &mut SeededDraws, shape: Shape) -> Latent {
     let materns = [Kernel::Matern12, Kernel::Matern32, Kernel::Matern52];
     if matches!(shape, Shape::Time | Shape::Phases) && draws.chance(0.85) {
-        let component = match draws.below(5) {
+        let component = match draws.below(4) {
             0 => Component::Sho { quality: Quality::new(draws.log_uniform(0.1, 30.0)).unwrap() },
             1 => Component::Cycle { period: LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap() },
             2 => Component::RandomWalk,
-            3 => Component::LocalLinearTrend,
-            _ => Component::DampedTrend,
+            _ => Component::LocalLinearTrend,
         };
-        return Latent::component(component, LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap());
+        let length_scale = LengthScale::new(draws.log_uniform(0.3, 30.0)).unwrap();
+        // Half of the trends are damped, told by the last digit of their length-scale: no other draw depends on it.
+        let is_damped = length_scale.get().to_bits().is_multiple_of(2);
+        let component = match component {
+            Component::LocalLinearTrend if is_damped => Component::DampedTrend,
+            other => other,
+        };
+        return Latent::component(component, length_scale);
     }
     let (kernel, state) = match shape {
         Shape::Line if draws.chance(0.1) => (Kernel::Matern12, StateKind::Value),

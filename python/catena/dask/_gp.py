@@ -37,6 +37,8 @@ _INSTEAD = {
     "components": _IN_MEMORY,
     "backtest": _IN_MEMORY,
     "check": _IN_MEMORY,
+    "forecast_summary_": _IN_MEMORY,
+    "plot_forecast": _IN_MEMORY,
     "compare": _IN_MEMORY,
     "sample_y": f"use predict(return_std=True), or {_IN_MEMORY}",
     "live": _IN_MEMORY,

@@ -102,7 +102,7 @@ fn what_does_not_go_together_is_said_in_a_sentence() {
         many += &format!("{},{},{}\n", at % 201, at / 201, (f64::from(at)).sin());
     }
     folder.write("many.csv", many);
-    let said = refused(&folder, "impute many.csv --space x --time t -o x.csv");
+    let said = refused(&folder, "fit many.csv --space x --time t -o x.catena");
     assert!(
         said.contains("201 distinct places are too many") && said.contains("--method fullscale"),
         "{said}"

@@ -245,7 +245,8 @@ mod tests {
         );
         let (mean, variance) = AheadRule::LastSeason { period: 8.0 }.forecast(&gappy, 19, 4.0, 40.0).unwrap();
         assert_eq!((mean, variance), (whole.values[12], 8.0));
-        let none = AheadRule::LastSeason { period: 7.0 }.forecast(&whole, 20, 4.0, 41.0).unwrap();
+        // All times are even, so an odd one has no season before.
+        let none = AheadRule::LastSeason { period: 8.0 }.forecast(&whole, 20, 4.0, 41.0).unwrap();
         assert_eq!(none.0, AheadRule::Mean.forecast(&whole, 20, 0.0, 41.0).unwrap().0);
     }
 }

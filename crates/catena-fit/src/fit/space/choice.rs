@@ -16,7 +16,11 @@ use crate::options::{Budget, FitOptions};
 use crate::space::Fields;
 
 /// More fields than this are not tried.
-const MOST_FIELDS: usize = 4;
+const MOST_FIELDS: usize = 6;
+/// With two fields per output, states along time up to this size are tried.
+const MOST_STATES: usize = 128;
+/// The smoothness between places is not open with fewer places: they have too few distances to tell it.
+const FEWEST_PLACES: usize = 8;
 
 /// A learned family with its score.
 struct Candidate {
@@ -79,13 +83,21 @@ fn compared(
     watch: &Watch<'_>,
 ) -> Result<(FieldFamily, Vec<Lmc>, SelectionReport), FitError> {
     let n_outputs = table.n_outputs();
-    let most = options.latents.unwrap_or((n_outputs + 1).min(MOST_FIELDS));
+    let is_small = MOST_STATES >= 4 * n_outputs * table.places.len();
+    let most = if is_small { 2 * n_outputs } else { n_outputs + 1 };
+    let most = options.latents.unwrap_or(most.min(MOST_FIELDS));
     let first = options.latents.unwrap_or(n_outputs.min(2));
     let kernels = match options.kernel {
         Some(pair) => vec![(pair.shared, pair.private)],
         None => {
-            let open = [Kernel::Matern32, Kernel::Matern12];
-            open.into_iter().flat_map(|time| open.map(|space| (time, space))).collect()
+            let along_time = [Kernel::Matern32, Kernel::Matern12];
+            // With Matérn-½ the nearest places matter, and differences between them are not extrapolated.
+            let between_places = match table.places.len() {
+                ..FEWEST_PLACES => &[Kernel::Matern12][..],
+                _ => &along_time,
+            };
+            let pairs = |time: Kernel| between_places.iter().map(move |space| (time, *space));
+            along_time.into_iter().flat_map(pairs).collect()
         }
     };
     let n_candidates = kernels.len() + most.saturating_sub(first);
