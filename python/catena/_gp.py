@@ -558,6 +558,19 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         held_out = renamed("hidden", hidden, "held_out", held_out)
         return plot(self, X, held_out, level, axes, _groups.number_of(self._model_or_raise(), group))
 
+    @property
+    def forecast_summary_(self) -> dict[str, Any]:
+        """The summary of the model of the latest :meth:`forecast`.
+
+        ``held_out`` has the scores of its forecasts of known rows, and those of simple rules; ``origins`` tells from how many
+        origins.
+        """
+        import json
+
+        self._model_or_raise()
+        known = getattr(self, "_forecaster", None)
+        return self.summary_ if known is None else json.loads(known.model.summary_json())
+
     def plot_forecast(
         self,
         horizon: Any,

@@ -53,19 +53,6 @@ class Learned:
         decisions = [*self._columns(), *summary["decisions"], *self._remarks()]
         return {**first, **summary, "decisions": decisions}
 
-    @property
-    def forecast_summary_(self) -> dict[str, Any]:
-        """The summary of the model of the latest :meth:`forecast`.
-
-        ``held_out`` has the scores of its forecasts of known rows, and those of simple rules; ``origins`` tells from how many
-        origins.
-        """
-        import json
-
-        self._model_or_raise()
-        known = getattr(self, "_forecaster", None)
-        return self.summary_ if known is None else json.loads(known.model.summary_json())
-
     def _remarks(self):
         """Decisions made before the fit."""
         reasons = {"left_out": "which are not numeric", "empty": "which have no value"}

@@ -1,5 +1,4 @@
-//! A fitted model that takes observations one by one; the cost of an edit and of a prediction hardly depends on the number of
-//! rows.
+//! A fitted model that takes observations one by one, at a cost that hardly depends on the number of rows.
 
 mod error;
 mod left_out;
