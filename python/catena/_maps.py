@@ -3,19 +3,19 @@
 import numpy as np
 
 from . import _plots
-from .errors import InputError
 
 
-def plot_map(gp, X, truth, level, axes, numbers, rows, values):
+def plot_map(gp, X, truth, level, axes, group, rows, values):
     """Maps the mean of each output and the half-width of its band; returns the axes of the means.
 
-    ``numbers`` are the groups of the points, ``rows`` and ``values`` the rows of the table and their values, as in ``plot``.
+    ``group`` is the number of the group, if there are any, ``rows`` and ``values`` the rows of the table and their values.
     With ``axes``, one per output, the means alone are drawn.
     """
     pyplot = _plots._matplotlib()
     model, n_outputs = gp._model_or_raise(), values.shape[1]
     points = gp._read(X) if X is not None else rows
-    mean, lower, upper = model.interval(points.values, level, True, numbers(points))
+    numbers = None if group is None else [group] * len(points)
+    mean, lower, upper = model.interval(points.values, level, True, numbers)
     across, up = _directions(rows.names)
     beside = None
     if axes is None:
@@ -24,11 +24,7 @@ def plot_map(gp, X, truth, level, axes, numbers, rows, values):
             n_outputs, 2, sharex=True, sharey=True, squeeze=False, figsize=size, layout="constrained"
         )
         axes, beside = grid[:, 0], grid[:, 1]
-    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    if len(axes) < n_outputs:
-        raise InputError(
-            f"{len(axes)} axes were given, but there are {n_outputs} outputs; give one per output."
-        )
+    axes = _plots.one_per_output(axes, n_outputs)
     for output, name in enumerate(gp.output_names_):
         seen = ~np.isnan(values[:, output])
         _scatter(axes[output], points, mean[:, output], (across, up), f"{name}, mean", "viridis")

@@ -80,53 +80,35 @@ def _transforms(given, names):
     """Pairs of an output, or None for all others, and its transform."""
     if isinstance(given, (bool, np.bool_)):
         return [(None, "auto" if given else "none")]
-    if isinstance(given, str):
-        return [(None, given)]
-    if isinstance(given, dict):
-        pairs = list(given.items())
-    elif isinstance(given, (list, tuple)) and len(given) == len(names):
-        pairs = list(zip(names, given, strict=True))
-    elif isinstance(given, (list, tuple)):
-        raise InputError(
-            f"transforms has {len(given)} entries, but there are {len(names)} outputs; give one each."
-        )
-    else:
-        pairs = [(None, given)]
-    for name, word in pairs:
-        if not isinstance(word, str):
-            raise InputError(
-                f"transforms={given!r} is unknown; write 'auto', 'none', 'log', 'box-cox' or 'yeo-johnson', or one per output "
-                "in a list or dict."
-            )
-        if name is not None and name not in names:
-            raise InputError(
-                f"transforms names the output {name!r}, but the outputs are {', '.join(map(str, names))}."
-            )
-    return pairs
+    words = "'auto', 'none', 'log', 'box-cox' or 'yeo-johnson'"
+    return _words_by_output("transforms", given, names, words)
 
 
 def _likelihood(given, names):
     """Pairs of an output, or None for all others, and its likelihood."""
-    if given is None:
-        return []
+    return [] if given is None else _words_by_output("likelihood", given, names, "a word such as 'poisson'")
+
+
+def _words_by_output(option, given, names, words):
+    """Pairs of an output, or None for all others, and its word; `words` tells what may be written."""
     if isinstance(given, dict):
         pairs = list(given.items())
     elif isinstance(given, (list, tuple)) and len(given) == len(names):
         pairs = list(zip(names, given, strict=True))
     elif isinstance(given, (list, tuple)):
         raise InputError(
-            f"likelihood has {len(given)} entries, but there are {len(names)} outputs; give one each."
+            f"{option} has {len(given)} entries, but there are {len(names)} outputs; give one each."
         )
     else:
         pairs = [(None, given)]
     for name, word in pairs:
         if not isinstance(word, str):
             raise InputError(
-                f"likelihood={given!r} is unknown; write a word such as 'poisson', or one per output in a list or dict."
+                f"{option}={given!r} is unknown; write {words}, or one per output in a list or dict."
             )
         if name is not None and name not in names:
             raise InputError(
-                f"likelihood names the output {name!r}, but the outputs are {', '.join(map(str, names))}."
+                f"{option} names the output {name!r}, but the outputs are {', '.join(map(str, names))}."
             )
     return pairs
 

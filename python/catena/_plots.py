@@ -21,9 +21,27 @@ def _matplotlib():
     return pyplot
 
 
+def one_per_output(axes, n_outputs):
+    """Given axes as a flat array, at least one per output."""
+    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    if len(axes) < n_outputs:
+        raise InputError(
+            f"{len(axes)} axes were given, but there are {n_outputs} outputs; give one per output."
+        )
+    return axes
+
+
+def _stacked(n_outputs):
+    """New axes, one below the other."""
+    size = (9, max(2.6, 1.9 * n_outputs))
+    _, axes = _matplotlib().subplots(
+        n_outputs, 1, sharex=True, squeeze=False, figsize=size, layout="constrained"
+    )
+    return axes.ravel()
+
+
 def plot(gp, X, held_out, level, axes, group=None):
     """Plots each output with its intervals, observed values and held-out values; `group` is the number of the group."""
-    pyplot = _matplotlib()
     model, rows = gp._model_or_raise(), gp._points
     values = model.values()
     truth = None if held_out is None else _held_out(held_out, values)
@@ -35,20 +53,8 @@ def plot(gp, X, held_out, level, axes, group=None):
     if rows.values.shape[1] == 2:
         from ._maps import plot_map
 
-        def numbers(points):
-            return None if group is None else [group] * len(points)
-
-        return plot_map(gp, X, truth, level, axes, numbers, rows, values)
-    if axes is None:
-        size = (9, max(2.6, 1.9 * n_outputs))
-        _, axes = pyplot.subplots(
-            n_outputs, 1, sharex=True, squeeze=False, figsize=size, layout="constrained"
-        )
-    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    if len(axes) < n_outputs:
-        raise InputError(
-            f"{len(axes)} axes were given, but there are {n_outputs} outputs; give one per output."
-        )
+        return plot_map(gp, X, truth, level, axes, group, rows, values)
+    axes = _stacked(n_outputs) if axes is None else one_per_output(axes, n_outputs)
     points = gp._read(X) if X is not None else _line(rows)
     order = np.argsort(points.values[:, 0], kind="stable")
     numbers = None if group is None else [group] * len(points)
@@ -92,7 +98,6 @@ def plot(gp, X, held_out, level, axes, group=None):
 
 def plot_forecast(gp, horizon, step, levels, history, axes):
     """Plots the latest rows of each output, and the forecast of the rows after them with its bands."""
-    pyplot = _matplotlib()
     model, rows = gp._model_or_raise(), gp._points
     if model.groups() is not None:
         raise InputError("plot_forecast does not know groups yet; fit one group as a table of its own.")
@@ -101,16 +106,7 @@ def plot_forecast(gp, horizon, step, levels, history, axes):
     order = np.argsort(rows.values[:, 0], kind="stable")
     shown = order[-(3 * len(points) if history is None else history) :]
     n_outputs = gp.n_outputs_
-    if axes is None:
-        size = (9, max(2.6, 1.9 * n_outputs))
-        _, axes = pyplot.subplots(
-            n_outputs, 1, sharex=True, squeeze=False, figsize=size, layout="constrained"
-        )
-    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
-    if len(axes) < n_outputs:
-        raise InputError(
-            f"{len(axes)} axes were given, but there are {n_outputs} outputs; give one per output."
-        )
+    axes = _stacked(n_outputs) if axes is None else one_per_output(axes, n_outputs)
     along, at, values = points.column(0), rows.column(0)[shown], model.values()[shown]
     levels = sorted(levels, reverse=True)
     ends = {level: ahead.interval(points.values, level, True, None) for level in levels}

@@ -31,7 +31,7 @@ pub struct LikelihoodChoice {
 /// The requested likelihoods of the outputs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LikelihoodOptions {
-    /// The likelihood of outputs without one of their own; Gaussian if there is none.
+    /// The likelihood of outputs that `by_name` does not list. `None` is Gaussian.
     pub others: Option<LikelihoodChoice>,
     /// Likelihoods by the names of outputs.
     pub by_name: Vec<(String, LikelihoodChoice)>,

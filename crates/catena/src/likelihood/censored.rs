@@ -22,7 +22,7 @@ pub struct Censored {
 const LEAST_PRECISION: f64 = 1e-8;
 
 impl Censored {
-    /// Cut off at these limits, infinite where there is none.
+    /// A likelihood whose values are cut off at these limits. An infinite limit cuts nothing off.
     ///
     /// # Errors
     /// When `lower` is not below `upper`, or neither is finite.
@@ -31,12 +31,12 @@ impl Censored {
         if is_valid { Ok(Self { lower, upper }) } else { Err(UnitError::Limits { lower, upper }) }
     }
 
-    /// The lower limit, −∞ if there is none.
+    /// The lower limit. −∞ if small values are not cut off.
     pub const fn lower(&self) -> f64 {
         self.lower
     }
 
-    /// The upper limit, ∞ if there is none.
+    /// The upper limit. ∞ if large values are not cut off.
     pub const fn upper(&self) -> f64 {
         self.upper
     }

@@ -31,7 +31,7 @@ mod tests {
     fn calendar_periods_replace_the_peaks_that_they_explain() {
         // Twelve years of months: the periodogram cannot tell 12.2 from 12, nor 3.95 from 4.
         assert_eq!(proposed(&[1.0 / 30.4, 7.0 / 30.4, 12.0], &[12.2, 3.95], 143.0), [12.0]);
-        // A cycle of forty months is none of them.
+        // A peak at forty months is no calendar period, and stays.
         assert_eq!(proposed(&[12.0], &[12.2, 40.0], 143.0), [12.0, 40.0]);
         // Half a year of days has a week, and no year.
         assert_eq!(proposed(&[1.0, 7.0, 365.2425], &[7.01], 180.0), [7.0]);
