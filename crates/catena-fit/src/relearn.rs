@@ -73,15 +73,33 @@ impl Fit {
         options: &FitOptions,
         monitor: &FitMonitor<'_>,
     ) -> Result<Self, FitError> {
+        self.parts.check_memory(Some(more), options.memory)?;
+        if self.likelihoods().is_none() {
+            self.parts.preparation.check_positive(more)?;
+        }
+        self.learned_on(appended(&self.parts.table, more)?, options, monitor)
+    }
+
+    /// As [`Fit::relearned`], without new rows: for a table that was edited since its parameters were learned.
+    ///
+    /// # Errors
+    /// As [`Fit::relearned`].
+    pub fn learned_again(&self, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Self, FitError> {
+        self.learned_on(self.parts.table.clone(), options, monitor)
+    }
+
+    fn learned_on(
+        &self,
+        table: Dataset,
+        options: &FitOptions,
+        monitor: &FitMonitor<'_>,
+    ) -> Result<Self, FitError> {
         let watch = &Watch::new(monitor, options.time_limit);
         let options = self.same_options(options);
-        self.parts.check_memory(Some(more), options.memory)?;
         if let Some(likelihoods) = self.likelihoods() {
             let options = FitOptions { likelihoods, ..options };
-            return fit(&appended(&self.parts.table, more)?, &options, monitor);
+            return fit(&table, &options, monitor);
         }
-        self.parts.preparation.check_positive(more)?;
-        let table = appended(&self.parts.table, more)?;
         let (distinct, _) = without_copies(&table)?;
         let preparation = self.parts.preparation.refitted(&distinct)?;
         let start = rescaled(&self.parts.model, &self.parts.preparation, &preparation)?;

@@ -2,6 +2,7 @@
 
 use catena_fit::FitError;
 use catena_io::FileName;
+use catena_io::journal::JournalError;
 use catena_io::model_file::ModelFileError;
 use thiserror::Error;
 
@@ -14,6 +15,8 @@ use crate::report::ReportError;
 pub enum StoreError {
     #[error(transparent)]
     File(#[from] ModelFileError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     #[error("{file}: {cause}")]
     Fit { file: FileName, cause: Box<FitError> },
     #[error(

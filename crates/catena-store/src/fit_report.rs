@@ -108,7 +108,8 @@ fn facts(fit: &Fit) -> Vec<Fact> {
     learned.into_iter().chain(transforms).chain([seed]).collect()
 }
 
-fn axis(input: &Input) -> Axis {
+/// The axis of an input on a page.
+pub fn axis(input: &Input) -> Axis {
     let Some(time) = &input.time else { return Axis::number(&input.name, None) };
     let zone = match &time.style.zone {
         ZoneStyle::Naive => TimeZone::Naive,

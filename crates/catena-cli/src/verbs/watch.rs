@@ -1,9 +1,7 @@
 //! `watch`: streams observations into a saved model and replies to each; a journal keeps them.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use catena::index::OutputIndex;
 use catena_fit::{Fit, LiveFit, Quantity};
 use catena_io::FileName;
 use catena_io::journal::{Journal, Origin, Prefix, Replay};
@@ -11,7 +9,9 @@ use catena_io::model_file::{Digest, ModelLock};
 use catena_io::select::nearest_name;
 use catena_io::stream::{LineReader, ReplyWriter, StreamFormat};
 use catena_io::write::TargetFile;
-use catena_store::{About, Model, StoreError, load, save_under, to_bytes};
+use catena_store::{
+    About, Model, StoreError, apply, finish_exchange, load, model_digest, save_under, to_bytes,
+};
 use clap::{Args, ValueEnum};
 
 use crate::arguments::{column, is_standard_stream};
@@ -99,13 +99,15 @@ enum StreamFormatOption {
 pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     let console = Console::new(arguments.quiet);
     let path = &arguments.model;
+    let journal = arguments.journal.clone().unwrap_or_else(|| Journal::beside(path));
+    finish_exchange(path, &journal)?;
     // Held to the end: a model that is replaced would leave its journal behind.
     let _lock = ModelLock::to_use(path).map_err(StoreError::from)?;
     let Model { fit, about } = load(path)?;
     if about.groups.is_some() {
         return Err(CliError::WatchGroups { file: FileName::from(path.as_path()) });
     }
-    let (mut live, journal) = opened(arguments, &fit, &about, console)?;
+    let (mut live, journal) = opened(arguments, &journal, (&fit, &about), console)?;
     if let Some(output) = &arguments.output {
         return fold(output, (&fit, &about), &live, &journal, (path, console));
     }
@@ -117,18 +119,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
 /// The live model with all lines of its journal applied.
 fn opened(
     arguments: &Arguments,
-    fit: &Fit,
-    about: &About,
+    journal: &Path,
+    (fit, about): (&Fit, &About),
     console: Console,
 ) -> Result<(LiveFit, Journal), CliError> {
     let path = &arguments.model;
     let file = FileName::from(path.as_path());
     let failed = |cause| CliError::Live { file: file.clone(), cause };
     let mut live = LiveFit::new(fit).map_err(failed)?;
-    let read = File::open(path).and_then(Digest::of_reader);
-    let model = read.map_err(|cause| CliError::Stream { file: file.clone(), cause })?;
-    let journal_path = arguments.journal.clone().unwrap_or_else(|| Journal::beside(path));
-    let (journal, replay) = Journal::open(&journal_path, model, about.inputs.len())?;
+    let (journal, replay) = Journal::open(journal, model_digest(path)?, about.inputs.len())?;
     let Replay { records, n_torn_bytes, is_damaged } = replay;
     if is_damaged {
         complain(&format!(
@@ -142,10 +141,7 @@ fn opened(
         ));
     }
     for record in &records {
-        let cells: Vec<(OutputIndex, f64)> =
-            record.cells.iter().map(|(output, value)| (OutputIndex::new(*output as usize), *value)).collect();
-        let applied = live.observe_row(&record.inputs, &cells);
-        let Err(cause) = applied else { continue };
+        let Err(cause) = apply(&mut live, record) else { continue };
         let what = format!("the model refuses this observation ({cause})");
         let refused = CliError::Line { file: journal.name().clone(), line: record.line, what };
         if arguments.on_error == OnError::Stop {

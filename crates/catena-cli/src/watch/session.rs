@@ -222,7 +222,7 @@ impl<'a> Session<'a> {
             let so_far = self.file_so_far.as_ref();
             let origin = so_far.map(|(id, prefix)| Origin { id: *id, digest: prefix.digest() });
             let behind = so_far.map_or(0, |(_, prefix)| prefix.length());
-            self.records.push(Record { line: self.line, behind, origin, inputs, cells });
+            self.records.push(Record { line: self.line, behind, origin, inputs, cells, key: None });
         }
         Ok(())
     }

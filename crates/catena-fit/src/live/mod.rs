@@ -16,6 +16,7 @@ use crate::methods::Quantity;
 use crate::prepare::{Predictive, Preparation, is_in_range, log_volume};
 
 pub use error::LiveFitError;
+pub use left_out::Expected;
 
 /// The reason for which a value is refused.
 const TOO_LARGE: &str = "too large for the model; leave the cell empty if it is missing";

@@ -37,7 +37,9 @@ fn write(path: &std::path::Path, model: Digest, supply: &mut Supply<'_>) -> Vec<
         let behind = supply.word() >> 8;
         let id = FileId { device: 1, file: u64::from(supply.byte()) };
         let origin = (behind > 0).then_some(Origin { id, digest: [supply.byte(); 16] });
-        let record = Record { line, behind, origin, inputs, cells };
+        let key = [supply.byte(); 16];
+        let key = (key != [0; 16]).then_some(key);
+        let record = Record { line, behind, origin, inputs, cells, key };
         if journal.append(std::slice::from_ref(&record), false).is_ok() {
             written.push(record);
         }

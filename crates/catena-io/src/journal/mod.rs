@@ -12,7 +12,7 @@ mod tests;
 
 pub use error::JournalError;
 pub use origin::{Origin, Prefix};
-pub use record::Record;
+pub use record::{Record, RequestKey};
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -35,6 +35,8 @@ pub struct Journal {
     origin: Option<Origin>,
     version: Version,
     buffer: Vec<u8>,
+    /// Whether the rest of a failed write may still be in the file.
+    is_unclean: bool,
 }
 
 /// The content of a journal when it was opened.
@@ -67,7 +69,8 @@ impl Journal {
         let mut bytes = vec![];
         file.read_to_end(&mut bytes).map_err(failed)?;
         // If the header was cut short, nothing was acknowledged yet.
-        let fresh = Beginning { model, lines: 0, behind: 0, origin: None, version: Version::Two }.to_bytes();
+        let fresh =
+            Beginning { model, lines: 0, behind: 0, origin: None, version: Version::Three }.to_bytes();
         if bytes.len() < fresh.len() && fresh.starts_with(&bytes) {
             file.set_len(0).and_then(|()| file.rewind()).map_err(failed)?;
             file.write_all(&fresh).map_err(failed)?;
@@ -96,7 +99,9 @@ impl Journal {
         let last = records.last().map(|record| (record.line, record.behind, record.origin));
         let (lines, behind, origin) = last.unwrap_or((beginning.lines, beginning.behind, beginning.origin));
         let (length, version, buffer) = (length as u64, beginning.version, vec![]);
-        let journal = Self { file, name, n_inputs, length, lines, behind, origin, version, buffer };
+        let is_unclean = false;
+        let journal =
+            Self { file, name, n_inputs, length, lines, behind, origin, version, buffer, is_unclean };
         Ok((journal, Replay { records, n_torn_bytes: n_torn as u64, is_damaged }))
     }
 
@@ -105,12 +110,129 @@ impl Journal {
     /// # Errors
     /// If it cannot be written.
     pub fn continue_at(&self, path: &Path, model: Digest) -> Result<(), JournalError> {
-        let Self { lines, behind, origin, .. } = *self;
+        self.continue_with(path, model, (self.lines, &[]))
+    }
+
+    /// Writes a journal that continues this one after line `lines`, for a model whose table contains all lines up to that one, with
+    /// the later records of this one. The last of `keys` are kept, in as many records without a value as there are lines.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn continue_after(
+        &self,
+        path: &Path,
+        model: Digest,
+        (lines, keys): (u64, &[RequestKey]),
+        later: &[Record],
+    ) -> Result<(), JournalError> {
+        let n_kept = keys.len().min(usize::try_from(lines).unwrap_or(usize::MAX));
+        let keys = &keys[keys.len() - n_kept..];
+        let first = lines - n_kept as u64;
+        let empty = |(at, key): (usize, &RequestKey)| Record {
+            line: first + 1 + at as u64,
+            behind: 0,
+            origin: None,
+            inputs: vec![0.0; self.n_inputs],
+            cells: vec![],
+            key: Some(*key),
+        };
+        let mut records: Vec<Record> = keys.iter().enumerate().map(empty).collect();
+        records.extend_from_slice(later);
+        self.continue_with(path, model, (first, &records))
+    }
+
+    fn continue_with(
+        &self,
+        path: &Path,
+        model: Digest,
+        (lines, records): (u64, &[Record]),
+    ) -> Result<(), JournalError> {
+        let Self { behind, origin, .. } = *self;
         let name = FileName::from(path);
         let mut file = crate::write::TargetFile::create_path(path)?;
-        let bytes = Beginning { model, lines, behind, origin, version: Version::Two }.to_bytes();
+        let mut bytes = Beginning { model, lines, behind, origin, version: Version::Three }.to_bytes();
+        records.iter().for_each(|record| record.push_to(&mut bytes, Version::Three));
         file.write_all(&bytes).map_err(|source| JournalError::Io { file: name, source })?;
         Ok(file.commit()?)
+    }
+
+    /// The digest of the model that the journal at a path belongs to; `None` if there is no journal.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn model_of(path: &Path) -> Result<Option<Digest>, JournalError> {
+        let mut head = vec![];
+        let opened = File::open(path).and_then(|file| file.take(LONGEST_HEADER).read_to_end(&mut head));
+        match opened {
+            Ok(_) => Ok(Beginning::read(&head).ok().map(|(beginning, _)| beginning.model)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(JournalError::Io { file: FileName::from(path), source }),
+        }
+    }
+
+    /// The records of the journal at a path up to its byte `end`, which another holder of it has.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn records_before(path: &Path, end: u64, n_inputs: usize) -> Result<Vec<Record>, JournalError> {
+        let name = FileName::from(path);
+        let mut bytes = vec![];
+        let all = File::open(path).and_then(|file| file.take(end).read_to_end(&mut bytes));
+        all.map_err(|source| JournalError::Io { file: name.clone(), source })?;
+        match read(&bytes, n_inputs) {
+            Ok(found) => Ok(found.records),
+            Err(_) => Err(JournalError::NotAJournal { file: name }),
+        }
+    }
+
+    /// The records from a byte on at which one begins.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn records_from(&self, begin: u64) -> Result<Vec<Record>, JournalError> {
+        let mut file = &self.file;
+        let mut bytes = vec![];
+        let all = file
+            .seek(SeekFrom::Start(begin))
+            .and_then(|_| file.take(self.length - begin).read_to_end(&mut bytes));
+        let back = file.seek(SeekFrom::Start(self.length));
+        all.and(back).map_err(|source| JournalError::Io { file: self.name.clone(), source })?;
+        let (mut records, mut at) = (vec![], 0);
+        while let Some((record, length)) = Record::read(&bytes[at..], self.n_inputs, self.version) {
+            records.push(record);
+            at += length;
+        }
+        Ok(records)
+    }
+
+    /// Bytes of all records and the header.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// The path of the file.
+    pub fn path(&self) -> &Path {
+        match &self.name {
+            FileName::Path(path) => path,
+            _ => Path::new(""),
+        }
+    }
+
+    /// The same journal under another path, where it replaces what was there.
+    ///
+    /// # Errors
+    /// If it cannot be renamed.
+    pub fn renamed(self, path: &Path) -> Result<Self, JournalError> {
+        let name = FileName::from(path);
+        match std::fs::rename(self.path(), path) {
+            Ok(()) => Ok(Self { name, ..self }),
+            Err(source) => Err(JournalError::Io { file: name, source }),
+        }
+    }
+
+    /// Whether the journal keeps the keys of requests and the removal of values: not if an earlier version began it.
+    pub fn keeps_keys(&self) -> bool {
+        self.version == Version::Three
     }
 
     /// The default path of the journal of a model.
@@ -172,6 +294,11 @@ impl Journal {
     /// If the disk is full or fails; a partial record is removed, now or when the journal is opened.
     pub fn append(&mut self, records: &[Record], sync: bool) -> Result<(), JournalError> {
         let Some(last) = records.last() else { return Ok(()) };
+        if self.is_unclean {
+            // Records behind the rest of a failed write would be taken for damage.
+            self.clean().map_err(|source| JournalError::Io { file: self.name.clone(), source })?;
+            self.is_unclean = false;
+        }
         self.buffer.clear();
         for record in records {
             if record.inputs.len() != self.n_inputs || record.line <= self.lines {
@@ -185,16 +312,24 @@ impl Journal {
         }
         if let Err(source) = written {
             // If this fails, the partial record is removed when the journal is opened.
-            let _ = self.file.set_len(self.length);
-            let _ = self.file.seek(SeekFrom::Start(self.length));
+            self.is_unclean = self.clean().is_err();
             return Err(JournalError::Io { file: self.name.clone(), source });
         }
         self.length += self.buffer.len() as u64;
         (self.lines, self.behind) = (last.line, last.behind);
-        self.origin = if self.version == Version::Two { last.origin } else { None };
+        self.origin = if self.version == Version::One { None } else { last.origin };
         Ok(())
     }
+
+    /// Removes what a failed write has left behind the last whole record.
+    fn clean(&mut self) -> std::io::Result<()> {
+        self.file.set_len(self.length)?;
+        self.file.seek(SeekFrom::Start(self.length)).map(|_| ())
+    }
 }
+
+/// Bytes that hold every header.
+const LONGEST_HEADER: u64 = 256;
 
 #[derive(Debug)]
 struct Found {

@@ -1,18 +1,19 @@
 //! The bytes of a journal: a header, and records with checksums.
 //!
 //! ```text
-//! catena-journal 2\n                     the magic line, with the version of the format
+//! catena-journal 3\n                     the magic line, with the version of the format
 //! model 9f86d0...\n                      SHA-256 of the model file the journal belongs to
 //! begins 0 0 0 0 00... 5c1d...\n         lines applied before the first record, their file as in a record, check of the header
 //! record, record, ...                    one after the other, little-endian
 //!
 //! record: u32 length of the body | u32 check of the length | body | first 8 bytes of the SHA-256 of the body
-//! body:   u64 line | file | f64 × M inputs | (u32 output, f64 value) × cells
+//! body:   u64 line | file | key | f64 × M inputs | (u32 output, f64 value) × cells; NaN removes a value
 //! file:   u64 offset of the next line | u64 device | u64 number of the file | first 16 bytes of the SHA-256 of its bytes before
 //!         that offset; zeros for a pipe
+//! key:    16 bytes that recognize a request which ends with this record; zeros without one
 //! ```
 //!
-//! Version 1 has only the offset of the file; it is read, and continued, as it is.
+//! Version 1 has only the offset of the file, version 2 no key and no NaN; they are read, and continued, as they are.
 
 use sha2::{Digest as _, Sha256};
 
@@ -30,9 +31,14 @@ pub struct Record {
     pub origin: Option<Origin>,
     /// The inputs.
     pub inputs: Vec<f64>,
-    /// Observed outputs with their values.
+    /// Observed outputs with their values; NaN removes the value of an output.
     pub cells: Vec<(u32, f64)>,
+    /// Recognizes the request whose last record this is, if it was sent with a key.
+    pub key: Option<RequestKey>,
 }
+
+/// Recognizes a request that is sent again; never zeros.
+pub type RequestKey = [u8; 16];
 
 /// Length of a body, and its check.
 const PREFIX: usize = 8;
@@ -58,6 +64,7 @@ fn checksum(body: &[u8]) -> [u8; CHECKSUM] {
 pub(super) enum Version {
     One,
     Two,
+    Three,
 }
 
 impl Version {
@@ -65,6 +72,7 @@ impl Version {
         match self {
             Self::One => 1,
             Self::Two => 2,
+            Self::Three => 3,
         }
     }
 
@@ -73,6 +81,7 @@ impl Version {
         match self {
             Self::One => 16,
             Self::Two => 32 + DIGEST,
+            Self::Three => 32 + DIGEST + size_of::<RequestKey>(),
         }
     }
 }
@@ -87,11 +96,14 @@ impl Record {
         let begin = bytes.len();
         bytes.extend(self.line.to_le_bytes());
         bytes.extend(self.behind.to_le_bytes());
-        if version == Version::Two {
+        if version != Version::One {
             let FileId { device, file } = self.origin.map_or(NO_FILE, |origin| origin.id);
             bytes.extend(device.to_le_bytes());
             bytes.extend(file.to_le_bytes());
             bytes.extend(self.origin.map_or([0; DIGEST], |origin| origin.digest));
+        }
+        if version == Version::Three {
+            bytes.extend(self.key.unwrap_or_default());
         }
         self.inputs.iter().for_each(|input| bytes.extend(input.to_le_bytes()));
         for (output, value) in &self.cells {
@@ -123,11 +135,15 @@ impl Record {
         let (line, behind) = (words.next()?, words.next()?);
         let origin = match version {
             Version::One => None,
-            Version::Two => {
+            Version::Two | Version::Three => {
                 let id = FileId { device: words.next()?, file: words.next()? };
-                let digest = *body[..fixed].last_chunk::<DIGEST>()?;
+                let digest = *body[32..].first_chunk::<DIGEST>()?;
                 (behind > 0).then_some(Origin { id, digest })
             }
+        };
+        let key = match version {
+            Version::One | Version::Two => None,
+            Version::Three => body[..fixed].last_chunk().copied().filter(|key| *key != RequestKey::default()),
         };
         let inputs = body.get(fixed..fixed + 8 * n_inputs)?.as_chunks::<8>().0;
         let inputs: Vec<f64> = inputs.iter().map(|word| f64::from_le_bytes(*word)).collect();
@@ -137,7 +153,7 @@ impl Record {
             Some((u32::from_le_bytes(*output), f64::from_le_bytes(*value.first_chunk::<8>()?)))
         };
         let cells: Vec<(u32, f64)> = cells.iter().map(cell).collect::<Option<_>>()?;
-        rest.is_empty().then_some((Self { line, behind, origin, inputs, cells }, length))
+        rest.is_empty().then_some((Self { line, behind, origin, inputs, cells, key }, length))
     }
 }
 
@@ -180,7 +196,7 @@ impl Beginning {
     pub(super) fn to_bytes(self) -> Vec<u8> {
         let Self { model, lines, behind, origin, version } = self;
         let mut text = format!("{MAGIC}{}\nmodel {model}\nbegins {lines} {behind} ", version.number());
-        if version == Version::Two {
+        if version != Version::One {
             let FileId { device, file } = origin.map_or(NO_FILE, |origin| origin.id);
             let digest = u128::from_be_bytes(origin.map_or([0; DIGEST], |origin| origin.digest));
             text.push_str(&format!("{device} {file} {digest:032x} "));
@@ -203,6 +219,7 @@ impl Beginning {
             let version = match line(MAGIC)?.parse().ok()? {
                 1 => Version::One,
                 2 => Version::Two,
+                3 => Version::Three,
                 newer => return Some(Err(BadBeginning::Newer(newer))),
             };
             let model = crate::model_file::Digest::parse(line("model ")?)?;
@@ -211,7 +228,7 @@ impl Beginning {
             let (lines, behind) = (number()?, number()?);
             let origin = match version {
                 Version::One => None,
-                Version::Two => {
+                Version::Two | Version::Three => {
                     let id = FileId { device: number()?, file: number()? };
                     let digest = u128::from_str_radix(numbers.next()?, 16).ok()?.to_be_bytes();
                     (behind > 0).then_some(Origin { id, digest })

@@ -18,11 +18,23 @@ fn path(name: &str) -> PathBuf {
 fn record(line: u64) -> Record {
     let cells = (0..line % 3).map(|output| (output as u32, 0.5 * line as f64 + output as f64)).collect();
     let origin = Origin { id: FileId { device: 7, file: line }, digest: [line as u8; 16] };
-    Record { line, behind: 20 * line, origin: Some(origin), inputs: vec![line as f64, -1.5], cells }
+    Record {
+        line,
+        behind: 20 * line,
+        origin: Some(origin),
+        inputs: vec![line as f64, -1.5],
+        cells,
+        key: key(line),
+    }
+}
+
+/// A key of every second record.
+fn key(line: u64) -> Option<RequestKey> {
+    line.is_multiple_of(2).then_some([line as u8; 16])
 }
 
 fn beginning() -> Beginning {
-    Beginning { model: digest(1), lines: 0, behind: 0, origin: None, version: Version::Two }
+    Beginning { model: digest(1), lines: 0, behind: 0, origin: None, version: Version::Three }
 }
 
 /// The bytes of a journal, and where each of its records ends.
@@ -30,7 +42,7 @@ fn small() -> (Vec<u8>, Vec<usize>) {
     let mut bytes = beginning().to_bytes();
     let mut ends = vec![bytes.len()];
     for line in [1, 2, 5, 6] {
-        record(line).push_to(&mut bytes, Version::Two);
+        record(line).push_to(&mut bytes, Version::Three);
         ends.push(bytes.len());
     }
     (bytes, ends)
@@ -98,7 +110,7 @@ fn version_1_is_read_and_continued() {
     [1, 2].into_iter().for_each(|line| record(line).push_to(&mut bytes, Version::One));
     std::fs::write(&path, &bytes).unwrap();
     let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
-    let plain = |line: u64| Record { origin: None, ..record(line) };
+    let plain = |line: u64| Record { origin: None, key: None, ..record(line) };
     assert_eq!(replay.records, [1, 2].map(plain));
     journal.append(&[record(3)], false).unwrap();
     assert_eq!(journal.origin(), None);
@@ -106,6 +118,47 @@ fn version_1_is_read_and_continued() {
     let (_, replay) = Journal::open(&path, digest(1), 2).unwrap();
     assert_eq!(replay.records, [1, 2, 3].map(plain));
     std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn version_2_is_read_and_continued_without_keys() {
+    let path = path("second_version");
+    let mut bytes = Beginning { version: Version::Two, ..beginning() }.to_bytes();
+    [1, 2].into_iter().for_each(|line| record(line).push_to(&mut bytes, Version::Two));
+    std::fs::write(&path, &bytes).unwrap();
+    let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
+    let plain = |line: u64| Record { key: None, ..record(line) };
+    assert_eq!(replay.records, [1, 2].map(plain));
+    assert!(!journal.keeps_keys());
+    journal.append(&[record(4)], false).unwrap();
+    drop(journal);
+    let (_, replay) = Journal::open(&path, digest(1), 2).unwrap();
+    assert_eq!(replay.records, [1, 2, 4].map(plain));
+    std::fs::remove_file(&path).unwrap();
+}
+
+#[test]
+fn a_journal_is_continued_in_the_middle_with_its_keys() {
+    let (old, new) = (path("middle"), path("after_middle"));
+    let (mut journal, _) = Journal::open(&old, digest(1), 2).unwrap();
+    journal.append(&[1, 2].map(record), true).unwrap();
+    let middle = journal.length();
+    journal.append(&[5, 6].map(record), true).unwrap();
+    assert_eq!(Journal::records_before(&old, middle, 2).unwrap(), [1, 2].map(record));
+    let later = journal.records_from(middle).unwrap();
+    assert_eq!(later, [5, 6].map(record));
+    journal.continue_after(&new, digest(3), (2, &[[8; 16], [9; 16], [2; 16]]), &later).unwrap();
+    journal.append(&[record(7)], true).unwrap();
+    assert_eq!(journal.records_from(middle).unwrap(), [5, 6, 7].map(record));
+    assert_eq!(Journal::model_of(&new).unwrap(), Some(digest(3)));
+    let (journal, replay) = Journal::open(&new, digest(3), 2).unwrap();
+    assert!(journal.keeps_keys());
+    // Two lines have room for two keys: the last ones.
+    let keys: Vec<_> = replay.records.iter().filter_map(|record| record.key).collect();
+    assert_eq!(keys, [[9; 16], [2; 16], [6; 16]]);
+    assert_eq!(replay.records[2..], [5, 6].map(record));
+    std::fs::remove_file(&old).unwrap();
+    std::fs::remove_file(&new).unwrap();
 }
 
 #[test]
@@ -162,7 +215,7 @@ fn other_files_are_left_alone() {
     assert!(matches!(Journal::open(&path, digest(1), 2), Err(JournalError::NotAJournal { .. })));
     assert_eq!(std::fs::read(&path).unwrap(), b"time,temp\n1,2\n");
     let text = String::from_utf8(beginning().to_bytes()).unwrap();
-    std::fs::write(&path, text.replace("journal 2", "journal 7")).unwrap();
+    std::fs::write(&path, text.replace("journal 3", "journal 7")).unwrap();
     assert!(matches!(Journal::open(&path, digest(1), 2), Err(JournalError::Newer { version: 7, .. })));
     std::fs::remove_file(&path).unwrap();
 }

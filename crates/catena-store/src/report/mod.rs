@@ -36,6 +36,8 @@ mod table;
 
 pub use check::ReportError;
 pub use model::{Latent, LengthScale, Model, Shares, Structure};
+pub use page::{DRAWING, STYLE};
+pub use payload::packed;
 pub use scores::{Calibration, Candidate, CoveragePoint, EvidencePath, MethodScore, OutputScore, Search};
 pub use table::{Axis, AxisKind, BandMeaning, Bands, InputColumn, OutputSeries, Table, TimeZone};
 

@@ -4,17 +4,23 @@ use super::Report;
 use super::direction::isolated;
 
 const FRAME: &str = include_str!("page/page.html");
-const STYLE: &str = include_str!("page/style.css");
+/// The style sheet, which other pages of charts share.
+pub const STYLE: &str = include_str!("page/style.css");
 
-/// In the order they run. Each file declares functions; only the last runs them.
-const SCRIPTS: &[&str] = &[
+/// The scripts that draw outputs along one input, which other pages of charts share. They declare functions and run nothing.
+pub const DRAWING: &[&str] = &[
     include_str!("page/document.js"),
+    include_str!("page/theme.js"),
     include_str!("page/format.js"),
     include_str!("page/data.js"),
     include_str!("page/plot.js"),
     include_str!("page/view.js"),
     include_str!("page/series_marks.js"),
     include_str!("page/series.js"),
+];
+
+/// Those of this page, in the order they run. Only the last runs what it declares.
+const SCRIPTS: &[&str] = &[
     include_str!("page/gaps.js"),
     include_str!("page/scatter.js"),
     include_str!("page/map.js"),
@@ -25,7 +31,7 @@ const SCRIPTS: &[&str] = &[
 
 /// The document. Text of the user occurs in two places only: escaped in the title, and in the data block.
 pub(crate) fn page(report: &Report) -> String {
-    let scripts = SCRIPTS.join("\n");
+    let scripts = [DRAWING, SCRIPTS].concat().join("\n");
     let data = super::payload::payload(report);
     let title = escaped(&isolated(&report.title));
     let mut html = String::with_capacity(FRAME.len() + STYLE.len() + scripts.len() + data.len());

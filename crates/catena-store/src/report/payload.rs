@@ -11,6 +11,11 @@ pub(super) fn payload(report: &Report) -> String {
     isolated_strings(&serde_json::to_string(report).unwrap_or_default()).replace('<', "\\u003c")
 }
 
+/// A table as the scripts of the page read it, in JSON.
+pub fn packed(table: &Table) -> String {
+    isolated_strings(&serde_json::to_string(&packed_table(table)).unwrap_or_default())
+}
+
 /// Serializes the table packed.
 pub(super) fn table<S: Serializer>(table: &Option<Table>, serializer: S) -> Result<S::Ok, S::Error> {
     table.as_ref().map(packed_table).serialize(serializer)

@@ -176,17 +176,22 @@ impl Browser {
     pub(crate) fn open(&self, html: &str) {
         let path = self.folder.join("page.html");
         std::fs::write(&path, html).unwrap();
-        self.call("Page.navigate", json!({ "url": format!("file://{}", path.display()) }));
-        let begun = Instant::now();
-        while self.evaluate("document.documentElement?.dataset.ready === 'yes'") != json!(true) {
-            assert!(begun.elapsed() < PATIENCE, "the page did not get ready: {:?}", self.complaints.borrow());
-            self.evaluate("new Promise((done) => setTimeout(done, 20))");
-        }
+        self.visit(&format!("file://{}", path.display()));
         // Charts of outputs are drawn once they are on the screen.
         self.settle();
         self.evaluate("document.querySelector('#outputs')?.scrollIntoView()");
         self.settle();
         self.settle();
+    }
+
+    /// Goes to an address and waits until the page says that it is ready.
+    pub(crate) fn visit(&self, url: &str) {
+        self.call("Page.navigate", json!({ "url": url }));
+        let begun = Instant::now();
+        while self.evaluate("document.documentElement?.dataset.ready === 'yes'") != json!(true) {
+            assert!(begun.elapsed() < PATIENCE, "the page did not get ready: {:?}", self.complaints.borrow());
+            self.evaluate("new Promise((done) => setTimeout(done, 20))");
+        }
     }
 
     pub(crate) fn resize(&self, width: u32, height: u32) {

@@ -100,8 +100,22 @@ function nearestIndex(values, target) {
   return target - values[at - 1] <= values[at] - target ? firstNotBelow(values, values[at - 1]) : at;
 }
 
-/** Smallest and largest of the finite values of several columns between two rows. */
-function extent(columns, from, to) {
+/** First and last (exclusive) of the sorted rows between two limits, with one beyond each. */
+function rowsBetween(values, lo, hi) {
+  const from = Math.max(0, firstNotBelow(values, lo) - 1);
+  let to = firstNotBelow(values, hi);
+  while (to < values.length && values[to] <= hi) to++;
+  return [from, Math.min(values.length, to + 1)];
+}
+
+/** The smallest interval around two, either of which may be null. */
+function joined(one, other) {
+  if (!one || !other) return one || other;
+  return [Math.min(one[0], other[0]), Math.max(one[1], other[1])];
+}
+
+/** Smallest and largest of the finite values of several columns between two rows; `without` if there is none. */
+function extent(columns, from, to, without = [-1, 1]) {
   let lo = Infinity, hi = -Infinity;
   for (const column of columns) {
     if (!column) continue;
@@ -111,7 +125,7 @@ function extent(columns, from, to) {
       if (value > hi && value !== Infinity) hi = value;
     }
   }
-  return lo <= hi ? [lo, hi] : [-1, 1];
+  return lo <= hi ? [lo, hi] : without;
 }
 
 /** An interval widened at both ends by a share of its length; an empty interval gets a positive length. */

@@ -34,14 +34,15 @@ class SeriesChart {
     const { plot, view, output, input } = this;
     const columns = output.columns, values = input.values;
     const context = plot.resize(this.fitted);
-    const from = Math.max(0, firstNotBelow(values, view.lo) - 1);
-    let to = firstNotBelow(values, view.hi);
-    while (to < values.length && values[to] <= view.hi) to++;
-    to = Math.min(values.length, to + 1);
-    const shown = extent([columns.lo95, columns.hi95, columns.observed, columns.heldOut], from, to);
+    const [from, to] = rowsBetween(values, view.lo, view.hi);
+    // Observed values may have rows of their own, apart from the grid of the bands.
+    const marks = this.marks || { values, observed: columns.observed, isBinned: false };
+    const [firstMark, lastMark] = this.marks ? rowsBetween(marks.values, view.lo, view.hi) : [from, to];
+    const shown = joined(extent([columns.lo95, columns.hi95, columns.heldOut], from, to, null),
+      extent([marks.observed], firstMark, lastMark, null));
     const x = this.x = new Scale([view.lo, view.hi], plot.xRange);
-    const y = this.y = new Scale(padded(shown, 0.05), plot.yRange);
-    this.gaps = this.gaps || gapsOf(values, columns.observed, this.longStep);
+    const y = this.y = new Scale(padded(shown || [-1, 1], 0.05), plot.yRange);
+    this.gaps = this.gaps || gapsOf(marks.values, marks.observed, this.longStep);
     const box = { left: plot.xRange[0], right: plot.xRange[1], top: plot.yRange[1], bottom: plot.yRange[0] };
     plot.axes(x, input.text.ticks(view.lo, view.hi, (box.right - box.left) / 90), y, this.yTicks(),
       [shape("path", { class: "gap", d: gapPath(this.gaps, x, box) })]);
@@ -51,7 +52,8 @@ class SeriesChart {
     const found = segments(vertices(columns, values, from, to, x, y, plot.density, this.longStep));
     fillBand(context, found, "lo95", "hi95", styleValue("--band95"));
     fillBand(context, found, "lo50", "hi50", styleValue("--band50"));
-    drawPoints(context, columns.observed, values, from, to, x, y, styleValue("--point"), { radius: 2.2, barOpacity: 0.55 });
+    drawPoints(context, marks.observed, marks.values, firstMark, lastMark, x, y, styleValue("--point"),
+      { radius: 2.2, barOpacity: 0.55, bars: marks.isBinned });
     if (columns.bad) {
       drawPoints(context, columns.bad, values, from, to, x, y, styleValue("--bad"), { radius: 4.5, barOpacity: 0.9, hollow: true });
     }

@@ -125,7 +125,7 @@ function drawPoints(context, column, values, from, to, x, y, color, style) {
   const room = (x.to - x.from) / Math.max(1, to - from);
   context.fillStyle = color;
   context.strokeStyle = color;
-  if (room < 0.5) {
+  if (style.bars || room < 0.5) {
     let at = NaN, low = 0, high = 0;
     const flush = () => { if (!Number.isNaN(at)) context.fillRect(at - 0.5, high - 0.75, 1, low - high + 1.5); };
     context.globalAlpha = style.barOpacity;
