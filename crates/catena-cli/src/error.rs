@@ -179,6 +179,12 @@ pub(crate) enum CliError {
         "{file}: the journal already exists; give another path with -o, or remove the journal if it is not needed"
     )]
     JournalExists { file: FileName },
+    #[error(
+        "the program catena-serve is not installed; install it with `cargo install catena-serve`, or put it beside this program"
+    )]
+    NoService,
+    #[error("the program catena-serve cannot be started ({0})")]
+    Service(std::io::Error),
     #[error("--threads {0} is out of range; give a number from 1 to 1024")]
     Threads(usize),
 }

@@ -18,7 +18,8 @@ pub(crate) use values::{
 use clap::{Parser, Subcommand};
 
 use crate::verbs::{
-    check, compare, completion, demo, fit, forecast, impute, predict, report, score, structure, update, watch,
+    check, compare, completion, demo, fit, forecast, impute, predict, report, score, serve, structure,
+    update, watch,
 };
 
 /// Multi-output Gaussian process regression on tables with missing values: fill, predict, forecast, compare, report.
@@ -57,6 +58,8 @@ pub(crate) enum Verb {
     Update(update::Arguments),
     /// Stream observations into a saved model, with a prediction for each line.
     Watch(watch::Arguments),
+    /// Serve a saved model over HTTP: a page, readings, predictions.
+    Serve(serve::Arguments),
     /// Find bad readings: every observed cell against what all other cells say of it.
     Check(check::Arguments),
     /// Score a saved model on held-out values.

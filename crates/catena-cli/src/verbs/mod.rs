@@ -10,6 +10,7 @@ pub(crate) mod impute;
 pub(crate) mod predict;
 pub(crate) mod report;
 pub(crate) mod score;
+pub(crate) mod serve;
 pub(crate) mod structure;
 pub(crate) mod update;
 pub(crate) mod watch;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: Command) -> Result<(), CliError> {
         Verb::Forecast(arguments) => forecast::run(&arguments),
         Verb::Update(arguments) => update::run(&arguments),
         Verb::Watch(arguments) => watch::run(&arguments),
+        Verb::Serve(arguments) => serve::run(&arguments),
         Verb::Score(arguments) => score::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Compare(arguments) => compare::run(&arguments),
