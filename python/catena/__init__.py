@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from . import errors, metrics, structures
 from ._asking import check, compare
 from ._catena import __version__
+from ._client import Client
 from ._gp import MultiOutputGP
 from ._live import LiveGP
 from ._load import load
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CatenaWarning",
+    "Client",
     "Gradient",
     "Imputer",
     "LiveGP",

@@ -28,6 +28,15 @@ class NotFittedError(CatenaError, ValueError, AttributeError):
     """A method was called before ``fit``."""
 
 
+class ServiceError(CatenaError, OSError):
+    """A service cannot be reached, or refuses a request for another reason than its content; `status` is that of HTTP."""
+
+    def __init__(self, message: str, status: int | None = None) -> None:
+        super().__init__(message)
+        #: The status, or None without a reply.
+        self.status = status
+
+
 class CatenaWarning(UserWarning):
     """Something about a table or a fit that its user should know; base class of all warnings of catena."""
 
