@@ -326,6 +326,8 @@ def _scores(case, answers):
                 row[f"in {level}"] = 100 * inside[known].mean()
             rows.append(row)
     found = {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
+    if not all(map(np.isfinite, found.values())):
+        raise ValueError("a forecast is no number")
     found["rmse"] **= 0.5
     return found
 
@@ -356,28 +358,31 @@ def _table(results, names):
 def _conclusions(results, names, title):
     """Mean ranks, the ratio of catena's error to the best rival's and to the seasonal naive forecast's, and coverage."""
     methods = sorted({method for name in names for method in results[name]})
-    complete = [name for name in names if set(results[name]) == set(methods)]
-    print(f"\n{title}: mean over {len(complete)} of rank by rmse, mae, loss; coverage")
+    print(
+        f"\n{title}: means over {len(names)}, or over those that a method can forecast, of rank by rmse, mae, loss; coverage"
+    )
     lines = []
     for method in methods:
+        own = [name for name in names if method in results[name]]
         ranks = [
             np.mean(
                 [
                     1 + sum(row[score] < results[name][method][score] for row in results[name].values())
-                    for name in complete
+                    for name in own
                 ]
             )
             for score in ("rmse", "mae", "loss")
         ]
-        covered = [np.mean([results[name][method][f"in {level}"] for name in complete]) for level in BANDS]
-        lines.append((ranks, method, covered))
-    for ranks, method, covered in sorted(lines):
+        covered = [np.mean([results[name][method][f"in {level}"] for name in own]) for level in BANDS]
+        lines.append((ranks, method, covered, len(own)))
+    for ranks, method, covered, count in sorted(lines):
         print(
             f"  {method:<22}"
             + "".join(f"{rank:>7.2f}" for rank in ranks)
             + "".join(f"{share:>8.1f}" for share in covered)
+            + (f"   of {count}" if count < len(names) else "")
         )
-    if "catena" in methods:
+    if "catena" in methods and len(methods) > 1:
         print(f"\n{'catena over':<22}{'best rival':>22}{'seasonal naive':>16}")
         for name in names:
             rows = results[name]
@@ -408,7 +413,7 @@ def main():
         results[name] = {}
         for method in wanted:
             key = f"{name} {method} {case.horizon} {case.origins}"
-            if method != "catena" and key in kept:
+            if method != "catena" and key in kept and np.isfinite(kept[key]["rmse"]):
                 row = kept[key]
             else:
                 try:
