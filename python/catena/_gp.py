@@ -116,8 +116,12 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         Distribution of the values of each output given the function: ``"gaussian"`` (the default), ``"student-t"`` (robust to
         outliers), ``"poisson"``, ``"negative-binomial"``, ``"bernoulli"``, ``"binomial(12)"`` of 12 trials, ``"gamma"``,
         ``"log-normal"``, ``"beta"`` (proportions), ``"censored"`` (cut off at 0; other limits as ``"censored(0:100)"``) or
-        ``"zero-inflated"``. One word for all outputs, one per output in a list, or a dict by name, in which other outputs are
-        Gaussian. Means, medians, intervals and samples are then those of counts, proportions and so on.
+        ``"zero-inflated"``. ``"auto"`` looks at the values and decides by held-out cells; the summary says why. One word for
+        all outputs, one per output in a list, or a dict by name, in which other outputs are Gaussian. Means, medians,
+        intervals and samples are then those of counts, proportions and so on.
+    bounds : tuple, str or dict, optional
+        The smallest and the largest value of all outputs, such as ``(0, 100)`` or ``(0, None)``, or of some in a dict by name.
+        Means, medians, intervals and samples beyond them are put at them.
     random_state : int, numpy Generator or RandomState, or None
         Random seed.
     max_memory : int, str or None
@@ -192,6 +196,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         standardize: bool = True,
         transforms: Any = "auto",
         likelihood: Any = None,
+        bounds: Any = None,
         random_state: Any = 0,
         max_memory: int | str | None = None,
         progress: bool | str = "auto",
@@ -221,6 +226,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         self.standardize = standardize
         self.transforms = transforms
         self.likelihood = likelihood
+        self.bounds = bounds
         self.random_state = random_state
         self.max_memory = max_memory
         self.progress = progress
@@ -475,6 +481,8 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             model, bad = cleaned(self, model, rows)
         values = model.values()
         mean, std = model.predict(None, True, point)
+        for message in model.beyond_limits(point):
+            warn(message)
         missing = np.isnan(values)
         rows_in = self._rows_of(model, rows)
         filled = missing & ~left_empty(missing, std, rows_in, self.output_names_, max_gap, max_std)

@@ -46,7 +46,7 @@ class Imputer(Estimator):
     point : str
         ``"mean"`` or ``"median"``, as in :meth:`MultiOutputGP.impute`.
     latents, kernel, structure, method, n_inducing, n_neighbors, private, ard, periods, mean, calendar, combine, budget, \
-time_limit, learn, parameters, mixing, length_scales, noise, standardize, transforms, likelihood, random_state, \
+time_limit, learn, parameters, mixing, length_scales, noise, standardize, transforms, likelihood, bounds, random_state, \
 max_memory, progress :
         As in :class:`MultiOutputGP`.
 
@@ -98,6 +98,7 @@ max_memory, progress :
         standardize: bool = True,
         transforms: Any = "auto",
         likelihood: Any = None,
+        bounds: Any = None,
         random_state: Any = 0,
         max_memory: int | str | None = None,
         progress: bool | str = "auto",
@@ -128,6 +129,7 @@ max_memory, progress :
         self.standardize = standardize
         self.transforms = transforms
         self.likelihood = likelihood
+        self.bounds = bounds
         self.random_state = random_state
         self.max_memory = max_memory
         self.progress = progress

@@ -51,6 +51,7 @@ def fit_options(gp, names, clock=None):
         "standardize": bool(gp.standardize),
         "transforms": _transforms(gp.transforms, names),
         "likelihood": _likelihood(gp.likelihood, names),
+        "bounds": _bounds(gp.bounds, names),
         "parameters": _given(gp, len(names), private) if gp.parameters is None else None,
         "written": None if gp.parameters is None else _written(gp),
         "candidates": None,
@@ -87,6 +88,27 @@ def _transforms(given, names):
 def _likelihood(given, names):
     """Pairs of an output, or None for all others, and its likelihood."""
     return [] if given is None else _words_by_output("likelihood", given, names, "a word such as 'poisson'")
+
+
+def _bounds(given, names):
+    """Pairs of an output, or None for all others, and its bounds as a text."""
+    if given is None:
+        return []
+    given = _range(given)
+    if isinstance(given, dict):
+        given = {name: _range(pair) for name, pair in given.items()}
+    elif isinstance(given, (list, tuple)):
+        given = [_range(pair) for pair in given]
+    return _words_by_output("bounds", given, names, "a pair such as (0, 100) or (0, None)")
+
+
+def _range(pair):
+    """A pair of numbers, of which one can be None, as a text such as '0..100'; anything else as it is."""
+    numbers = (int, float, np.number)
+    is_pair = isinstance(pair, (tuple, list)) and len(pair) == 2
+    if not is_pair or not all(end is None or isinstance(end, numbers) for end in pair):
+        return pair
+    return "..".join("" if end is None or np.isinf(end) else str(float(end)) for end in pair)
 
 
 def _words_by_output(option, given, names, words):

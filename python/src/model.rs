@@ -86,6 +86,13 @@ impl Model {
         Ok((table(py, points, self.n_outputs())?, table(py, deviations, self.n_outputs())?))
     }
 
+    /// Sentences about filled values beyond limits that no observed value crosses.
+    fn beyond_limits(&self, py: Python<'_>, point: &str) -> PyResult<Vec<String>> {
+        let point = point_of(point)?;
+        let predictive = self.predictive(py, (None, None), true)?;
+        Ok(py.detach(|| self.fit.beyond_limits(&predictive, point)))
+    }
+
     /// Means, and lower and upper ends of the central interval of probability `level`, n×D each; `groups` are those of the points.
     #[pyo3(signature = (at, level, include_noise, groups=None))]
     fn interval<'py>(

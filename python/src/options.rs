@@ -1,12 +1,15 @@
 //! Converts keyword arguments to the options of a fit.
 
+use std::fmt::Display;
+use std::str::FromStr;
 use std::time;
 
 use catena::data::{Dataset, InputPoints};
 use catena_fit::{
-    Budget, CombineChoice, FitOptions, GivenParameters, GroupScaling, KernelPair, LikelihoodChoice,
-    LikelihoodOptions, MeanChoice, MemoryLimit, MethodChoice, StructureOption, TimeOptions, TimeSpec,
-    TransformKind, TransformOptions, UnknownWord,
+    Bounds, BoundsOptions, Budget, ByOutput, CombineChoice, FitOptions, GivenParameters, GroupScaling,
+    InvalidBounds, InvalidLikelihood, KernelPair, LikelihoodOptions, LikelihoodRequest, MeanChoice,
+    MemoryLimit, MethodChoice, StructureOption, TimeOptions, TimeSpec, TransformKind, TransformOptions,
+    UnknownWord,
 };
 use catena_io::memory::{bytes_of, default_limit};
 use catena_io::units::Duration;
@@ -68,6 +71,9 @@ pub(crate) struct RequestedOptions<'py> {
     transforms: Vec<(Option<String>, String)>,
     #[pyo3(item)]
     likelihood: Vec<(Option<String>, String)>,
+    /// As `lower..upper`.
+    #[pyo3(item)]
+    bounds: Vec<(Option<String>, String)>,
     /// Given mixing, length-scales and noise.
     #[pyo3(item)]
     parameters: Option<Given>,
@@ -99,6 +105,23 @@ struct Given {
     /// Whether the last columns of the mixing matrix are private latents, one per output.
     #[pyo3(item)]
     has_private: bool,
+}
+
+/// Choices by the names of outputs, `None` for all others.
+fn by_output<T: FromStr<Err = E>, E: Display>(
+    option: &str,
+    texts: &[(Option<String>, String)],
+) -> Result<ByOutput<T>, Failure> {
+    let mut found = ByOutput::default();
+    for (name, text) in texts {
+        let option = || name.as_ref().map_or_else(|| option.to_owned(), |name| format!("{option}[{name:?}]"));
+        let choice = text.parse::<T>().map_err(|error| Failure::Input(format!("{}: {error}", option())))?;
+        match name {
+            Some(name) => found.by_name.push((name.clone(), choice)),
+            None => found.others = Some(choice),
+        }
+    }
+    Ok(found)
 }
 
 impl RequestedOptions<'_> {
@@ -134,18 +157,9 @@ impl RequestedOptions<'_> {
                 None => transforms.others = kind,
             }
         }
-        let mut likelihoods = LikelihoodOptions::default();
-        for (name, text) in &self.likelihood {
-            let option =
-                name.as_ref().map_or_else(|| "likelihood".to_owned(), |name| format!("likelihood[{name:?}]"));
-            let choice = text
-                .parse::<LikelihoodChoice>()
-                .map_err(|error| Failure::Input(format!("{option}: {error}")))?;
-            match name {
-                Some(name) => likelihoods.by_name.push((name.clone(), choice)),
-                None => likelihoods.others = Some(choice),
-            }
-        }
+        let likelihoods: LikelihoodOptions =
+            by_output::<LikelihoodRequest, InvalidLikelihood>("likelihood", &self.likelihood)?;
+        let bounds: BoundsOptions = by_output::<Bounds, InvalidBounds>("bounds", &self.bounds)?;
         let time = self.time()?;
         let kernel: Option<KernelPair> = match (&self.kernel, &time) {
             (Some(kernel), None) => Some(kernel.parse().map_err(Failure::input)?),
@@ -172,6 +186,7 @@ impl RequestedOptions<'_> {
             standardize: self.standardize,
             transforms,
             likelihoods,
+            bounds,
             candidates,
             combine,
             budget,

@@ -75,6 +75,7 @@ impl<'a> FitRequest<'a> {
             combine: given.combine,
             transforms: given.transforms.clone(),
             likelihoods: given.likelihood.clone().unwrap_or_default(),
+            bounds: given.bounds.clone().unwrap_or_default(),
             budget: given.budget,
             seed: given.seed,
             ..FitOptions::default()

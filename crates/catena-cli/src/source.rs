@@ -142,6 +142,15 @@ impl Source {
                      is missing, or choose another likelihood in --likelihood"
                 ),
             },
+            FitError::BeyondBounds { row, output, value, bounds } => CliError::Value {
+                file,
+                place: cell_of(row, output),
+                column: self.frame.outputs[output.get()].clone(),
+                what: format!(
+                    "the value is {value}, beyond the bounds {bounds} of this output; leave the cell empty if it is missing, or widen \
+                     the bounds in --bounds"
+                ),
+            },
             FitError::TooLarge { row, output } => CliError::Cell {
                 file,
                 place: cell_of(row, output),

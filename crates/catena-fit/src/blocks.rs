@@ -144,9 +144,12 @@ impl InBlocks {
             observations = observations.with_cell_noise(&with_first(noise))?;
         }
         let table = Dataset::new(InputPoints::from_column(inputs)?, observations)?;
-        self.preparation.check_positive(&table).map_err(|error| match error {
+        self.preparation.check_values(&table).map_err(|error| match error {
             FitError::NotPositive { row, output, value } => {
                 FitError::NotPositive { row: own_row(block, row), output, value }
+            }
+            FitError::BeyondBounds { row, output, value, bounds } => {
+                FitError::BeyondBounds { row: own_row(block, row), output, value, bounds }
             }
             other => other,
         })?;

@@ -81,7 +81,7 @@ pub fn compare(
         let what = "cannot be compared on with a block; leave the block out";
         return Err(FitError::Groups { what });
     }
-    if options.likelihood_choices(table.observations().n_outputs())?.is_some() {
+    if options.may_have_likelihoods(table.observations().n_outputs())? {
         let what = "is not compared with other methods yet; leave --likelihood out";
         return Err(FitError::WithLikelihood { what });
     }

@@ -60,9 +60,10 @@ pub use live::{Expected, LiveFit, LiveFitError};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{
-    Budget, CombineChoice, ComponentKind, ComponentParameters, FitOptions, GivenParameters, GroupScaling,
-    InvalidLikelihood, InvalidTransforms, KernelPair, LikelihoodChoice, LikelihoodOptions, MOST_CHAINS,
-    MOST_OUTPUTS, MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason, SpecError,
+    Bounds, BoundsOptions, Budget, ByOutput, CombineChoice, ComponentKind, ComponentParameters, FitOptions,
+    GivenParameters, GroupScaling, InvalidBounds, InvalidByOutput, InvalidLikelihood, InvalidTransforms,
+    KernelPair, LikelihoodChoice, LikelihoodOptions, LikelihoodRequest, MOST_CHAINS, MOST_OUTPUTS,
+    MOST_WITH_OWN_SEASONS, MeanChoice, MethodChoice, SharedHarmonic, SharedSeason, SpecError,
     StructureOption, Term, Ties, TimeOptions, TimeParameters, TimeSpec, TransformChoice, TransformKind,
     TransformOptions, UnknownKernel, UnknownWord,
 };

@@ -37,7 +37,7 @@ impl Fit {
             return self.with_table(table, range_warnings(&self.parts.table, more, &names));
         }
         // Checked alone first, so that errors name rows of the new table.
-        self.parts.preparation.check_positive(more)?;
+        self.parts.preparation.check_values(more)?;
         Preparation::check_size(&self.parts.preparation.dataset(more)?, &self.parts.model)?;
         let table = appended(&self.parts.table, more)?;
         let names: Vec<&str> = self.parts.summary.outputs.iter().map(|output| output.name.as_str()).collect();
@@ -75,7 +75,7 @@ impl Fit {
     ) -> Result<Self, FitError> {
         self.parts.check_memory(Some(more), options.memory)?;
         if self.likelihoods().is_none() {
-            self.parts.preparation.check_positive(more)?;
+            self.parts.preparation.check_values(more)?;
         }
         self.learned_on(appended(&self.parts.table, more)?, options, monitor)
     }

@@ -140,7 +140,7 @@ class MultiOutputGP(GaussianProcess):
 
     #: Parameters of the estimator in memory that have one value here.
     combine, group_scaling, parameters, max_memory = "auto", "auto", None, None
-    n_inducing, n_neighbors, time_limit, likelihood = None, None, None, None
+    n_inducing, n_neighbors, time_limit, likelihood, bounds = None, None, None, None, None
 
     # Fitting
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use catena::kernel::StateKind;
 use catena_fit::{
-    Budget, CombineChoice, GroupScaling, LikelihoodOptions, MeanChoice, MethodChoice, StructureOption,
-    TransformOptions,
+    BoundsOptions, Budget, CombineChoice, GroupScaling, LikelihoodOptions, MeanChoice, MethodChoice,
+    StructureOption, TransformOptions,
 };
 use catena_io::memory::default_limit;
 use clap::Args;
@@ -57,10 +57,14 @@ pub(crate) struct ModelOptions {
     #[arg(long, default_value = "auto", value_name = "SPEC")]
     pub(crate) transforms: TransformOptions,
     /// Distribution of the values of each output: gaussian, student-t (outliers), poisson, negative-binomial, bernoulli, binomial(N)
-    /// of N trials, gamma, log-normal, beta (proportions), censored (cut off at 0; limits as censored(0:100)) or zero-inflated, or
-    /// one per output such as rain=censored,visits=poisson; outputs without one are gaussian.
+    /// of N trials, gamma, log-normal, beta (proportions), censored (cut off at 0; limits as censored(0:100)), zero-inflated, or auto
+    /// (by the values and by held-out cells), or one per output such as rain=censored,visits=poisson; outputs without one are gaussian.
     #[arg(long, value_name = "SPEC")]
     pub(crate) likelihood: Option<LikelihoodOptions>,
+    /// Smallest and largest value of all outputs, such as 0..100 or 0.., or of some, such as humidity=0..100,rain=0..; answers beyond
+    /// them are put at them.
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) bounds: Option<BoundsOptions>,
     /// Random seed.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,

@@ -34,6 +34,8 @@ Examples:
   catena impute log.csv --long time,sensor,value -o filled.csv
   catena impute trial.csv --long patient,time,variable,value -o filled.csv     independent patients, one model
   catena impute stations.csv --wide station -o filled.csv     rows of several stations, which explain each other
+  catena impute weather.csv --bounds humidity=0..100,rain=0.. --std -o filled.csv     nothing beyond these values
+  catena impute visits.csv --likelihood auto -o filled.csv     counts, limits and outliers by their own distributions
   catena impute sensors.csv --clean -o filled.csv     fill also the bad readings that `check` finds
   catena impute weather.csv --space lat,lon --time when -o filled.csv     stations with coordinates
   catena impute sensors.csv --max-gap 6h --max-std 0.5 -o filled.csv     leave long gaps and uncertain cells empty
@@ -57,7 +59,7 @@ pub(crate) struct Arguments {
         long,
         value_name = "MODEL",
         conflicts_with_all = [
-            "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "likelihood", "structure", "method", "state", "budget", "time_limit", "no_learn",
+            "latents", "kernel", "periods", "private", "ard", "combine", "transforms", "likelihood", "bounds", "structure", "method", "state", "budget", "time_limit", "no_learn",
             "parameters", "clean", "inputs", "outputs", "long", "wide", "group", "space", "time", "group_scaling", "noise_columns", "calendar",
         ]
     )]
@@ -322,6 +324,9 @@ fn completion(
 ) -> Result<(Completion, LeftEmpty), CliError> {
     let predictive =
         fit.predict_rows(arguments.prediction.quantity()).map_err(|error| source.in_user_terms(error))?;
+    for warning in fit.beyond_limits(&predictive, arguments.prediction.point) {
+        arguments.printing.console().say(format!("warning: {warning}"));
+    }
     let Source { table, frame } = source;
     let (observations, n_outputs) = (fit.table().observations(), frame.n_outputs());
     let is_observed =

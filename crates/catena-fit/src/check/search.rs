@@ -78,7 +78,7 @@ impl Checked {
 /// As [`fit`], and when the method is an approximation or the structure an ensemble.
 pub fn check(table: &Dataset, options: &FitOptions, monitor: &FitMonitor<'_>) -> Result<Checked, FitError> {
     check_method(options.method, options.structure)?;
-    if options.likelihood_choices(table.observations().n_outputs())?.is_some() {
+    if options.may_have_likelihoods(table.observations().n_outputs())? {
         let what = "is not checked cell by cell yet; leave --likelihood out";
         return Err(FitError::WithLikelihood { what });
     }

@@ -152,6 +152,46 @@ pub enum FitError {
         /// The outputs of the table.
         outputs: String,
     },
+    /// Bounds of an output that the table does not have.
+    #[error("bounds names the output {name}, but the table has the outputs {outputs}")]
+    NoOutputWithBounds {
+        /// The name.
+        name: String,
+        /// The outputs of the table.
+        outputs: String,
+    },
+    /// A value beyond the bounds of its output.
+    #[error(
+        "output {output} is {value} at row {row}, beyond its bounds {bounds}; leave the cell empty if it is missing, or widen the bounds"
+    )]
+    BeyondBounds {
+        /// The row of the given table.
+        row: RowIndex,
+        /// The output.
+        output: OutputIndex,
+        /// The value.
+        value: f64,
+        /// The bounds.
+        bounds: String,
+    },
+    /// Bounds of an output whose likelihood has values beyond them.
+    #[error(
+        "{output} has the bounds {bounds}, but values with the likelihood {likelihood} can lie beyond them; leave one of the two out"
+    )]
+    BoundsWithLikelihood {
+        /// The name of the output.
+        output: String,
+        /// The bounds.
+        bounds: String,
+        /// The likelihood.
+        likelihood: &'static str,
+    },
+    /// Something that outputs with bounds do not have.
+    #[error("an output with bounds {what}")]
+    WithBounds {
+        /// The limitation, and what to do.
+        what: &'static str,
+    },
     /// A value that the likelihood of its output does not allow.
     #[error(
         "output {output} is {value} at row {row}, but an output with the likelihood {likelihood} {allowed}; leave the cell empty if it is \

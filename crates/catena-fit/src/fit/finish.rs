@@ -8,6 +8,8 @@ use catena::model::Lmc;
 
 use super::describe::{Cut, Description, SelectionReport, linear_means, structure_reason, summarize};
 use super::fitted::{Fit, FitParts};
+use super::likelihood_candidates::proposals;
+use super::reasons::bounds_reasons;
 use crate::error::FitError;
 use crate::methods::{Evidence, Quantity, condition, condition_by_likelihood};
 use crate::monitor::{Stage, Step, Watch};
@@ -37,6 +39,12 @@ pub(crate) fn finish(
     watch: &Watch<'_>,
 ) -> Result<Fit, FitError> {
     let LearnedModel { preparation, prepared, model, learned, mut report, combination } = model;
+    let bounds = options.bounds_of_outputs(preparation.outputs.len())?;
+    let preparation = preparation.with_bounds(&bounds);
+    report.decisions.extend(bounds_reasons(&preparation, options));
+    if !preparation.has_likelihoods() {
+        report.decisions.extend(proposals(table, options)?);
+    }
     watch.reach(Step::Posterior, 0.0);
     watch.announce(Stage::Posterior, 0.0);
     let candidates = options.candidates.as_ref().map(|points| preparation.inputs(points)).transpose()?;

@@ -14,7 +14,8 @@ use crate::methods::{
     ConditionedModel, Evidence, Fitted, Place, Quantity, condition_at, condition_by_likelihood,
 };
 use crate::options::{
-    FitOptions, GivenParameters, KernelPair, LikelihoodOptions, MethodChoice, StructureOption, Ties,
+    BoundsOptions, FitOptions, GivenParameters, KernelPair, LikelihoodOptions, MethodChoice, StructureOption,
+    Ties,
 };
 use crate::power::PowerTransform;
 use crate::prepare::{OutputTransform, Predictive, Preparation, log_volume};
@@ -225,6 +226,11 @@ impl Fit {
     pub fn covariances(&self, at: &InputPoints, quantity: Quantity) -> Result<Vec<f64>, FitError> {
         let n_outputs = self.parts.model.n_outputs();
         self.parts.check_query(at, None, n_outputs.saturating_mul(n_outputs))?;
+        if self.parts.preparation.outputs.iter().any(|output| output.bounds.is_some()) {
+            let what =
+                "has no covariances in closed form; take draws (sample_y in Python) and their covariance";
+            return Err(FitError::WithBounds { what });
+        }
         match &self.members {
             None => self.best.covariances(at, quantity),
             Some(members) => members.covariances(&self.best, at, quantity),
@@ -244,10 +250,12 @@ impl Fit {
         seed: u64,
     ) -> Result<Vec<f64>, FitError> {
         self.parts.check_query(at, Some(n_draws), self.parts.model.n_outputs())?;
-        match &self.members {
+        let mut draws = match &self.members {
             None => self.best.draws(at, quantity, n_draws, seed),
             Some(members) => members.draws(&self.best, at, quantity, n_draws, seed),
-        }
+        }?;
+        self.parts.preparation.bound(&mut draws);
+        Ok(draws)
     }
 
     /// The kernels of shared and private latents; along time and between places of a model of space and time; `None` for a time model.
@@ -302,8 +310,17 @@ impl Fit {
     pub fn likelihoods(&self) -> Option<LikelihoodOptions> {
         let FitParts { preparation, summary, .. } = &self.parts;
         let named = summary.outputs.iter().zip(&preparation.outputs);
-        let by_name = named.filter_map(|(named, output)| Some((named.name.clone(), output.likelihood?)));
+        let by_name =
+            named.filter_map(|(named, output)| Some((named.name.clone(), output.likelihood?.into())));
         preparation.has_likelihoods().then(|| LikelihoodOptions { others: None, by_name: by_name.collect() })
+    }
+
+    /// The bounds of the outputs, by name.
+    pub fn bounds(&self) -> BoundsOptions {
+        let FitParts { preparation, summary, .. } = &self.parts;
+        let named = summary.outputs.iter().zip(&preparation.outputs);
+        let by_name = named.filter_map(|(named, output)| Some((named.name.clone(), output.bounds?)));
+        BoundsOptions { others: None, by_name: by_name.collect() }
     }
 
     /// The options of a fit with the same method, structure, candidates, seed and names.
@@ -316,6 +333,7 @@ impl Fit {
             seed: *seed,
             input_names: summary.input_names.clone(),
             output_names: summary.outputs.iter().map(|output| output.name.clone()).collect(),
+            bounds: self.bounds(),
             ..options.clone()
         }
     }

@@ -43,6 +43,7 @@ pub(super) fn fit(
 ) -> Result<Fit, FitError> {
     check_options(table, options)?;
     check_values(table, &choices)?;
+    check_bounds(&choices, options)?;
     let surrogate = surrogate(table, &choices)?;
     let options = &FitOptions {
         likelihoods: LikelihoodOptions::default(),
@@ -105,7 +106,7 @@ pub(super) fn fit(
 }
 
 /// Refuses what does not know likelihoods yet.
-fn check_options(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
+pub(super) fn check_options(table: &Dataset, options: &FitOptions) -> Result<(), FitError> {
     let is_one_structure = !matches!(options.structure, StructureOption::Ensemble { .. });
     let refused = [
         (options.has_parameters(), "learns its parameters; leave --no-learn and parameters out"),
@@ -143,6 +144,22 @@ fn check_values(table: &Dataset, choices: &[LikelihoodChoice]) -> Result<(), Fit
         if let Some(allowed) = choice.likelihood.refusal(value, choice.trials) {
             let likelihood = choice.likelihood.name();
             return Err(FitError::NotOfLikelihood { row, output, value, likelihood, allowed });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses bounds of an output whose likelihood does not keep them.
+fn check_bounds(choices: &[LikelihoodChoice], options: &FitOptions) -> Result<(), FitError> {
+    let bounds = options.bounds_of_outputs(choices.len())?;
+    for (output, (choice, bounds)) in choices.iter().zip(bounds).enumerate() {
+        if let Some(bounds) = bounds.filter(|bounds| !choice.is_gaussian() && !choice.keeps_within(*bounds)) {
+            let (output, bounds) = (options.output_name(output), bounds.to_string());
+            return Err(FitError::BoundsWithLikelihood {
+                output,
+                bounds,
+                likelihood: choice.likelihood.name(),
+            });
         }
     }
     Ok(())

@@ -1,11 +1,14 @@
 //! From a table to a fitted model in one call: choose, learn, condition, summarize.
 
+mod auto_likelihood;
 mod compared;
 mod describe;
 mod finish;
 mod fitted;
 mod given;
+mod likelihood_candidates;
 mod likelihoods;
+mod natural_limits;
 mod pipeline;
 mod reasons;
 mod space;
@@ -21,6 +24,7 @@ pub(crate) use describe::{Description, SelectionReport, summarize};
 pub(crate) use finish::{LearnedModel, finish};
 pub use fitted::{Fit, FitParts};
 pub(crate) use given::given_model;
+pub(crate) use pipeline::with_decided_likelihoods;
 pub use pipeline::{fit, fit_compared};
 pub(crate) use reasons::{copies_reason, stretches_reason};
 pub(crate) use space::relearn_space;

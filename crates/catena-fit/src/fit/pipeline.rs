@@ -3,6 +3,7 @@
 use catena::data::Dataset;
 use catena::model::Lmc;
 
+use super::auto_likelihood::{Decision, decide};
 use super::compared::FitComparison;
 use super::describe::SelectionReport;
 use super::finish::{LearnedModel, finish};
@@ -18,8 +19,8 @@ use crate::folds::in_stretches;
 use crate::method_selection::select_method;
 use crate::methods::{Known, Quantity, learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, Step, Watch};
-use crate::options::{Budget, FitOptions, MethodChoice, StructureOption};
-use crate::prepare::{InputUnits, Preparation, PreparedTable, rescaled, without_copies};
+use crate::options::{Budget, FitOptions, LikelihoodRequest, MethodChoice, StructureOption};
+use crate::prepare::{InputUnits, Preparation, PreparedTable, check_bounds, rescaled, without_copies};
 use crate::scores::{HeldOutScores, Scores, is_better};
 use crate::size::FitSize;
 use crate::space::Geometry;
@@ -65,9 +66,17 @@ fn chosen(
         ..options.clone()
     };
     options.check_size(FitSize::of(table))?;
+    let n_outputs = table.observations().n_outputs();
+    check_bounds(table, &options.bounds_of_outputs(n_outputs)?)?;
+    let (decided, reasons) = with_decided_likelihoods(table, options, monitor)?;
+    if !reasons.is_empty() {
+        let (mut fit, comparison) = chosen(table, &decided, monitor, is_compared)?;
+        fit.parts.summary.decisions.splice(0..0, reasons);
+        return Ok((fit, comparison));
+    }
     watch.plan(step_work(FitSize::of(table), options));
     watch.reserve(watch.planned(Step::Posterior) + (LAST_SHARE * watch.seconds_left()).min(MOST_KEPT));
-    if let Some(choices) = options.likelihood_choices(table.observations().n_outputs())? {
+    if let Some(choices) = options.likelihood_choices(n_outputs)? {
         return Ok((likelihoods::fit(table, choices, options, watch)?, None));
     }
     check_requested(table, options)?;
@@ -197,6 +206,24 @@ fn chosen(
     let model = learned.model.clone();
     let model = LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination };
     Ok((finish(table, model, options, watch)?, comparison))
+}
+
+/// The options with their open likelihoods decided, and why.
+///
+/// # Errors
+/// As [`fit`].
+pub(crate) fn with_decided_likelihoods(
+    table: &Dataset,
+    options: &FitOptions,
+    monitor: &FitMonitor<'_>,
+) -> Result<(FitOptions, Vec<String>), FitError> {
+    let requests = options.likelihood_requests(table.observations().n_outputs())?;
+    if !requests.contains(&Some(LikelihoodRequest::Auto)) {
+        return Ok((options.clone(), vec![]));
+    }
+    let fitting = |table: &Dataset, options: &FitOptions| fit(table, options, monitor);
+    let Decision { options, reasons } = decide(table, &requests, options, &fitting)?;
+    Ok((options, reasons))
 }
 
 /// A fit of space and time, if it predicts silent places better than what would be chosen without it.

@@ -2,7 +2,19 @@
 
 use catena::data::Dataset;
 
-use crate::prepare::PreparedTable;
+use crate::options::{Bounds, FitOptions};
+use crate::prepare::{Preparation, PreparedTable};
+
+/// The bounds of outputs.
+pub(super) fn bounds_reasons(preparation: &Preparation, options: &FitOptions) -> Vec<String> {
+    let bounds = preparation.bounds().into_iter().enumerate();
+    let reason = |(output, bounds): (usize, Option<_>)| {
+        bounds.map(|bounds: Bounds| {
+            format!("{}: bounds {bounds}; answers beyond them are put at them", options.output_name(output))
+        })
+    };
+    bounds.filter_map(reason).collect()
+}
 
 /// The decision about groups, if there are any.
 pub(super) fn groups_reason(table: &Dataset, own_of_groups: bool) -> Option<String> {

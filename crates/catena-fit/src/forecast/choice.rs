@@ -13,7 +13,7 @@ use super::rules::{periods_of, rule_densities, rules};
 use super::setting::Choice;
 use crate::error::FitError;
 use crate::families::time::seasons;
-use crate::fit::{Fit, fit};
+use crate::fit::{Fit, fit, with_decided_likelihoods};
 use crate::monitor::{FitMonitor, Watch};
 use crate::options::{FitOptions, MOST_OUTPUTS, StructureOption, Term, TimeOptions, TimeSpec, TransformKind};
 use crate::prepare::{InputUnits, Preparation};
@@ -34,6 +34,18 @@ const FEWEST_VALUES: usize = 16;
 /// # Errors
 /// As [`fit`](crate::fit).
 pub fn fit_ahead(
+    table: &Dataset,
+    options: &FitOptions,
+    reach: f64,
+    monitor: &FitMonitor<'_>,
+) -> Result<Fit, FitError> {
+    let (options, reasons) = &with_decided_likelihoods(table, options, monitor)?;
+    let mut found = fit_ahead_as_decided(table, options, reach, monitor)?;
+    found.parts.summary.decisions.splice(0..0, reasons.clone());
+    Ok(found)
+}
+
+fn fit_ahead_as_decided(
     table: &Dataset,
     options: &FitOptions,
     reach: f64,

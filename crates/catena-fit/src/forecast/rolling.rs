@@ -369,7 +369,7 @@ pub(super) fn forecasts(
     scored: &[(usize, usize)],
 ) -> Result<crate::prepare::Predictive, FitError> {
     let parts = fit.parts();
-    parts.preparation.check_positive(table)?;
+    parts.preparation.check_values(table)?;
     let prepared = parts.preparation.dataset(table)?;
     let unit = parts.preparation.inputs.first().map_or(1.0, |(_, unit)| *unit);
     let tree = Arc::new(sorted_chain(prepared.inputs())?);

@@ -381,12 +381,9 @@ impl LiveFit {
     fn prepare(&self, point: &[f64], output: OutputIndex, value: f64) -> Result<f64, LiveFitError> {
         self.check(output)?;
         let refused = |what| Err(LiveFitError::Value { output, value, what });
-        if !value.is_finite() {
-            return refused("not finite; leave the cell empty if it is missing");
-        }
         let transform = &self.preparation.outputs[output.get()];
-        if transform.power.needs_positive() && value <= 0.0 {
-            return refused("not positive, but a logarithm or power of this output is modelled");
+        if let Some(what) = transform.refusal(value) {
+            return refused(what);
         }
         let prepared = transform.apply(value, point);
         let is_in_range = prepared.is_finite() && is_in_range(self.live.model(), output, prepared);

@@ -11,6 +11,7 @@ use rand_distr::{Distribution, StandardNormal};
 
 use super::method::{Fitted, Quantity};
 use crate::error::FitError;
+use crate::options::Bounds;
 use crate::power::{PowerTransform, covariance};
 use crate::prepare::{Law, OutputTransform, Predictive, Preparation};
 
@@ -63,6 +64,11 @@ impl ConditionedModel {
         }
         let prediction = self.posterior.predict(&scaled, quantity)?;
         Ok(self.preparation.predictive(prediction, &scaled)?)
+    }
+
+    /// The bounds of each output.
+    pub(crate) fn bounds(&self) -> Vec<Option<Bounds>> {
+        self.preparation.bounds()
     }
 
     fn laws(&self, quantity: Quantity) -> Vec<Law> {

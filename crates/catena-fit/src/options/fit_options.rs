@@ -8,10 +8,11 @@ use catena::learning::Priors;
 use catena_methods::MemoryLimit;
 use catena_methods::fullscale::FullScaleSize;
 
+use super::bounds::{Bounds, BoundsOptions};
 use super::choices::{
     Budget, CombineChoice, GivenParameters, GroupScaling, KernelPair, MeanChoice, TransformChoice,
 };
-use super::likelihoods::{LikelihoodChoice, LikelihoodOptions};
+use super::likelihoods::{LikelihoodChoice, LikelihoodOptions, LikelihoodRequest};
 use super::methods::MethodChoice;
 use super::structures::StructureOption;
 use super::time::TimeOptions;
@@ -53,6 +54,8 @@ pub struct FitOptions {
     /// The distribution of each output's observations given the function; Gaussian unless it is requested. An output with another one
     /// has no transform, and the answer is a single model, not a pool.
     pub likelihoods: LikelihoodOptions,
+    /// The smallest and largest values of outputs: answers beyond them are put at them.
+    pub bounds: BoundsOptions,
     /// Whether the answer is a pool of several members.
     pub combine: CombineChoice,
     /// Whether inputs have factors (automatic relevance): `Some(true)` always, `Some(false)` never, `None` to choose by
@@ -103,6 +106,7 @@ impl Default for FitOptions {
             standardize: true,
             transforms: TransformOptions::AUTO,
             likelihoods: LikelihoodOptions::default(),
+            bounds: BoundsOptions::default(),
             combine: CombineChoice::Auto,
             ard: None,
             candidates: None,
@@ -147,11 +151,23 @@ impl FitOptions {
     /// # Errors
     /// When there is no output of a name.
     pub(crate) fn transform_kinds(&self, n_outputs: usize) -> Result<Vec<TransformKind>, FitError> {
-        let names: Vec<String> = (0..n_outputs).map(|output| self.output_name(output)).collect();
-        self.transforms.kinds(&names)
+        self.transforms.kinds(&self.names_of_outputs(n_outputs))
     }
 
-    /// The likelihood of each of `n_outputs` outputs; `None` if all are Gaussian.
+    /// The requested likelihood of each of `n_outputs` outputs.
+    ///
+    /// # Errors
+    /// When there is no output of a name.
+    pub(crate) fn likelihood_requests(
+        &self,
+        n_outputs: usize,
+    ) -> Result<Vec<Option<LikelihoodRequest>>, FitError> {
+        let names = self.names_of_outputs(n_outputs);
+        let missing = |name| FitError::NoOutputWithLikelihood { name, outputs: names.join(", ") };
+        self.likelihoods.of(&names).map_err(missing)
+    }
+
+    /// The likelihood of each of `n_outputs` outputs, where an open one is Gaussian; `None` if all are.
     ///
     /// # Errors
     /// When there is no output of a name.
@@ -159,8 +175,36 @@ impl FitOptions {
         &self,
         n_outputs: usize,
     ) -> Result<Option<Vec<LikelihoodChoice>>, FitError> {
-        let names: Vec<String> = (0..n_outputs).map(|output| self.output_name(output)).collect();
-        self.likelihoods.choices(&names)
+        let choice = |request: Option<LikelihoodRequest>| match request {
+            Some(LikelihoodRequest::Given(choice)) => choice,
+            Some(LikelihoodRequest::Auto) | None => LikelihoodChoice::gaussian(),
+        };
+        let choices: Vec<LikelihoodChoice> =
+            self.likelihood_requests(n_outputs)?.into_iter().map(choice).collect();
+        Ok((!choices.iter().all(LikelihoodChoice::is_gaussian)).then_some(choices))
+    }
+
+    /// Whether a likelihood other than Gaussian is requested or may be chosen.
+    ///
+    /// # Errors
+    /// When there is no output of a name.
+    pub(crate) fn may_have_likelihoods(&self, n_outputs: usize) -> Result<bool, FitError> {
+        let is_open = self.likelihood_requests(n_outputs)?.contains(&Some(LikelihoodRequest::Auto));
+        Ok(is_open || self.likelihood_choices(n_outputs)?.is_some())
+    }
+
+    /// The bounds of each of `n_outputs` outputs.
+    ///
+    /// # Errors
+    /// When there is no output of a name.
+    pub(crate) fn bounds_of_outputs(&self, n_outputs: usize) -> Result<Vec<Option<Bounds>>, FitError> {
+        let names = self.names_of_outputs(n_outputs);
+        let missing = |name| FitError::NoOutputWithBounds { name, outputs: names.join(", ") };
+        self.bounds.of(&names).map_err(missing)
+    }
+
+    fn names_of_outputs(&self, n_outputs: usize) -> Vec<String> {
+        (0..n_outputs).map(|output| self.output_name(output)).collect()
     }
 
     /// The name of an output.

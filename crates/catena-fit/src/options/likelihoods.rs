@@ -10,7 +10,8 @@ use catena::likelihood::{
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::error::FitError;
+use super::bounds::Bounds;
+use super::by_output::ByOutput;
 
 /// The degrees of freedom and the log odds from which learning starts.
 const FIRST_DEGREES: f64 = 4.0;
@@ -28,14 +29,17 @@ pub struct LikelihoodChoice {
     pub is_open: bool,
 }
 
-/// The requested likelihoods of the outputs.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct LikelihoodOptions {
-    /// The likelihood of outputs that `by_name` does not list. `None` is Gaussian.
-    pub others: Option<LikelihoodChoice>,
-    /// Likelihoods by the names of outputs.
-    pub by_name: Vec<(String, LikelihoodChoice)>,
+/// The requested likelihood of one output.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum LikelihoodRequest {
+    /// Chosen by the values of the output and by held-out cells.
+    Auto,
+    /// This one.
+    Given(LikelihoodChoice),
 }
+
+/// The requested likelihoods of the outputs; Gaussian unless one is requested.
+pub type LikelihoodOptions = ByOutput<LikelihoodRequest>;
 
 /// A text that is not a likelihood, or not a list of them.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
@@ -43,7 +47,7 @@ pub enum InvalidLikelihood {
     /// An unknown word.
     #[error(
         "`{0}` is not a likelihood; write gaussian, student-t, poisson, negative-binomial, bernoulli, binomial(12), gamma, \
-         log-normal, beta, censored(0) or zero-inflated, or one per output such as rain=censored,visits=poisson"
+         log-normal, beta, censored(0), zero-inflated or auto, or one per output such as rain=censored,visits=poisson"
     )]
     Word(String),
     /// Numbers in parentheses that do not fit.
@@ -54,9 +58,6 @@ pub enum InvalidLikelihood {
         /// What to write.
         hint: &'static str,
     },
-    /// An output with two likelihoods, or two words for all outputs.
-    #[error("{0} has two likelihoods; write one")]
-    Twice(String),
 }
 
 impl LikelihoodChoice {
@@ -65,8 +66,26 @@ impl LikelihoodChoice {
         Self::of(Gaussian)
     }
 
-    fn of(likelihood: impl Into<Likelihood>) -> Self {
+    /// Log-normal noise.
+    pub(crate) fn log_normal() -> Self {
+        Self::of(LogNormal)
+    }
+
+    pub(crate) fn of(likelihood: impl Into<Likelihood>) -> Self {
         Self { likelihood: likelihood.into(), trials: 1.0, is_open: false }
+    }
+
+    pub(crate) fn is_gaussian(&self) -> bool {
+        matches!(self.likelihood, Likelihood::Gaussian(_))
+    }
+
+    /// Whether no observation lies beyond these bounds.
+    pub(crate) fn keeps_within(&self, bounds: Bounds) -> bool {
+        // Whole numbers beyond whole bounds, so that counts are not refused for a fraction.
+        let refuses = |beyond: f64| {
+            !beyond.is_finite() || self.likelihood.refusal(beyond, self.trials.max(beyond)).is_some()
+        };
+        refuses(bounds.lower().floor() - 1.0) && refuses(bounds.upper().ceil() + 1.0)
     }
 
     /// Whether the noise of the output is no parameter of the likelihood.
@@ -183,49 +202,27 @@ impl FromStr for LikelihoodChoice {
     }
 }
 
-impl LikelihoodOptions {
-    /// The likelihood of each named output; `None` if all are Gaussian.
-    ///
-    /// # Errors
-    /// When there is no output of a name.
-    pub(crate) fn choices(&self, outputs: &[String]) -> Result<Option<Vec<LikelihoodChoice>>, FitError> {
-        let mut choices = vec![self.others.unwrap_or_else(LikelihoodChoice::gaussian); outputs.len()];
-        for (name, choice) in &self.by_name {
-            let Some(at) = outputs.iter().position(|output| output == name) else {
-                let (name, outputs) = (name.clone(), outputs.join(", "));
-                return Err(FitError::NoOutputWithLikelihood { name, outputs });
-            };
-            choices[at] = *choice;
+impl fmt::Display for LikelihoodRequest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => formatter.write_str("auto"),
+            Self::Given(choice) => choice.fmt(formatter),
         }
-        let is_gaussian = |choice: &LikelihoodChoice| matches!(choice.likelihood, Likelihood::Gaussian(_));
-        Ok((!choices.iter().all(is_gaussian)).then_some(choices))
     }
 }
 
-impl FromStr for LikelihoodOptions {
+impl FromStr for LikelihoodRequest {
     type Err = InvalidLikelihood;
 
-    /// A word for all outputs, `NAME=word` for one, or several of these with commas between them.
+    /// `auto`, or the word for a likelihood.
     fn from_str(text: &str) -> Result<Self, InvalidLikelihood> {
-        let mut found = Self::default();
-        for entry in text.split(',') {
-            let (name, word) = match entry.rsplit_once('=') {
-                Some((name, word)) => (Some(name.trim()), word),
-                None => (None, entry),
-            };
-            let choice: LikelihoodChoice = word.parse()?;
-            match name {
-                Some(name) if found.by_name.iter().any(|(other, _)| other == name) => {
-                    return Err(InvalidLikelihood::Twice(name.to_owned()));
-                }
-                Some(name) => found.by_name.push((name.to_owned(), choice)),
-                None if found.others.is_some() => {
-                    return Err(InvalidLikelihood::Twice("every output".to_owned()));
-                }
-                None => found.others = Some(choice),
-            }
-        }
-        Ok(found)
+        if text.trim() == "auto" { Ok(Self::Auto) } else { text.parse().map(Self::Given) }
+    }
+}
+
+impl From<LikelihoodChoice> for LikelihoodRequest {
+    fn from(choice: LikelihoodChoice) -> Self {
+        Self::Given(choice)
     }
 }
 
@@ -239,11 +236,12 @@ mod tests {
     fn texts_give_each_output_its_likelihood_and_are_read_back() {
         let names = ["rain", "visits", "humidity"].map(str::to_owned);
         let options: LikelihoodOptions = "rain=censored, visits=poisson".parse().unwrap();
-        let words: Vec<String> =
-            options.choices(&names).unwrap().unwrap().iter().map(ToString::to_string).collect();
-        assert_eq!(words, ["censored(0)", "poisson", "gaussian"]);
-        assert_eq!("gaussian".parse::<LikelihoodOptions>().unwrap().choices(&names), Ok(None));
-        assert_eq!(LikelihoodOptions::default().choices(&names), Ok(None));
+        let given = |text: &str| Some(LikelihoodRequest::Given(text.parse().unwrap()));
+        assert_eq!(options.of(&names), Ok(vec![given("censored"), given("poisson"), None]));
+        let options: LikelihoodOptions = "auto,visits=poisson".parse().unwrap();
+        let auto = Some(LikelihoodRequest::Auto);
+        assert_eq!(options.of(&names), Ok(vec![auto, given("poisson"), auto]));
+        assert_eq!(LikelihoodOptions::default().of(&names), Ok(vec![None; 3]));
         for text in [
             "student-t",
             "student-t(3.25)",
@@ -269,13 +267,12 @@ mod tests {
             ("censored(2:1)", "censored(0:100)"),
             ("censored(:)", "censored(0:100)"),
             ("zero-inflated(1)", "log odds"),
-            ("poisson,beta", "two likelihoods"),
-            ("a=poisson,a=beta", "a has two likelihoods"),
+            ("poisson,beta", "every output is given twice"),
+            ("a=poisson,a=beta", "a is given twice"),
         ] {
             let error = text.parse::<LikelihoodOptions>().unwrap_err().to_string();
             assert!(error.contains(hint), "{text}: {error}");
         }
-        let error = "snow=poisson".parse::<LikelihoodOptions>().unwrap().choices(&names).unwrap_err();
-        assert!(error.to_string().contains("snow") && error.to_string().contains("rain, visits, humidity"));
+        assert_eq!("snow=poisson".parse::<LikelihoodOptions>().unwrap().of(&names), Err("snow".to_owned()));
     }
 }

@@ -1,5 +1,7 @@
 //! Options of a fit.
 
+mod bounds;
+mod by_output;
 mod choices;
 mod fit_options;
 mod likelihoods;
@@ -10,12 +12,14 @@ mod time_spec;
 mod transforms;
 mod words;
 
+pub use bounds::{Bounds, BoundsOptions, InvalidBounds};
+pub use by_output::{ByOutput, InvalidByOutput};
 pub use choices::{
     Budget, CombineChoice, GivenParameters, GroupScaling, KernelPair, MeanChoice, TransformChoice,
     UnknownKernel,
 };
 pub use fit_options::FitOptions;
-pub use likelihoods::{InvalidLikelihood, LikelihoodChoice, LikelihoodOptions};
+pub use likelihoods::{InvalidLikelihood, LikelihoodChoice, LikelihoodOptions, LikelihoodRequest};
 pub use methods::MethodChoice;
 pub(crate) use methods::with_methods;
 pub(crate) use structures::rows_by_inputs;

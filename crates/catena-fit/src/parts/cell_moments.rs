@@ -113,7 +113,7 @@ impl CellMoments {
             false if largest > 0.0 => largest,
             false => 1.0,
         };
-        OutputTransform { power, intercept, slopes, scale, likelihood: None }
+        OutputTransform { power, intercept, slopes, scale, likelihood: None, bounds: None }
     }
 }
 

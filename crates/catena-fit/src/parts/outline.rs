@@ -90,7 +90,7 @@ impl Outline {
         if options.time_limit.is_some() {
             return refuse("has no time limit; leave it out and choose a budget");
         }
-        if options.likelihood_choices(census.n_outputs())?.is_some() {
+        if options.may_have_likelihoods(census.n_outputs())? {
             return refuse(
                 "has gaussian outputs only; leave likelihood out, or fit the table on one machine",
             );

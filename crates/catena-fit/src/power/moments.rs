@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use super::transform::PowerTransform;
-use crate::normal::density;
+use crate::normal::{cumulative, density};
 
 /// Nodes of one panel.
 const NODES: usize = 24;
@@ -47,11 +47,48 @@ impl PowerTransform {
         }
     }
 
+    /// The same of an output that is put at `lower` or `upper` where it is beyond them.
+    pub(crate) fn moments_within(
+        &self,
+        (center, deviation): (f64, f64),
+        (lower, upper): (f64, f64),
+    ) -> (f64, f64) {
+        let nearest = |value: f64| value.max(lower).min(upper);
+        if deviation == 0.0 {
+            return (nearest(self.inverse(center)), 0.0);
+        }
+        let standard = |bound: f64| match bound {
+            bound if bound.is_infinite() => bound,
+            bound if self.needs_positive() && bound <= 0.0 => f64::NEG_INFINITY,
+            bound => (self.forward(bound) - center) / deviation,
+        };
+        let (low, high) = (standard(lower), standard(upper));
+        let (below, above) = (cumulative(low), cumulative(-high));
+        if below == 0.0 && above == 0.0 {
+            return self.moments(center, deviation);
+        }
+        let inside = self.nodes_between((center, deviation), (low, high)).into_iter();
+        let inside = inside.map(|(t, weight)| (nearest(self.inverse(center + deviation * t)), weight));
+        let at_bounds = [(lower, below), (upper, above)].into_iter().filter(|(_, mass)| *mass > 0.0);
+        let values: Vec<(f64, f64)> = inside.chain(at_bounds).collect();
+        let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+        let mean = values.iter().map(|(value, weight)| value * weight).sum::<f64>() / total;
+        let squares = values.iter().map(|(value, weight)| (value - mean).powi(2) * weight);
+        (mean, (squares.sum::<f64>() / total).sqrt())
+    }
+
     /// Standard normal numbers with weights, for integrals of functions of the output.
     fn nodes(&self, center: f64, deviation: f64) -> Vec<(f64, f64)> {
+        self.nodes_between((center, deviation), (f64::NEG_INFINITY, f64::INFINITY))
+    }
+
+    /// The same between two standard normal numbers.
+    fn nodes_between(&self, (center, deviation): (f64, f64), (from, to): (f64, f64)) -> Vec<(f64, f64)> {
         // Where the inverse is not smooth, and its growth above and below.
         let (corner, above, below) = match *self {
-            Self::None | Self::Log => (None, 0.0, 0.0),
+            Self::None => (None, 0.0, 0.0),
+            // The square of e^{σt} is largest at 2σ.
+            Self::Log => (None, (2.0 * deviation).min(FARTHEST), 0.0),
             Self::BoxCox { exponent } => {
                 let corner = (exponent > 0.0).then_some(-1.0 / exponent);
                 (corner, largest_contribution(exponent, center, deviation), 0.0)
@@ -61,7 +98,10 @@ impl PowerTransform {
                 (Some(0.0), above, largest_contribution(2.0 - exponent, (-center).max(0.0), deviation))
             }
         };
-        let (low, high) = (-REACH - below, REACH + above);
+        let (low, high) = ((-REACH - below).max(from), (REACH + above).min(to));
+        if low >= high {
+            return vec![];
+        }
         let corner = corner.map(|corner| (corner - center) / deviation);
         let corner = corner.filter(|corner| low < *corner && *corner < high);
         let mut nodes = vec![];
@@ -158,6 +198,39 @@ fn rule() -> &'static [(f64, f64)] {
 mod tests {
     use super::*;
     use std::f64::consts::TAU;
+
+    #[test]
+    fn moments_within_bounds_are_those_of_values_put_at_them() {
+        let powers = [
+            PowerTransform::None,
+            PowerTransform::Log,
+            PowerTransform::BoxCox { exponent: 0.4 },
+            PowerTransform::YeoJohnson { exponent: 1.3, center: 0.0, unit: 1.0 },
+        ];
+        for power in powers {
+            for (center, deviation) in [(0.3, 0.5), (-0.4, 1.0), (3.0, 0.2), (-9.0, 1.0)] {
+                for (lower, upper) in [(0.0, 1.0), (0.5, f64::INFINITY), (f64::NEG_INFINITY, 1.2)] {
+                    let (mean, spread) = power.moments_within((center, deviation), (lower, upper));
+                    let step = 1e-4;
+                    let points = (-120_000..120_000).map(|at| step * (f64::from(at) + 0.5));
+                    let value = |t: f64| power.inverse(center + deviation * t).max(lower).min(upper);
+                    let of = |f: &dyn Fn(f64) -> f64| -> f64 {
+                        points.clone().map(|t| step * density(t) * f(value(t))).sum()
+                    };
+                    let expected = of(&|value| value);
+                    let square = of(&|value| (value - expected).powi(2));
+                    let scale = 1.0 + expected.abs();
+                    assert!((mean - expected).abs() < 1e-6 * scale, "{power:?} {center}: {mean} {expected}");
+                    assert!((spread * spread - square).abs() < 1e-6 * scale * scale, "{power:?} {center}");
+                    assert!((lower..=upper).contains(&mean));
+                }
+            }
+        }
+        // Bounds without mass change nothing, to the bit.
+        let power = PowerTransform::None;
+        assert_eq!(power.moments_within((1.0, 1e-3), (0.0, 2.0)), (1.0, 1e-3));
+        assert_eq!(power.moments_within((1.0, 0.0), (2.0, 3.0)), (2.0, 0.0));
+    }
 
     /// ∫ f(t) φ(t) dt by adaptive Simpson's rule on intervals that begin at multiples of 1/8 and at the corner.
     fn integral(f: &dyn Fn(f64) -> f64, corner: f64, tolerance: f64) -> f64 {

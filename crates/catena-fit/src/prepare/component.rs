@@ -2,6 +2,7 @@
 
 use super::observed::Law;
 use crate::normal::{cumulative, log_density, quantile};
+use crate::options::Bounds;
 use crate::power::PowerTransform;
 
 /// One component of a mixture, at all cells.
@@ -31,6 +32,13 @@ impl Component {
             return law.moments(self.centers[at], self.deviations[at]).0;
         }
         self.power(at).mean(self.centers[at], self.deviations[at])
+    }
+
+    /// Mean and standard deviation of the value that is put at the nearest bound where it is beyond. Outputs with a likelihood have no
+    /// bounds.
+    pub(super) fn moments_within(&self, at: usize, bounds: Bounds) -> (f64, f64) {
+        let center = (self.centers[at], self.deviations[at]);
+        self.power(at).moments_within(center, (bounds.lower(), bounds.upper()))
     }
 
     /// Mean and standard deviation.

@@ -1,5 +1,6 @@
 //! Table preparation: from a table in the user's units to scaled observations on a structure, and predictions back.
 
+mod bounds;
 mod component;
 mod copies;
 mod group_units;
@@ -14,6 +15,7 @@ mod rows;
 mod table;
 mod units;
 
+pub(crate) use bounds::check_bounds;
 pub(crate) use copies::without_copies;
 pub use input_units::{InputUnits, median_gap, median_gap_within_groups};
 pub(crate) use least_squares::solve_with_ridge;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::options::LikelihoodChoice;
+use crate::options::{Bounds, LikelihoodChoice};
 use crate::power::PowerTransform;
 
 /// The change of units of one output: `(f(y) − intercept − slopes·x)/scale`, where f is its [`PowerTransform`].
@@ -20,12 +20,34 @@ pub struct OutputTransform {
     /// The likelihood of the output. Its cells stay in the user's units; intercept and scale are those of the function.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub likelihood: Option<LikelihoodChoice>,
+    /// The bounds of the output: predictions beyond them are put at them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<Bounds>,
 }
 
 impl OutputTransform {
     /// The identity.
     pub fn identity() -> Self {
-        Self { power: PowerTransform::None, intercept: 0.0, slopes: vec![], scale: 1.0, likelihood: None }
+        Self {
+            power: PowerTransform::None,
+            intercept: 0.0,
+            slopes: vec![],
+            scale: 1.0,
+            likelihood: None,
+            bounds: None,
+        }
+    }
+
+    /// Why a value cannot be observed under this transform and these bounds, if it cannot.
+    pub(crate) fn refusal(&self, value: f64) -> Option<&'static str> {
+        if !value.is_finite() {
+            return Some("not finite; leave the cell empty if it is missing");
+        }
+        if self.power.needs_positive() && value <= 0.0 {
+            return Some("not positive, but a logarithm or power of this output is modelled");
+        }
+        let is_beyond = self.bounds.is_some_and(|bounds| !bounds.contain(value));
+        is_beyond.then_some("beyond the bounds of its output; leave the cell empty if it is missing")
     }
 
     /// The value of a cell at a scaled input in the model's units.

@@ -2,6 +2,7 @@
 
 use super::component::Component;
 use super::observed::Law;
+use crate::options::Bounds;
 use crate::power::PowerTransform;
 
 /// Steps of the bisection for a quantile of a mixture.
@@ -9,12 +10,16 @@ const BISECTIONS: usize = 80;
 
 /// Predictive distributions of cells in the user's units: normal after the transform of their output, or mixtures of these.
 ///
-/// Below the range of a Box–Cox transform a normal distribution has a probability, which is that of the value 0.
+/// Below the range of a Box–Cox transform a normal distribution has a probability, which is that of the value 0. Means, standard deviations
+/// and quantiles of an output with bounds are those of values that are put at the nearest bound where they are beyond; log densities
+/// and probabilities are those without bounds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Predictive {
     n_outputs: usize,
     /// At least one.
     components: Vec<Component>,
+    /// The bounds of each output; empty if there are none.
+    bounds: Vec<Option<Bounds>>,
 }
 
 /// A member of a pool: its predictions of observations and, if the function is asked for, of the function at the same cells.
@@ -35,6 +40,7 @@ impl Predictive {
         Self {
             n_outputs,
             components: vec![Component { weight: 1.0, centers, deviations, powers, laws: vec![] }],
+            bounds: vec![],
         }
     }
 
@@ -46,14 +52,24 @@ impl Predictive {
         self
     }
 
+    /// The same with the bounds of each output.
+    pub(crate) fn with_bounds(mut self, bounds: Vec<Option<Bounds>>) -> Self {
+        self.bounds = if bounds.iter().any(Option::is_some) { bounds } else { vec![] };
+        self
+    }
+
+    fn bounds_of(&self, at: usize) -> Option<Bounds> {
+        self.bounds.get(at % self.n_outputs).copied().flatten()
+    }
+
     /// The mixture of predictive distributions of the same cells. Weights are positive and sum to 1; there is at least one.
     pub(crate) fn mixture(members: Vec<(f64, Self)>) -> Option<Self> {
-        let n_outputs = members.first()?.1.n_outputs;
+        let (n_outputs, bounds) = (members.first()?.1.n_outputs, members.first()?.1.bounds.clone());
         let components = members.into_iter().flat_map(|(weight, member)| {
             let own = member.components.into_iter();
             own.map(move |component| Component { weight: weight * component.weight, ..component })
         });
-        Some(Self { n_outputs, components: components.collect() })
+        Some(Self { n_outputs, components: components.collect(), bounds })
     }
 
     /// The product of the members' densities, each to the power of its exponent, normalized. In the units of the
@@ -91,7 +107,7 @@ impl Predictive {
             let part = if members[0].function.is_some() && !is_exact { function / precision } else { 1.0 };
             pooled.deviations[at] = (part / precision).sqrt();
         }
-        Some(Self { n_outputs, components: vec![pooled] })
+        Some(Self { n_outputs, components: vec![pooled], bounds: members[0].observation.bounds.clone() })
     }
 
     /// Center and standard deviation of a transformed cell by the first component, and the transform.
@@ -117,7 +133,11 @@ impl Predictive {
             powers: own.powers.clone(),
             laws: own.laws.clone(),
         };
-        Self { n_outputs, components: self.components.iter().map(component).collect() }
+        Self {
+            n_outputs,
+            components: self.components.iter().map(component).collect(),
+            bounds: self.bounds.clone(),
+        }
     }
 
     /// The number of rows.
@@ -143,7 +163,9 @@ impl Predictive {
     pub fn into_means_and_deviations(mut self) -> (Vec<f64>, Vec<f64>) {
         match (self.components.len(), self.components.pop()) {
             (1, Some(only))
-                if only.laws.is_empty() && only.powers.iter().all(|power| *power == PowerTransform::None) =>
+                if self.bounds.is_empty()
+                    && only.laws.is_empty()
+                    && only.powers.iter().all(|power| *power == PowerTransform::None) =>
             {
                 (only.centers, only.deviations)
             }
@@ -160,6 +182,9 @@ impl Predictive {
     /// # Panics
     /// When there is no such cell.
     pub fn mean(&self, at: usize) -> f64 {
+        if self.bounds_of(at).is_some() {
+            return self.moments(at).0;
+        }
         match self.components.as_slice() {
             [only] => only.mean(at),
             several => several.iter().map(|component| component.weight * component.mean(at)).sum(),
@@ -179,12 +204,16 @@ impl Predictive {
     /// # Panics
     /// When there is no such cell.
     pub fn moments(&self, at: usize) -> (f64, f64) {
+        let of_component = |component: &Component| match self.bounds_of(at) {
+            Some(bounds) => component.moments_within(at, bounds),
+            None => component.moments(at),
+        };
         let several = match self.components.as_slice() {
-            [only] => return only.moments(at),
+            [only] => return of_component(only),
             several => several,
         };
         let own: Vec<(f64, (f64, f64))> =
-            several.iter().map(|component| (component.weight, component.moments(at))).collect();
+            several.iter().map(|component| (component.weight, of_component(component))).collect();
         let mean = own.iter().map(|(weight, (mean, _))| weight * mean).sum::<f64>();
         let square = |(weight, (own, deviation)): &(f64, (f64, f64))| {
             weight * (deviation.powi(2) + (own - mean).powi(2))
@@ -202,6 +231,11 @@ impl Predictive {
     /// # Panics
     /// When there is no such cell.
     pub fn quantile(&self, at: usize, probability: f64) -> f64 {
+        let unbounded = self.unbounded_quantile(at, probability);
+        self.bounds_of(at).map_or(unbounded, |bounds| bounds.nearest(unbounded))
+    }
+
+    fn unbounded_quantile(&self, at: usize, probability: f64) -> f64 {
         let several = match self.components.as_slice() {
             [only] => return only.quantile(at, probability),
             several => several,

@@ -140,7 +140,8 @@ impl Preparation {
         let transforms = TransformChoice { trend, own_of_groups, ..TransformChoice::default() };
         let transforms = transforms.with_powers(powers);
         let refused = |output| Err(DataError::OutputNeverObserved { output });
-        Self::with_inputs(self.inputs.clone(), dataset, &transforms, &refused)
+        let found = Self::with_inputs(self.inputs.clone(), dataset, &transforms, &refused)?;
+        Ok(found.with_bounds(&self.bounds()))
     }
 
     /// Units with outputs as they are.
@@ -155,18 +156,6 @@ impl Preparation {
     /// When the number of columns differs or a number overflows.
     pub fn inputs(&self, inputs: &InputPoints) -> Result<InputPoints, DataError> {
         scaled_inputs(&self.inputs, inputs)
-    }
-
-    /// Checks that all values that must be positive for their transform are.
-    pub(crate) fn check_positive(&self, dataset: &Dataset) -> Result<(), FitError> {
-        let needs_positive = |output: OutputIndex| {
-            self.outputs.get(output.get()).is_some_and(|output| output.power.needs_positive())
-        };
-        let mut cells = dataset.observations().cells();
-        match cells.find(|(_, cell)| cell.value <= 0.0 && needs_positive(cell.output)) {
-            None => Ok(()),
-            Some((row, cell)) => Err(FitError::NotPositive { row, output: cell.output, value: cell.value }),
-        }
     }
 
     /// Checks that no value is too large for a model whose parameters stay, in a table in the model's units.
@@ -334,7 +323,7 @@ impl Preparation {
             }
         }
         let powers = self.outputs.iter().map(|transform| transform.power).collect();
-        Predictive::new(centers, deviations, powers)
+        Predictive::new(centers, deviations, powers).with_bounds(self.bounds())
     }
 
     /// An error for the first cell that is not finite.
@@ -377,7 +366,7 @@ fn fitted_output(
     let largest = values.fold(0.0_f64, |largest, value| largest.max(value.abs()));
     let varies = deviation.filter(|deviation| deviation.is_finite());
     let scale = varies.unwrap_or(if largest > 0.0 { largest } else { 1.0 });
-    OutputTransform { power, intercept: mean, slopes, scale, likelihood: None }
+    OutputTransform { power, intercept: mean, slopes, scale, likelihood: None, bounds: None }
 }
 
 /// The log Jacobian of the change of units, summed over all cells: added to the log evidence it gives the log density of the

@@ -210,6 +210,7 @@ impl FittedMembers {
         let components: Result<Vec<(f64, Predictive)>, FitError> =
             self.components.iter().map(weighted).collect();
         let mixture = Predictive::mixture(components?).ok_or(FitError::NoStart)?;
+        let mixture = mixture.with_bounds(best.bounds());
         let is_number = |at: usize| {
             let (mean, deviation) = mixture.moments(at);
             mean.is_finite() && deviation.is_finite()
