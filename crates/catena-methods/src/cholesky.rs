@@ -5,6 +5,7 @@
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt;
 use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par};
 
@@ -107,6 +108,18 @@ impl Cholesky {
         self.whiten_transposed(columns, threads);
     }
 
+    /// The trace of K⁻¹: the sum of the squares of C⁻¹.
+    pub(crate) fn inverse_trace(&self) -> f64 {
+        let dim = self.dim;
+        let mut inverse = vec![0.0; dim * dim];
+        let view = MatMut::from_column_major_slice_mut(&mut inverse, dim, dim);
+        invert_lower_triangular(view, self.lower(), Par::Seq);
+        (0..dim)
+            .flat_map(|column| &inverse[column * (dim + 1)..(column + 1) * dim])
+            .map(|entry| entry * entry)
+            .sum()
+    }
+
     /// K⁻¹, both triangles.
     pub(crate) fn to_inverse(&self, threads: Threads) -> Vec<f64> {
         let dim = self.dim;
@@ -125,6 +138,21 @@ impl Cholesky {
         }
         inverse
     }
+}
+
+/// `A B` for a square matrix A and as many columns B as there are, column-major.
+pub(crate) fn product(a: &[f64], b: &[f64], dim: usize) -> Vec<f64> {
+    let mut product = vec![0.0; b.len()];
+    let n_columns = b.len().checked_div(dim).unwrap_or(0);
+    matmul(
+        MatMut::from_column_major_slice_mut(&mut product, dim, n_columns),
+        Accum::Replace,
+        MatRef::from_column_major_slice(a, dim, dim),
+        MatRef::from_column_major_slice(b, dim, n_columns),
+        1.0,
+        Par::Seq,
+    );
+    product
 }
 
 /// `A Bᵀ` for two column-major matrices of `count` rows.
@@ -161,6 +189,7 @@ mod tests {
         cholesky.solve(&mut right, Threads::One);
         assert!(right.iter().all(|value| (value - 1.0).abs() < 1e-15));
         let inverse = cholesky.to_inverse(Threads::One);
+        assert!((cholesky.inverse_trace() - 57.0 / 64.0).abs() < 1e-15);
         for (column, expected) in
             [[21.0, -10.0, 4.0], [-10.0, 20.0, -8.0], [4.0, -8.0, 16.0]].iter().enumerate()
         {

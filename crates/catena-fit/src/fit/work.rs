@@ -16,6 +16,7 @@ use crate::options::{
     Budget, CombineChoice, FitOptions, MOST_WITH_OWN_SEASONS, MethodChoice, StructureOption,
 };
 use crate::size::FitSize;
+use crate::stack::MANY_OUTPUTS;
 
 /// Evaluations of the log evidence per iteration of an optimization.
 const EVALUATIONS: f64 = 1.3;
@@ -31,6 +32,8 @@ const MEMBERS: f64 = 1.0;
 const CONTINUED: f64 = 12.0;
 /// Microseconds of a row of a single output under a sum of components, with the share of its iterations that it takes.
 const OF_SINGLE: f64 = 0.15;
+/// A release build takes this share of the microseconds of the cost model, which are those of the test build.
+const RELEASE: f64 = 0.55;
 /// Microseconds per cell to read a table into its units and structure, once.
 const PREPARATION: f64 = 0.15;
 
@@ -99,7 +102,7 @@ fn of_kernels(table: TableSize, options: &FitOptions, posterior: f64) -> StepWor
         None => StateKind::Value,
     };
     let microseconds =
-        |n_shared: usize, private: bool| row_of(n_shared, private, state, n_outputs).microseconds();
+        |n_shared: usize, private: bool| RELEASE * row_of(n_shared, private, state, n_outputs).microseconds();
     let learning_rows = plan.n_rows.min(n_rows) as f64;
     let compared_rows = plan.compared_rows.min(n_rows) as f64;
     let seconds = |iterations: usize, rows: f64, per_row: f64| {
@@ -154,6 +157,7 @@ fn of_kernels(table: TableSize, options: &FitOptions, posterior: f64) -> StepWor
         && options.kernel.is_none();
     let usual = ladder[ladder.len() / 2];
     let final_row = row_of(usual, private, state, n_outputs);
+    let of_final = microseconds(usual, private);
     let final_plan = FinalPlan::new(options.budget, n_rows, final_row);
     let whole = n_rows as f64;
     let learned = if is_line { n_rows.min(final_plan.n_rows) as f64 } else { whole };
@@ -162,10 +166,10 @@ fn of_kernels(table: TableSize, options: &FitOptions, posterior: f64) -> StepWor
     if has_pool {
         work.add(Step::Regressions, of_regressions(n_outputs, compared_rows, n_folds));
         let iterations = if is_sampled { CONTINUED } else { iterations as f64 };
-        work.add(Step::Members, MEMBERS * seconds(iterations as usize, learned, final_row.microseconds()));
-        learning += seconds(iterations as usize, learned, final_row.microseconds());
+        work.add(Step::Members, MEMBERS * seconds(iterations as usize, learned, of_final));
+        learning += seconds(iterations as usize, learned, of_final);
     } else {
-        let (settings, per_row) = (final_plan.settings, final_row.microseconds());
+        let (settings, per_row) = (final_plan.settings, of_final);
         learning += plan.final_multipliers.len() as f64
             * seconds(settings.trial_iterations, learned, per_row)
             + 0.6 * seconds(settings.optimizer.max_iterations, learned, per_row);
@@ -195,9 +199,13 @@ fn of_kernels(table: TableSize, options: &FitOptions, posterior: f64) -> StepWor
 /// Regressions on other outputs with their residual processes, on all folds.
 fn of_regressions(n_outputs: usize, rows: f64, n_folds: f64) -> f64 {
     let outputs = n_outputs as f64;
-    let n_rules = if n_outputs > 1 { 8.0 } else { 2.0 };
-    // Solving for the missing cells of a row with the residual process, and for the covariance of the outputs.
-    let per_fold = rows * outputs * (1.0 + 0.02 * outputs) + 2e-3 * outputs.powi(3);
+    let n_rules = match n_outputs {
+        1 => 2.0,
+        _ if n_outputs > MANY_OUTPUTS => 10.0,
+        _ => 8.0,
+    };
+    // Products of all outputs by row, and the inverse of their covariance in every iteration.
+    let per_fold = rows * outputs * (1.0 + 0.005 * outputs) + 6e-3 * outputs.powi(3);
     1e-6 * n_rules * (n_folds + 1.0) * per_fold
 }
 

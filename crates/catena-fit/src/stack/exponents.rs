@@ -1,6 +1,6 @@
 //! Exponents of a pool at given cells: Newton steps in one exponent after the other, with the scales learned by turns.
 
-use super::scales::{Scale, first_scales, improve, shares_of};
+use super::scales::{Scale, Shares, first_scales, improve};
 use crate::scores::Densities;
 
 /// The strength of the prior on exponents, in gaps: a member that adds little gets none. For a single member it adds 1/gaps to
@@ -128,8 +128,9 @@ impl Cells {
 
     /// The expected inverse factor on the variance of each cell, to the power of the robustness.
     pub(super) fn inverse_factors(&self, exponents: &[f64], scales: &[Scale]) -> Vec<f64> {
+        let mut shares = Shares::of(scales);
         let of_cell = |square| -> f64 {
-            let shares = shares_of(scales, square).into_iter().zip(scales);
+            let shares = shares.at(square).iter().zip(scales);
             shares.map(|(share, scale)| share / scale.variance).sum::<f64>().powf(ROBUSTNESS)
         };
         self.squares(exponents).into_iter().map(of_cell).collect()

@@ -19,6 +19,7 @@ pub(crate) use ahead::{AheadCandidate, AheadCells, AheadPool};
 pub(crate) use fitted::FittedMembers;
 pub use member::{Combination, Member, MemberKind, PoolComponent};
 pub use residuals::ResidualProcess;
+pub(crate) use rows::MANY_OUTPUTS;
 pub use rows::{RowRegression, RowRule};
 pub use rule_ahead::RuleAhead;
 pub(crate) use rule_ahead::{center_of, series_of};

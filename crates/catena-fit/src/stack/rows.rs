@@ -35,8 +35,8 @@ use crate::prepare::{Predictive, Preparation, PreparedTable};
 const NOISE_STREAM: u64 = 3;
 /// The kernel of a residual process.
 const KERNEL: Kernel = Kernel::Matern12;
-/// Tables with more outputs than this have a regression with more factors.
-const MANY_OUTPUTS: usize = 16;
+/// Tables with more outputs than this have a regression with more factors, and more shrinkages.
+pub(crate) const MANY_OUTPUTS: usize = 16;
 /// The shrinkage of regressions of deviations from a season.
 const SEASONAL_SHRINKAGE: f64 = 0.005;
 
@@ -124,6 +124,9 @@ impl RowRule {
             }
             if n_outputs > MANY_OUTPUTS {
                 rules.push((gaussian(0.02, Some(8)), &[Stationary]));
+                // The fewer rows an output has for each of the others, the more their correlations must shrink.
+                rules.push((gaussian(0.01, None), &[Stationary]));
+                rules.push((gaussian(0.2, None), &[Stationary]));
             }
             if let Some(LaggedRidge { reach }) = LaggedRidge::affordable(n_rows, observations) {
                 rules.push((Self::Lagged { reach }, &[Stationary]));

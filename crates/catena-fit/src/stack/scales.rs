@@ -37,8 +37,9 @@ pub(super) fn improve(scales: &mut [Scale], squares: &[f64], per_gap: f64) {
     for _ in 0..ITERATIONS {
         let mut totals = vec![0.0; scales.len()];
         let mut sums = vec![0.0; scales.len()];
+        let mut shares = Shares::of(scales);
         for &square in squares {
-            for (at, share) in shares_of(scales, square).into_iter().enumerate() {
+            for (at, share) in shares.at(square).iter().enumerate() {
                 totals[at] += share;
                 sums[at] += share * square;
             }
@@ -51,14 +52,32 @@ pub(super) fn improve(scales: &mut [Scale], squares: &[f64], per_gap: f64) {
     }
 }
 
-/// The probability of each component, given a squared error.
-pub(super) fn shares_of(scales: &[Scale], square: f64) -> Vec<f64> {
-    let density =
-        |scale: &Scale| scale.weight.ln() - 0.5 * scale.variance.ln() - 0.5 * square / scale.variance;
-    let mut shares: Vec<f64> = scales.iter().map(density).collect();
-    let largest = shares.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    shares.iter_mut().for_each(|share| *share = (*share - largest).exp());
-    let total: f64 = shares.iter().sum();
-    shares.iter_mut().for_each(|share| *share /= total);
-    shares
+/// The probabilities of the components, given squared errors.
+pub(super) struct Shares {
+    /// By component, the logarithm of its density at 0, and its variance.
+    components: Vec<(f64, f64)>,
+    shares: Vec<f64>,
+}
+
+impl Shares {
+    pub(super) fn of(scales: &[Scale]) -> Self {
+        let component = |scale: &Scale| (scale.weight.ln() - 0.5 * scale.variance.ln(), scale.variance);
+        Self { components: scales.iter().map(component).collect(), shares: vec![0.0; scales.len()] }
+    }
+
+    /// The probability of each component, given a squared error.
+    pub(super) fn at(&mut self, square: f64) -> &[f64] {
+        let mut largest = f64::NEG_INFINITY;
+        for (share, (at_zero, variance)) in self.shares.iter_mut().zip(&self.components) {
+            *share = at_zero - 0.5 * square / variance;
+            largest = largest.max(*share);
+        }
+        let mut total = 0.0;
+        for share in &mut self.shares {
+            *share = (*share - largest).exp();
+            total += *share;
+        }
+        self.shares.iter_mut().for_each(|share| *share /= total);
+        &self.shares
+    }
 }

@@ -23,6 +23,8 @@ use crate::scores::{Densities, HeldOutScores, MixtureDensities, Scores, mean_wit
 const SHARE_OF_REGRESSIONS: f64 = 0.5;
 /// A regression whose prediction of the whole table takes more than this share of the time left is no member.
 const MOST_OF_MEMBER: f64 = 0.2;
+/// Residual processes of fewer cells per output are learned on each fold, others once.
+const FEWEST_CELLS: usize = 200;
 /// A pool must be better than the best single model by this many nats per cell.
 const WORTHWHILE: f64 = 0.02;
 
@@ -321,6 +323,8 @@ fn row_regressions<'a>(
     let periods = seasons(&prepared.dataset, &|| reporter.go_on()).unwrap_or_default();
     let rules = RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods);
     let (n_rules, mut n_left_out) = (rules.len(), 0);
+    // The processes of short residuals depend on each of their cells, so that they are learned without the held-out ones.
+    let is_short = sample.observations().n_observed() < FEWEST_CELLS * sample.observations().n_outputs();
     for (number, (rule, kinds)) in rules.into_iter().enumerate() {
         reporter.watch.reach(Step::Regressions, number as f64 / n_rules as f64);
         if reporter.go_on().is_break() {
@@ -346,7 +350,10 @@ fn row_regressions<'a>(
             let regression = RowRegression::learn((rule, kind), &centers, (&preparation, &prepared.dataset));
             let mut densities = Densities::default();
             for ((fold, training), centers) in comparison.folds.iter().zip(&folds).zip(&of_folds) {
-                if let Ok(predictive) = regression.predictive(training, centers) {
+                let of_fold = is_short
+                    .then(|| RowRegression::learn((rule, kind), centers, (&preparation, &training.dataset)));
+                if let Ok(predictive) = of_fold.as_ref().unwrap_or(&regression).predictive(training, centers)
+                {
                     densities.extend(Densities::at(&predictive, &fold.held_out));
                 }
             }

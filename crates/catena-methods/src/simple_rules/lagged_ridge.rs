@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{RowCovariance, RowGaussian, RowPredictions};
 use crate::DenseMethodError;
-use crate::cholesky::{Cholesky, Threads};
+use crate::cholesky::{Cholesky, Threads, product_with_transposed};
 
 /// How missing values of the other outputs are filled.
 const FILL: RowCovariance = RowCovariance { shrinkage: 0.02, n_factors: None };
@@ -81,9 +81,12 @@ struct Design {
     order: Vec<usize>,
     /// The table without missing values, row-major.
     filled: Vec<f64>,
-    /// Outputs at all lags in the order of the rows, row-major: the outputs of the first lag, then of the second.
+    /// Outputs at all lags in the order of the rows, row-major: the outputs of the first lag, then of the second. All columns are
+    /// centered.
     columns: Vec<f64>,
     n_columns: usize,
+    /// The products of all columns over all rows.
+    gram: Vec<f64>,
 }
 
 impl Design {
@@ -108,7 +111,26 @@ impl Design {
         for row in columns.chunks_exact_mut(n_columns) {
             row.iter_mut().zip(&centers).for_each(|(entry, center)| *entry -= center);
         }
-        Self { n_outputs, order, filled, columns, n_columns }
+        let gram = product_with_transposed(&columns, &columns, n_columns);
+        Self { n_outputs, order, filled, columns, n_columns, gram }
+    }
+
+    fn row(&self, at: usize) -> &[f64] {
+        &self.columns[at * self.n_columns..][..self.n_columns]
+    }
+
+    /// The products of all columns over the rows for which `is_known`. The rows that are fewer are multiplied.
+    fn gram_of(&self, is_known: &dyn Fn(&usize) -> bool) -> Vec<f64> {
+        let n_rows = self.order.len();
+        let n_known = (0..n_rows).filter(is_known).count();
+        let adds = 2 * n_known < n_rows;
+        let rows = (0..n_rows).filter(|at| is_known(at) == adds);
+        let some: Vec<f64> = rows.flat_map(|at| self.row(at)).copied().collect();
+        let mut gram = product_with_transposed(&some, &some, self.n_columns);
+        if !adds {
+            gram.iter_mut().zip(&self.gram).for_each(|(some, all)| *some = all - *some);
+        }
+        gram
     }
 
     /// The predictions of one output at every row of the table.
@@ -116,33 +138,31 @@ impl Design {
         let n_outputs = self.n_outputs;
         let used: Vec<usize> = (0..self.n_columns).filter(|column| column % n_outputs != output).collect();
         let size = used.len();
-        let mut gram = vec![0.0; size * size];
-        let mut products = vec![0.0; size];
-        let (mut count, mut sum) = (0.0, 0.0);
         let known = |at: &usize| is_there[self.order[*at] * n_outputs + output];
         let value = |at: usize| self.filled[self.order[at] * n_outputs + output];
-        let mut entries = vec![0.0; size];
-        let mut sums = vec![0.0; size];
+        let (mut count, mut sum) = (0.0, 0.0);
+        let (mut all_products, mut all_sums) = (vec![0.0; self.n_columns], vec![0.0; self.n_columns]);
         for at in (0..self.order.len()).filter(known) {
-            let row = &self.columns[at * self.n_columns..][..self.n_columns];
-            entries.iter_mut().zip(&used).for_each(|(entry, &column)| *entry = row[column]);
-            for (column, &entry) in entries.iter().enumerate() {
-                // The lower triangle, by columns.
-                let target = &mut gram[column * size + column..(column + 1) * size];
-                target.iter_mut().zip(&entries[column..]).for_each(|(sum, other)| *sum += entry * other);
-                products[column] += entry * value(at);
-                sums[column] += entry;
+            let value = value(at);
+            for ((entry, products), sums) in self.row(at).iter().zip(&mut all_products).zip(&mut all_sums) {
+                *products += entry * value;
+                *sums += entry;
             }
             count += 1.0;
-            sum += value(at);
+            sum += value;
         }
         let count: f64 = f64::max(count, 1.0);
         let mean = sum / count;
-        for column in 0..size {
-            for row in column..size {
-                gram[column * size + row] -= sums[column] * sums[row] / count;
-            }
-            products[column] -= sums[column] * mean;
+        let sums: Vec<f64> = used.iter().map(|&column| all_sums[column]).collect();
+        let mut products: Vec<f64> =
+            used.iter().map(|&column| all_products[column] - all_sums[column] * mean).collect();
+        let all = self.gram_of(&known);
+        let mut gram = Vec::with_capacity(size * size);
+        for (&column, of_column) in used.iter().zip(&sums) {
+            let entries = &all[column * self.n_columns..][..self.n_columns];
+            gram.extend(
+                used.iter().zip(&sums).map(|(&row, of_row)| entries[row] - of_column * of_row / count),
+            );
         }
         let penalty = PENALTY * count;
         for column in 0..size {
@@ -150,18 +170,17 @@ impl Design {
         }
         let cholesky = Cholesky::new(size, gram, Threads::One)
             .map_err(|_| DenseMethodError::NotPositiveDefinite { row: RowIndex::new(0) })?;
-        let mut coefficients = products;
-        cholesky.solve(&mut coefficients, Threads::One);
+        cholesky.solve(&mut products, Threads::One);
         // The mean leverage of an observed row: the trace of the projection, as in generalized cross-validation.
-        let inverse = cholesky.to_inverse(Threads::One);
-        let lost: f64 = inverse.iter().step_by(size + 1).map(|entry| entry * penalty).sum();
+        let lost = penalty * cholesky.inverse_trace();
         let leverage = ((size as f64 - lost + 1.0) / count).min(0.9);
-        let shift: f64 = coefficients.iter().zip(&sums).map(|(a, b)| a * b / count).sum();
+        let shift: f64 = products.iter().zip(&sums).map(|(a, b)| a * b / count).sum();
+        let mut coefficients = vec![0.0; self.n_columns];
+        used.iter().zip(products).for_each(|(&column, weight)| coefficients[column] = weight);
         let mut predicted = vec![0.0; self.order.len()];
         for at in 0..self.order.len() {
-            let row = &self.columns[at * self.n_columns..][..self.n_columns];
             let fitted: f64 =
-                used.iter().zip(&coefficients).map(|(&column, weight)| row[column] * weight).sum();
+                self.row(at).iter().zip(&coefficients).map(|(entry, weight)| entry * weight).sum();
             let fitted = mean + fitted - shift;
             predicted[self.order[at]] = match known(&at) {
                 // Without the row itself.
@@ -229,5 +248,22 @@ mod tests {
         assert_eq!(LaggedRidge::affordable(500, &wide(5)), Some(LaggedRidge { reach: 4 }));
         assert_eq!(LaggedRidge::affordable(500, &wide(2000)), None);
         assert_eq!(LaggedRidge { reach: 4 }.lags(), [0, 1, -1, 2, -2, 4, -4]);
+    }
+
+    #[test]
+    fn products_over_some_rows_are_sums_over_these_rows() {
+        let dataset = table(40, |_, _| false);
+        let design =
+            Design::new(&dataset, dataset.observations().to_dense(), LaggedRidge { reach: 1 }.lags());
+        for (step, is_in) in [(2, true), (3, true), (3, false), (40, true), (40, false)] {
+            let is_known = |at: &usize| at.is_multiple_of(step) == is_in;
+            let found = design.gram_of(&is_known);
+            for (at, found) in found.iter().enumerate() {
+                let (i, j) = (at / design.n_columns, at % design.n_columns);
+                let rows = (0..40).filter(is_known).map(|row| design.row(row));
+                let expected: f64 = rows.map(|row| row[i] * row[j]).sum();
+                assert!((found - expected).abs() < 1e-12, "{step}: {found} and {expected}");
+            }
+        }
     }
 }

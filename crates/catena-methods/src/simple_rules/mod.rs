@@ -11,6 +11,7 @@
 //! - [`AheadRule`]: forecasts of one [`Series`] from its last value, last season, drift or mean.
 
 mod ahead;
+mod common_factors;
 mod interpolation;
 mod lagged_ridge;
 mod mean;

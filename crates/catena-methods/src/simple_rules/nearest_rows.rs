@@ -12,6 +12,8 @@ const MOST_REFERENCES: usize = 4000;
 const MOST_COMPARISONS: f64 = 1e9;
 /// Added to distances, in standard deviations, so that equal rows have a finite weight.
 const SOFTENING: f64 = 1e-3;
+/// Lowers a bound by more than its rounding.
+const ROUNDED_DOWN: f64 = 1.0 - 1e-12;
 
 /// For each cell the weighted mean of its output in the rows that are nearest in the other outputs. The distance of two rows
 /// is the root mean squared difference of the outputs observed in both; weights are inverse distances.
@@ -43,12 +45,12 @@ impl NearestRows {
         let references: Vec<usize> = order(observations, &place).into_iter().step_by(step).collect();
         let of_row = |row: usize| {
             let mut nearest: Vec<Vec<(f64, f64)>> = vec![Vec::with_capacity(self.n_neighbors + 1); n_outputs];
-            let own = values(row);
+            let (own, mut farthest) = (values(row), f64::INFINITY);
             for &other in &references {
                 if other == row || (place(other) - place(row)).abs() < self.exclusion {
                     continue;
                 }
-                self.compare(own, values(other), &mut nearest);
+                self.compare(own, values(other), &mut nearest, &mut farthest);
             }
             nearest
                 .iter()
@@ -59,18 +61,16 @@ impl NearestRows {
         RowPredictions { means, excess }
     }
 
-    /// Adds another row to the nearest rows of each output, `(squared distance, value)` by ascending distance.
-    fn compare(&self, own: &[f64], other: &[f64], nearest: &mut [Vec<(f64, f64)>]) {
-        let (mut sum, mut count) = (0.0, 0.0);
-        for (a, b) in own.iter().zip(other) {
-            let square = (a - b) * (a - b);
-            // NaN where one of them is missing.
-            if square >= 0.0 {
-                sum += square;
-                count += 1.0;
-            }
+    /// Adds another row to the nearest rows of each output, `(squared distance, value)` by ascending distance. Rows that are farther
+    /// than `farthest`, the largest distance among the nearest of all outputs, are passed over.
+    fn compare(&self, own: &[f64], other: &[f64], nearest: &mut [Vec<(f64, f64)>], farthest: &mut f64) {
+        let (sum, largest, count) = squares(own, other);
+        // An output is left out of its own distance; the mean is smallest without the largest square.
+        if count > 1.0 && (sum - largest) / (count - 1.0) * ROUNDED_DOWN >= *farthest {
+            return;
         }
-        for ((a, b), nearest) in own.iter().zip(other).zip(nearest) {
+        let mut is_nearer = false;
+        for ((a, b), nearest) in own.iter().zip(other).zip(nearest.iter_mut()) {
             if b.is_nan() {
                 continue;
             }
@@ -87,8 +87,39 @@ impl NearestRows {
             let at = nearest.partition_point(|(known, _)| *known <= distance);
             nearest.insert(at, (distance, *b));
             nearest.truncate(self.n_neighbors);
+            is_nearer = true;
+        }
+        if is_nearer {
+            let last = |nearest: &Vec<(f64, f64)>| match nearest.get(self.n_neighbors.wrapping_sub(1)) {
+                Some((last, _)) => *last,
+                None => f64::INFINITY,
+            };
+            *farthest = nearest.iter().map(last).fold(0.0, f64::max);
         }
     }
+}
+
+/// The sum, the largest and the number of the squared differences of the outputs observed in two rows.
+fn squares(own: &[f64], other: &[f64]) -> (f64, f64, f64) {
+    const LANES: usize = 4;
+    let (mut sums, mut largest, mut counts) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
+    let mut add = |lane: usize, a: f64, b: f64| {
+        let square = (a - b) * (a - b);
+        // NaN where one of them is missing.
+        let is_there = square >= 0.0;
+        sums[lane] += if is_there { square } else { 0.0 };
+        counts[lane] += if is_there { 1.0 } else { 0.0 };
+        largest[lane] = if square > largest[lane] { square } else { largest[lane] };
+    };
+    let (own, others) = (own.chunks_exact(LANES), other.chunks_exact(LANES));
+    own.remainder().iter().zip(others.remainder()).enumerate().for_each(|(lane, (a, b))| add(lane, *a, *b));
+    for (own, other) in own.zip(others) {
+        for lane in 0..LANES {
+            add(lane, own[lane], other[lane]);
+        }
+    }
+    let sum = |lanes: [f64; LANES]| lanes[0] + lanes[1] + (lanes[2] + lanes[3]);
+    (sum(sums), largest.into_iter().fold(0.0, f64::max), sum(counts))
 }
 
 /// Rows by their place along the first input; rows without cells are left out.
@@ -136,5 +167,38 @@ mod tests {
         assert_eq!(means[7], 20.0);
         let alone = NearestRows { n_neighbors: 1, exclusion: 9.0 }.predict(&table);
         assert_eq!((alone.means, alone.excess), (vec![0.0; 8], vec![1.0; 8]));
+    }
+
+    /// The weighted mean of the nearest rows by sorting all of them.
+    fn by_sorting(values: &[f64], n_outputs: usize, n_neighbors: usize, at: usize) -> f64 {
+        let (row, output) = (at / n_outputs, at % n_outputs);
+        let rows: Vec<&[f64]> = values.chunks_exact(n_outputs).collect();
+        let others = (0..rows.len()).filter(|&other| other != row && !rows[other][output].is_nan());
+        let mut found: Vec<(f64, f64)> = others
+            .filter_map(|other| {
+                let squares: Vec<f64> = (0..n_outputs)
+                    .filter(|place| *place != output)
+                    .map(|place| (rows[row][place] - rows[other][place]).powi(2))
+                    .filter(|square| !square.is_nan())
+                    .collect();
+                let count = squares.len() as f64;
+                (count > 0.0).then(|| (squares.iter().sum::<f64>() / count, rows[other][output]))
+            })
+            .collect();
+        found.sort_by(|a, b| a.0.total_cmp(&b.0));
+        found.truncate(n_neighbors);
+        weighted_mean(&found)
+    }
+
+    #[test]
+    fn rows_that_are_passed_over_are_none_of_the_nearest() {
+        let value =
+            |at: usize| if at % 7 == 3 { f64::NAN } else { (at as f64 * 0.37).sin() + (at as f64).cos() };
+        let values: Vec<f64> = (0..80 * 9).map(value).collect();
+        let found = NearestRows { n_neighbors: 4, exclusion: 0.0 }.predict(&dataset(&values, 9)).means;
+        for (at, found) in found.iter().enumerate() {
+            let expected = by_sorting(&values, 9, 4, at);
+            assert!((found - expected).abs() < 1e-9, "{at}: {found} and {expected}");
+        }
     }
 }
