@@ -3,8 +3,8 @@
 //! Matrices are column-major slices; only the lower triangle of a symmetric matrix is read.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt;
-use faer::linalg::matmul::matmul;
+use faer::linalg::cholesky::{llt, llt_pivoting};
+use faer::linalg::matmul::{matmul, triangular};
 use faer::linalg::triangular_inverse::invert_lower_triangular;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, MatMut, MatRef, Par};
@@ -131,11 +131,7 @@ impl Cholesky {
         let mut memory = MemBuffer::new(llt::inverse::inverse_scratch::<f64>(dim, par));
         let view = MatMut::from_column_major_slice_mut(&mut inverse, dim, dim);
         llt::inverse::inverse(view, self.lower(), par, MemStack::new(&mut memory));
-        for column in 1..dim {
-            for row in 0..column {
-                inverse[column * dim + row] = inverse[row * dim + column];
-            }
-        }
+        mirror(&mut inverse, dim);
         inverse
     }
 }
@@ -153,6 +149,88 @@ pub(crate) fn product(a: &[f64], b: &[f64], dim: usize) -> Vec<f64> {
         Par::Seq,
     );
     product
+}
+
+/// R with `R Rᵀ` equal to a covariance up to rounding, column by column: its Cholesky factor or, since points that (nearly) coincide make
+/// a covariance singular, that with pivots, with as many columns as the numerical rank. `None` if an entry is not a number.
+pub(crate) fn semidefinite_root(dim: usize, mut covariance: Vec<f64>) -> Option<Vec<f64>> {
+    if dim == 0 {
+        return Some(vec![]);
+    }
+    if let Ok(cholesky) = Cholesky::new(dim, covariance.clone(), Threads::All) {
+        let mut root = cholesky.into_memory();
+        root.chunks_exact_mut(dim).enumerate().for_each(|(column, entries)| entries[..column].fill(0.0));
+        return Some(root);
+    }
+    // A variance that rounding made negative is zero: it is never a pivot.
+    covariance.iter_mut().step_by(dim + 1).for_each(|variance| *variance = variance.max(0.0));
+    let par = Threads::All.parallelism();
+    let (mut rows, mut inverse) = (vec![0_usize; dim], vec![0_usize; dim]);
+    let need = llt_pivoting::factor::cholesky_in_place_scratch::<usize, f64>(dim, par, Default::default());
+    let rank = llt_pivoting::factor::cholesky_in_place(
+        MatMut::from_column_major_slice_mut(&mut covariance, dim, dim),
+        &mut rows,
+        &mut inverse,
+        par,
+        MemStack::new(&mut MemBuffer::new(need)),
+        Default::default(),
+    )
+    .ok()?
+    .0
+    .rank;
+    let mut root = vec![0.0; rank * dim];
+    for (number, (column, from)) in root.chunks_exact_mut(dim).zip(covariance.chunks_exact(dim)).enumerate() {
+        for (row, entry) in rows.iter().zip(from).skip(number) {
+            column[*row] = *entry;
+        }
+    }
+    Some(root)
+}
+
+/// `A B` for column-major matrices, A of `count` rows and B of as many rows as A has columns.
+pub(crate) fn rectangular_product(a: &[f64], b: &[f64], (count, n_columns): (usize, usize)) -> Vec<f64> {
+    let inner = a.len() / count.max(1);
+    let mut product = vec![0.0; count * n_columns];
+    if inner > 0 {
+        matmul(
+            MatMut::from_column_major_slice_mut(&mut product, count, n_columns),
+            Accum::Replace,
+            MatRef::from_column_major_slice(a, count, inner),
+            MatRef::from_column_major_slice(b, inner, n_columns),
+            1.0,
+            Threads::All.parallelism(),
+        );
+    }
+    product
+}
+
+/// Adds `factor · AᵀA` for a column-major A of `dim` columns to the lower triangle of a matrix.
+pub(crate) fn add_gram(matrix: &mut [f64], dim: usize, a: &[f64], factor: f64) {
+    let inner = a.len() / dim.max(1);
+    if inner == 0 {
+        return;
+    }
+    let columns = MatRef::from_column_major_slice(a, inner, dim);
+    triangular::matmul(
+        MatMut::from_column_major_slice_mut(matrix, dim, dim),
+        triangular::BlockStructure::TriangularLower,
+        Accum::Add,
+        columns.transpose(),
+        triangular::BlockStructure::Rectangular,
+        columns,
+        triangular::BlockStructure::Rectangular,
+        factor,
+        Threads::All.parallelism(),
+    );
+}
+
+/// Copies the lower triangle of a column-major matrix to the upper one.
+pub(crate) fn mirror(matrix: &mut [f64], dim: usize) {
+    for column in 1..dim {
+        for row in 0..column {
+            matrix[column * dim + row] = matrix[row * dim + column];
+        }
+    }
 }
 
 /// `A Bᵀ` for two column-major matrices of `count` rows.

@@ -71,6 +71,9 @@ pub enum DenseMethodError {
         /// The computed value.
         variance: f64,
     },
+    /// A joint distribution with an entry that is not a number.
+    #[error("joint draws overflow at these points; ask for points nearer to the table")]
+    Draws,
     /// More neighbors requested than there are locations with an observation.
     #[error("{n_neighbors} neighbors requested, but only {n_locations} rows have an observation")]
     TooManyNeighbors {

@@ -1,5 +1,8 @@
 //! The joint posterior of several points.
 
+use crate::DenseMethodError;
+use crate::cholesky::{rectangular_product, semidefinite_root};
+
 /// Means and covariances of all outputs at some points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
@@ -9,42 +12,38 @@ pub struct Joint {
     pub covariance: Vec<f64>,
 }
 
-/// Pivots below this fraction of the largest variance are rounding errors.
-const ROUNDING: f64 = 1e-12;
-
 impl Joint {
-    /// R with `R Rᵀ` equal to the covariance up to rounding, column by column, by a pivoted Cholesky factorization. The number
-    /// of columns is the numerical rank: points that (nearly) coincide make the covariance singular.
-    pub fn root(&self) -> Vec<f64> {
-        let dim = self.means.len();
-        let mut left: Vec<f64> = self.covariance.iter().step_by(dim + 1).copied().collect();
-        let largest = left.iter().copied().fold(0.0, f64::max);
-        let mut columns: Vec<f64> = vec![];
-        for _ in 0..dim {
-            let pivot = (1..dim).fold(0, |best, at| if left[at] > left[best] { at } else { best });
-            if left[pivot] <= ROUNDING * largest {
-                break;
-            }
-            let size = left[pivot].sqrt();
-            let mut column: Vec<f64> = self.covariance[pivot * dim..][..dim].to_vec();
-            for earlier in columns.chunks_exact(dim) {
-                let factor = earlier[pivot];
-                column.iter_mut().zip(earlier).for_each(|(entry, other)| *entry -= factor * other);
-            }
-            for (entry, left) in column.iter_mut().zip(&mut left) {
-                *entry /= size;
-                *left -= *entry * *entry;
-            }
-            // Rounding must not make it a pivot again.
-            left[pivot] = 0.0;
-            columns.extend(column);
+    /// R with `R Rᵀ` equal to the covariance up to rounding, column by column. The number of columns is the numerical rank.
+    ///
+    /// # Errors
+    /// If an entry is not a number.
+    pub fn root(&self) -> Result<Vec<f64>, DenseMethodError> {
+        semidefinite_root(self.means.len(), self.covariance.clone()).ok_or(DenseMethodError::Draws)
+    }
+
+    /// Draws of all outputs at the points, one after the other; `normal` gives standard normal numbers.
+    ///
+    /// # Errors
+    /// If an entry is not a number.
+    pub fn draws(
+        &self,
+        n_draws: usize,
+        normal: &mut dyn FnMut() -> f64,
+    ) -> Result<Vec<f64>, DenseMethodError> {
+        let (root, dim) = (self.root()?, self.means.len());
+        let fresh: Vec<f64> = (0..root.len() / dim.max(1) * n_draws).map(|_| normal()).collect();
+        let mut draws = rectangular_product(&root, &fresh, (dim, n_draws));
+        for draw in draws.chunks_exact_mut(dim.max(1)) {
+            draw.iter_mut().zip(&self.means).for_each(|(value, mean)| *value += mean);
         }
-        columns
+        Ok(draws)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot set up its case must fail")]
+
     use super::*;
 
     #[test]
@@ -52,7 +51,7 @@ mod tests {
         // The last two rows are the same quantity.
         let covariance = vec![4.0, 2.0, 2.0, 2.0, 5.0, 5.0, 2.0, 5.0, 5.0];
         let joint = Joint { means: vec![0.0; 3], covariance };
-        let root = joint.root();
+        let root = joint.root().unwrap();
         assert_eq!(root.len(), 6);
         for a in 0..3 {
             for b in 0..3 {

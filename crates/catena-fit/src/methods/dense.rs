@@ -35,6 +35,16 @@ pub(crate) trait DensePosterior: Send + Sync {
     fn joint(&self, _at: &InputPoints) -> Option<Result<Joint, DenseMethodError>> {
         None
     }
+
+    /// Joint draws at several points, from standard normal numbers; `None` for methods with variances only.
+    fn draws(
+        &self,
+        at: &InputPoints,
+        n_draws: usize,
+        normal: &mut dyn FnMut() -> f64,
+    ) -> Option<Result<Vec<f64>, DenseMethodError>> {
+        Some(self.joint(at)?.and_then(|joint| joint.draws(n_draws, normal)))
+    }
 }
 
 impl<P: DensePosterior> Fitted for WithRows<P> {
@@ -66,19 +76,10 @@ impl<P: DensePosterior> Fitted for WithRows<P> {
     }
 
     fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
-        let joint = self.posterior.joint(at).ok_or(MethodError::NotOffered { what: "joint draws" })??;
-        let (root, size) = (joint.root(), joint.means.len());
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
-        let mut draws = Vec::with_capacity(n_draws * size);
-        for _ in 0..n_draws {
-            let mut draw = joint.means.clone();
-            for column in root.chunks_exact(size) {
-                let fresh: f64 = StandardNormal.sample(&mut generator);
-                draw.iter_mut().zip(column).for_each(|(value, entry)| *value += fresh * entry);
-            }
-            draws.extend(draw);
-        }
-        Ok(draws)
+        let mut normal = || StandardNormal.sample(&mut generator);
+        let draws = self.posterior.draws(at, n_draws, &mut normal);
+        Ok(draws.ok_or(MethodError::NotOffered { what: "joint draws" })??)
     }
 }
 

@@ -59,6 +59,15 @@ impl DensePosterior for Exact {
     fn joint(&self, at: &InputPoints) -> Option<Result<Joint, DenseMethodError>> {
         Some(self.joint(at))
     }
+
+    fn draws(
+        &self,
+        at: &InputPoints,
+        n_draws: usize,
+        normal: &mut dyn FnMut() -> f64,
+    ) -> Option<Result<Vec<f64>, DenseMethodError>> {
+        Some(self.draws(at, n_draws, normal))
+    }
 }
 
 impl Method for ExactMethod {

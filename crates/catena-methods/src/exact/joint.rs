@@ -4,9 +4,9 @@ use catena::data::InputPoints;
 use catena::index::RowIndex;
 
 use super::Exact;
-use crate::cholesky::Threads;
+use crate::cholesky::{Threads, add_gram, mirror};
 use crate::problem::check_dim;
-use crate::targets::{Targets, dot};
+use crate::targets::Targets;
 use crate::{DenseMethodError, Joint};
 
 impl Exact {
@@ -48,17 +48,9 @@ impl Exact {
                 );
             }
             factored.cholesky.whiten(&mut columns, Threads::All);
-            let columns: Vec<&[f64]> = columns.chunks_exact(factored.block.len()).collect();
-            for a in 0..dim {
-                for b in 0..=a {
-                    let explained = dot(columns[a], columns[b]);
-                    covariance[a * dim + b] -= explained;
-                    if b < a {
-                        covariance[b * dim + a] -= explained;
-                    }
-                }
-            }
+            add_gram(&mut covariance, dim, &columns, -1.0);
         }
+        mirror(&mut covariance, dim);
         Ok(Joint { means: self.predict(at)?.means().to_vec(), covariance })
     }
 }

@@ -6,8 +6,10 @@
 //!
 //! - `predict`: means and variances at any inputs.
 //! - `joint`: covariances between inputs.
+//! - `draws`: joint draws.
 //! - `gradient`: the gradient of the log evidence.
 
+mod draws;
 mod gradient;
 mod joint;
 mod predict;

@@ -11,10 +11,10 @@ use rayon::prelude::*;
 
 use super::FullScale;
 use super::predict::Local;
-use crate::channel::Block;
-use crate::cholesky::Threads;
+use crate::channel::{Block, Run};
+use crate::cholesky::{Threads, add_gram, mirror};
 use crate::problem::check_dim;
-use crate::targets::{Targets, dot};
+use crate::targets::Targets;
 use crate::{DenseMethodError, Joint};
 
 /// The prediction error at one point as a linear functional.
@@ -31,7 +31,7 @@ struct PredictionError {
 }
 
 impl FullScale {
-    /// Means and covariances of all outputs at some points. O(n² k²) time, O(n² D²) memory.
+    /// Means and covariances of all outputs at some points. O(n² k D²) time, O(n² D²) memory and the square of the places involved.
     ///
     /// # Errors
     /// As [`FullScale::predict`].
@@ -42,24 +42,94 @@ impl FullScale {
         let errors: Vec<Result<PredictionError, DenseMethodError>> =
             points.par_iter().map(|point| self.prediction_error(point, &targets)).collect();
         let errors = errors.into_iter().collect::<Result<Vec<_>, _>>()?;
-        let n_outputs = self.model.n_outputs();
+        let dim = points.len() * self.model.n_outputs();
+        let mut covariance = self.covariance_of_processes(&points, &errors);
+        self.add_covariance_of_noise(&errors, &mut covariance);
+        let columns: Vec<f64> = errors.iter().flat_map(|error| error.unexplained.iter().copied()).collect();
+        add_gram(&mut covariance, dim, &columns, -1.0);
+        let columns: Vec<f64> = errors.iter().flat_map(|error| error.whitened.iter().copied()).collect();
+        add_gram(&mut covariance, dim, &columns, 1.0);
+        mirror(&mut covariance, dim);
+        Ok(Joint { means: errors.into_iter().flat_map(|error| error.means).collect(), covariance })
+    }
+
+    /// `Σ c c' κ`, the lower triangle: each correlation of two places is computed once.
+    fn covariance_of_processes(&self, points: &[&[f64]], errors: &[PredictionError]) -> Vec<f64> {
+        let (n_outputs, n_latents) = (self.model.n_outputs(), self.model.n_latents());
         let dim = points.len() * n_outputs;
+        let mut number_of = vec![None; self.channels.n_locations()];
+        let mut places = points.to_vec();
+        // The number of each place of each error: the point first, then its neighbors.
+        let numbers: Vec<Vec<usize>> = errors
+            .iter()
+            .enumerate()
+            .map(|(point, error)| {
+                let of_neighbor = |run: &Run| {
+                    *number_of[run.location].get_or_insert_with(|| {
+                        places.push(self.channels.point(run.location));
+                        places.len() - 1
+                    })
+                };
+                std::iter::once(point).chain(error.block.runs.iter().map(of_neighbor)).collect()
+            })
+            .collect();
+        let n_places = places.len();
+        let first_equal = self.correlations.first_equal();
         let mut covariance = vec![0.0; dim * dim];
-        covariance.par_chunks_mut(n_outputs * dim).enumerate().for_each(|(here, rows)| {
-            for there in 0..points.len() {
-                // The same order of additions on both sides of the diagonal.
-                let (low, high) = (here.min(there), here.max(there));
-                let block = self.between((&errors[low], points[low]), (&errors[high], points[high]));
-                for a in 0..n_outputs {
-                    for b in 0..n_outputs {
-                        let entry =
-                            if here <= there { block[a * n_outputs + b] } else { block[b * n_outputs + a] };
-                        rows[a * dim + there * n_outputs + b] = entry;
+        for first in (0..n_latents).filter(|latent| first_equal[*latent] == *latent) {
+            let mut correlation = vec![0.0; n_places * n_places];
+            correlation.par_chunks_mut(n_places).zip(&places).for_each(|(entries, from)| {
+                for (entry, to) in entries.iter_mut().zip(&places) {
+                    *entry = self.correlations.value(first, self.correlations.distance(from, to));
+                }
+            });
+            let latents: Vec<usize> =
+                (first..n_latents).filter(|latent| first_equal[*latent] == first).collect();
+            let coefficient = |point: usize, output: usize, place: usize, latent: usize| {
+                errors[point].coefficients[(output * numbers[point].len() + place) * n_latents + latent]
+            };
+            let fill = |products: &mut Vec<f64>, (cell, column): (usize, &mut [f64])| {
+                let (here, output) = (cell / n_outputs, cell % n_outputs);
+                for &latent in &latents {
+                    products.iter_mut().for_each(|product| *product = 0.0);
+                    for (place, &number) in numbers[here].iter().enumerate() {
+                        let factor = coefficient(here, output, place, latent);
+                        let row = &correlation[number * n_places..][..n_places];
+                        products.iter_mut().zip(row).for_each(|(product, entry)| *product += factor * entry);
+                    }
+                    for (other, entry) in column.iter_mut().enumerate().skip(cell) {
+                        let (there, output) = (other / n_outputs, other % n_outputs);
+                        let terms = numbers[there].iter().enumerate();
+                        let term = |(place, &number): (usize, &usize)| {
+                            coefficient(there, output, place, latent) * products[number]
+                        };
+                        *entry += terms.map(term).sum::<f64>();
                     }
                 }
+            };
+            covariance.par_chunks_mut(dim).enumerate().for_each_init(|| vec![0.0; n_places], fill);
+        }
+        covariance
+    }
+
+    /// Adds `Σ β β'` over the channels that two points share to the lower triangle.
+    fn add_covariance_of_noise(&self, errors: &[PredictionError], covariance: &mut [f64]) {
+        let n_outputs = self.model.n_outputs();
+        let dim = errors.len() * n_outputs;
+        let solved = |cell: usize| {
+            let error = &errors[cell / n_outputs];
+            let own = &error.solved[cell % n_outputs * error.block.len()..][..error.block.len()];
+            error.block.channels.iter().copied().zip(own.iter().copied())
+        };
+        let add = |of_channels: &mut Vec<f64>, (cell, column): (usize, &mut [f64])| {
+            solved(cell).for_each(|(channel, value)| of_channels[channel] = value);
+            for (other, entry) in column.iter_mut().enumerate().skip(cell) {
+                *entry += solved(other).map(|(channel, value)| value * of_channels[channel]).sum::<f64>();
             }
-        });
-        Ok(Joint { means: errors.into_iter().flat_map(|error| error.means).collect(), covariance })
+            solved(cell).for_each(|(channel, _)| of_channels[channel] = 0.0);
+        };
+        let scratch = || vec![0.0; self.channels.n_channels()];
+        covariance.par_chunks_mut(dim.max(1)).enumerate().for_each_init(scratch, add);
     }
 
     fn prediction_error(
@@ -89,56 +159,4 @@ impl FullScale {
         self.system.whiten(&mut whitened, Threads::One);
         Ok(PredictionError { means: gaussian.mean, block, coefficients, solved, unexplained, whitened })
     }
-
-    /// The covariance of the errors at two points, D×D.
-    fn between(
-        &self,
-        (here, x): (&PredictionError, &[f64]),
-        (there, z): (&PredictionError, &[f64]),
-    ) -> Vec<f64> {
-        let (n_latents, n_outputs) = (self.model.n_latents(), self.model.n_outputs());
-        let (rows, columns) = (here.block.runs.len() + 1, there.block.runs.len() + 1);
-        let mut covariance = vec![0.0; n_outputs * n_outputs];
-        let mut values = vec![0.0; n_latents];
-        // Σ c κ over the places of the first, by output of the first and by place and latent of the second.
-        let mut products = vec![0.0; n_outputs * columns * n_latents];
-        for row in 0..rows {
-            let from = if row == 0 { x } else { self.channels.point(here.block.runs[row - 1].location) };
-            for column in 0..columns {
-                let to =
-                    if column == 0 { z } else { self.channels.point(there.block.runs[column - 1].location) };
-                self.correlations.fill(from, to, &mut values);
-                for output in 0..n_outputs {
-                    let coefficients = &here.coefficients[(output * rows + row) * n_latents..][..n_latents];
-                    let sums = &mut products[(output * columns + column) * n_latents..][..n_latents];
-                    for latent in 0..n_latents {
-                        sums[latent] += coefficients[latent] * values[latent];
-                    }
-                }
-            }
-        }
-        let width = columns * n_latents;
-        let total = self.features.total();
-        let shared = shared_channels(&here.block, &there.block);
-        for a in 0..n_outputs {
-            for b in 0..n_outputs {
-                let mut entry =
-                    dot(&products[a * width..][..width], &there.coefficients[b * width..][..width]);
-                for &(i, j) in &shared {
-                    entry += here.solved[a * here.block.len() + i] * there.solved[b * there.block.len() + j];
-                }
-                entry -=
-                    dot(&here.unexplained[a * total..][..total], &there.unexplained[b * total..][..total]);
-                entry += dot(&here.whitened[a * total..][..total], &there.whitened[b * total..][..total]);
-                covariance[a * n_outputs + b] = entry;
-            }
-        }
-        covariance
-    }
-}
-
-/// The indices in both blocks of the channels that they share; both lists ascend.
-fn shared_channels(here: &Block, there: &Block) -> Vec<(usize, usize)> {
-    let find = |(at, channel): (usize, &usize)| Some((at, there.channels.binary_search(channel).ok()?));
-    here.channels.iter().enumerate().filter_map(find).collect()
 }
