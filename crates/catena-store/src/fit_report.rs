@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use catena::data::InputPoints;
 use catena_fit::{
-    ComponentSummary, Fit, FitError, HeldOut, LatentSummary, OutputSummary, PowerTransform, Predictive,
-    Quantity, StructureOption, SumSummary, Summary, median_gap_within_groups,
+    ComponentSummary, Fit, FitError, Geometry, HeldOut, LatentSummary, MethodChoice, OutputSummary,
+    PowerTransform, Predictive, Quantity, StructureOption, SumSummary, Summary, median_gap_within_groups,
 };
 use catena_io::FileName;
 use catena_io::select::Input;
@@ -15,8 +15,8 @@ use crate::group_report::{GroupCharts, group_charts};
 use crate::predicted::predicted;
 use crate::report::{
     Axis, Calibration, Candidate, CoveragePoint, EvidencePath, Fact, InputColumn, Latent, LengthScale,
-    MethodScore, Model, OutputScore, OutputSeries, Report, Run, Search, Shares, Structure, Table, TimeZone,
-    Warning,
+    MethodScore, Model, OutputScore, OutputSeries, Places, Report, Run, Search, Shares, Structure, Table,
+    TimeZone, Warning,
 };
 use crate::{About, GroupNames, LengthUnit, StoreError, data_digest};
 
@@ -24,7 +24,6 @@ use crate::{About, GroupNames, LengthUnit, StoreError, data_digest};
 const MOST_AHEAD: usize = 10_000;
 /// The structure is drawn up to this many rows.
 const MOST_EDGES: usize = 50_000;
-
 /// Readings are checked in tables of up to this many cells.
 const MOST_CHECKED: usize = 50_000;
 
@@ -67,6 +66,7 @@ pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<S
             .map(|message| Warning { message: message.clone(), advice: None })
             .collect(),
         table: Some(table),
+        places: places(fit),
         structure: structure(fit),
         model: Some(model(fit, about)),
         evidence: evidence(summary),
@@ -75,6 +75,15 @@ pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<S
         footnotes: note.into_iter().chain(summary.decisions.iter().cloned()).collect(),
     };
     report.to_html().map_err(|cause| StoreError::Page { file, cause })
+}
+
+/// How the places of a model of space and time are measured.
+fn places(fit: &Fit) -> Option<Places> {
+    match fit.parts().method {
+        MethodChoice::Space { geometry: Geometry::LatLon } => Some(Places::LatLon),
+        MethodChoice::Space { geometry: Geometry::LonLat } => Some(Places::LonLat),
+        method => matches!(method, MethodChoice::Space { .. }).then_some(Places::Plane),
+    }
 }
 
 fn run(fit: &Fit, about: &About) -> Result<Run, StoreError> {
@@ -244,7 +253,7 @@ fn structure(fit: &Fit) -> Option<Structure> {
 fn model(fit: &Fit, about: &About) -> Model {
     let (summary, parts) = (fit.summary(), fit.parts());
     let (n_latents, n_outputs) = (summary.latents.len(), summary.outputs.len());
-    let n_shared = parts.model.mixing().n_shared();
+    let n_shared = parts.model.mixing().n_shared().min(n_latents);
     let unit = about.length_unit();
     let latent = |(at, latent): (usize, &LatentSummary)| {
         let private_to = at.checked_sub(n_shared);

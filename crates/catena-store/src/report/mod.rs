@@ -59,6 +59,9 @@ pub struct Report {
     /// Rows, inputs, outputs and predictions.
     #[serde(serialize_with = "payload::table")]
     pub table: Option<Table>,
+    /// How places are measured, if the last input is the time and the others are coordinates of a place: a map of places is drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub places: Option<Places>,
     /// Chain or tree over the rows. Drawn for two and three inputs.
     pub structure: Option<Structure>,
     /// The fitted model.
@@ -85,6 +88,18 @@ impl Report {
         check::check(self)?;
         Ok(page::page(self))
     }
+}
+
+/// How places are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Places {
+    /// Coordinates in a plane.
+    Plane,
+    /// Latitude, then longitude.
+    LatLon,
+    /// Longitude, then latitude.
+    LonLat,
 }
 
 /// Command, data and options of the fit.

@@ -24,6 +24,7 @@ const SCRIPTS: &[&str] = &[
     include_str!("page/gaps.js"),
     include_str!("page/scatter.js"),
     include_str!("page/map.js"),
+    include_str!("page/places.js"),
     include_str!("page/model.js"),
     include_str!("page/scores.js"),
     include_str!("page/main.js"),

@@ -45,6 +45,8 @@ function pageFooter(report) {
     notes.push("Bands treat the learned hyperparameters as known; uncertainty about the hyperparameters is not included.");
     if (report.table.inputs.length === 1) {
       notes.push("Zoomed out, each pixel column shows its lowest and highest value; zoomed in, every row is drawn. Lines are interrupted where the input has no rows.");
+    } else if (report.places) {
+      notes.push("Fields over places and time are exact along time; their correlation is a product of one in time and one between places.");
     } else {
       notes.push("With several inputs, message passing is exact for the chain or tree over the points, which approximates the distances between them.");
     }
@@ -76,10 +78,11 @@ function main() {
   // First what was filled, how well that is known and what to distrust; then the outputs, the model and how it was found.
   const answers = [];
   if (rows && rows.outputs.length && rows.inputs.length === 1) answers.push(gapsSection(rows, report.model));
+  if (rows && rows.outputs.length && rows.nRows && report.places) answers.push(placesSection(rows, report.places).node);
   if (report.calibration) answers.push(calibrationSection(report.calibration));
   const rest = [];
   if (rows && rows.outputs.length) rest.push((rows.inputs.length === 1 ? seriesSection(rows) : scatterSection(rows)).node);
-  if (rows && (rows.inputs.length === 2 || rows.inputs.length === 3)) rest.push(mapSection(rows, report.structure).node);
+  if (rows && !report.places && (rows.inputs.length === 2 || rows.inputs.length === 3)) rest.push(mapSection(rows, report.structure).node);
   if (report.model) rest.push(modelSection(report.model));
   if (report.search) rest.push(searchSection(report.search));
   if (report.evidence.some((path) => path.values.some((value) => value !== null))) rest.push(evidenceSection(report.evidence));
