@@ -85,6 +85,12 @@ fn main() {
         let at = InputPoints::new(n_times, 3, at).unwrap();
         let found = fields.predict(&at, Quantity::Observation).unwrap();
         let seconds = begin.elapsed().as_secs_f64();
+        for decision in &fields.summary().decisions {
+            println!("    {decision}");
+        }
+        for latent in &fields.summary().latents {
+            println!("    {} {:?} share {:.3}", latent.kernel, latent.length_scales, latent.share);
+        }
         let others: Vec<usize> = (0..3).filter(|other| *other != out).collect();
         let distance = |other: usize| {
             let [lat, lon] = AIRPORTS[other];
