@@ -73,7 +73,8 @@ pub use prepare::{
     rows_with_a_cell,
 };
 pub use size::{FitSize, QuerySize};
-pub use space::Geometry;
+pub use space::{Geometry, Places};
 pub use stack::{
-    Combination, Member, MemberKind, PoolComponent, ResidualProcess, RowRegression, RowRule, RuleAhead,
+    Combination, Member, MemberKind, PlaceColumns, PoolComponent, ResidualProcess, RowRegression, RowRule,
+    RuleAhead,
 };

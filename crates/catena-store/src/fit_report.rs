@@ -77,7 +77,6 @@ pub fn page(title: &str, fit: &Fit, about: &About, held_out: &[f64]) -> Result<S
     report.to_html().map_err(|cause| StoreError::Page { file, cause })
 }
 
-/// How the places of a model of space and time are measured.
 fn places(fit: &Fit) -> Option<Places> {
     match fit.parts().method {
         MethodChoice::Space { geometry: Geometry::LatLon } => Some(Places::LatLon),

@@ -3,10 +3,11 @@
 //! Files of earlier versions have a mixture of members, each with a weight and a factor on its standard deviations: one component
 //! per member, in which only this member has an exponent.
 
+use catena::model::Lmc;
 use catena_fit::parts::{LatentKind, PlainModel};
 use catena_fit::{
-    AheadRule, Combination, Member, MemberKind, PoolComponent, PowerTransform, Preparation, ResidualProcess,
-    RowRegression, RowRule, RuleAhead,
+    AheadRule, Combination, Geometry, Member, MemberKind, PlaceColumns, Places, PoolComponent,
+    PowerTransform, Preparation, ResidualProcess, RowRegression, RowRule, RuleAhead,
 };
 use catena_io::model_file::Array;
 use serde::{Deserialize, Serialize};
@@ -42,8 +43,36 @@ pub(crate) struct ComponentHeader {
 enum KindHeader {
     Best,
     Model { preparation: Preparation, latents: Vec<LatentKind> },
+    Columns { geometry: GeometryHeader, preparation: Preparation, latents: Vec<LatentKind> },
     Rows { preparation: Preparation, rule: RowRule },
     Ahead { rule: RuleHeader, powers: Vec<PowerTransform> },
+}
+
+/// How distances between places are measured.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum GeometryHeader {
+    Plane,
+    LatLon,
+    LonLat,
+}
+
+impl GeometryHeader {
+    fn of(geometry: Geometry) -> Self {
+        match geometry {
+            Geometry::Auto | Geometry::Plane => Self::Plane,
+            Geometry::LatLon => Self::LatLon,
+            Geometry::LonLat => Self::LonLat,
+        }
+    }
+
+    fn geometry(self) -> Geometry {
+        match self {
+            Self::Plane => Geometry::Plane,
+            Self::LatLon => Geometry::LatLon,
+            Self::LonLat => Geometry::LonLat,
+        }
+    }
 }
 
 /// A simple rule of a forecast.
@@ -90,6 +119,11 @@ pub(crate) fn headers(combination: Option<&Combination>) -> Vec<MemberHeader> {
         MemberKind::Model { preparation, model } => {
             KindHeader::Model { preparation: preparation.clone(), latents: PlainModel::of(model).latents }
         }
+        MemberKind::Columns(PlaceColumns { places, preparation, model }) => KindHeader::Columns {
+            geometry: GeometryHeader::of(places.geometry()),
+            preparation: preparation.clone(),
+            latents: PlainModel::of(model).latents,
+        },
         MemberKind::Rows(RowRegression { preparation, rule, .. }) => {
             KindHeader::Rows { preparation: preparation.clone(), rule: *rule }
         }
@@ -125,7 +159,10 @@ pub(crate) fn arrays(combination: Option<&Combination>) -> Vec<(String, Array)> 
         };
         match &member.kind {
             MemberKind::Best | MemberKind::Ahead(_) => {}
-            MemberKind::Model { model, .. } => {
+            MemberKind::Model { model, .. } | MemberKind::Columns(PlaceColumns { model, .. }) => {
+                if let MemberKind::Columns(columns) = &member.kind {
+                    add("places", columns.places.to_rows());
+                }
                 let PlainModel { length_scales, shapes, shared, private, noise, .. } = PlainModel::of(model);
                 if shapes.iter().any(Option::is_some) {
                     add("shapes", shapes.iter().map(|shape| shape.unwrap_or(0.0)).collect());
@@ -171,9 +208,9 @@ fn is_valid(rule: RowRule) -> bool {
 pub(crate) fn preparation(member: &Member) -> Option<&Preparation> {
     match &member.kind {
         MemberKind::Best | MemberKind::Ahead(_) => None,
-        MemberKind::Model { preparation, .. } | MemberKind::Rows(RowRegression { preparation, .. }) => {
-            Some(preparation)
-        }
+        MemberKind::Model { preparation, .. }
+        | MemberKind::Columns(PlaceColumns { preparation, .. })
+        | MemberKind::Rows(RowRegression { preparation, .. }) => Some(preparation),
     }
 }
 
@@ -189,7 +226,8 @@ fn are_weights(weights: impl Iterator<Item = f64> + Clone) -> bool {
 /// The components of a file with these members; `None` if a number is out of range. At rows of the table some member has a
 /// positive exponent, and at other inputs some model has one.
 fn checked_components(headers: Vec<ComponentHeader>, members: &[Member]) -> Option<Vec<PoolComponent>> {
-    let is_able_elsewhere = |at: usize| !matches!(members[at].kind, MemberKind::Rows(_));
+    let is_able_elsewhere =
+        |at: usize| !matches!(members[at].kind, MemberKind::Rows(_) | MemberKind::Columns(_));
     let is_able_at_rows = |at: usize| !matches!(members[at].kind, MemberKind::Ahead(_));
     let is_in_range = |exponents: &[f64], is_able: &dyn Fn(usize) -> bool| {
         exponents.len() == members.len()
@@ -253,6 +291,24 @@ pub(crate) fn combination(
     Some(Combination { is_ahead, members, components })
 }
 
+/// The model of a member.
+fn model_of(latents: Vec<LatentKind>, array: &dyn Fn(&str) -> Option<Vec<f64>>) -> Option<Lmc> {
+    let length_scales = array("length_scales")?;
+    let shapes = match array("shapes") {
+        Some(shapes) => shapes.into_iter().map(|shape| (shape > 0.0).then_some(shape)).collect(),
+        None => vec![None; length_scales.len()],
+    };
+    let plain = PlainModel {
+        shapes,
+        latents,
+        length_scales,
+        shared: array("shared_weights")?,
+        private: array("private_weights")?,
+        noise: array("noise")?,
+    };
+    plain.model()
+}
+
 fn members(
     headers: Vec<MemberHeader>,
     (n_inputs, n_outputs): (usize, usize),
@@ -270,21 +326,24 @@ fn members(
         let kind = match kind {
             KindHeader::Best => MemberKind::Best,
             KindHeader::Model { preparation, latents } if is_of(&preparation) => {
-                let length_scales = array("length_scales")?;
-                let shapes = match array("shapes") {
-                    Some(shapes) => shapes.into_iter().map(|shape| (shape > 0.0).then_some(shape)).collect(),
-                    None => vec![None; length_scales.len()],
-                };
-                let plain = PlainModel {
-                    shapes,
-                    latents,
-                    length_scales,
-                    shared: array("shared_weights")?,
-                    private: array("private_weights")?,
-                    noise: array("noise")?,
-                };
-                let model = plain.model().filter(|model| model.n_outputs() == n_outputs)?;
-                MemberKind::Model { preparation, model }
+                let model = model_of(latents, &array)?;
+                MemberKind::Model {
+                    preparation,
+                    model: Some(model).filter(|own| own.n_outputs() == n_outputs)?,
+                }
+            }
+            KindHeader::Columns { geometry, preparation, latents } if n_inputs > 1 => {
+                let places = Places::from_rows(geometry.geometry(), n_inputs - 1, &array("places")?)?;
+                let model = model_of(latents, &array)?;
+                let n_columns = places.len().checked_mul(n_outputs)?;
+                let is_of_columns = preparation.inputs.len() == 1
+                    && preparation.outputs.len() == n_columns
+                    && model.n_outputs() == n_columns
+                    && (!geometry.geometry().is_sphere() || n_inputs == 3);
+                if !is_of_columns {
+                    return None;
+                }
+                MemberKind::Columns(PlaceColumns { places, preparation, model })
             }
             KindHeader::Rows { preparation, rule } if is_of(&preparation) && is_valid(rule) => {
                 let (deviations, lengths, noise) =

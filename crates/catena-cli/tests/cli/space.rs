@@ -77,6 +77,34 @@ fn a_forecast_has_the_same_times_at_every_place() {
     assert!(said.contains("leave --paths out"), "{said}");
 }
 
+/// Three weeks of the airports of the demonstration in long form, without a name of a station.
+fn airports() -> String {
+    const WIDE: &str = include_str!("../../data/nyc_airport_weather_2013.csv");
+    let mut text = "lat,lon,time,temp,dewp\n".to_owned();
+    for line in WIDE.lines().skip(1 + 24 * 120).take(24 * 21) {
+        let cells: Vec<&str> = line.split(',').collect();
+        for (place, (_, lat, lon)) in PLACES.iter().take(3).enumerate() {
+            text += &format!("{lat},{lon},{},{},{}\n", cells[0], cells[1 + 3 * place], cells[2 + 3 * place]);
+        }
+    }
+    text
+}
+
+#[test]
+fn a_real_table_of_places_and_times_is_recognised() {
+    let folder = Folder::new("space_recognised");
+    folder.write("w.csv", airports());
+    let summary = folder.run("fit w.csv --budget quick -o m.catena").succeeded();
+    assert!(summary.text().contains("predicts silent places better than"), "{}", summary.text());
+    assert!(summary.text().contains("kilometers on the sphere"), "{}", summary.text());
+    assert!(summary.text().contains("3 places"), "{}", summary.text());
+    // The pool of the model file answers as the fit does.
+    let first = folder.run("predict m.catena").succeeded().text().to_owned();
+    assert_eq!(folder.run("predict m.catena").succeeded().text(), first);
+    folder.run("report m.catena -o page.html").succeeded();
+    assert!(folder.read("page.html").contains("\"places\":\"latlon\""));
+}
+
 #[test]
 fn what_does_not_go_together_is_said_in_a_sentence() {
     let folder = Folder::new("space_refused");

@@ -19,7 +19,7 @@ use crate::folds::in_stretches;
 use crate::method_selection::select_method;
 use crate::methods::{Known, Quantity, learn, learning_task};
 use crate::monitor::{FitMonitor, Stage, Step, Watch};
-use crate::options::{Budget, FitOptions, LikelihoodRequest, MethodChoice, StructureOption};
+use crate::options::{Budget, CombineChoice, FitOptions, LikelihoodRequest, MethodChoice, StructureOption};
 use crate::prepare::{InputUnits, Preparation, PreparedTable, check_bounds, rescaled, without_copies};
 use crate::scores::{HeldOutScores, Scores, is_better};
 use crate::size::FitSize;
@@ -80,8 +80,9 @@ fn chosen(
         return Ok((likelihoods::fit(table, choices, options, watch)?, None));
     }
     check_requested(table, options)?;
+    let columns = |table: &Dataset, options: &FitOptions| fit(table, options, monitor);
     if let MethodChoice::Space { geometry } = options.method {
-        return Ok((space::fit(table, geometry, options, watch)?, None));
+        return Ok((space::fit(table, geometry, options, (monitor, &columns))?, None));
     }
     check_groups(table, options)?;
     if space::is_tried(table, options)
@@ -232,16 +233,19 @@ fn by_places(
     options: &FitOptions,
     monitor: &FitMonitor<'_>,
 ) -> Result<Option<Fit>, FitError> {
-    let Some(folds) = space::silent_places(table, options)? else { return Ok(None) };
+    let Some(folds) = space::silent_fold(table, options)? else { return Ok(None) };
     let Some(training) = folds.training()?.pop() else { return Ok(None) };
     let limit = options.time_limit.map(|limit| limit / 4);
     let quick =
         FitOptions { budget: Budget::Quick, time_limit: limit, time_is_last: false, ..options.clone() };
+    let columns = |table: &Dataset, options: &FitOptions| fit(table, options, monitor);
     let by_space = |table: &Dataset, options: &FitOptions| {
-        space::fit(table, Geometry::Auto, options, &Watch::new(monitor, options.time_limit))
+        space::fit(table, Geometry::Auto, options, (monitor, &columns))
     };
-    // A table that space and time does not take, such as one of places that are too close, has other methods.
-    let Ok(own) = by_space(&training, &quick) else { return Ok(None) };
+    // A table that space and time does not take, such as one of places that are too close, has other methods. Fields alone stand for
+    // the pool that they are part of.
+    let alone = FitOptions { combine: CombineChoice::None, ..quick.clone() };
+    let Ok(own) = by_space(&training, &alone) else { return Ok(None) };
     let (other, _) = chosen(&training, &quick, monitor, false)?;
     let scores = |fit: &Fit| -> Result<Option<HeldOutScores>, FitError> {
         Ok(folds.scores(&[fit.predict_rows(Quantity::Observation)?]))

@@ -55,6 +55,11 @@ pub(crate) fn step_work(size: FitSize, options: &FitOptions) -> StepWork {
         // The number of places is not known before the table is read.
         let mut work = StepWork::default();
         work.add(Step::Candidates, SpacePlan::seconds(options.budget));
+        if options.combine == CombineChoice::Auto {
+            // Fields and columns without silent places, twice, and columns of the whole table.
+            let members = 8.0 * SpacePlan::seconds(Budget::Quick) + SpacePlan::seconds(options.budget);
+            work.add(Step::Members, members);
+        }
         work.add(Step::Learning, SpacePlan::seconds(options.budget));
         work.add(Step::Posterior, posterior);
         return work;

@@ -79,6 +79,16 @@ impl HeldOutFolds {
         self.folds.first().map_or(0, |fold| fold.training.n_observed() + fold.held_out.len())
     }
 
+    /// The held-out cells of a fold: row-major places and values.
+    pub(crate) fn held_out(&self, fold: usize) -> &[(usize, f64)] {
+        &self.folds[fold].held_out
+    }
+
+    /// The standard deviation of each output, in which errors are scored.
+    pub(crate) fn scales(&self) -> &[f64] {
+        &self.scales
+    }
+
     /// The number of held-out cells of each fold.
     pub(crate) fn sizes(&self) -> Vec<usize> {
         self.folds.iter().map(|fold| fold.held_out.len()).collect()

@@ -30,6 +30,6 @@ pub(crate) use learning::{MethodEvidence, condition, condition_at, learn, learni
 pub use message_passing::{MessagePassing, States};
 pub use method::{Differentiable, Evidence, Fitted, Method, Quantity};
 pub use nngp::NngpMethod;
-pub(crate) use space::SpaceEvidence;
 pub use space::SpaceMethod;
+pub(crate) use space::{SpaceEvidence, SpaceQuery};
 pub use svgp::SvgpMethod;

@@ -116,9 +116,9 @@ impl Predictive {
         (component.centers[at], component.deviations[at], *component.power(at))
     }
 
-    /// The rows of this prediction at each point; points without a row have centers 0 and standard deviations 1.
-    pub(crate) fn rows_at(&self, rows: &[Option<usize>]) -> Self {
-        let n_outputs = self.n_outputs;
+    /// The rows of this prediction, read as rows of some outputs, at each point; points without a row have centers 0 and standard
+    /// deviations 1. Transforms are those of the first outputs.
+    pub(crate) fn rows_at(&self, n_outputs: usize, rows: &[Option<usize>]) -> Self {
         let picked = |numbers: &[f64], other: f64| -> Vec<f64> {
             let of_row = |row: &Option<usize>| match row {
                 Some(row) => numbers[row * n_outputs..][..n_outputs].to_vec(),
@@ -130,14 +130,11 @@ impl Predictive {
             weight: own.weight,
             centers: picked(&own.centers, 0.0),
             deviations: picked(&own.deviations, 1.0),
-            powers: own.powers.clone(),
-            laws: own.laws.clone(),
+            powers: own.powers.iter().take(n_outputs).copied().collect(),
+            laws: own.laws.iter().take(n_outputs).cloned().collect(),
         };
-        Self {
-            n_outputs,
-            components: self.components.iter().map(component).collect(),
-            bounds: self.bounds.clone(),
-        }
+        let components = self.components.iter().map(component).collect();
+        Self { n_outputs, components, bounds: self.bounds.iter().take(n_outputs).copied().collect() }
     }
 
     /// The number of rows.

@@ -14,5 +14,6 @@ mod root;
 pub(crate) use fields::{Fields, FieldsAtPlaces};
 pub use geometry::Geometry;
 pub(crate) use pivot::{Pivot, with_more_outputs};
-pub(crate) use places::{MOST_PLACES, Places};
+pub(crate) use places::MOST_PLACES;
+pub use places::Places;
 pub(crate) use root::semidefinite_root;

@@ -8,8 +8,8 @@ use super::geometry::Geometry;
 pub(crate) const MOST_PLACES: usize = 200;
 
 /// The distinct places of a table, in ascending order of their coordinates, so that the order of rows is invisible.
-#[derive(Clone, Debug)]
-pub(crate) struct Places {
+#[derive(Clone, Debug, PartialEq)]
+pub struct Places {
     geometry: Geometry,
     coordinates: Vec<Vec<f64>>,
 }
@@ -24,8 +24,36 @@ impl Places {
         Self { geometry, coordinates }
     }
 
+    /// Places with these coordinates, one row each; `None` if they are not in ascending order, not distinct, or not numbers.
+    pub fn from_rows(geometry: Geometry, n_coordinates: usize, coordinates: &[f64]) -> Option<Self> {
+        if n_coordinates == 0 || !coordinates.len().is_multiple_of(n_coordinates) {
+            return None;
+        }
+        let rows: Vec<Vec<f64>> = coordinates.chunks_exact(n_coordinates).map(<[f64]>::to_vec).collect();
+        let are_sorted = rows.windows(2).all(|pair| compared(&pair[0], &pair[1]).is_lt());
+        let are_canonical = rows.iter().all(|row| geometry.canonical(row) == *row);
+        let is_valid =
+            !rows.is_empty() && are_sorted && are_canonical && coordinates.iter().all(|x| x.is_finite());
+        is_valid.then_some(Self { geometry, coordinates: rows })
+    }
+
+    /// How distances are measured.
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    /// The coordinates of all places, one row each.
+    pub fn to_rows(&self) -> Vec<f64> {
+        self.coordinates.concat()
+    }
+
+    /// Whether there is no place.
+    pub fn is_empty(&self) -> bool {
+        self.coordinates.is_empty()
+    }
+
     /// The number of places, P.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.coordinates.len()
     }
 

@@ -10,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardUniform};
 
+use super::columns::FittedColumns;
 use super::member::{Combination, Member, MemberKind, PoolComponent};
 use super::rows::FittedRows;
 use super::rule_ahead::FittedRule;
@@ -17,6 +18,7 @@ use crate::error::FitError;
 use crate::methods::{ConditionedModel, Quantity, condition};
 use crate::options::{MethodChoice, StructureOption};
 use crate::prepare::{PooledMember, Predictive};
+use crate::space::Places;
 
 /// The random stream that draws components.
 const COMPONENT_STREAM: u64 = 2;
@@ -28,6 +30,8 @@ pub(crate) struct FittedMembers {
     inputs: InputPoints,
     /// The last row of a pool for forecasts.
     last: Option<f64>,
+    /// The places at which a model of space and time has the exponents of rows.
+    places: Option<Places>,
     /// Rows by the bits of their inputs; inputs of several rows are left out. Built when first needed.
     rows: OnceLock<HashMap<Box<[u64]>, RowIndex>>,
     n_outputs: usize,
@@ -36,6 +40,7 @@ pub(crate) struct FittedMembers {
 enum FittedMember {
     Best,
     Model(ConditionedModel),
+    Columns(FittedColumns),
     Rows(FittedRows),
     Ahead(FittedRule),
 }
@@ -101,13 +106,20 @@ impl FittedMembers {
                         posterior,
                     ))
                 }
+                MemberKind::Columns(columns) => FittedMember::Columns(columns.fitted(table, (seed, memory))?),
                 MemberKind::Rows(regression) => FittedMember::Rows(regression.fitted(table, structure)?),
                 MemberKind::Ahead(rule) => FittedMember::Ahead(rule.fitted(table)),
             })
         };
         let members: Result<Vec<FittedMember>, FitError> = combination.members.iter().map(fitted).collect();
+        let members = members?;
+        let places = members.iter().find_map(|member| match member {
+            FittedMember::Columns(columns) => Some(columns.places().clone()),
+            _ => None,
+        });
         Ok(Self {
-            members: members?,
+            members,
+            places,
             components: combination.components.clone(),
             inputs: table.inputs().clone(),
             last: combination.is_ahead.then(|| last_row(table.inputs())),
@@ -122,7 +134,11 @@ impl FittedMembers {
         best: &ConditionedModel,
         quantity: Quantity,
     ) -> Result<Predictive, FitError> {
-        self.answer(best, &Points::Rows, quantity)
+        match &self.places {
+            None => self.answer(best, &Points::Rows, quantity),
+            // Later rows may be at other places.
+            Some(_) => self.answer(best, &self.points(&self.inputs), quantity),
+        }
     }
 
     /// The answer at any inputs.
@@ -139,9 +155,10 @@ impl FittedMembers {
         let rows = self.rows.get_or_init(|| rows_by_inputs(&self.inputs));
         let row = |point| rows.get(&key(at.point(point))).map(|row: &RowIndex| row.get());
         let rows: Vec<Option<usize>> = at.rows().map(row).collect();
-        let is_inside = |point: RowIndex| match self.last {
-            Some(last) => at.point(point)[0] <= last,
-            None => rows[point.get()].is_some(),
+        let is_inside = |point: RowIndex| match (self.last, &self.places) {
+            (Some(last), _) => at.point(point)[0] <= last,
+            (None, Some(places)) => places.number_of(at.point(point)).is_some(),
+            (None, None) => rows[point.get()].is_some(),
         };
         let are_inside = at.rows().map(is_inside).collect();
         Points::Inputs(at, rows, are_inside)
@@ -160,9 +177,11 @@ impl FittedMembers {
             (FittedMember::Best, Points::Inputs(at, ..)) => best.predict(at, quantity),
             (FittedMember::Model(model), Points::Rows) => model.predict_rows(quantity),
             (FittedMember::Model(model), Points::Inputs(at, ..)) => model.predict(at, quantity),
+            (FittedMember::Columns(columns), Points::Rows) => columns.predict(&self.inputs, quantity),
+            (FittedMember::Columns(columns), Points::Inputs(at, ..)) => columns.predict(at, quantity),
             (FittedMember::Rows(regression), Points::Rows) => regression.predict_rows(quantity),
             (FittedMember::Rows(regression), Points::Inputs(_, rows, _)) => {
-                Ok(regression.predict_rows(quantity)?.rows_at(rows))
+                Ok(regression.predict_rows(quantity)?.rows_at(self.n_outputs, rows))
             }
             (FittedMember::Ahead(rule), Points::Rows) => Ok(rule.predict(&self.inputs)),
             (FittedMember::Ahead(rule), Points::Inputs(at, ..)) => Ok(rule.predict(at)),
@@ -240,6 +259,7 @@ impl FittedMembers {
             .map(|member| match member {
                 FittedMember::Best => best.covariances(at, quantity).map(Some),
                 FittedMember::Model(model) => model.covariances(at, quantity).map(Some),
+                FittedMember::Columns(columns) => columns.covariances(at, quantity).map(Some),
                 FittedMember::Rows(_) | FittedMember::Ahead(_) => Ok(None),
             })
             .collect();
@@ -358,6 +378,7 @@ impl FittedMembers {
         match &self.members[number] {
             FittedMember::Best => best.transformed_draws(at, quantity, n_draws, seed),
             FittedMember::Model(model) => model.transformed_draws(at, quantity, n_draws, seed),
+            FittedMember::Columns(columns) => columns.draws(at, quantity, n_draws, seed),
             FittedMember::Ahead(rule) => Ok(rule.draws(at, n_draws, seed)),
             FittedMember::Rows(regression) => {
                 let known: Vec<RowIndex> = rows.iter().copied().flatten().map(RowIndex::new).collect();

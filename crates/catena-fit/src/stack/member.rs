@@ -2,6 +2,7 @@
 
 use catena::model::Lmc;
 
+use super::columns::PlaceColumns;
 use super::rows::RowRegression;
 use super::rule_ahead::RuleAhead;
 use crate::prepare::Preparation;
@@ -32,7 +33,7 @@ impl Combination {
 pub struct PoolComponent {
     /// The weight of the component; the weights of all components sum to 1.
     pub weight: f64,
-    /// The exponent of each member at the rows of the table.
+    /// The exponent of each member at the rows of the table; of space and time at the places of the table, at any time.
     pub at_rows: Vec<f64>,
     /// The exponent of each member at other inputs, where regressions on other outputs have none.
     pub elsewhere: Vec<f64>,
@@ -61,6 +62,8 @@ pub enum MemberKind {
         /// The model, in its own units.
         model: Lmc,
     },
+    /// A model with a column for every place and output. It predicts at its places only.
+    Columns(PlaceColumns),
     /// A regression on other outputs. It predicts at rows of the table only.
     Rows(RowRegression),
     /// A simple rule. It predicts after the last row of the table only.

@@ -4,6 +4,7 @@
 //! forecasts time models and simple rules.
 
 mod ahead;
+mod columns;
 mod exponents;
 mod fitted;
 mod member;
@@ -16,8 +17,10 @@ mod seasons;
 mod selection;
 
 pub(crate) use ahead::{AheadCandidate, AheadCells, AheadPool};
+pub use columns::PlaceColumns;
 pub(crate) use fitted::FittedMembers;
 pub use member::{Combination, Member, MemberKind, PoolComponent};
+pub(crate) use pool::single_widening;
 pub use residuals::ResidualProcess;
 pub(crate) use rows::MANY_OUTPUTS;
 pub use rows::{RowRegression, RowRule};

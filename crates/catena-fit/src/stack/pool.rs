@@ -145,7 +145,7 @@ fn shares(members: &[&Densities], exponents: &[f64], cells: &[usize]) -> Vec<f64
 }
 
 /// The factor on the standard deviations of a single member that maximizes its log score, with the prior of a pool.
-pub(super) fn single_widening(member: &Densities, n_gaps: usize) -> f64 {
+pub(crate) fn single_widening(member: &Densities, n_gaps: usize) -> f64 {
     let n_cells = member.len() as f64;
     let squares: f64 = member.errors.iter().map(|error| error * error).sum();
     // The exponent a maximizes ½ n log a − ½ a Σ z² − prior · a n / gaps.

@@ -151,6 +151,7 @@ pub(crate) fn time_report(n_rows: usize, n_outputs: usize) -> Report {
             outputs,
             ..Table::default()
         }),
+        places: None,
         structure: None,
         model: Some(model_and_scores::model(&names)),
         evidence: model_and_scores::evidence(),

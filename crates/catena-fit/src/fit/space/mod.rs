@@ -3,51 +3,46 @@
 mod check;
 mod choice;
 mod describe;
+mod fields;
+mod pairs;
 mod plan;
+mod pool;
 mod silence;
 mod task;
 mod units;
 
 use catena::data::Dataset;
-use catena::learning::Learned;
 use catena::model::Lmc;
 
-use super::describe::SelectionReport;
-use super::finish::{LearnedModel, finish};
 use super::fitted::Fit;
-use super::reasons::copies_reason;
 use crate::error::FitError;
-use crate::families::requested_transforms;
-use crate::monitor::{Stage, Watch};
-use crate::options::{FitOptions, MethodChoice};
-use crate::prepare::{InputUnits, Preparation, PreparedTable, without_copies};
+use crate::monitor::{FitMonitor, Watch};
+use crate::options::FitOptions;
+use crate::prepare::Preparation;
 use crate::space::Geometry;
-use check::{check, check_places};
-use choice::choose;
-use describe::{describe_fields, places_reason};
+use check::check;
+use fields::{fields, learned};
 pub(super) use plan::SpacePlan;
-pub(super) use silence::{is_tried, silent_places};
-use task::SpaceTable;
-use units::input_units;
+use pool::{FitColumns, place_pool};
+pub(super) use silence::{is_tried, silent_fold};
 
-/// Fits a model of space and time: the last input is the time, the others are the coordinates of the place.
+/// Fits a model of space and time: the last input is the time, the others are the coordinates of the place. `columns` fits the table of
+/// times with a column for every place and output.
 pub(super) fn fit(
     table: &Dataset,
     geometry: Geometry,
     options: &FitOptions,
-    watch: &Watch<'_>,
+    (monitor, columns): (&FitMonitor<'_>, &FitColumns<'_>),
 ) -> Result<Fit, FitError> {
     let geometry = match geometry {
         Geometry::Auto => Geometry::of_inputs(&options.input_names, table.inputs().values()),
         given => given,
     };
     check(table, geometry, options)?;
-    let options = &FitOptions { method: MethodChoice::Space { geometry }, ..options.clone() };
-    let (distinct, n_copies) = without_copies(table)?;
-    let transforms = requested_transforms(&distinct, options, InputUnits::Scaled, watch)?;
-    let units = input_units(table.inputs(), geometry);
-    let preparation = Preparation::with_input_units(units, &distinct, &transforms)?;
-    learned(table, (&distinct, n_copies), (preparation, None), options, watch)
+    let pool = place_pool(table, geometry, options, (monitor, columns))?;
+    let limit = options.time_limit.map(|limit| if pool.is_some() { limit / 3 } else { limit });
+    let watch = &Watch::new(monitor, limit);
+    fields(table, geometry, (options, pool), watch)
 }
 
 /// The same kind of model learned again, from the parameters of an earlier one in the units of `preparation`.
@@ -58,33 +53,5 @@ pub(crate) fn relearn_space(
     options: &FitOptions,
     watch: &Watch<'_>,
 ) -> Result<Fit, FitError> {
-    learned(table, (distinct, 0), (preparation, Some(earlier)), options, watch)
-}
-
-/// Chooses and learns the fields, or learns those of an earlier model again, and conditions them on the whole table.
-fn learned(
-    table: &Dataset,
-    (distinct, n_copies): (&Dataset, usize),
-    (preparation, earlier): (Preparation, Option<Lmc>),
-    options: &FitOptions,
-    watch: &Watch<'_>,
-) -> Result<Fit, FitError> {
-    watch.announce(Stage::Structure, 0.0);
-    let geometry = match options.method {
-        MethodChoice::Space { geometry } => geometry,
-        _ => Geometry::Plane,
-    };
-    let long = preparation.dataset(distinct)?;
-    let n_places = check_places(long.inputs(), geometry)?;
-    let times = SpaceTable::new(&long, geometry)?;
-    let (learned, mut report): (Learned, SelectionReport) = choose(&times, earlier, options, watch)?;
-    report.decisions.insert(0, places_reason(n_places, geometry));
-    report.decisions.extend(copies_reason(n_copies));
-    let prepared = PreparedTable::along_rows(preparation.dataset(table)?)?;
-    let model = learned.model.clone();
-    let model =
-        LearnedModel { preparation, prepared, model, learned: Some(learned), report, combination: None };
-    let mut fit = finish(table, model, options, watch)?;
-    describe_fields(&mut fit.parts);
-    Ok(fit)
+    learned(table, (distinct, 0), (preparation, Some(earlier), None), options, watch)
 }

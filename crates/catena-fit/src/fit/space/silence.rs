@@ -1,6 +1,8 @@
 //! Whether a table is one of places and times, and the held-out cells on which space and time is compared with other methods: places
 //! fall silent, some of them together with their neighbors.
 
+use std::collections::BTreeMap;
+
 use catena::data::{Dataset, InputPoints};
 use catena::index::RowIndex;
 use rand_chacha::ChaCha8Rng;
@@ -8,7 +10,7 @@ use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardUniform};
 
 use crate::error::FitError;
-use crate::folds::HeldOutFolds;
+use crate::folds::{Fold, HeldOutFolds, scales_of};
 use crate::options::{FitOptions, MethodChoice, StructureOption};
 use crate::space::{Geometry, MOST_PLACES, Places};
 
@@ -41,18 +43,43 @@ fn geometry(inputs: &InputPoints, options: &FitOptions) -> Geometry {
     Geometry::of_inputs(&options.input_names, inputs.values())
 }
 
-/// One fold: a quarter of the places are silent for stretches of time, half of them at the same time as their nearest neighbors. `None`
-/// if no cell is held out.
-pub(crate) fn silent_places(table: &Dataset, options: &FitOptions) -> Result<Option<HeldOutFolds>, FitError> {
-    let (inputs, observations) = (table.inputs(), table.observations());
-    let places = Places::of(inputs, geometry(inputs, options));
-    let (n_places, n_outputs) = (places.len(), observations.n_outputs());
-    let mut generator = ChaCha8Rng::seed_from_u64(options.seed);
-    let mut uniform = || -> f64 { StandardUniform.sample(&mut generator) };
-    let time = |row: RowIndex| inputs.point(row).last().copied().unwrap_or(0.0);
-    let mut times: Vec<f64> = inputs.rows().map(time).collect();
+/// The distinct times of points, ascending.
+pub(super) fn times_of(inputs: &InputPoints) -> Vec<f64> {
+    let mut times: Vec<f64> =
+        inputs.rows().map(|row| inputs.point(row).last().copied().unwrap_or(0.0)).collect();
     times.sort_by(f64::total_cmp);
     times.dedup();
+    times
+}
+
+/// The folds of [`silent_places`] for a table whose places are measured as its inputs say.
+pub(crate) fn silent_fold(table: &Dataset, options: &FitOptions) -> Result<Option<HeldOutFolds>, FitError> {
+    let places = Places::of(table.inputs(), geometry(table.inputs(), options));
+    silent_places(table, &places, options.seed, 1)
+}
+
+/// In each fold a quarter of the places are silent for stretches of time, half of them at the same time as their nearest neighbors. `None`
+/// if an output has no cells left.
+pub(super) fn silent_places(
+    table: &Dataset,
+    places: &Places,
+    seed: u64,
+    n_folds: usize,
+) -> Result<Option<HeldOutFolds>, FitError> {
+    let times = times_of(table.inputs());
+    let folds = (0..n_folds).map(|number| silent_in(table, places, &times, (seed, number as u64)));
+    let Some(folds) = folds.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let training = Dataset::new(table.inputs().clone(), folds[0].training.clone())?;
+    Ok(Some(HeldOutFolds::new(table.inputs().clone(), folds, scales_of(&training)?)))
+}
+
+/// One fold; the cells of an output at a silent place are a gap.
+fn silent_in(table: &Dataset, places: &Places, times: &[f64], (seed, number): (u64, u64)) -> Option<Fold> {
+    let (inputs, observations) = (table.inputs(), table.observations());
+    let (n_places, n_outputs) = (places.len(), observations.n_outputs());
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    generator.set_stream(number);
+    let mut uniform = || -> f64 { StandardUniform.sample(&mut generator) };
     // By distance from a random place: the first of them are a region.
     let center = ((uniform() * n_places as f64) as usize).min(n_places - 1);
     let distances = &places.distances()[center * n_places..][..n_places];
@@ -76,20 +103,26 @@ pub(crate) fn silent_places(table: &Dataset, options: &FitOptions) -> Result<Opt
         .enumerate()
         .map(|(at, &place)| (place, if at < n_region { region } else { window() }))
         .collect();
-    let is_silent = |row: RowIndex| {
-        let place = places.number_of(inputs.point(row));
-        let own = silence.iter().find(|(silent, _)| Some(*silent) == place);
-        own.is_some_and(|(_, (first, last))| (*first..=*last).contains(&time(row)))
+    // The number of the silent place, if a row is silent.
+    let silent = |row: RowIndex| {
+        let point = inputs.point(row);
+        let place = places.number_of(point);
+        let at = silence.iter().position(|(silent, _)| Some(*silent) == place)?;
+        let (first, last) = silence[at].1;
+        point.last().filter(|time| (first..=last).contains(*time)).map(|_| at)
     };
-    let held_out: Vec<(usize, f64)> = observations
-        .cells()
-        .filter(|(row, _)| is_silent(*row))
-        .map(|(row, cell)| (row.get() * n_outputs + cell.output.get(), cell.value))
-        .collect();
+    let (mut held_out, mut gaps, mut numbers) = (vec![], vec![], BTreeMap::new());
+    for (row, cell) in observations.cells() {
+        let Some(place) = silent(row) else { continue };
+        let n_known = numbers.len();
+        gaps.push(*numbers.entry((place, cell.output)).or_insert(n_known));
+        held_out.push((row.get() * n_outputs + cell.output.get(), cell.value));
+    }
     let mut left = observations.counts_by_output();
     held_out.iter().for_each(|(cell, _)| left[cell % n_outputs] -= 1);
     if held_out.is_empty() || left.iter().any(|count| *count < 2) {
-        return Ok(None);
+        return None;
     }
-    HeldOutFolds::of_cells(table, held_out).map(Some)
+    let training = observations.filter(|row, _| silent(row).is_none());
+    Some(Fold { training, held_out, gaps })
 }

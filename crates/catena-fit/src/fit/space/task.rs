@@ -12,6 +12,7 @@ use catena::learning::{
 use catena::model::{Latent, Lmc, ModelError};
 use catena::units::LengthScale;
 
+use super::pairs::length_scale_of_pairs;
 use crate::cost::RowSize;
 use crate::error::{FitError, MethodError};
 use crate::folds::in_stretches;
@@ -20,12 +21,17 @@ use crate::options::{FitOptions, StructureOption};
 use crate::prepare::{PreparedTable, TableStatistics};
 use crate::space::{Fields, Geometry, Pivot, Places};
 
+/// The first length-scales between places are within this factor of that of the correlations of pairs.
+const SPREAD: f64 = 3.0;
+
 /// A table of places and times in the model's units, ready for learning.
 pub(super) struct SpaceTable {
     pub(super) places: Places,
     /// The table of times with the outputs of all places, on its chain.
     pub(super) times: PreparedTable,
     moments: OutputMoments,
+    /// The length-scale between places by the correlations of their outputs.
+    length_scale_of_pairs: Option<f64>,
     /// Constant outputs of the table.
     statistics: TableStatistics,
 }
@@ -34,9 +40,11 @@ impl SpaceTable {
     pub(super) fn new(long: &Dataset, geometry: Geometry) -> Result<Self, FitError> {
         let places = Places::of(long.inputs(), geometry);
         let pivot = Pivot::new(long, &places)?;
+        let length_scale_of_pairs = length_scale_of_pairs(&pivot.table, &places);
         let statistics = PreparedTable::along_rows(long.clone())?.statistics;
         let times = PreparedTable::new(pivot.table, StructureOption::Auto)?;
-        Ok(Self { places, times, moments: OutputMoments::of(long.observations()), statistics })
+        let moments = OutputMoments::of(long.observations());
+        Ok(Self { places, times, moments, length_scale_of_pairs, statistics })
     }
 
     /// About this many times, in stretches; `None` for the whole table.
@@ -46,6 +54,7 @@ impl SpaceTable {
             places: self.places.clone(),
             times,
             moments: self.moments.clone(),
+            length_scale_of_pairs: self.length_scale_of_pairs,
             statistics: self.statistics.clone(),
         }))
     }
@@ -94,8 +103,8 @@ impl FieldFamily {
         )
     }
 
-    /// A start from the table; length-scales in time and space are multiplied by these factors. Between places they are log-spaced from
-    /// twice the distance of neighbors to the whole extent.
+    /// A start from the table; length-scales in time and space are multiplied by these factors. Between places they are log-spaced around
+    /// that of the correlations of pairs; the slowest field has the longest.
     pub(super) fn start(self, table: &SpaceTable, (time, space): (f64, f64)) -> Result<Lmc, FitError> {
         let family = Family {
             n_shared: self.n_fields,
@@ -107,8 +116,9 @@ impl FieldFamily {
         let start = family.start(&table.moments, table.times.statistics.extent, time)?;
         let start = table.statistics.silenced(start)?;
         let spacing = table.places.spacing().unwrap_or(1.0);
-        let extent = table.places.distances().into_iter().fold(spacing, f64::max);
-        let (low, high) = (2.0 * spacing, extent.max(4.0 * spacing));
+        let extent = || table.places.distances().into_iter().fold(spacing, f64::max);
+        let of_pairs = table.length_scale_of_pairs.unwrap_or_else(extent);
+        let (low, high) = (of_pairs / SPREAD, of_pairs * SPREAD);
         let latent = |field: usize| -> Result<Latent, ModelError> {
             let share = match self.n_fields {
                 1 => 0.5,

@@ -5,6 +5,7 @@ mod posterior;
 mod query;
 
 pub(crate) use evidence::SpaceEvidence;
+pub(crate) use query::SpaceQuery;
 
 use catena_methods::{Gradient, MemoryLimit, Problem};
 

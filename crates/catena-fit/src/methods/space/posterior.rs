@@ -14,7 +14,7 @@ use catena::structure::sorted_chain;
 use catena::units::{DistanceScale, Variance};
 use catena_methods::{Bytes, MemoryLimit, Problem};
 
-use super::query::Query;
+use super::query::SpaceQuery;
 use crate::error::MethodError;
 use crate::methods::message_passing::{MessagePassing, States};
 use crate::methods::method::{Evidence, Fitted, Method, Quantity};
@@ -104,7 +104,7 @@ impl SpacePosterior {
         new: &Places,
         read: impl FnOnce(&dyn Fitted) -> Result<T, MethodError>,
     ) -> Result<T, MethodError> {
-        if new.len() == 0 {
+        if new.is_empty() {
             return read(self.along_time.as_ref());
         }
         read(along_time(&self.fields, readings, &self.pivot.table, self.scale)?.as_ref())
@@ -142,7 +142,7 @@ impl SpacePosterior {
     }
 
     /// An error at a time of the model along time as an error at a row of a query.
-    fn in_rows(error: MethodError, query: &Query) -> MethodError {
+    fn in_rows(error: MethodError, query: &SpaceQuery) -> MethodError {
         let MethodError::Inference(InferenceError::Overflow { row }) = error else { return error };
         let found = query.time_of.iter().position(|time| *time == row.get());
         let row = RowIndex::new(found.map_or(0, |at| query.rows[at]));
@@ -166,7 +166,7 @@ impl Fitted for SpacePosterior {
         let n_outputs = self.n_outputs();
         let (mut means, mut variances) =
             (vec![0.0; at.n_rows() * n_outputs], vec![0.0; at.n_rows() * n_outputs]);
-        for query in Query::in_parts(at, &self.places, self.places.len().max(NEW_AT_ONCE))? {
+        for query in SpaceQuery::in_parts(at, &self.places, self.places.len().max(NEW_AT_ONCE))? {
             let readings = self.readings(&query.new);
             let open = self.open_variances(&query.new, &readings);
             let found = self
@@ -201,7 +201,7 @@ impl Fitted for SpacePosterior {
         self.check_dim(at)?;
         let n_outputs = self.n_outputs();
         let mut covariances = vec![0.0; at.n_rows() * n_outputs * n_outputs];
-        for query in Query::in_parts(at, &self.places, NEW_AT_ONCE)? {
+        for query in SpaceQuery::in_parts(at, &self.places, NEW_AT_ONCE)? {
             let readings = self.readings(&query.new);
             let open = self.open_variances(&query.new, &readings);
             let width = (self.places.len() + query.new.len()) * n_outputs;
@@ -237,7 +237,7 @@ impl Fitted for SpacePosterior {
     fn draws(&self, at: &InputPoints, n_draws: usize, seed: u64) -> Result<Vec<f64>, MethodError> {
         self.check_dim(at)?;
         let n_outputs = self.n_outputs();
-        let query = Query::whole(at, &self.places)?;
+        let query = SpaceQuery::whole(at, &self.places)?;
         let (n_places, n_new) = (self.places.len(), query.new.len());
         if n_new > MOST_PLACES {
             return Err(MethodError::TooManyPlaces { found: n_new, most: MOST_PLACES });

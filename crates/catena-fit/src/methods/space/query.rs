@@ -6,20 +6,20 @@ use catena::index::RowIndex;
 use crate::space::Places;
 
 /// Some rows of a query, whose places are those of the table and some new ones.
-pub(super) struct Query {
+pub(crate) struct SpaceQuery {
     /// The rows.
-    pub(super) rows: Vec<usize>,
+    pub(crate) rows: Vec<usize>,
     /// Their distinct times, ascending.
-    pub(super) times: InputPoints,
+    pub(crate) times: InputPoints,
     /// The number of each row's time.
-    pub(super) time_of: Vec<usize>,
+    pub(crate) time_of: Vec<usize>,
     /// The number of each row's place: those of the table, then new ones.
-    pub(super) place_of: Vec<usize>,
+    pub(crate) place_of: Vec<usize>,
     /// The new places.
-    pub(super) new: Places,
+    pub(crate) new: Places,
 }
 
-impl Query {
+impl SpaceQuery {
     /// These rows of the points, whose last coordinate is the time.
     fn new(points: &InputPoints, rows: Vec<usize>, places: &Places, new: Places) -> Result<Self, DataError> {
         let point = |row: &usize| points.point(RowIndex::new(*row));
@@ -38,13 +38,13 @@ impl Query {
     }
 
     /// All points in one query.
-    pub(super) fn whole(points: &InputPoints, places: &Places) -> Result<Self, DataError> {
+    pub(crate) fn whole(points: &InputPoints, places: &Places) -> Result<Self, DataError> {
         Self::new(points, (0..points.n_rows()).collect(), places, places.new_among(points))
     }
 
     /// Points in several queries: one at the places of the table, then one for each `at_once` new places. A sweep computes all outputs at
     /// all times of its query, so places that are asked for at different times should not share one.
-    pub(super) fn in_parts(
+    pub(crate) fn in_parts(
         points: &InputPoints,
         places: &Places,
         at_once: usize,
