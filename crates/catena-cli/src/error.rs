@@ -87,10 +87,6 @@ pub(crate) enum CliError {
     SpacePaths { file: FileName },
     #[error("{file}: {what} does not know groups; leave --group out, or make a file of each group")]
     NoGroups { file: FileName, what: &'static str },
-    #[error(
-        "{file}: watch does not take a model with groups; add rows with `catena update MODEL ROWS -o MODEL`"
-    )]
-    WatchGroups { file: FileName },
     #[error("the structure joins the rows of the table as they are; leave --wide out")]
     WideStructure,
     #[error("--max-gap {0}")]

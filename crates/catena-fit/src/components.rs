@@ -42,17 +42,13 @@ impl Fit {
     /// model. `length` writes periods.
     ///
     /// # Errors
-    /// When the method is not message passing on one structure, the table has groups, or numbers overflow.
+    /// When the method is not message passing on one structure, or numbers overflow.
     pub fn components(
         &self,
         at: Option<&InputPoints>,
         length: fn(f64) -> String,
     ) -> Result<Components, FitError> {
         let FitParts { table, preparation, model, method, structure, seed, memory, .. } = self.parts();
-        if table.inputs().groups().is_some() {
-            let what = "has no decomposition into components yet; fit one group as a table of its own";
-            return Err(FitError::Groups { what });
-        }
         if preparation.has_likelihoods() {
             let what = "has no decomposition into components yet; fit without --likelihood for components";
             return Err(FitError::WithLikelihood { what });
@@ -87,7 +83,7 @@ impl Fit {
         };
         for row in points.rows() {
             let begin = row.get() * extended.n_outputs();
-            for (output, units) in preparation.outputs.iter().enumerate() {
+            for (output, units) in preparation.outputs_in(points.group(row)).iter().enumerate() {
                 parts.means.push(units.unscaled(0.0, points.point(row)));
                 parts.deviations.push(0.0);
                 let first = begin + n_outputs + output * n_parts;

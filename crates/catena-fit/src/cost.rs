@@ -20,6 +20,8 @@ pub(crate) const EVALUATIONS_PER_ITERATION: f64 = 1.2;
 const MEAN_COST: f64 = 0.4;
 /// Of longer tables, the chosen family is learned from at least this many rows.
 const FEWEST_FINAL_ROWS: usize = 20_000;
+/// With the quick budget, the rows from which parameters that groups share are learned.
+const MOST_FINAL_ROWS_OF_GROUPS: usize = 2500;
 /// Iterations with which a model continues on the whole table if it was learned from some of its rows.
 const CONTINUED: usize = 12;
 /// The fewest rows and iterations that can distinguish models.
@@ -196,6 +198,13 @@ impl FinalPlan {
         let most_rows = affordable(fewest).max(FEWEST_FINAL_ROWS);
         let iterations = affordable(n_rows.min(most_rows).max(1)).clamp(fewest, most);
         Self { settings: limits((iterations / 4).max(10), iterations), n_rows: most_rows }
+    }
+
+    /// The same for a table with groups. They share parameters, so with the quick budget some of many groups are enough to learn them.
+    pub(crate) fn for_groups(self, budget: Budget, n_groups: usize) -> Self {
+        let most =
+            if budget == Budget::Quick && n_groups > 1 { MOST_FINAL_ROWS_OF_GROUPS } else { usize::MAX };
+        Self { n_rows: self.n_rows.min(most), ..self }
     }
 
     /// The same rows, and as many iterations as a model needs that was learned on some of them.

@@ -56,7 +56,7 @@ pub use fit::{
 pub use folds::{HeldOutFolds, SimpleRule};
 pub use forecast::fit_ahead;
 pub use known_rows::{NewRows, later_rows};
-pub use live::{Expected, LiveFit, LiveFitError};
+pub use live::{Expected, LiveFit, LiveFitError, LiveGroups};
 pub use methods::Quantity;
 pub use monitor::{Event, FitMonitor, Stage};
 pub use options::{

@@ -7,8 +7,8 @@ use std::ops::ControlFlow;
 use catena::data::{Dataset, InputPoints, Observations};
 use catena::index::GroupIndex;
 use catena_fit::{
-    Budget, CombineChoice, Event, Fit, FitError, FitOptions, MethodChoice, MethodError, Quantity,
-    TimeOptions, TimeSpec, TransformKind, TransformOptions, fit,
+    Budget, CombineChoice, Event, Fit, FitError, FitOptions, GroupScaling, MethodChoice, MethodError,
+    Quantity, TimeOptions, TimeSpec, TransformKind, TransformOptions, fit,
 };
 
 fn go_on(_: Event) -> ControlFlow<()> {
@@ -92,14 +92,30 @@ fn a_single_part_has_the_deviations_of_the_function() {
     assert_close(&own, &fit.predict_rows(Quantity::Function).unwrap().deviations());
 }
 
+/// With shared means and scales, and with those of each group.
 #[test]
-fn groups_and_other_methods_are_refused() {
+fn parts_of_groups_add_up_in_each() {
     let plain_table = table();
     let groups = (0..80).map(|row| GroupIndex::new(row % 2)).collect();
     let inputs = plain_table.inputs().clone().with_groups(groups).unwrap();
     let grouped = Dataset::new(inputs, plain_table.observations().clone()).unwrap();
-    let refused = fit(&grouped, &options(None), &go_on).unwrap().components(None, plain);
-    assert!(matches!(refused, Err(FitError::Groups { .. })), "{refused:?}");
+    let elsewhere = InputPoints::from_column(vec![-3.0, 24.5, 24.5]).unwrap();
+    let elsewhere = elsewhere.with_groups([0, 0, 1].map(GroupIndex::new).to_vec()).unwrap();
+    for (kernel, group_scaling) in [(None, GroupScaling::Shared), (Some("sho+rw"), GroupScaling::Own)] {
+        let fit = fit(&grouped, &FitOptions { group_scaling, ..options(kernel) }, &go_on).unwrap();
+        for at in [None, Some(&elsewhere)] {
+            let parts = fit.components(at, plain).unwrap();
+            let found: Vec<f64> =
+                parts.means.chunks(parts.names.len()).map(|cell| cell.iter().sum()).collect();
+            let expected = fit.predict(at.unwrap_or(grouped.inputs()), Quantity::Function).unwrap();
+            assert_close(&found, &expected.means());
+        }
+    }
+}
+
+#[test]
+fn other_methods_are_refused() {
+    let plain_table = table();
     let exact = FitOptions { method: MethodChoice::Exact, ..options(None) };
     let refused = fit(&plain_table, &exact, &go_on).unwrap().components(None, plain);
     assert!(matches!(refused, Err(FitError::Method(MethodError::NotOffered { .. }))), "{refused:?}");

@@ -6,12 +6,12 @@
 use std::ops::ControlFlow;
 
 use catena::data::{Dataset, InputPoints, Observations};
-use catena::index::{GroupIndex, RowIndex};
+use catena::index::{GroupIndex, OutputIndex, RowIndex};
 use catena::kernel::Kernel;
 use catena::units::DistanceScale;
 use catena_fit::{
-    Budget, CombineChoice, Event, Fit, FitError, FitOptions, GivenParameters, KernelPair, MethodChoice,
-    Quantity, StructureOption, fit,
+    Budget, CombineChoice, Event, Fit, FitError, FitOptions, GivenParameters, GroupScaling, KernelPair,
+    LiveGroups, MethodChoice, Quantity, StructureOption, fit,
 };
 use catena_methods::exact::{Exact, ExactOptions};
 use catena_methods::nngp::{Nngp, NngpOptions};
@@ -186,6 +186,82 @@ fn one_group_is_no_group_to_the_bit() {
             without.predict_rows(Quantity::Function).unwrap()
         );
         assert_eq!(with.log_evidence().unwrap(), without.log_evidence().unwrap());
+    }
+}
+
+/// Sixteen groups at the same twelve years: levels of their own, trends and related outputs, and some cells missing.
+fn countries() -> Dataset {
+    let mut draws = SeededDraws::new(9);
+    let (mut years, mut groups, mut values) = (vec![], vec![], vec![]);
+    for group in 0..16 {
+        let (level, slope) = (draws.normal(), 0.1 + 0.02 * draws.normal());
+        for year in 0..12 {
+            let common = level + slope * f64::from(year) + 0.05 * draws.normal();
+            let cells = [common + 0.02 * draws.normal(), 3.0 - 2.0 * common + 0.02 * draws.normal()];
+            years.push(f64::from(year));
+            groups.push(GroupIndex::new(group));
+            values.extend(cells.map(|cell| if draws.chance(0.15) { f64::NAN } else { cell }));
+        }
+    }
+    let inputs = InputPoints::from_column(years).unwrap().with_groups(groups).unwrap();
+    let observations = Observations::from_dense(inputs.n_rows(), N_OUTPUTS, &values).unwrap();
+    Dataset::new(inputs, observations).unwrap()
+}
+
+/// A pool predicts a row by its group and its place: all groups have rows at the same places.
+#[test]
+fn a_pool_knows_the_groups_of_rows() {
+    let table = countries();
+    let pooled = fit(&table, &FitOptions::default(), &go_on).unwrap();
+    let members: Vec<&str> =
+        pooled.summary().members.iter().map(|member| member.alone.name.as_str()).collect();
+    assert!(members.iter().any(|name| name.contains("regression on the other outputs")), "{members:?}");
+    let rows = pooled.predict_rows(Quantity::Observation).unwrap();
+    let expected: Vec<f64> =
+        (0..table.n_rows() * N_OUTPUTS).flat_map(|cell| [rows.mean(cell), rows.deviation(cell)]).collect();
+    assert_near(&numbers(&pooled, table.inputs()), &expected);
+    let draws = pooled.draws(table.inputs(), Quantity::Function, 3, 5).unwrap();
+    assert!(draws.len() == 3 * expected.len() / 2 && draws.iter().all(|value| value.is_finite()));
+}
+
+/// Streams have a posterior of each group, which equals that of a fit with the same rows.
+#[test]
+fn a_live_posterior_of_each_group_equals_the_fit_with_its_rows() {
+    let patients = patients(4, 8);
+    let table = patients.table();
+    let output = OutputIndex::new;
+    let own = FitOptions { group_scaling: GroupScaling::Own, budget: Budget::Quick, ..FitOptions::default() };
+    for options in [given(), own] {
+        let whole = fit(&table, &options, &go_on).unwrap();
+        let mut live = LiveGroups::new(&whole).unwrap();
+        let new =
+            [(2, 61.0, 0, 0.5), (7, 10.0, 1, 4.0), (2, 61.0, 1, 6.0), (0, 70.0, 1, 3.0), (7, 12.0, 0, -0.5)];
+        for (group, place, number, value) in new {
+            let group = live.group(Some(GroupIndex::new(group)), &[place]).unwrap();
+            group.observe(&[place], output(number), value).unwrap();
+        }
+        // A question about a group without rows leaves none behind.
+        live.group(Some(GroupIndex::new(9)), &[5.0]).unwrap();
+        let inputs = InputPoints::from_column(vec![61.0, 70.0, 10.0, 12.0]).unwrap();
+        let inputs = inputs.with_groups([2, 0, 7, 7].map(GroupIndex::new).to_vec()).unwrap();
+        let values = [0.5, 6.0, f64::NAN, 3.0, f64::NAN, 4.0, -0.5, f64::NAN];
+        let more = Dataset::new(inputs, Observations::from_dense(4, N_OUTPUTS, &values).unwrap()).unwrap();
+        let updated = whole.with_more_rows(&more).unwrap();
+        let folded = live.to_fit(&whole).unwrap();
+        assert_eq!(folded.table().n_rows(), updated.table().n_rows());
+        for (group, place) in [(2, 60.0), (7, 11.0), (0, 65.0), (1, 30.0), (9, 5.0)] {
+            let expected = numbers(&updated, &in_groups(&[place], group));
+            let of_group = live.group(Some(GroupIndex::new(group)), &[place]).unwrap();
+            let found = of_group.marginals_at(&[place], Quantity::Observation).unwrap();
+            let found: Vec<f64> =
+                (0..N_OUTPUTS).flat_map(|cell| [found.mean(cell), found.deviation(cell)]).collect();
+            for found in [found, numbers(&folded, &in_groups(&[place], group))] {
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert!((found - expected).abs() < 1e-9 * expected.abs().max(1.0), "{found} {expected}");
+                }
+            }
+        }
+        assert!(live.group(None, &[1.0]).is_err());
     }
 }
 

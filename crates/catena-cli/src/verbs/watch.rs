@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catena_fit::{Fit, LiveFit, Quantity};
+use catena_fit::{Fit, Quantity};
 use catena_io::FileName;
 use catena_io::journal::{Journal, Origin, Prefix, Replay};
 use catena_io::model_file::{Digest, ModelLock};
@@ -17,7 +17,7 @@ use clap::{Args, ValueEnum};
 use crate::arguments::{column, is_standard_stream};
 use crate::console::{Console, complain, counted};
 use crate::error::CliError;
-use crate::watch::{Ask, Feed, Next, OnError, Resumed, Session, SessionOptions, Switch};
+use crate::watch::{Ask, Feed, LiveModel, Next, OnError, Resumed, Session, SessionOptions, Switch};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,11 +26,11 @@ Examples:
   catena watch sensors.catena --format json --ask missing     predict missing outputs only
   catena watch sensors.catena --apply -o newer.catena         save a model with all lines
 
-Lines: CSV starts with a header that names all inputs and some outputs of the model; each following line is a row, and empty \
+Lines: CSV starts with a header that names all inputs and some outputs of the model, and the columns of its groups if it has any; each following line is a row, and empty \
 cells are missing values. JSON has one object per line with the same names. A row with the inputs of an earlier row replaces its \
 values. A line without observed values is a query: it gets a reply and changes nothing.
 
-Replies: one line per line, in the same format: line number, inputs, and NAME_mean and NAME_std of every output after the line was \
+Replies: one line per line, in the same format: line number, group, inputs, and NAME_mean and NAME_std of every output after the line was \
 applied. Lines are counted from 1 after the header, including blank lines.
 
 Files: --from recognizes the file it read before by its content, also after it was renamed, and continues after the last line in \
@@ -104,9 +104,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<(), CliError> {
     // Held to the end: a model that is replaced would leave its journal behind.
     let _lock = ModelLock::to_use(path).map_err(StoreError::from)?;
     let Model { fit, about } = load(path)?;
-    if about.groups.is_some() {
-        return Err(CliError::WatchGroups { file: FileName::from(path.as_path()) });
-    }
     let (mut live, journal) = opened(arguments, &journal, (&fit, &about), console)?;
     if let Some(output) = &arguments.output {
         return fold(output, (&fit, &about), &live, &journal, (path, console));
@@ -122,11 +119,11 @@ fn opened(
     journal: &Path,
     (fit, about): (&Fit, &About),
     console: Console,
-) -> Result<(LiveFit, Journal), CliError> {
+) -> Result<(LiveModel, Journal), CliError> {
     let path = &arguments.model;
     let file = FileName::from(path.as_path());
     let failed = |cause| CliError::Live { file: file.clone(), cause };
-    let mut live = LiveFit::new(fit).map_err(failed)?;
+    let mut live = LiveModel::new(fit, about).map_err(failed)?;
     let (journal, replay) = Journal::open(journal, model_digest(path)?, about.inputs.len())?;
     let Replay { records, n_torn_bytes, is_damaged } = replay;
     if is_damaged {
@@ -141,7 +138,8 @@ fn opened(
         ));
     }
     for record in &records {
-        let Err(cause) = apply(&mut live, record) else { continue };
+        let applied = live.of(&record.groups, &record.inputs).and_then(|live| apply(live, record));
+        let Err(cause) = applied else { continue };
         let what = format!("the model refuses this observation ({cause})");
         let refused = CliError::Line { file: journal.name().clone(), line: record.line, what };
         if arguments.on_error == OnError::Stop {
@@ -164,7 +162,7 @@ fn opened(
 fn listen(
     arguments: &Arguments,
     about: &About,
-    live: &mut LiveFit,
+    live: &mut LiveModel,
     journal: Journal,
     console: Console,
 ) -> Result<(), CliError> {
@@ -186,8 +184,10 @@ fn listen(
     let whole_lines = format == StreamFormat::Csv && feed.file_id().is_none();
     let options =
         SessionOptions { ask: *ask, outputs, quantity, on_error: *on_error, sync: *sync, whole_lines };
-    let reader = LineReader::new(format, &about.inputs, &about.outputs).with_cells(&about.cells);
-    let writer = ReplyWriter::new(format, &about.inputs, &names);
+    let groups = about.groups.as_ref().map_or(&[][..], |groups| &groups.columns);
+    let reader = LineReader::new(format, &about.inputs, &about.outputs);
+    let reader = reader.with_cells(&about.cells).with_groups(groups);
+    let writer = ReplyWriter::new(format, &about.inputs, &names).with_groups(groups);
     let writer = if *deviations { writer.with_deviations(&names) } else { writer };
     // A file is recognized and continued; if the journal knows none, lines are counted and skipped.
     let (lines, behind, origin) = (journal.lines(), journal.behind(), journal.origin());
@@ -296,7 +296,7 @@ fn output_indices(names: &[String], about: &About) -> Result<Vec<usize>, CliErro
 fn fold(
     output: &Path,
     (fit, about): (&Fit, &About),
-    live: &LiveFit,
+    live: &LiveModel,
     journal: &Journal,
     (path, console): (&Path, Console),
 ) -> Result<(), CliError> {
@@ -312,11 +312,11 @@ fn fold(
     let lock = ModelLock::to_replace(output).map_err(StoreError::from)?;
     TargetFile::check_path(output)?;
     let failed = |cause| CliError::Fit { file: FileName::from(path), cause };
-    let folded = live.to_fit(fit).map_err(failed)?;
-    let digest = Digest::of_reader(to_bytes(&folded, about)?.as_slice())?;
+    let (folded, about) = live.to_fit(fit, about).map_err(failed)?;
+    let digest = Digest::of_reader(to_bytes(&folded, &about)?.as_slice())?;
     // The journal comes first: a model without it would apply the same lines again.
     journal.continue_at(&next, digest)?;
-    if let Err(error) = save_under(&lock, &folded, about, output) {
+    if let Err(error) = save_under(&lock, &folded, &about, output) {
         // A journal without its model would block the next attempt.
         let _ = std::fs::remove_file(&next);
         return Err(error.into());

@@ -4,12 +4,13 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use catena::index::OutputIndex;
-use catena_fit::{LiveFit, LiveFitError, Quantity};
+use catena_fit::{LiveFitError, Quantity};
 use catena_io::journal::{Journal, Origin, Prefix, Record};
 use catena_io::stream::{Answer, LineReader, ReplyWriter, StreamRow};
 use catena_io::{FileId, FileName};
 use clap::ValueEnum;
 
+use super::LiveModel;
 use crate::console::complain;
 use crate::error::CliError;
 
@@ -52,7 +53,7 @@ pub(crate) struct SessionOptions {
 
 /// A live model, its journal and the replies not written yet.
 pub(crate) struct Session<'a> {
-    live: &'a mut LiveFit,
+    live: &'a mut LiveModel,
     journal: Journal,
     reader: LineReader,
     writer: ReplyWriter,
@@ -76,7 +77,7 @@ pub(crate) struct Session<'a> {
 impl<'a> Session<'a> {
     /// A session that continues after `line` lines.
     pub(crate) fn new(
-        (live, journal): (&'a mut LiveFit, Journal),
+        (live, journal): (&'a mut LiveModel, Journal),
         (reader, writer): (LineReader, ReplyWriter),
         options: SessionOptions,
         names: &'a [String],
@@ -209,20 +210,20 @@ impl<'a> Session<'a> {
             }
             Err(error) => return self.refuse(error.to_string()),
         };
-        let StreamRow { inputs, cells } = row;
+        let StreamRow { groups, inputs, cells } = row;
         let indexed: Vec<(OutputIndex, f64)> =
             cells.iter().map(|(output, value)| (OutputIndex::new(*output), *value)).collect();
-        let answers = match self.observe_and_answer(&inputs, &cells, &indexed) {
+        let answers = match self.observe_and_answer((&groups, &inputs), &cells, &indexed) {
             Ok(answers) => answers,
             Err(error) => return self.refuse_by_model(&error),
         };
-        self.writer.push_answer(&mut self.replies, self.line, &inputs, &answers);
+        self.writer.push_answer(&mut self.replies, self.line, (&groups, &inputs), &answers);
         if !cells.is_empty() {
             let cells = cells.iter().map(|(output, value)| (*output as u32, *value)).collect();
             let so_far = self.file_so_far.as_ref();
             let origin = so_far.map(|(id, prefix)| Origin { id: *id, digest: prefix.digest() });
             let behind = so_far.map_or(0, |(_, prefix)| prefix.length());
-            self.records.push(Record { line: self.line, behind, origin, inputs, cells, key: None });
+            self.records.push(Record { line: self.line, behind, origin, groups, inputs, cells, key: None });
         }
         Ok(())
     }
@@ -230,7 +231,7 @@ impl<'a> Session<'a> {
     /// Observes a line and returns the answers of its reply, by requested output.
     fn observe_and_answer(
         &mut self,
-        inputs: &[f64],
+        (groups, inputs): (&[String], &[f64]),
         cells: &[(usize, f64)],
         indexed: &[(OutputIndex, f64)],
     ) -> Result<Vec<Answer>, LiveFitError> {
@@ -243,16 +244,17 @@ impl<'a> Session<'a> {
             Ask::None => false,
         };
         let mut answers = vec![Answer::default(); outputs.len()];
+        let live = self.live.of(groups, inputs)?;
         if outputs.iter().any(is_asked) {
-            let predictive = self.live.observe_and_predict(inputs, indexed, *quantity)?;
+            let predictive = live.observe_and_predict(inputs, indexed, *quantity)?;
             for (output, answer) in outputs.iter().zip(&mut answers).filter(|(output, _)| is_asked(output)) {
                 answer.predicted = Some((predictive.mean(*output), predictive.deviation(*output)));
             }
         } else {
-            self.live.observe_row(inputs, indexed)?;
+            live.observe_row(inputs, indexed)?;
         }
         if self.writer.has_deviations() && !is_query {
-            let deviations = self.live.deviations_at(inputs)?;
+            let deviations = live.deviations_at(inputs)?;
             for (output, answer) in outputs.iter().zip(&mut answers) {
                 let is_new = cells.iter().any(|(observed, _)| observed == output);
                 answer.deviation = deviations[*output].filter(|_| is_new);

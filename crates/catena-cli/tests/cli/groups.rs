@@ -90,7 +90,6 @@ fn what_does_not_know_groups_says_so() {
     for words in [
         "compare stations.csv --group station --block 5",
         "structure stations.csv --group station",
-        "watch m.catena",
         "fit stations.csv --group station --method exact -o n.catena",
         "impute stations.csv --model m.catena --max-memory 1GB -o n.csv",
     ] {
@@ -101,10 +100,13 @@ fn what_does_not_know_groups_says_so() {
     folder.write("rows.csv", "hour,temp,wind\n100,1,2\n");
     folder
         .write("both.csv", "hour,station,temp,wind\n5,north,1,2\n5,north,1.5,2\n6,north,1,\n7,north,1.2,2\n");
-    folder.write("months.csv", "symbol,date,price\nA,Jan 1 2000,3\nA,Feb 1 2000,4\nB,Jan 1 2000,7\n");
+    folder.write("months.csv", "symbol,date,price\nA,1-janv-2000,3\nA,1-mars-2000,4\nB,1-janv-2000,7\n");
     for (words, part) in [
-        ("fit months.csv -o n.catena", "date with the name of a month, which is not read; write dates as"),
-        ("fit months.csv --group symbol -o n.catena", "line 2, column date: \"Jan 1 2000\""),
+        (
+            "fit months.csv -o n.catena",
+            "date with the name of a month in a form that is not read; write dates as",
+        ),
+        ("fit months.csv --group symbol -o n.catena", "line 2, column date: \"1-janv-2000\""),
         ("fit alone.csv --group id -o n.catena", "of one row each has nothing to learn from"),
         ("fit stations.csv --group statoin -o n.catena", "did you mean \"station\""),
         ("fit stations.csv --group station --outputs station -o n.catena", "station"),
@@ -113,7 +115,6 @@ fn what_does_not_know_groups_says_so() {
         ("predict m.catena --at rows.csv", "station"),
         ("impute rows.csv --model m.catena -o n.csv", "station"),
         ("score m.catena rows.csv", "station"),
-        ("watch m.catena", "add rows with `catena update"),
     ] {
         let refused = folder.run(words);
         assert!(refused.code == 2 && refused.stderr.contains(part), "{words}: {}", refused.stderr);
@@ -124,6 +125,81 @@ fn what_does_not_know_groups_says_so() {
     folder.write("holes.csv", stations().replace(",south,", ",,"));
     let refused = folder.run("fit holes.csv --group station --budget quick -o n.catena").stderr;
     assert!(refused.contains("the name of the group is missing"), "{refused}");
+}
+
+/// Replies equal predictions by the model with the rows added at once; the journal keeps the groups, new ones too.
+#[test]
+fn a_stream_names_the_group_of_each_line() {
+    let folder = Folder::new("watched_groups");
+    folder.write("stations.csv", stations());
+    folder.run("fit stations.csv --group station --budget quick -o m.catena").succeeded();
+    let (first, second) = ("62,north,10.5,\n63,east,21,2\n62,007,,2.5\n", "63.5,east,,2.25\n64,north,9,3\n");
+    let header = "hour,station,temp,wind\n";
+    let questions = "70,north,,\n70,east,,\n70,west,,\n";
+    let lines = format!("{header}{first}{questions}");
+    folder.run_with(&["watch", "m.catena"], lines.as_bytes()).succeeded();
+    // The journal brings the first lines back; they are not applied again.
+    let lines = format!("{lines}{second}{questions}");
+    let replies = folder.run_with(&["watch", "m.catena"], lines.as_bytes()).succeeded();
+    assert!(replies.text().starts_with("line,station,hour,temp_mean"), "{}", replies.text());
+    let found = columns(replies.text());
+    let n_lines = found["line"].len();
+    assert_eq!(found["station"][n_lines - 3..], ["north", "east", "west"]);
+    folder.write("rows.csv", format!("{header}{first}{second}"));
+    folder.run("update m.catena rows.csv -o updated.catena").succeeded();
+    folder.write("points.csv", "station,hour\nnorth,70\neast,70\nwest,70\n");
+    let expected = columns(folder.run("predict updated.catena --at points.csv").succeeded().text());
+    folder.run("watch m.catena --apply -o applied.catena").succeeded();
+    let applied = columns(folder.run("predict applied.catena --at points.csv").succeeded().text());
+    for name in ["temp_mean", "temp_std", "wind_mean", "wind_std"] {
+        for at in 0..3 {
+            let number = |table: &std::collections::BTreeMap<String, Vec<String>>, at: usize| -> f64 {
+                table[name][at].parse().unwrap()
+            };
+            let exact = number(&expected, at);
+            for other in [number(&found, n_lines - 3 + at), number(&applied, at)] {
+                assert!((other - exact).abs() < 1e-9, "{name} {at}: {other} instead of {exact}");
+            }
+        }
+    }
+    let objects = b"{\"hour\":70,\"station\":\"east\"}\n{\"hour\":70}\n{\"hour\":70,\"station\":null}\n";
+    let replies = folder.run_with(&["watch", "applied.catena", "--format", "json"], objects).succeeded();
+    let replies: Vec<serde_json::Value> =
+        replies.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(replies[1]["station"], "east");
+    for reply in &replies[2..] {
+        assert!(
+            reply["error"].as_str().unwrap().contains("column station: is empty; every line names its group")
+        );
+    }
+    let refused = folder.run_with(&["watch", "applied.catena"], b"hour,temp\n70,1\n");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("no column station, which names the groups"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
+fn pools_of_groups_are_kept_in_a_model_file() {
+    let folder = Folder::new("pools_of_groups");
+    let mut text = "land,year,life,wealth\n".to_owned();
+    for at in 0..240_u32 {
+        let (land, year) = (at / 12, f64::from(at % 12));
+        let common = f64::from(land * 37 % 11) + 0.3 * year + 0.1 * f64::from(at * at % 7);
+        let wealth = if at % 8 == 3 { String::new() } else { format!("{:.3}", 30.0 - 2.0 * common) };
+        let life = if at % 9 == 4 { String::new() } else { format!("{common:.3}") };
+        text += &format!("Land {land},{},{life},{wealth}\n", 1990 + at % 12);
+    }
+    folder.write("lands.csv", text);
+    for scaling in ["shared", "own"] {
+        let words = format!("lands.csv --group land --group-scaling {scaling}");
+        folder.run(&format!("impute {words} -o filled.csv")).succeeded();
+        let fitted = folder.run(&format!("fit {words} --json -o m.catena")).succeeded().json();
+        assert!(!fitted["members"].as_array().unwrap().is_empty(), "{fitted}");
+        folder.run("impute lands.csv --model m.catena -o again.csv").succeeded();
+        assert_eq!(folder.read("again.csv"), folder.read("filled.csv"));
+    }
 }
 
 #[test]

@@ -211,3 +211,131 @@ fn weather_with_the_parts_of_a_date_in_columns() {
     assert!(ahead.starts_with("origin,time,temp_mean"), "{ahead}");
     assert!(ahead.lines().nth(1).unwrap().starts_with("EWR,2013-01-05 00:00"), "{ahead}");
 }
+
+/// As in the files of growing pigs and spruce trees: an index without a name, the id after the values, and columns that belong to
+/// the id.
+#[test]
+fn animals_whose_number_is_among_the_values() {
+    let folder = Folder::new("panel_animals");
+    let mut text = ",Weight,Time,Pig,Litter,Evit\n".to_owned();
+    for pig in 0..24_usize {
+        for week in 1..13_usize {
+            let (start, gain) = (25.0 + 3.0 * noise(pig), 6.0 + noise(pig + 100));
+            let at = 12 * pig + week;
+            let weight = cell(at, start + gain * week as f64 + 0.5 * noise(at));
+            // Pigs are not in the order of their numbers.
+            let number = 4601 + (7 * pig) % 24 * 13;
+            text += &format!("{at},{weight},{week},{number},{},{}\n", 1 + pig / 3, 1 + pig / 8);
+        }
+    }
+    folder.write("dietox.csv", text);
+    let (option, ahead) = every_verb(&folder, "dietox.csv", "2");
+    assert_eq!(option, "--group Pig");
+    assert!(ahead.starts_with("Pig,Time,Weight_mean,Weight_std\n"), "{ahead}");
+    assert!(ahead.lines().nth(1).unwrap().starts_with("4601,13,"), "{ahead}");
+    let told = folder.run("impute dietox.csv --dry-run").succeeded().stderr;
+    let advice =
+        "column Pig has 24 numbers, within each of which Time ascends; pass --group Pig for independent";
+    assert!(told.contains(advice), "{told}");
+    let told = folder.run("impute dietox.csv --group Pig --dry-run").succeeded().stderr;
+    assert!(told.contains("inputs: Time (ascends within each group; there is no column of times)"), "{told}");
+    assert!(told.contains("Litter, Evit (one value in each group)"), "{told}");
+}
+
+/// Firms are numbers, and years come after them.
+#[test]
+fn firms_by_number_and_year() {
+    let folder = Folder::new("panel_firms");
+    for is_by_year in [false, true] {
+        let row = |firm: usize, year: usize| {
+            let at = 20 * firm + year;
+            let (level, wealth) = (100.0 * firm as f64, 5.0 * year as f64 + noise(at));
+            format!(
+                "{},{},{},{}\n",
+                firm + 1,
+                1935 + year,
+                cell(at, level + wealth),
+                cell(at + 3, level - wealth)
+            )
+        };
+        let rows: String = match is_by_year {
+            false => (0..10).flat_map(|firm| (0..20).map(move |year| row(firm, year))).collect(),
+            true => (0..20).flat_map(|year| (0..10).map(move |firm| row(firm, year))).collect(),
+        };
+        folder.write("firms.csv", format!("firm,year,inv,value\n{rows}"));
+        let (option, ahead) = every_verb(&folder, "firms.csv", "2");
+        assert_eq!(option, "--group firm");
+        assert!(ahead.starts_with("firm,year,inv_mean"), "{ahead}");
+        assert_eq!(ahead.lines().count(), 21);
+    }
+}
+
+#[test]
+fn quarters_in_columns_of_year_and_quarter() {
+    let folder = Folder::new("panel_quarters");
+    let mut text = "year,quarter,gdp,cpi\n".to_owned();
+    let mut level = 5.0;
+    for at in 0..60_usize {
+        level += 0.2 * noise(at);
+        let late = if at > 56 { String::new() } else { cell(at, 10.0 * level) };
+        text += &format!(
+            "{}.0,{}.0,{late},{}\n",
+            1990 + at / 4,
+            at % 4 + 1,
+            cell(at + 4, level + 0.1 * at as f64)
+        );
+    }
+    folder.write("macro.csv", text);
+    let (option, ahead) = every_verb(&folder, "macro.csv", "2Q");
+    assert_eq!((option.as_str(), &ahead.lines().nth(2).unwrap()[..6]), ("", "2005Q2"));
+}
+
+#[test]
+fn columns_of_month_and_day_are_no_groups() {
+    let folder = Folder::new("panel_air");
+    let mut text = "Wind,Ozone,Month,Day\n".to_owned();
+    for at in 0..150_usize {
+        let ozone = cell(at, 40.0 + noise(at));
+        text += &format!("{},{ozone},{},{}\n", noise(at + 9), 5 + at / 30, at % 30 + 1);
+    }
+    folder.write("air.csv", text);
+    assert_eq!(proposed(&folder, "air.csv"), "");
+}
+
+/// Dates with the name of their month are read, and new rows are written like them.
+#[test]
+fn dates_with_the_name_of_the_month() {
+    let folder = Folder::new("panel_month_names");
+    let names = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let whole = ["January", "February", "March", "April", "May", "June"];
+    for (dates, horizon, next) in [
+        (
+            (0..36).map(|at| format!("{} 1 {}", names[at % 12], 2000 + at / 12)).collect::<Vec<_>>(),
+            "1mo",
+            "Jan 1 2003",
+        ),
+        (
+            (0..36).map(|at| format!("{}-{}", names[at % 12].to_uppercase(), 2000 + at / 12)).collect(),
+            "1mo",
+            "JAN-2003",
+        ),
+        ((0..30).map(|at| format!("{:02} Apr 2021", at + 1)).collect(), "1d", "01 May 2021"),
+        ((0..30).map(|at| format!("{} {}, 2021", whole[3], at + 1)).collect(), "1d", "\"May 1, 2021\""),
+        ((0..30).map(|at| format!("{}-Nov-2021 06:30", at + 1)).collect(), "1d", "1-Dec-2021 06:30"),
+        ((0..30).map(|at| format!("2021-Feb-{:02}", at + 1)).take(28).collect(), "1d", "2021-Mar-01"),
+    ] {
+        let row = |(at, date): (usize, &String)| format!("\"{date}\",{}\n", cell(at, noise(at)));
+        let rows: String = dates.iter().enumerate().map(row).collect();
+        folder.write("dates.csv", format!("date,price\n{rows}"));
+        let (option, ahead) = every_verb(&folder, "dates.csv", horizon);
+        assert_eq!(option, "");
+        assert!(ahead.lines().nth(1).unwrap().starts_with(&format!("{next},")), "{next}: {ahead}");
+    }
+    folder.write("short.csv", "date,a\n03-Jan-20,1\n04-Jan-20,2\n05-Jan-20,3\n");
+    let refused = folder.run("fit short.csv -o m.catena");
+    assert!(
+        refused.code == 2 && refused.stderr.contains("whose year has two digits; write dates as"),
+        "{}",
+        refused.stderr
+    );
+}

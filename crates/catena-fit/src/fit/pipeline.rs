@@ -116,8 +116,10 @@ fn chosen(
     let chosen = choice.comparison.trials.iter().find(|trial| trial.is_chosen);
     let widened = chosen.filter(|trial| stack.is_none() && !is_selected && trial.widening.is_used());
     let widened = widened.map(|trial| (trial.name.clone(), trial.widening.factor));
-    let final_plan =
-        |model: &Lmc| FinalPlan::new(options.budget, distinct.n_rows(), RowSize::of_model(model));
+    let final_plan = |model: &Lmc| {
+        let plan = FinalPlan::new(options.budget, distinct.n_rows(), RowSize::of_model(model));
+        plan.for_groups(options.budget, distinct.inputs().n_groups())
+    };
     let mut by_sweep = (choice.settings, choice.multipliers);
     let is_sampled = choice.comparison.n_learning < distinct.n_rows();
     if let Some(stack) = &stack {

@@ -5,7 +5,7 @@ use catena::index::{OutputIndex, RowIndex};
 use catena::live::LiveError;
 use thiserror::Error;
 
-use crate::error::MethodError;
+use crate::error::{FitError, MethodError};
 
 /// An error of a live fit, which is then unchanged.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -27,6 +27,18 @@ pub enum LiveFitError {
         "a model with a likelihood other than gaussian does not take a stream yet; use `catena update`, or fit without --likelihood"
     )]
     Likelihood,
+    /// A group is named for a fit without groups, or none for a fit with groups.
+    #[error("{}", if *has_groups { "the model has groups; name that of the row" } else { "the model has no groups" })]
+    Groups {
+        /// Whether the fit has groups.
+        has_groups: bool,
+    },
+    /// The rows of a group cannot be conditioned.
+    #[error("{cause}")]
+    Group {
+        /// The error.
+        cause: Box<FitError>,
+    },
     /// An unknown output.
     #[error("unknown output {output}; the model has {n_outputs} outputs")]
     UnknownOutput {

@@ -1,6 +1,7 @@
 //! A fitted model that takes observations one by one, at a cost that hardly depends on the number of rows.
 
 mod error;
+mod groups;
 mod left_out;
 
 use std::collections::{BTreeMap, HashMap};
@@ -16,6 +17,7 @@ use crate::methods::Quantity;
 use crate::prepare::{Predictive, Preparation, is_in_range, log_volume};
 
 pub use error::LiveFitError;
+pub use groups::LiveGroups;
 pub use left_out::Expected;
 
 /// The reason for which a value is refused.

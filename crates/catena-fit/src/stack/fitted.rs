@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use catena::data::{DataError, Dataset, InputPoints};
-use catena::index::RowIndex;
+use catena::index::{GroupIndex, RowIndex};
 use catena_methods::MemoryLimit;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -32,8 +32,8 @@ pub(crate) struct FittedMembers {
     last: Option<f64>,
     /// The places at which a model of space and time has the exponents of rows.
     places: Option<Places>,
-    /// Rows by the bits of their inputs; inputs of several rows are left out. Built when first needed.
-    rows: OnceLock<HashMap<Box<[u64]>, RowIndex>>,
+    /// Rows by group and the bits of their inputs; inputs of several rows are left out. Built when first needed.
+    rows: OnceLock<HashMap<Key, RowIndex>>,
     n_outputs: usize,
 }
 
@@ -63,9 +63,11 @@ impl Points<'_> {
     }
 }
 
-/// A key of inputs in which −0 and 0 are equal.
-fn key(inputs: &[f64]) -> Box<[u64]> {
-    inputs.iter().map(|input| (input + 0.0).to_bits()).collect()
+/// The group of a row and the bits of its inputs, in which −0 and 0 are equal.
+type Key = (Option<GroupIndex>, Box<[u64]>);
+
+fn key(inputs: &InputPoints, row: RowIndex) -> Key {
+    (inputs.group(row), inputs.point(row).iter().map(|input| (input + 0.0).to_bits()).collect())
 }
 
 /// The last input of a table.
@@ -73,10 +75,10 @@ fn last_row(inputs: &InputPoints) -> f64 {
     inputs.rows().map(|row| inputs.point(row)[0]).fold(f64::NEG_INFINITY, f64::max)
 }
 
-fn rows_by_inputs(inputs: &InputPoints) -> HashMap<Box<[u64]>, RowIndex> {
+fn rows_by_inputs(inputs: &InputPoints) -> HashMap<Key, RowIndex> {
     let (mut rows, mut counts) = (HashMap::new(), HashMap::new());
     for row in inputs.rows() {
-        let key = key(inputs.point(row));
+        let key = key(inputs, row);
         *counts.entry(key.clone()).or_insert(0_usize) += 1;
         rows.insert(key, row);
     }
@@ -153,7 +155,7 @@ impl FittedMembers {
 
     fn points<'a>(&self, at: &'a InputPoints) -> Points<'a> {
         let rows = self.rows.get_or_init(|| rows_by_inputs(&self.inputs));
-        let row = |point| rows.get(&key(at.point(point))).map(|row: &RowIndex| row.get());
+        let row = |point| rows.get(&key(at, point)).map(|row: &RowIndex| row.get());
         let rows: Vec<Option<usize>> = at.rows().map(row).collect();
         let is_inside = |point: RowIndex| match (self.last, &self.places) {
             (Some(last), _) => at.point(point)[0] <= last,

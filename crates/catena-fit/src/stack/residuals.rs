@@ -40,6 +40,8 @@ pub(super) struct Residual {
     pub(super) value: f64,
     /// The variance of its noise beyond that of the process.
     pub(super) excess: f64,
+    /// Whether the process starts here: the first one of a group.
+    pub(super) is_first: bool,
 }
 
 impl ResidualProcess {
@@ -47,14 +49,15 @@ impl ResidualProcess {
     const NONE: Self = Self { deviation: 0.0, length_scale: 1.0, noise: 1.0 };
 
     /// The process of the largest likelihood, by a pattern search in the logarithms of the parameters. Residuals are in the order
-    /// of their places, and `extent` is that of the inputs.
+    /// of their places, group by group, and `extent` is that of the inputs, of the longest group if there are several.
     pub(super) fn fitted(residuals: &[Residual], kind: ResidualKind, extent: f64) -> Self {
         let count = residuals.len() as f64;
         let variance = residuals.iter().map(|one| one.value * one.value).sum::<f64>() / count;
         if residuals.len() < 2 || !(variance > 0.0 && variance.is_finite() && extent > 0.0) {
             return Self { noise: if variance > 0.0 { variance } else { 1.0 }, ..Self::NONE };
         }
-        let step = extent / count;
+        let n_groups = residuals.iter().filter(|one| one.is_first).count().max(1);
+        let step = extent * n_groups as f64 / count;
         let process = |[variance, length, noise]: [f64; 3]| Self {
             deviation: (0.5 * variance).exp(),
             length_scale: length.exp(),
@@ -119,12 +122,14 @@ impl ResidualProcess {
     /// The log likelihood of residuals in the order of their places, by a Kalman filter with one state.
     fn log_likelihood(&self, residuals: &[Residual]) -> f64 {
         let stationary = self.deviation * self.deviation;
-        let (mut mean, mut variance, mut last) = (0.0, stationary, None);
+        let (mut mean, mut variance, mut last) = (0.0, stationary, 0.0);
         let (mut sum, mut product) = (0.0, 1.0_f64);
         // Steps are often equal; their factors are kept.
         let (mut kept, mut factor, mut added) = (f64::NAN, 0.0, 0.0);
-        for &Residual { place, value, excess } in residuals {
-            if let Some(last) = last {
+        for &Residual { place, value, excess, is_first } in residuals {
+            if is_first {
+                (mean, variance) = (0.0, stationary);
+            } else {
                 let distance: f64 = place - last;
                 if distance != kept {
                     let scaled = distance / self.length_scale;
@@ -133,7 +138,7 @@ impl ResidualProcess {
                 }
                 (mean, variance) = (factor * mean, factor * factor * variance + added);
             }
-            last = Some(place);
+            last = place;
             let noise = self.noise + excess;
             let total = variance + noise;
             let innovation = value - mean;
@@ -160,6 +165,7 @@ mod tests {
     use crate::stack::rows::model_of;
     use catena::data::{InputPoints, Observations};
     use catena::graph::FactorGraph;
+    use catena::index::GroupIndex;
     use catena::inference;
     use catena::structure::sorted_chain;
 
@@ -169,23 +175,34 @@ mod tests {
             .map(|at| {
                 let place = at as f64 + 0.3 * (at as f64 * 1.7).sin();
                 let value = (place / 30.0).sin() + 0.2 * (place * 2.9).cos();
-                Residual { place, value, excess: if at % 7 == 3 { 0.4 } else { 0.0 } }
+                let excess = if at % 7 == 3 { 0.4 } else { 0.0 };
+                Residual { place, value, excess, is_first: at == 0 }
             })
             .collect()
     }
 
+    /// Of one table, and of three groups of rows at the same places.
     #[test]
     fn the_likelihood_is_that_of_the_sweep() {
-        let residuals = residuals(60);
+        likelihood_is_that_of_the_sweep(&residuals(60), 1);
+        let shifted = |shift: f64| move |one: Residual| Residual { value: one.value + shift, ..one };
+        let groups =
+            [0.0, 1.0, -2.0].into_iter().flat_map(|shift| residuals(20).into_iter().map(shifted(shift)));
+        likelihood_is_that_of_the_sweep(&groups.collect::<Vec<_>>(), 3);
+    }
+
+    fn likelihood_is_that_of_the_sweep(residuals: &[Residual], n_groups: usize) {
         let process = ResidualProcess { deviation: 0.8, length_scale: 12.0, noise: 0.05 };
+        let groups = (0..60).map(|row| GroupIndex::new(row * n_groups / 60)).collect();
         let inputs = InputPoints::from_column(residuals.iter().map(|one| one.place).collect()).unwrap();
+        let inputs = inputs.with_groups(groups).unwrap();
         let values: Vec<f64> = residuals.iter().map(|one| one.value).collect();
         let noise: Vec<f64> = residuals.iter().map(|one| process.noise + one.excess).collect();
         let observations = Observations::from_dense(60, 1, &values).unwrap().with_cell_noise(&noise).unwrap();
         let tree = Arc::new(sorted_chain(&inputs).unwrap());
         let graph = FactorGraph::new(Arc::new(model_of(process).unwrap()), tree, &observations).unwrap();
         let exact = inference::log_evidence(&graph).unwrap();
-        let found = process.log_likelihood(&residuals);
+        let found = process.log_likelihood(residuals);
         assert!((found - exact).abs() < 1e-9 * exact.abs(), "{found} and {exact}");
     }
 
@@ -213,7 +230,7 @@ mod tests {
 
     #[test]
     fn residuals_without_variation_have_a_process() {
-        let zero = |at: usize| Residual { place: at as f64, value: 0.0, excess: 0.0 };
+        let zero = |at: usize| Residual { place: at as f64, value: 0.0, excess: 0.0, is_first: at == 0 };
         let zeros: Vec<Residual> = (0..5).map(zero).collect();
         assert_eq!(ResidualProcess::fitted(&zeros, ResidualKind::Stationary, 4.0).deviation, 0.0);
         assert_eq!(ResidualProcess::fitted(&[], ResidualKind::RandomWalk, 4.0), ResidualProcess::NONE);

@@ -102,7 +102,8 @@ impl RowRule {
         let (observations, n_outputs) = (table.observations(), table.observations().n_outputs());
         let mut rules: Vec<(Self, &[ResidualKind])> = vec![(Self::Mean, &[RandomWalk])];
         let has_regression = n_outputs > 1 && RowGaussian::is_affordable(observations);
-        if let Some(&period) = periods.first() {
+        let are_groups = table.inputs().n_groups() > 1;
+        if let Some(&period) = periods.first().filter(|_| !are_groups) {
             let second = periods.get(1).copied();
             let seasonal = |exclusion, shrinkage| Self::Seasonal { period, second, exclusion, shrinkage };
             rules.push((seasonal(None, None), &[Stationary]));
@@ -128,11 +129,15 @@ impl RowRule {
                 rules.push((gaussian(0.01, None), &[Stationary]));
                 rules.push((gaussian(0.2, None), &[Stationary]));
             }
+            if are_groups {
+                // Neighboring rows may be those of other groups.
+                return rules;
+            }
             if let Some(LaggedRidge { reach }) = LaggedRidge::affordable(n_rows, observations) {
                 rules.push((Self::Lagged { reach }, &[Stationary]));
             }
         }
-        if NearestRows::is_affordable(n_rows, n_outputs) {
+        if !are_groups && NearestRows::is_affordable(n_rows, n_outputs) {
             rules.push((Self::Nearest { n_neighbors: 15, exclusion }, &[Stationary]));
         }
         rules
@@ -237,18 +242,26 @@ impl RowRegression {
     ) -> Self {
         let (n_rows, n_outputs) = (table.n_rows(), table.observations().n_outputs());
         let place = |row: usize| table.inputs().point(RowIndex::new(row))[0];
+        let group = |row: usize| table.inputs().group(RowIndex::new(row));
         let mut order: Vec<usize> = (0..n_rows).collect();
-        order.sort_by(|&a, &b| place(a).total_cmp(&place(b)));
+        order.sort_by(|&a, &b| group(a).cmp(&group(b)).then(place(a).total_cmp(&place(b))));
         let mut by_output: Vec<Vec<Residual>> = vec![vec![]; n_outputs];
-        for &row in &order {
-            for cell in table.observations().row(RowIndex::new(row)) {
-                let at = row * n_outputs + cell.output.get();
-                let (value, excess) = (cell.value - centers.means[at], centers.excess[at]);
-                by_output[cell.output.get()].push(Residual { place: place(row), value, excess });
+        let mut extent: f64 = 0.0;
+        for rows in order.chunk_by(|&a, &b| group(a) == group(b)) {
+            let mut is_first = vec![true; n_outputs];
+            for &row in rows {
+                for cell in table.observations().row(RowIndex::new(row)) {
+                    let output = cell.output.get();
+                    let at = row * n_outputs + output;
+                    let (value, excess) = (cell.value - centers.means[at], centers.excess[at]);
+                    let is_first = std::mem::take(&mut is_first[output]);
+                    by_output[output].push(Residual { place: place(row), value, excess, is_first });
+                }
+            }
+            if let (Some(&first), Some(&last)) = (rows.first(), rows.last()) {
+                extent = extent.max(place(last) - place(first));
             }
         }
-        let ends = (order.first(), order.last());
-        let extent = if let (Some(&first), Some(&last)) = ends { place(last) - place(first) } else { 0.0 };
         let fitted = |residuals: &Vec<Residual>| ResidualProcess::fitted(residuals, kind, extent);
         let residuals = by_output.par_iter().map(fitted).collect();
         Self { preparation: preparation.clone(), rule, residuals }

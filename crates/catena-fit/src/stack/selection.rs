@@ -76,7 +76,6 @@ pub(crate) fn stacked(
         && options.private.is_none()
         && options.kernel.is_none()
         && table.inputs().dim() == 1
-        && table.inputs().groups().is_none()
         && !table.observations().has_cell_noise();
     let Some(best) = comparison.trials.iter().find(|trial| trial.is_chosen) else { return Ok(None) };
     let (cells, gaps) = (comparison.held_out(), comparison.gaps());
@@ -154,6 +153,11 @@ pub(crate) fn stacked(
                 let (member, is_cut) = model_member(table, comparison, trial, (options, units), &reporter)?;
                 n_cut += usize::from(is_cut);
                 member
+            }
+            Source::Rows(regression, _) if best.transforms.own_of_groups => {
+                // The sample may lack groups.
+                let preparation = Preparation::fitted(table, units, &best.transforms)?;
+                MemberKind::Rows(RowRegression { preparation, ..regression })
             }
             Source::Rows(regression, _) => MemberKind::Rows(regression),
         };
@@ -309,18 +313,27 @@ fn row_regressions<'a>(
     let sample = &comparison.sample;
     let preparation = Preparation::fitted(sample, units, &best.transforms)?;
     let prepared = PreparedTable::new(preparation.dataset(sample)?, StructureOption::Auto)?;
-    let folds: Result<Vec<PreparedTable>, FitError> = comparison
+    let folds: Result<Vec<(Preparation, PreparedTable)>, FitError> = comparison
         .folds
         .iter()
         .map(|fold| {
+            // Means and scales of groups are those of few cells, which must not have been held out.
+            let units = match best.transforms.own_of_groups {
+                true => preparation.refitted_to(sample, &fold.training)?,
+                false => preparation.clone(),
+            };
             let training = Dataset::new(sample.inputs().clone(), fold.training.clone())?;
-            prepared.with_observations(preparation.dataset(&training)?.observations())
+            let prepared = prepared.with_observations(units.dataset(&training)?.observations())?;
+            Ok((units, prepared))
         })
         .collect();
     let folds = folds?;
     let mut found = vec![];
     let half_gap = half_gap(&prepared.dataset, &comparison.folds);
-    let periods = seasons(&prepared.dataset, &|| reporter.go_on()).unwrap_or_default();
+    let periods = match prepared.dataset.inputs().n_groups() {
+        1 => seasons(&prepared.dataset, &|| reporter.go_on()).unwrap_or_default(),
+        _ => vec![],
+    };
     let rules = RowRule::candidates(&prepared.dataset, n_rows, half_gap, &periods);
     let (n_rules, mut n_left_out) = (rules.len(), 0);
     // The processes of short residuals depend on each of their cells, so that they are learned without the held-out ones.
@@ -341,7 +354,7 @@ fn row_regressions<'a>(
             n_left_out += 1;
             continue;
         }
-        let of_folds: Result<Vec<_>, _> = folds.iter().map(|fold| rule.predict(&fold.dataset)).collect();
+        let of_folds: Result<Vec<_>, _> = folds.iter().map(|(_, fold)| rule.predict(&fold.dataset)).collect();
         let Ok(of_folds) = of_folds else { continue };
         for &kind in kinds {
             if reporter.go_on().is_break() {
@@ -349,11 +362,12 @@ fn row_regressions<'a>(
             }
             let regression = RowRegression::learn((rule, kind), &centers, (&preparation, &prepared.dataset));
             let mut densities = Densities::default();
-            for ((fold, training), centers) in comparison.folds.iter().zip(&folds).zip(&of_folds) {
-                let of_fold = is_short
-                    .then(|| RowRegression::learn((rule, kind), centers, (&preparation, &training.dataset)));
-                if let Ok(predictive) = of_fold.as_ref().unwrap_or(&regression).predictive(training, centers)
-                {
+            for ((fold, (units, training)), centers) in comparison.folds.iter().zip(&folds).zip(&of_folds) {
+                let of_fold = match is_short {
+                    true => RowRegression::learn((rule, kind), centers, (units, &training.dataset)),
+                    false => RowRegression { preparation: units.clone(), ..regression.clone() },
+                };
+                if let Ok(predictive) = of_fold.predictive(training, centers) {
                     densities.extend(Densities::at(&predictive, &fold.held_out));
                 }
             }

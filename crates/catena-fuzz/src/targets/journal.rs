@@ -39,7 +39,7 @@ fn write(path: &std::path::Path, model: Digest, supply: &mut Supply<'_>) -> Vec<
         let origin = (behind > 0).then_some(Origin { id, digest: [supply.byte(); 16] });
         let key = [supply.byte(); 16];
         let key = (key != [0; 16]).then_some(key);
-        let record = Record { line, behind, origin, inputs, cells, key };
+        let record = Record { line, behind, origin, groups: vec![], inputs, cells, key };
         if journal.append(std::slice::from_ref(&record), false).is_ok() {
             written.push(record);
         }

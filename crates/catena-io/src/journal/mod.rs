@@ -132,6 +132,7 @@ impl Journal {
             line: first + 1 + at as u64,
             behind: 0,
             origin: None,
+            groups: vec![],
             inputs: vec![0.0; self.n_inputs],
             cells: vec![],
             key: Some(*key),

@@ -7,13 +7,14 @@
 //! record, record, ...                    one after the other, little-endian
 //!
 //! record: u32 length of the body | u32 check of the length | body | first 8 bytes of the SHA-256 of the body
-//! body:   u64 line | file | key | f64 × M inputs | (u32 output, f64 value) × cells; NaN removes a value
+//! body:   u64 line | file | key | groups | f64 × M inputs | (u32 output, f64 value) × cells; NaN removes a value
 //! file:   u64 offset of the next line | u64 device | u64 number of the file | first 16 bytes of the SHA-256 of its bytes before
 //!         that offset; zeros for a pipe
 //! key:    16 bytes that recognize a request which ends with this record; zeros without one
+//! groups: u32 number of names | (u32 length, UTF-8 bytes) × names
 //! ```
 //!
-//! Version 1 has only the offset of the file, version 2 no key and no NaN; they are read, and continued, as they are.
+//! Version 1 has only the offset of the file, version 2 no key, no groups and no NaN; they are read, and continued, as they are.
 
 use sha2::{Digest as _, Sha256};
 
@@ -29,6 +30,8 @@ pub struct Record {
     pub behind: u64,
     /// The file; `None` for a pipe.
     pub origin: Option<Origin>,
+    /// The names of the row's group, one per column of groups; empty without groups.
+    pub groups: Vec<String>,
     /// The inputs.
     pub inputs: Vec<f64>,
     /// Observed outputs with their values; NaN removes the value of an output.
@@ -44,6 +47,7 @@ pub type RequestKey = [u8; 16];
 const PREFIX: usize = 8;
 const CHECKSUM: usize = 8;
 const CELL: usize = 12;
+const WORD: usize = 4;
 
 /// Mixed into the check of a length, so that zeros are not valid.
 const LENGTH_MASK: u32 = 0x9e37_79b9;
@@ -76,7 +80,7 @@ impl Version {
         }
     }
 
-    /// Bytes of a body before the inputs.
+    /// Bytes of a body before the groups or the inputs.
     fn fixed(self) -> usize {
         match self {
             Self::One => 16,
@@ -89,7 +93,9 @@ impl Version {
 impl Record {
     /// Appends the bytes of this record.
     pub(super) fn push_to(&self, bytes: &mut Vec<u8>, version: Version) {
-        let length = version.fixed() + 8 * self.inputs.len() + CELL * self.cells.len();
+        let names = self.groups.iter().map(|name| WORD + name.len()).sum::<usize>();
+        let of_groups = if version == Version::Three { WORD + names } else { 0 };
+        let length = version.fixed() + of_groups + 8 * self.inputs.len() + CELL * self.cells.len();
         let length = u32::try_from(length).unwrap_or(u32::MAX);
         bytes.extend(length.to_le_bytes());
         bytes.extend(check_of(length).to_le_bytes());
@@ -104,6 +110,12 @@ impl Record {
         }
         if version == Version::Three {
             bytes.extend(self.key.unwrap_or_default());
+            let word = |count: usize| u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes();
+            bytes.extend(word(self.groups.len()));
+            for name in &self.groups {
+                bytes.extend(word(name.len()));
+                bytes.extend(name.as_bytes());
+            }
         }
         self.inputs.iter().for_each(|input| bytes.extend(input.to_le_bytes()));
         for (output, value) in &self.cells {
@@ -145,16 +157,33 @@ impl Record {
             Version::One | Version::Two => None,
             Version::Three => body[..fixed].last_chunk().copied().filter(|key| *key != RequestKey::default()),
         };
-        let inputs = body.get(fixed..fixed + 8 * n_inputs)?.as_chunks::<8>().0;
+        let (groups, rest) = match version {
+            Version::Three => read_names(&body[fixed..])?,
+            Version::One | Version::Two => (vec![], &body[fixed..]),
+        };
+        let inputs = rest.get(..8 * n_inputs)?.as_chunks::<8>().0;
         let inputs: Vec<f64> = inputs.iter().map(|word| f64::from_le_bytes(*word)).collect();
-        let (cells, rest) = body[fixed + 8 * n_inputs..].as_chunks::<CELL>();
+        let (cells, rest) = rest[8 * n_inputs..].as_chunks::<CELL>();
         let cell = |bytes: &[u8; CELL]| -> Option<(u32, f64)> {
             let (output, value) = bytes.split_first_chunk::<4>()?;
             Some((u32::from_le_bytes(*output), f64::from_le_bytes(*value.first_chunk::<8>()?)))
         };
         let cells: Vec<(u32, f64)> = cells.iter().map(cell).collect::<Option<_>>()?;
-        rest.is_empty().then_some((Self { line, behind, origin, inputs, cells, key }, length))
+        rest.is_empty().then_some((Self { line, behind, origin, groups, inputs, cells, key }, length))
     }
+}
+
+/// The names of a group, and the bytes after them.
+fn read_names(bytes: &[u8]) -> Option<(Vec<String>, &[u8])> {
+    let (count, mut rest) = bytes.split_first_chunk::<WORD>()?;
+    let mut names = vec![];
+    for _ in 0..u32::from_le_bytes(*count) {
+        let (length, behind) = rest.split_first_chunk::<WORD>()?;
+        let (name, behind) = behind.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
+        names.push(std::str::from_utf8(name).ok()?.to_owned());
+        rest = behind;
+    }
+    Some((names, rest))
 }
 
 /// Where the record at the start of `bytes` ends, if its length is intact.

@@ -18,10 +18,13 @@ fn path(name: &str) -> PathBuf {
 fn record(line: u64) -> Record {
     let cells = (0..line % 3).map(|output| (output as u32, 0.5 * line as f64 + output as f64)).collect();
     let origin = Origin { id: FileId { device: 7, file: line }, digest: [line as u8; 16] };
+    let groups =
+        ["", "ward 7", "Ålesund"][..(line % 4) as usize % 3].iter().map(|name| (*name).to_owned()).collect();
     Record {
         line,
         behind: 20 * line,
         origin: Some(origin),
+        groups,
         inputs: vec![line as f64, -1.5],
         cells,
         key: key(line),
@@ -110,7 +113,7 @@ fn version_1_is_read_and_continued() {
     [1, 2].into_iter().for_each(|line| record(line).push_to(&mut bytes, Version::One));
     std::fs::write(&path, &bytes).unwrap();
     let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
-    let plain = |line: u64| Record { origin: None, key: None, ..record(line) };
+    let plain = |line: u64| Record { origin: None, groups: vec![], key: None, ..record(line) };
     assert_eq!(replay.records, [1, 2].map(plain));
     journal.append(&[record(3)], false).unwrap();
     assert_eq!(journal.origin(), None);
@@ -127,7 +130,7 @@ fn version_2_is_read_and_continued_without_keys() {
     [1, 2].into_iter().for_each(|line| record(line).push_to(&mut bytes, Version::Two));
     std::fs::write(&path, &bytes).unwrap();
     let (mut journal, replay) = Journal::open(&path, digest(1), 2).unwrap();
-    let plain = |line: u64| Record { key: None, ..record(line) };
+    let plain = |line: u64| Record { groups: vec![], key: None, ..record(line) };
     assert_eq!(replay.records, [1, 2].map(plain));
     assert!(!journal.keeps_keys());
     journal.append(&[record(4)], false).unwrap();

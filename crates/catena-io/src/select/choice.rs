@@ -5,8 +5,9 @@ use std::fmt;
 use super::coordinates::{are_stations, coordinates};
 use super::date_parts::DateParts;
 use super::input::{InputSource, ROW};
+use super::panel::ascending_within;
 use super::times::{are_years, check_month_names};
-use super::{SelectError, Selection, nearest_name};
+use super::{Groups, SelectError, Selection, nearest_name};
 use crate::place::{Excerpt, FileName};
 use crate::table::{Column, ColumnData, Table, UnsupportedColumn};
 use crate::time::Calendar;
@@ -23,6 +24,8 @@ pub enum Reason {
     First,
     /// There is no column of times, the first column holds text, and it is the first of numbers.
     FirstNumbers,
+    /// There is no column of times, and it ascends within each group.
+    AscendsInGroups,
     /// There is no column of times, and it holds years.
     Years,
     /// It was joined from columns of year, month and so on.
@@ -47,6 +50,8 @@ pub enum Reason {
     Text,
     /// It holds truth values.
     Truths,
+    /// It has one value in each group.
+    OfGroup,
     /// It holds times and is not the input.
     OtherTime,
     /// It has no value.
@@ -66,6 +71,7 @@ impl fmt::Display for Reason {
             Self::OnlyTime => "the only column of times",
             Self::First => "the first column; there is no column of times",
             Self::FirstNumbers => "the first column of numbers; there is no column of times",
+            Self::AscendsInGroups => "ascends within each group; there is no column of times",
             Self::Years => "years; there is no column of times",
             Self::Joined => "joined from the columns of a date",
             Self::Coordinate => "latitude and longitude",
@@ -78,6 +84,7 @@ impl fmt::Display for Reason {
             Self::NotInModel => "not in the model",
             Self::Text => "text",
             Self::Truths => "true and false",
+            Self::OfGroup => "one value in each group",
             Self::OtherTime => "times, but not the input",
             Self::NoValue => "no value in any row",
             Self::NotNamed => "not named",
@@ -240,6 +247,10 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
         Some(inputs) => (inputs, Reason::Named),
         None => default_input(table, &taken, (index, parts.as_ref()), selection)?,
     };
+    let of_groups = match selection.groups.is_empty() || named_outputs.is_some() || selection.inputs_only {
+        true => None,
+        false => Some(Groups::of(table, &selection.groups)?),
+    };
     let has_time = inputs.iter().any(|input| is_time(table, input));
     let is_part = |position| {
         has_time && parts.as_ref().is_some_and(|parts| parts.positions().any(|own| own == position))
@@ -289,6 +300,19 @@ pub(crate) fn choose(table: &Table, selection: &Selection, noise: &[usize]) -> R
             }
         };
         decision.ignored.push(Choice { name: column.name().to_owned(), reason: ignored });
+    }
+    if let Some(groups) = of_groups {
+        let numbers = |position: usize| match table.columns()[position].data() {
+            ColumnData::Number(numbers) => &numbers.values[..],
+            _ => &[],
+        };
+        let (of_group, of_rows): (Vec<usize>, Vec<usize>) =
+            outputs.iter().copied().partition(|position| groups.have_one_value(numbers(*position)));
+        if !of_rows.is_empty() {
+            let ignored = of_group.into_iter().map(|position| table.columns()[position].name().to_owned());
+            decision.ignored.extend(ignored.map(|name| Choice { name, reason: Reason::OfGroup }));
+            outputs = of_rows;
+        }
     }
     for column in table.unsupported() {
         if named_outputs.is_none() && !selection.inputs_only {
@@ -405,13 +429,13 @@ fn default_input(
             return Err(SelectError::SeveralTimes { file: table.file().clone(), names });
         }
     }
-    free().try_for_each(|position| check_month_names(table, position))?;
     // An unreadable column of times must not make another column the input.
     let is_nearly_time = |position: &usize| {
         let invalid = table.columns()[*position].invalid_cell();
         invalid.is_some_and(|invalid| invalid.reason.is_about_times())
     };
     free().filter(is_nearly_time).try_for_each(|position| check_cells(table, position, false))?;
+    free().try_for_each(|position| check_month_names(table, position))?;
     let is_free = |position: usize| !taken.contains(&position);
     if let Some(parts) = parts.filter(|parts| parts.positions().all(is_free)) {
         return Ok((vec![InputSource::Date(parts.clone())], Reason::Joined));
@@ -433,6 +457,13 @@ fn default_input(
         && let Some(years) = others.iter().copied().find(is_years)
     {
         return Ok((vec![InputSource::Column(years)], Reason::Years));
+    }
+    if !selection.groups.is_empty() {
+        let before = Groups::of(table, &selection.groups)?.rows_before();
+        if let Some(along) = ascending_within(table, taken, |row| before[row]) {
+            let reason = if others.first() == Some(&along) { Reason::First } else { Reason::AscendsInGroups };
+            return Ok((vec![InputSource::Column(along)], reason));
+        }
     }
     // Text names rows; it cannot be an input.
     if index.is_none() && others.first().is_some_and(is_text) {

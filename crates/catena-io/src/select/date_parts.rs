@@ -1,9 +1,9 @@
-//! Columns of year, month, day and clock, joined into one time.
+//! Columns of year, month, day and clock, or of year and quarter, joined into one time.
 
 use super::SelectError;
 use crate::place::Excerpt;
 use crate::table::{ColumnData, Table, TimeColumn};
-use crate::time::{Instant, TimeShape, TimeStyle};
+use crate::time::{DateForm, Instant, TimeShape, TimeStyle};
 
 /// Names of a part, and its least and largest value.
 struct Part {
@@ -22,10 +22,20 @@ const PARTS: [Part; 6] = [
     Part { names: &["second"], range: (0.0, 59.0) },
 ];
 
-/// The columns of a date: year and month at least.
+/// The part after the year where there is no month.
+const QUARTER: Part = Part { names: &["quarter", "qtr"], range: (1.0, 4.0) };
+
+/// The columns of a date: year and month at least, or year and quarter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DateParts {
     positions: Vec<usize>,
+    has_quarter: bool,
+}
+
+/// Whether a name is that of a part of a date.
+pub(super) fn is_part_of_date(name: &str) -> bool {
+    let mut names = PARTS.iter().chain([&QUARTER]).flat_map(|part| part.names);
+    names.any(|part| name.eq_ignore_ascii_case(part))
 }
 
 impl DateParts {
@@ -42,7 +52,10 @@ impl DateParts {
         };
         let position = |part: &Part| (0..table.columns().len()).find(|position| is_part(part, *position));
         let positions: Vec<usize> = PARTS.iter().map_while(position).collect();
-        (positions.len() >= 2).then_some(Self { positions })
+        if let ([year], Some(quarter)) = (&positions[..], position(&QUARTER)) {
+            return Some(Self { positions: vec![*year, quarter], has_quarter: true });
+        }
+        (positions.len() >= 2).then_some(Self { positions, has_quarter: false })
     }
 
     /// The name of the joined time.
@@ -71,7 +84,8 @@ impl DateParts {
         };
         let instants = (0..table.n_rows()).map(|row| self.instant(table, row).map(Some));
         let instants: Vec<Option<Instant>> = instants.collect::<Result<_, _>>()?;
-        Ok(TimeColumn::new(instants, TimeStyle { shape, separator: ' ', ..TimeStyle::default() }))
+        let form = if self.has_quarter { DateForm::Quarter } else { DateForm::default() };
+        Ok(TimeColumn::new(instants, TimeStyle { shape, form, separator: ' ', ..TimeStyle::default() }))
     }
 
     fn instant(&self, table: &Table, row: usize) -> Result<Instant, SelectError> {
@@ -88,6 +102,9 @@ impl DateParts {
                     return Err(SelectError::MissingInput { file: file(), place, column });
                 }
             }
+        }
+        if self.has_quarter {
+            parts[1] = 3.0 * parts[1] - 2.0;
         }
         let [year, month, day, hour, minute, second] = parts;
         let date = jiff::civil::Date::new(year as i16, month as i8, day as i8);

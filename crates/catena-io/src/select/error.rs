@@ -29,7 +29,8 @@ pub enum SelectError {
     )]
     InputKind { file: FileName, column: String, kind: &'static str },
     #[error(
-        "{file}: {place}, column {column}: {text} is a date with the name of a month, which is not read; write dates as 2013-03-15"
+        "{file}: {place}, column {column}: {text} is a date with the name of a month in a form that is not read; write dates as 2013-03-15 or \
+         15 Mar 2013"
     )]
     MonthName { file: FileName, place: Place, column: String, text: Excerpt },
     #[error("{file}: column {column} holds {kind} and cannot be an output; choose a column of numbers")]
@@ -59,7 +60,10 @@ pub enum SelectError {
     },
     #[error("{file}: {place}, columns {columns}: {text} is not a date; correct or remove the row")]
     InvalidDate { file: FileName, place: Place, columns: String, text: Excerpt },
-    #[error("{file}: {place}, column {column}: the input is missing; fill it in or remove the row")]
+    #[error(
+        "{file}: {place}, column {column}: the input is missing; fill it in or remove the row, or choose another input with --inputs, \
+         such as --inputs row"
+    )]
     MissingInput { file: FileName, place: Place, column: String },
     #[error(
         "{file}: {place}, column {column}: the name of the series is missing; fill it in or remove the row"

@@ -1,9 +1,9 @@
 //! The groups of a table: rows with the same names in one or several columns are one independent table.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
+use super::SelectError;
 use super::choice::find;
-use super::{Frame, Input, Layout, Reason, SelectError};
 use crate::table::{Column, ColumnData, Table, TextColumn};
 use crate::write::cell_text;
 
@@ -80,6 +80,30 @@ impl Groups {
         Self { columns: self.columns.clone(), names, of_row }
     }
 
+    /// For each row the one before it in its group; `None` for the first of a group.
+    pub(crate) fn rows_before(&self) -> Vec<Option<usize>> {
+        let mut last = vec![None; self.len()];
+        let next = |(row, group): (usize, &u32)| last[*group as usize].replace(row);
+        self.of_row.iter().enumerate().map(next).collect()
+    }
+
+    /// Whether a column of numbers has one value in each group, but not in all: a property of the group, such as the treatment of a
+    /// patient.
+    pub(crate) fn have_one_value(&self, values: &[f64]) -> bool {
+        let mut of_group = vec![None; self.len()];
+        let mut n_repeated = 0;
+        for (&group, &value) in self.of_row.iter().zip(values).filter(|(_, value)| !value.is_nan()) {
+            match of_group[group as usize] {
+                Some(known) if known != value => return false,
+                Some(_) => n_repeated += 1,
+                None => of_group[group as usize] = Some(value),
+            }
+        }
+        let mut known = of_group.iter().flatten();
+        let first = known.next();
+        n_repeated > 0 && known.any(|value| Some(value) != first)
+    }
+
     /// The columns that name the groups of some rows.
     pub fn columns_of(&self, of_row: &[u32]) -> Vec<Column> {
         let column = |(at, name): (usize, &String)| {
@@ -89,108 +113,4 @@ impl Groups {
         };
         self.columns.iter().enumerate().map(column).collect()
     }
-}
-
-/// Rows at the same place: advice on a column that looks like a group, or the number of such rows within groups.
-pub fn repeated_places(table: &Table, frame: &Frame) -> Option<String> {
-    let [input] = frame.inputs.as_slice() else { return None };
-    let Layout::Wide { .. } = frame.layout else { return None };
-    let place = |row: usize| (input.values[row] + 0.0).to_bits();
-    let n_repeated = |group: &dyn Fn(usize) -> u32| {
-        let mut seen = HashSet::new();
-        (0..frame.n_rows()).filter(|&row| !seen.insert((group(row), place(row)))).count()
-    };
-    if let Some(groups) = &frame.groups {
-        return match n_repeated(&|row| groups.of_row[row]) {
-            0 => None,
-            1 => Some(format!(
-                "1 row has the {} of another row of its group; it counts as a repeated measurement",
-                input.name
-            )),
-            count => Some(format!(
-                "{count} rows have the {} of another row of their group; they count as repeated measurements",
-                input.name
-            )),
-        };
-    }
-    if let Some(advice) = input_that_looks_like_a_group(frame, input) {
-        return Some(advice);
-    }
-    let count = n_repeated(&|_| 0);
-    if count == 0 {
-        return column_within_which_the_input_restarts(table, frame, input);
-    }
-    let is_free = |name: &str| !frame.outputs.iter().any(|output| output == name) && name != input.name;
-    let is_name = |column: &&Column| {
-        matches!(column.data(), ColumnData::Text(_))
-            && is_free(column.name())
-            && identifies(table, column, input)
-    };
-    let column = table.columns().iter().find(is_name)?.name();
-    let n_places = frame.n_rows() - count;
-    Some(format!(
-        "column {column} repeats each {} about {} times; pass --group {column} for independent tables with one model, or \
-         --wide {column} to make its names outputs that explain each other",
-        input.name,
-        (frame.n_rows() as f64 / n_places as f64).round()
-    ))
-}
-
-/// Advice if the first column, which is the input for want of another, numbers groups along the second.
-fn input_that_looks_like_a_group(frame: &Frame, input: &Input) -> Option<String> {
-    let n_outputs = frame.n_outputs();
-    let is_first = frame.decision.inputs.first().is_some_and(|choice| choice.reason == Reason::First);
-    let are_whole = input.values.iter().all(|value| value.fract() == 0.0);
-    let along = |row: usize| frame.values.get(row * n_outputs).copied().unwrap_or(f64::NAN);
-    let is_block = |row: &usize| {
-        let (this, before) = (input.values[*row], input.values[row - 1]);
-        this > before || (this == before && along(*row) > along(row - 1))
-    };
-    let n_blocks = 1 + (1..frame.n_rows()).filter(|row| input.values[*row] != input.values[row - 1]).count();
-    let is_panel = is_first && are_whole && n_outputs > 1 && input.time.is_none();
-    if !is_panel
-        || n_blocks < 2
-        || 2 * n_blocks > frame.n_rows()
-        || !(1..frame.n_rows()).all(|row| is_block(&row))
-    {
-        return None;
-    }
-    let (group, along) = (&input.name, &frame.outputs[0]);
-    Some(format!(
-        "column {group} has {n_blocks} numbers, within each of which {along} ascends; pass --group {group} for independent \
-         tables with one model along {along}"
-    ))
-}
-
-/// Advice if the input restarts with each name in a column, so that rows of several names are mixed along it.
-fn column_within_which_the_input_restarts(table: &Table, frame: &Frame, input: &Input) -> Option<String> {
-    let ascends = |row: &usize| input.values[*row] > input.values[row - 1];
-    if (1..frame.n_rows()).all(|row| ascends(&row)) {
-        return None;
-    }
-    let is_name = |column: &&Column| {
-        let ColumnData::Text(names) = column.data() else { return false };
-        let is_same = |row: &usize| names.code(*row) == names.code(row - 1);
-        let n_names = names.distinct().len();
-        column.name() != input.name
-            && (2..=frame.n_rows() / 2).contains(&n_names)
-            && (0..frame.n_rows()).all(|row| names.code(row).is_some())
-            && (1..frame.n_rows()).filter(|row| !is_same(row)).count() + 1 == n_names
-            && (1..frame.n_rows()).filter(is_same).all(|row| ascends(&row))
-    };
-    let column = table.columns().iter().find(is_name)?.name();
-    Some(format!(
-        "{} starts again with each name in column {column}; pass --group {column} for independent tables with one model",
-        input.name
-    ))
-}
-
-/// Whether a column of names and the input together identify a row, with several rows for most names.
-fn identifies(table: &Table, column: &Column, input: &Input) -> bool {
-    let ColumnData::Text(names) = column.data() else { return false };
-    let mut seen = HashSet::new();
-    let is_unique = (0..table.n_rows()).all(|row| {
-        names.code(row).is_some_and(|code| seen.insert((code, (input.values[row] + 0.0).to_bits())))
-    });
-    is_unique && 2 * names.distinct().len() <= table.n_rows()
 }

@@ -2,7 +2,7 @@
 //!
 //! By default the only column of times, else columns of a date, else latitude and longitude, else the first column, is the input; the
 //! other columns of numbers are outputs. Text is ignored, unless it is almost numbers or times. `choice` chooses; `date_parts`,
-//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `groups` independent tables, `times` puts times on an axis, `wide` and `long` lay out, `pivot` turns
+//! `coordinates` and `input` are the kinds of inputs, `codes` finds suspicious values, `gaps` long gaps, `groups` independent tables and `panel` recognizes them, `times` puts times on an axis, `wide` and `long` lay out, `pivot` turns
 //! the names in a column into outputs, `noise` pairs outputs with columns of known noise, `frame` is the result.
 
 mod choice;
@@ -17,6 +17,7 @@ mod input;
 mod long;
 mod nearest;
 mod noise;
+mod panel;
 mod pivot;
 mod times;
 mod wide;
@@ -26,8 +27,9 @@ pub use codes::{SuspiciousCode, suspicious_codes};
 pub use error::SelectError;
 pub use frame::{Frame, Input, Layout};
 pub use gaps::cells_in_long_gaps;
-pub use groups::{Groups, repeated_places};
+pub use groups::Groups;
 pub use nearest::nearest_name;
+pub use panel::repeated_places;
 pub use pivot::{WideColumns, WideSelection};
 
 use crate::table::Table;

@@ -1,4 +1,4 @@
-//! Reads one line for a given model: all inputs and some outputs.
+//! Reads one line for a given model: its group, all inputs and some outputs.
 
 use std::borrow::Cow;
 
@@ -26,6 +26,8 @@ pub struct LineError {
 /// The values of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StreamRow {
+    /// The names of the row's group, one per column of groups; empty without groups.
+    pub groups: Vec<String>,
     /// All inputs, as numbers.
     pub inputs: Vec<f64>,
     /// Observed outputs with their values, ascending.
@@ -36,6 +38,8 @@ pub struct StreamRow {
 #[derive(Debug)]
 pub struct LineReader {
     format: StreamFormat,
+    /// Columns that name the group of a row.
+    groups: Vec<String>,
     inputs: Vec<Input>,
     outputs: Vec<String>,
     /// The columns of a CSV line.
@@ -47,6 +51,7 @@ pub struct LineReader {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
+    Group(usize),
     Input(usize),
     Output(usize),
 }
@@ -64,6 +69,7 @@ impl LineReader {
     pub fn new(format: StreamFormat, inputs: &[Input], outputs: &[String]) -> Self {
         let reader = Self {
             format,
+            groups: vec![],
             inputs: inputs.to_vec(),
             outputs: outputs.to_vec(),
             columns: None,
@@ -85,6 +91,13 @@ impl LineReader {
         self
     }
 
+    /// The same reader, for a model with these columns of groups, which every line has.
+    #[must_use]
+    pub fn with_groups(mut self, columns: &[String]) -> Self {
+        self.groups = columns.to_vec();
+        self
+    }
+
     /// Whether the next line must be a header.
     pub fn needs_header(&self) -> bool {
         self.format == StreamFormat::Csv && self.columns.is_none()
@@ -95,7 +108,7 @@ impl LineReader {
         self.format == StreamFormat::Csv
     }
 
-    /// Reads the header of CSV lines: all inputs and some outputs of the model, in any order.
+    /// Reads the header of CSV lines: all columns of groups, all inputs and some outputs of the model, in any order.
     ///
     /// # Errors
     /// If a name is unknown, missing or repeated.
@@ -109,6 +122,14 @@ impl LineReader {
                 return Err(wrong_in(&name, "occurs twice; name every column once"));
             }
             columns.push(column);
+        }
+        if let Some(name) = (0..self.groups.len())
+            .find(|at| !columns.contains(&Column::Group(*at)))
+            .map(|at| &self.groups[at])
+        {
+            return Err(wrong(format!(
+                "the header has no column {name}, which names the groups of the model"
+            )));
         }
         let missing = |at: &usize| !columns.contains(&Column::Input(*at));
         if let Some(at) = (0..self.inputs.len()).find(missing) {
@@ -137,6 +158,9 @@ impl LineReader {
     }
 
     fn column(&self, name: &str) -> Result<Column, LineError> {
+        if let Some(at) = self.groups.iter().position(|group| group == name) {
+            return Ok(Column::Group(at));
+        }
         if let Some(at) = self.inputs.iter().position(|input| input.name == name) {
             return Ok(Column::Input(at));
         }
@@ -144,6 +168,7 @@ impl LineReader {
             return Ok(Column::Output(at));
         }
         let names = self.inputs.iter().map(|input| input.name.as_str());
+        let names = names.chain(self.groups.iter().map(String::as_str));
         let hint = match nearest_name(name, names.chain(self.outputs.iter().map(String::as_str))) {
             Some(nearest) => format!("did you mean {nearest}?"),
             None => format!("its outputs are {}", self.outputs.join(", ")),
@@ -156,6 +181,7 @@ impl LineReader {
 
     fn name(&self, column: Column) -> &str {
         match column {
+            Column::Group(at) => &self.groups[at],
             Column::Input(at) => &self.inputs[at].name,
             Column::Output(at) => &self.outputs[at],
         }
@@ -167,10 +193,14 @@ impl LineReader {
         if fields.len() != columns.len() {
             return Err(wrong(format!("has {} fields, but the header has {}", fields.len(), columns.len())));
         }
-        let mut row = Row::new(self.inputs.len());
+        let mut row = Row::new(self.groups.len(), self.inputs.len());
         for (field, &column) in fields.iter().zip(columns) {
-            let value = self.cell(column, trimmed(field))?;
-            row.put(column, value);
+            match column {
+                Column::Group(at) => {
+                    row.groups[at] = Some(String::from_utf8_lossy(trimmed(field)).into_owned());
+                }
+                _ => row.put(column, self.cell(column, trimmed(field))?),
+            }
         }
         self.finish(row)
     }
@@ -178,9 +208,17 @@ impl LineReader {
     fn read_json(&self, line: &[u8]) -> Result<StreamRow, LineError> {
         let object: Map<String, Value> =
             serde_json::from_slice(line).map_err(|error| wrong(format!("is not a JSON object ({error})")))?;
-        let mut row = Row::new(self.inputs.len());
+        let mut row = Row::new(self.groups.len(), self.inputs.len());
         for (name, value) in &object {
             let column = self.column(name)?;
+            if let Column::Group(at) = column {
+                row.groups[at] = match value {
+                    Value::String(text) => Some(text.trim().to_owned()),
+                    Value::Number(number) => Some(number.to_string()),
+                    _ => None,
+                };
+                continue;
+            }
             let is_time = matches!(column, Column::Input(at) if self.inputs[at].time.is_some());
             let value = match value {
                 Value::Null => None,
@@ -214,7 +252,7 @@ impl LineReader {
     fn cell(&self, column: Column, text: &[u8]) -> Result<Option<f64>, LineError> {
         let (axis, rules) = match column {
             Column::Input(at) => (self.inputs[at].time.as_ref(), &self.input_rules[at]),
-            Column::Output(_) => (None, &self.output_rules),
+            Column::Output(_) | Column::Group(_) => (None, &self.output_rules),
         };
         let form = axis.map(|axis| axis.style.form);
         let is_number = matches!(form, Some(DateForm::Compact | DateForm::Year));
@@ -248,31 +286,37 @@ impl LineReader {
     }
 
     fn finish(&self, row: Row) -> Result<StreamRow, LineError> {
-        let Row { inputs, mut cells } = row;
+        let Row { groups, inputs, mut cells } = row;
+        let is_missing = |name: &Option<String>| name.as_ref().is_none_or(String::is_empty);
+        if let Some(at) = groups.iter().position(is_missing) {
+            return Err(wrong_in(&self.groups[at], "is empty; every line names its group"));
+        }
         if let Some(at) = inputs.iter().position(Option::is_none) {
             let what = "has no value; every line needs all inputs";
             return Err(wrong_in(&self.inputs[at].name, what));
         }
         cells.sort_unstable_by_key(|(output, _)| *output);
-        Ok(StreamRow { inputs: inputs.into_iter().flatten().collect(), cells })
+        let groups = groups.into_iter().flatten().collect();
+        Ok(StreamRow { groups, inputs: inputs.into_iter().flatten().collect(), cells })
     }
 }
 
 struct Row {
+    groups: Vec<Option<String>>,
     inputs: Vec<Option<f64>>,
     cells: Vec<(usize, f64)>,
 }
 
 impl Row {
-    fn new(n_inputs: usize) -> Self {
-        Self { inputs: vec![None; n_inputs], cells: vec![] }
+    fn new(n_groups: usize, n_inputs: usize) -> Self {
+        Self { groups: vec![None; n_groups], inputs: vec![None; n_inputs], cells: vec![] }
     }
 
     fn put(&mut self, column: Column, value: Option<f64>) {
         match (column, value) {
             (Column::Input(at), value) => self.inputs[at] = value,
             (Column::Output(at), Some(value)) => self.cells.push((at, value)),
-            (Column::Output(_), None) => {}
+            (Column::Output(_), None) | (Column::Group(_), _) => {}
         }
     }
 }

@@ -6,10 +6,12 @@ use super::StreamFormat;
 use crate::select::Input;
 use crate::write::{number_text, write_cell};
 
-/// Writes replies: the number of the line, its inputs, `NAME_mean` and `NAME_std` of the outputs, and on request their `NAME_deviation`.
+/// Writes replies: the number of the line, its group, its inputs, `NAME_mean` and `NAME_std` of the outputs, and on request their `NAME_deviation`.
 #[derive(Debug)]
 pub struct ReplyWriter {
     format: StreamFormat,
+    /// Column names of groups as JSON strings.
+    group_keys: Vec<String>,
     inputs: Vec<Input>,
     /// Column names as JSON strings.
     keys: Vec<String>,
@@ -42,7 +44,22 @@ impl ReplyWriter {
         header.push(b'\n');
         let keys = names.iter().map(|name| serde_json::Value::from(name.as_str()).to_string()).collect();
         let header = String::from_utf8_lossy(&header).into_owned();
-        Self { format, inputs: inputs.to_vec(), keys, deviation_keys: vec![], header }
+        Self { format, group_keys: vec![], inputs: inputs.to_vec(), keys, deviation_keys: vec![], header }
+    }
+
+    /// Replies also have the columns of groups, after the number of the line.
+    #[must_use]
+    pub fn with_groups(mut self, columns: &[String]) -> Self {
+        let mut header = b"line".to_vec();
+        for name in columns {
+            header.push(b',');
+            // Writing to memory cannot fail.
+            let _ = write_cell(&mut header, name.as_bytes(), b',');
+        }
+        self.header = self.header.replacen("line", &String::from_utf8_lossy(&header), 1);
+        self.group_keys =
+            columns.iter().map(|name| serde_json::Value::from(name.as_str()).to_string()).collect();
+        self
     }
 
     /// Replies also tell how far observed values of these outputs deviate, after all other columns.
@@ -78,11 +95,23 @@ impl ReplyWriter {
         }
     }
 
-    /// Appends the reply to a line, with the answer for each output.
-    pub fn push_answer(&self, text: &mut String, line: u64, inputs: &[f64], answers: &[Answer]) {
+    /// Appends the reply to a line, with the names of its group and the answer for each output.
+    pub fn push_answer(
+        &self,
+        text: &mut String,
+        line: u64,
+        (groups, inputs): (&[String], &[f64]),
+        answers: &[Answer],
+    ) {
         match self.format {
             StreamFormat::Csv => {
                 let _ = write!(text, "{line}");
+                for name in groups {
+                    let mut cell = b",".to_vec();
+                    // Writing to memory cannot fail.
+                    let _ = write_cell(&mut cell, name.as_bytes(), b',');
+                    text.push_str(&String::from_utf8_lossy(&cell));
+                }
                 for (input, value) in self.inputs.iter().zip(inputs) {
                     text.push(',');
                     match &input.time {
@@ -114,6 +143,9 @@ impl ReplyWriter {
             }
             StreamFormat::Json => {
                 let _ = write!(text, "{{\"line\":{line}");
+                for (key, name) in self.group_keys.iter().zip(groups) {
+                    let _ = write!(text, ",{key}:{}", serde_json::Value::from(name.as_str()));
+                }
                 for ((input, value), key) in self.inputs.iter().zip(inputs).zip(&self.keys) {
                     match &input.time {
                         Some(axis) => {
@@ -142,7 +174,8 @@ impl ReplyWriter {
     pub fn push_skipped(&self, text: &mut String, line: u64, why: Option<&str>) {
         let _ = match (self.format, why) {
             (StreamFormat::Csv, _) => {
-                writeln!(text, "{line}{}", ",".repeat(self.keys.len() + self.deviation_keys.len()))
+                let n_cells = self.group_keys.len() + self.keys.len() + self.deviation_keys.len();
+                writeln!(text, "{line}{}", ",".repeat(n_cells))
             }
             (StreamFormat::Json, None) => writeln!(text, "{{\"line\":{line}}}"),
             (StreamFormat::Json, Some(why)) => {

@@ -42,7 +42,7 @@ fn csv_and_json_lines_say_the_same() {
         ),
         (",,2023-11-14T22:14:20,7", r#"{"time": "2023-11-14T22:14:20", "depth": 7}"#, vec![]),
     ] {
-        let expected = Some(StreamRow { inputs: vec![60.0, 7.0], cells });
+        let expected = Some(StreamRow { groups: vec![], inputs: vec![60.0, 7.0], cells });
         assert_eq!(lines.read(line.as_bytes()).unwrap(), expected, "{line}");
         assert_eq!(objects.read(object.as_bytes()).unwrap(), expected, "{object}");
     }
@@ -136,7 +136,7 @@ fn answers_are_lines_too() {
     let mut text = String::new();
     let writer = ReplyWriter::new(StreamFormat::Csv, &inputs(), &outputs());
     writer.push_ready(&mut text, 3);
-    writer.push_answer(&mut text, 4, &[60.0, 7.0], &answers);
+    writer.push_answer(&mut text, 4, (&[], &[60.0, 7.0]), &answers);
     writer.push_skipped(&mut text, 5, Some("why"));
     assert_eq!(
         text,
@@ -146,7 +146,7 @@ fn answers_are_lines_too() {
     let mut text = String::new();
     let writer = ReplyWriter::new(StreamFormat::Json, &inputs(), &outputs());
     writer.push_ready(&mut text, 3);
-    writer.push_answer(&mut text, 4, &[60.0, 7.0], &answers);
+    writer.push_answer(&mut text, 4, (&[], &[60.0, 7.0]), &answers);
     writer.push_skipped(&mut text, 5, Some("a \"why\""));
     assert_eq!(
         text,
@@ -164,7 +164,7 @@ fn deviations_come_after_all_other_columns() {
         assert!(writer.has_deviations());
         let mut text = String::new();
         writer.push_ready(&mut text, 3);
-        writer.push_answer(&mut text, 4, &[60.0, 7.0], &answers);
+        writer.push_answer(&mut text, 4, (&[], &[60.0, 7.0]), &answers);
         writer.push_skipped(&mut text, 5, None);
         text
     };

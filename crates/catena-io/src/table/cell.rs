@@ -5,7 +5,8 @@ use std::fmt;
 use super::{CellRules, Decimal};
 use crate::place::{Excerpt, Place};
 use crate::time::{
-    ParsedTime, TimeProblem, looks_like_time, parse_time, parse_year_last, time_problem, year_last_date,
+    ParsedTime, TimeProblem, looks_like_time, named_month_has_year, parse_time, parse_year_last,
+    time_problem, year_last_date,
 };
 
 /// A cell that does not fit its column. A column with such a cell is rejected when it is used.
@@ -254,6 +255,9 @@ fn reason(text: &[u8]) -> CellProblem {
             Some(TimeProblem::ClockChange) => CellProblem::TimeOfClockChange,
             None => CellProblem::InvalidTime,
         };
+    }
+    if let Some(has_year) = named_month_has_year(text) {
+        return if has_year { CellProblem::InvalidTime } else { CellProblem::ShortYear };
     }
     if let Some(date) = year_last_date(text) {
         return if date.has_long_year { CellProblem::AmbiguousDate } else { CellProblem::ShortYear };

@@ -162,6 +162,7 @@ impl TimeColumnBuilder {
         style.form = match (style.form, time.form) {
             (DateForm::DayFirst, DateForm::DayFirstShort) => DateForm::DayFirstShort,
             (DateForm::MonthFirst, DateForm::MonthFirstShort) => DateForm::MonthFirstShort,
+            (DateForm::NamedMonth(own), DateForm::NamedMonth(next)) => DateForm::NamedMonth(own.with(next)),
             (form, _) => form,
         };
         style.fraction_digits = style.fraction_digits.min(time.fraction_digits);

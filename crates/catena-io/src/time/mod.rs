@@ -1,6 +1,6 @@
 //! Time stamps: exact instants and the style they were written in.
 //!
-//! `parse` reads ISO 8601, `style` prints, `zone` has the time zones. `calendar` has months and business days of equal length, and
+//! `parse` reads ISO 8601, `named_month` dates such as `3 Jan 2020`, `style` prints, `zone` has the time zones. `calendar` has months and business days of equal length, and
 //! `axis` converts instants to numbers and back. `step` has steps and horizons, `grid` finds the calendar of a column, and `ahead`
 //! gives the rows of a forecast.
 
@@ -8,6 +8,7 @@ mod ahead;
 mod axis;
 mod calendar;
 mod grid;
+mod named_month;
 mod parse;
 mod step;
 mod style;
@@ -18,9 +19,10 @@ pub use axis::TimeAxis;
 pub(crate) use calendar::{BUSINESS_DAY, MONTH};
 pub use calendar::{Calendar, CalendarChoice, MonthDay, UnknownCalendar};
 pub use grid::Grid;
+pub use named_month::{LetterCase, NamedMonth, NamedOrder};
 pub(crate) use parse::{
-    ParsedTime, ParsedZone, TimeProblem, compact_date, looks_like_time, numeric_date, parse_time,
-    parse_year_last, time_problem, year_last_date,
+    ParsedTime, ParsedZone, TimeProblem, compact_date, looks_like_time, named_month_has_year, numeric_date,
+    parse_time, parse_year_last, time_problem, year_last_date,
 };
 pub use step::{Horizon, Step};
 pub use style::{DateForm, TimeShape, TimeStyle};

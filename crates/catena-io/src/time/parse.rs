@@ -2,6 +2,7 @@
 
 use jiff::civil;
 
+use super::named_month::named_date;
 use super::zone::OffsetForm;
 use super::{DateForm, Instant, TimeShape};
 use crate::table::DateOrder;
@@ -94,6 +95,34 @@ pub(crate) fn parse_year_last(text: &[u8], order: DateOrder) -> Option<ParsedTim
     cursor.is_done().then_some(parsed)
 }
 
+/// Parses a trimmed date with the English name of its month and an optional clock time.
+fn parse_named_month(text: &[u8]) -> Option<ParsedTime<'_>> {
+    let date = named_date(text).filter(|date| date.has_long_year)?;
+    let mut parsed = ParsedTime { form: DateForm::NamedMonth(date.form), ..ParsedTime::date(date.separator) };
+    let mut cursor = Cursor { text, at: date.length };
+    let mut clock = [0; 4];
+    if date.day.is_none() {
+        parsed.shape = TimeShape::Month;
+    } else if !cursor.is_done() {
+        parsed.separator = cursor.one_of(b"T ")?;
+        cursor.clock(&mut parsed, &mut clock, true)?;
+    }
+    let civil = datetime(date.year, date.month, date.day.unwrap_or(1), clock)?;
+    (parsed.zone, parsed.instant) = cursor.zone(civil, parsed.shape)?;
+    cursor.is_done().then_some(parsed)
+}
+
+/// Whether the year of a date with the name of its month has four digits; `None` if a text is no such date, with or without a clock.
+pub(crate) fn named_month_has_year(text: &[u8]) -> Option<bool> {
+    let date = named_date(text)?;
+    let is_date = match text[date.length..] {
+        [] => true,
+        [b' ' | b'T', next, ..] => next.is_ascii_digit(),
+        _ => false,
+    };
+    is_date.then_some(date.has_long_year)
+}
+
 /// Parses a quarter such as `2009Q3` or `2009-Q3`.
 fn parse_quarter(text: &[u8]) -> Option<ParsedTime<'_>> {
     let (year, rest) = text.split_at_checked(4)?;
@@ -179,7 +208,7 @@ pub(crate) fn time_problem(text: &[u8]) -> Option<TimeProblem> {
 /// Parses a trimmed date or time; `None` if it is anything else.
 pub(crate) fn parse_time(text: &[u8]) -> Option<ParsedTime<'_>> {
     if !looks_like_time(text) {
-        return parse_quarter(text);
+        return parse_quarter(text).or_else(|| parse_named_month(text));
     }
     let mut cursor = Cursor { text, at: 0 };
     let (mut parsed, civil) = cursor.civil()?;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Instant, ParsedTime, ParsedZone, ZoneStyle};
+use super::{Instant, NamedMonth, ParsedTime, ParsedZone, ZoneStyle};
 use crate::table::DateOrder;
 
 /// Precision of a written time.
@@ -44,6 +44,8 @@ pub enum DateForm {
     QuarterDash,
     /// `2013`, if the time is the beginning of a year.
     Year,
+    /// `15 Mar 2013`.
+    NamedMonth(NamedMonth),
 }
 
 impl DateForm {
@@ -52,7 +54,12 @@ impl DateForm {
         match self {
             Self::DayFirst | Self::DayFirstShort => Some(DateOrder::DayFirst),
             Self::MonthFirst | Self::MonthFirstShort => Some(DateOrder::MonthFirst),
-            Self::YearFirst | Self::Compact | Self::Quarter | Self::QuarterDash | Self::Year => None,
+            Self::YearFirst
+            | Self::Compact
+            | Self::Quarter
+            | Self::QuarterDash
+            | Self::Year
+            | Self::NamedMonth(_) => None,
         }
     }
 }
@@ -164,6 +171,11 @@ impl TimeStyle {
             DateForm::Year if needed == TimeShape::Month && month == 1 => {
                 let _ = write!(text, "{year:04}");
                 return;
+            }
+            DateForm::NamedMonth(named) => {
+                let day = (shape >= TimeShape::Date).then_some(day);
+                named.print_to(text, (year, month), day, dash);
+                Ok(())
             }
             _ if shape >= TimeShape::Date => write!(text, "{year:04}{dash}{month:02}{dash}{day:02}"),
             _ => write!(text, "{year:04}{dash}{month:02}"),

@@ -88,7 +88,9 @@ pub(crate) fn removals(about: &About, headers: &HeaderMap, bytes: &[u8]) -> Resu
         let line = Value::Object(place).to_string();
         let read = reader.read(line.as_bytes()).map_err(|error| wrong(at + 1, &error))?;
         match read {
-            Some(StreamRow { inputs, cells: values }) if values.is_empty() => Ok(WriteRow { inputs, cells }),
+            Some(StreamRow { inputs, cells: values, .. }) if values.is_empty() => {
+                Ok(WriteRow { inputs, cells })
+            }
             _ => Err(problem(at + 1, None, "has values; name only the inputs and the outputs".to_owned())),
         }
     };

@@ -101,7 +101,7 @@ pub(crate) async fn expected(State(app): State<Arc<App>>, request: Request) -> R
     let rows = body::rows(&app.about, &headers, &bytes)?;
     check_count(rows.len())?;
     let mut replies = vec![];
-    for (line, StreamRow { inputs, cells }) in rows {
+    for (line, StreamRow { inputs, cells, .. }) in rows {
         if cells.is_empty() {
             let at = inputs.clone();
             let deviations = app.owner.ask(move |service| service.live.deviations_at(&at)).await??;

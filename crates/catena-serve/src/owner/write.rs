@@ -83,7 +83,15 @@ impl Service {
                     for row in write.rows.iter().filter(|row| !row.cells.is_empty()) {
                         line += 1;
                         let (inputs, cells) = (row.inputs.clone(), row.cells.clone());
-                        records.push(Record { line, behind: 0, origin: None, inputs, cells, key: None });
+                        records.push(Record {
+                            line,
+                            behind: 0,
+                            origin: None,
+                            groups: vec![],
+                            inputs,
+                            cells,
+                            key: None,
+                        });
                     }
                     let n_records = records.len() - before;
                     // The key on the last record: a request that was cut short by a kill is not known by it.
@@ -147,7 +155,8 @@ impl Service {
             write.rows.iter().enumerate().filter(|(_, row)| !is_repeated && !row.cells.is_empty())
         {
             let (inputs, cells) = (row.inputs.clone(), row.cells.clone());
-            let record = Record { line: 0, behind: 0, origin: None, inputs, cells, key: None };
+            let record =
+                Record { line: 0, behind: 0, origin: None, groups: vec![], inputs, cells, key: None };
             // Only structures that take no new point refuse a row that was checked; a restart refuses it again.
             apply(&mut self.live, &record).map_err(|error| refused(number, &error))?;
             self.readings.apply(&record);
