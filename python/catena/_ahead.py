@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from . import _catena
 from ._keeping import about
 from ._options import fit_options
@@ -27,7 +29,7 @@ class AheadModel:
         """Conditions the model on the rows of the estimator's model, if it has others."""
         inputs = whole.inputs()
         if len(inputs) != len(self.model.inputs()):
-            self.model = self.model.on_rows(inputs, whole.values())
+            self.model = self.model.on_rows(inputs, whole.values(), whole.groups())
 
 
 def can_choose(gp: Any, model: Any) -> bool:
@@ -44,23 +46,33 @@ def can_choose(gp: Any, model: Any) -> bool:
         and model.is_chain()
         and model.inputs().shape[1] == 1
         and model.values().shape[1] <= _MOST_OUTPUTS
-        and model.groups() is None
         and _catena.cell_noise(model) is None
     )
 
 
 def forecaster(gp: Any, model: Any, points: Any, known: AheadModel | None) -> AheadModel:
     """The model that forecasts these points, which are later than the rows: the known one if it reaches as far."""
-    reach = float(points.values[:, 0].max() - model.inputs()[:, 0].max())
+    reach = float(distances(points, model).max())
     if known is None or abs(known.reach / reach - 1) > _SAME:
         rows = gp._points
         clock = rows.clocks[0]
         options = fit_options(gp, gp.output_names_, clock)
-        notes = about(gp, rows, gp.output_names_, gp._notes)
+        notes = about(gp, rows, gp.output_names_, gp._notes, model.groups())
         learned = gp._watched(_fit_ahead(reach), model.inputs(), model.values(), options, notes)
         return AheadModel(learned, reach)
     known.follow(model)
     return known
+
+
+def distances(points: Any, model: Any) -> Any:
+    """How far points are after the last row of a model, of their group if there are any; NaN in a group without rows."""
+    places, groups = model.inputs()[:, 0], model.groups()
+    if groups is None:
+        return points.values[:, 0] - places.max()
+    lasts = np.full(len(points.groups[1]), -np.inf)
+    np.maximum.at(lasts, np.asarray(groups[2]), places)
+    lasts[np.isinf(lasts)] = np.nan
+    return points.values[:, 0] - lasts[np.asarray(points.group_numbers)]
 
 
 def _fit_ahead(reach):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _catena, _check, _frames
+from . import _catena, _check, _frames, _groups
 from ._findings import findings_of
 from ._frames import Points
 from ._horizon import length, span_text
@@ -48,7 +48,7 @@ class Asking:
         """
         shares = _shares(q)
         model, rows = self._whole()
-        points = rows if X is None else self._read_in(X, groups)
+        points = self._rows_of(model, rows) if X is None else self._read_in(X, groups)
         return self._quantiles_of(model, points, shares, include_noise, X is None)
 
     def _quantiles_ahead(self, points, q, include_noise):
@@ -62,7 +62,7 @@ class Asking:
         columns = {f"_q{share}": cube[:, :, at] for at, share in enumerate(shares)}
         return _frames.answer_columns(columns, self.output_names_, points, self._notes)
 
-    def components(self, X: Any = None) -> Frame:
+    def components(self, X: Any = None, *, groups: Any = None) -> Frame:
         """The additive parts of every output: level, trend, seasons and oscillators of a time model, else its latents.
 
         Parts are exact posteriors of the states. Their means and ``mean``, the prior mean, add up to
@@ -71,15 +71,18 @@ class Asking:
 
         Parameters
         ----------
-        X : as for :meth:`predict`; None for the rows of the fit
+        X, groups :
+            As for :meth:`predict`; None for the rows of the fit.
 
         Returns
         -------
-        frame with the inputs, ``output``, ``component``, ``mean`` and ``std``, a row for each point, output and component
+        frame with the columns of groups, the inputs, ``output``, ``component``, ``mean`` and ``std``, a row for each point,
+        output and component
         """
         model, rows = self._whole()
-        points = rows if X is None else self._read(X)
-        names, means, stds = _catena.components(model, None if X is None else points.values)
+        points = self._rows_of(model, rows) if X is None else self._read_in(X, groups)
+        at, numbers = (None, None) if X is None else (points.values, points.group_numbers)
+        names, means, stds = _catena.components(model, at, numbers)
         n_parts = self.n_outputs_ * len(names)
         every = points.taken(np.repeat(np.arange(len(points)), n_parts))
         outputs = np.repeat(np.array(self.output_names_, dtype=object), len(names))
@@ -89,7 +92,8 @@ class Asking:
             "mean": means.ravel(),
             "std": stds.ravel(),
         }
-        return _frames.tidy({**_frames.places(every, self._notes), **columns}, self._notes)
+        places = {**dict(every.group_columns()), **_frames.places(every, self._notes)}
+        return _frames.tidy({**places, **columns}, self._notes)
 
     def backtest(
         self,
@@ -101,6 +105,7 @@ class Asking:
         season: Any = None,
         interval: float = 0.9,
         test_size: float | int = 0.25,
+        groups: Any = None,
     ) -> Frame:
         """Scores forecasts from many origins, as ``catena score --rolling``.
 
@@ -121,7 +126,10 @@ class Asking:
         interval : float
             Probability of the intervals whose coverage is scored.
         test_size : float or int
-            The fraction or the number of the last rows that are forecast without ``X``.
+            The fraction or the number of the last rows that are forecast without ``X``; with groups, those of each group. A
+            group that would keep fewer than two rows is not forecast.
+        groups : str, list of str or array-like of shape (n,), optional
+            The groups of the rows of ``X``, as for :meth:`update`. Each group has origins of its own.
 
         Returns
         -------
@@ -140,15 +148,13 @@ class Asking:
         texts = [span_text(horizon, "horizon") for horizon in horizons]
         season = None if season is None else span_text(season, "horizon")
         model, rows = self._whole()
-        if model.groups() is not None:
-            raise InputError("backtest does not know groups yet; fit one group as a table of its own.")
         if _catena.cell_noise(model) is not None:
             raise InputError("backtest does not know noise_columns yet; leave them out of the fit.")
         if X is None:
             model, later = self._without_last(model, rows, test_size)
         else:
-            points, values = read_rows(self, X, Y)
-            later = (points.values, values)
+            points, values = read_rows(self, X, Y, groups)
+            later = (points.values, values, points.group_numbers)
         found = _catena.backtest(model, later, texts, int(every), season, float(interval))
         columns = {
             "predictor": [row["predictor"] for row in found],
@@ -167,12 +173,12 @@ class Asking:
             columns[name] = [row[name] for row in found]
         return _frames.tidy(columns, self._notes)
 
-    def compare(self, X: Any = None, Y: Any = None, *, block: Any = None) -> Frame:
+    def compare(self, X: Any = None, Y: Any = None, *, block: Any = None, groups: Any = None) -> Frame:
         """Scores methods, structures and simple rules on held-out cells of a table, as ``catena compare``.
 
         Parameters
         ----------
-        X, Y :
+        X, Y, groups :
             A table as for :meth:`fit`; by default that of the fit. The estimator need not be fitted, and stays as it is.
         block : int, str, timedelta or float, optional
             Hold out one block of every output, of this number of rows or length, instead of copies of the table's gaps.
@@ -185,22 +191,20 @@ class Asking:
         ``learn_seconds``, ``predict_seconds``, and in ``left_out`` the reason why a method did not run
         """
         if X is None:
+            if groups is not None:
+                raise InputError("groups are those of X; leave them out, the fit has its own.")
             model, points = self._whole()
-            if model.groups() is not None:
-                raise InputError(
-                    "compare does not know groups yet; compare on one group as a table of its own."
-                )
             values, names, notes = model.values(), self.output_names_, self._notes
-            noise = _catena.cell_noise(model)
+            noise, grouped = _catena.cell_noise(model), model.groups()
         else:
-            points, values, names, notes = _frames.read_pair(X, Y, drop_empty=self.learn)
+            points, values, names, notes, grouped = _groups.read(X, Y, groups, None, self.learn)
             points.put_on_calendar(self.calendar)
             noise = None
         clock = points.clocks[0] if len(points.clocks) == 1 else None
         rows = (np.ascontiguousarray(points.values), values)
         wanted = {**fit_options(self, names, clock), "cell_noise": noise}
         found = self._watched(
-            _compare, rows, wanted, about(self, points, names, notes), _block(block, points)
+            _compare, rows, wanted, about(self, points, names, notes, grouped), _block(block, points)
         )
         if found is None:
             raise InputError("the table has fewer than 20 observed values, too few to hold some out.")
@@ -232,21 +236,28 @@ class Asking:
 
     def _without_last(self, model, rows, test_size):
         """A model of the first rows of the table, and the other rows."""
-        inputs, values = model.inputs(), model.values()
-        n_last = test_size if _check.is_whole(test_size) else round(float(test_size) * len(inputs))
-        if not 1 <= n_last <= len(inputs) - 2:
+        inputs, values, grouped = model.inputs(), model.values(), model.groups()
+        numbers = np.zeros(len(inputs), dtype=np.int64) if grouped is None else np.asarray(grouped[2])
+        is_last = np.zeros(len(inputs), dtype=bool)
+        for number in np.unique(numbers):
+            own = np.flatnonzero(numbers == number)
+            n_last = test_size if _check.is_whole(test_size) else round(float(test_size) * len(own))
+            if 1 <= n_last <= len(own) - 2:
+                is_last[own[np.argsort(inputs[own, 0], kind="stable")[-n_last:]]] = True
+        if not is_last.any():
+            n_rows = f"{len(inputs)} rows" if grouped is None else "the rows of every group"
             raise InputError(
-                f"test_size={test_size!r} of {len(inputs)} rows leaves {len(inputs) - n_last} to fit and {n_last} to forecast; "
-                "give a fraction, or a number of rows that leaves at least two."
+                f"test_size={test_size!r} of {n_rows} leaves fewer than two to fit or none to forecast; give a fraction, or a "
+                "number of rows that leaves at least two."
             )
-        order = np.argsort(inputs[:, 0], kind="stable")
-        first, last = np.sort(order[:-n_last]), np.sort(order[-n_last:])
+        first, last = np.flatnonzero(~is_last), np.flatnonzero(is_last)
         head = Points(inputs[first], rows.names, rows.clocks, None, rows.integer, rows.has_names)
         options = fit_options(self, self.output_names_, rows.clocks[0] if len(rows.clocks) == 1 else None)
-        notes = about(self, head, self.output_names_, self._notes)
+        of_head = None if grouped is None else (*grouped[:2], numbers[first].tolist())
+        notes = about(self, head, self.output_names_, self._notes, of_head)
         _check.observed(values[first], self.output_names_)
         fitted = self._watched(_catena.fit, head.values, values[first], options, notes)
-        return fitted, (inputs[last], values[last])
+        return fitted, (inputs[last], values[last], None if grouped is None else numbers[last].tolist())
 
 
 def _shares(q):
@@ -295,10 +306,11 @@ def _scores(rows):
     return columns
 
 
-def compare(X: Any, Y: Any = None, *, block: Any = None, **options: Any) -> Frame:
+def compare(X: Any, Y: Any = None, *, block: Any = None, groups: Any = None, **options: Any) -> Frame:
     """Scores methods, structures and simple rules on held-out cells of a table, as ``catena compare``.
 
-    ``X``, ``Y`` and ``block`` are those of :meth:`MultiOutputGP.compare`, and options are those of :class:`MultiOutputGP`.
+    ``X``, ``Y``, ``block`` and ``groups`` are those of :meth:`MultiOutputGP.compare`, and options are those of
+    :class:`MultiOutputGP`.
 
     >>> import numpy as np, catena
     >>> hours = np.arange(60.0)
@@ -308,7 +320,7 @@ def compare(X: Any, Y: Any = None, *, block: Any = None, **options: Any) -> Fram
     """
     from ._gp import MultiOutputGP
 
-    return MultiOutputGP(**options).compare(X, Y, block=block)
+    return MultiOutputGP(**options).compare(X, Y, block=block, groups=groups)
 
 
 def check(X: Any, Y: Any = None, *, groups: Any = None, **options: Any) -> Frame:

@@ -141,14 +141,16 @@ def quantiles(
     include_noise: bool,
     groups: list[int] | None = None,
 ) -> _Floats: ...
-def components(model: Model, at: _Floats | None) -> tuple[list[str], _Floats, _Floats]: ...
+def components(
+    model: Model, at: _Floats | None, groups: list[int] | None = None
+) -> tuple[list[str], _Floats, _Floats]: ...
 def cell_noise(model: Model) -> _Floats | None: ...
 def new_rows(
     model: Model, inputs: _Floats, values: _Floats, groups: list[int] | None = None
 ) -> tuple[list[int], _Floats, tuple[int, int, float] | None]: ...
 def backtest(
     model: Model,
-    rows: tuple[_Floats, _Floats],
+    rows: tuple[_Floats, _Floats, list[int] | None],
     horizons: list[str],
     every: int,
     season: str | None,

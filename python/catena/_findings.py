@@ -19,13 +19,8 @@ def findings_of(gp, X, Y, groups):
         values, names, notes = model.values(), gp.output_names_, gp._notes
         noise, grouped = _catena.cell_noise(model), model.groups()
     else:
-        labels, columns, table = (None, None, X) if groups is None else _groups.split(X, groups)
-        long = None if groups is None else False
-        points, values, names, notes = _frames.read_pair(table, Y, long, drop_empty=gp.learn)
+        points, values, names, notes, grouped = _groups.read(X, Y, groups, None, gp.learn)
         points.put_on_calendar(gp.calendar)
-        if labels is not None:
-            _groups.check_rows(labels, len(points))
-        grouped = None if labels is None else (columns, *_groups.numbered(labels))
         noise = None
     clock = points.clocks[0] if len(points.clocks) == 1 else None
     rows = (np.ascontiguousarray(points.values), values)

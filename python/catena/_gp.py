@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from . import _catena, _check, _frames, _groups, _noise
-from ._ahead import can_choose, forecaster
+from ._ahead import can_choose, distances, forecaster
 from ._asking import Asking
 from ._base import GaussianProcess
 from ._findings import cleaned
@@ -18,6 +18,7 @@ from ._limits import left_empty
 from ._old_names import renamed
 from ._options import fit_options, space_inputs
 from ._outputs import read_outputs
+from ._panel import proposal
 from ._random import seed_of
 from ._report import Report
 from ._stream import Streaming
@@ -266,25 +267,20 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             by output; or these numbers.
         long : tuple of str or False, optional
             The columns of time, series and value of a frame ``X`` with one row per value, as ``--long`` on the command line.
-            Each series becomes an output, and results have the same layout. ``False`` if a frame with Nixtla's names is wide.
+            Each series becomes an output, and results have the same layout. Four names begin with a column of groups.
+            ``False`` if a frame with Nixtla's names is wide, which is the default with ``groups``.
 
         Returns
         -------
         self
         """
-        labels, columns, table = (None, None, X) if groups is None else _groups.split(X, groups)
-        if groups is not None and long:
-            raise InputError(
-                "long and groups cannot be combined in Python yet; give a wide frame with groups."
-            )
-        table, noise_of, noise_names = _noise.split(table, noise_columns)
-        long = False if groups is not None else long
+        table, noise_of, noise_names = _noise.split(X, noise_columns)
         inputs = space_inputs(self)
         if inputs is not None and (groups is not None or long):
             raise InputError(
                 "space and time know neither groups nor long tables; give a frame with one row per place and time."
             )
-        points, values, names, notes = _frames.read_pair(table, Y, long, self.learn, inputs)
+        points, values, names, notes, grouped = _groups.read(table, Y, groups, long, self.learn, inputs)
         noise = noise_of(names, values.shape)
         points.put_on_calendar(self.calendar)
         if self.learn:
@@ -304,9 +300,6 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
                     f"candidates have {others.values.shape[1]} inputs, but X has {points.values.shape[1]}."
                 )
             wanted["candidates"] = others.values
-        if labels is not None:
-            _groups.check_rows(labels, len(points))
-        grouped = None if labels is None else (columns, *_groups.numbered(labels))
         wanted["cell_noise"] = noise
         notes_in_file = about(self, points, names, notes, grouped, noise_names)
         model = self._watched(_catena.fit, points.values, values, wanted, notes_in_file)
@@ -315,6 +308,9 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
             self._adopt(model, points, notes)
             self._original = (X if Y is None else Y) if notes["kind"] != "numpy" else None
         self._tell_of_input()
+        advice = proposal(X, points, notes) if Y is None and groups is None else None
+        if advice is not None:
+            warn(advice)
         self._tell()
         return self
 
@@ -421,7 +417,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         if not 0 < level < 1:
             raise InputError(f"level={level!r} is not a probability; give a number between 0 and 1.")
         model, rows = self._whole()
-        points = rows if X is None else self._read_in(X, groups)
+        points = self._rows_of(model, rows) if X is None else self._read_in(X, groups)
         at, numbers = (None, None) if X is None else (points.values, points.group_numbers)
         _, *ends = model.interval(at, level, include_noise, numbers)
         return tuple(self._answer(end, points) for end in ends)
@@ -491,7 +487,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         )
         if not return_std:
             return whole
-        return whole, self._answer(np.where(filled, std, np.nan), rows)
+        return whole, self._answer(np.where(filled, std, np.nan), rows_in)
 
     def sample_y(
         self,
@@ -656,8 +652,8 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
     def _model_ahead(self, points):
         """The model that forecasts points after the last row: the own one unless the options leave it open."""
         with self._guard():
-            model, rows = self._whole()
-            is_later = len(points) > 0 and points.values[:, 0].min() > rows.values[:, 0].max()
+            model, _ = self._whole()
+            is_later = len(points) > 0 and bool((distances(points, model) > 0).all())
             if not (is_later and can_choose(self, model)):
                 return model
             self._forecaster = forecaster(self, model, points, self._forecaster)
@@ -690,7 +686,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
     def _numbered(self, labels, points):
         if labels is None:
             return None
-        _groups.check_rows(labels, len(points))
+        _frames.check_labels(labels, len(points))
         columns, names, _ = self._model.groups()
         return (columns, *_groups.numbered(labels, names))
 

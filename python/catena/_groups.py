@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from . import _frames
+from ._panel import with_input_first, without_properties
 from .errors import InputError
 
 
@@ -11,9 +13,15 @@ def split(table, groups):
     if columns is None:
         labels = [(_text(label),) for label in np.asarray(groups, dtype=object).ravel()]
         return labels, ["group"], table
-    cells = [[_text(cell) for cell in table[name]] for name in columns]
+    cells = [texts(table[name]) for name in columns]
     without = table.drop(columns=columns) if hasattr(table, "iloc") else table.drop(columns)
     return list(zip(*cells, strict=True)), columns, without
+
+
+def texts(column):
+    """The names of groups in a column as texts."""
+    cells = column.to_pylist() if hasattr(column, "to_pylist") else column
+    return [_text(cell) for cell in cells]
 
 
 def numbered(labels, known=()):
@@ -43,16 +51,43 @@ def number_of(model, group):
     return names.index(label)
 
 
-def check_rows(labels, n_rows):
-    """Refuses another number of groups than rows."""
-    if len(labels) != n_rows:
-        raise InputError(f"groups has {len(labels)} entries, but there are {n_rows} rows; give one per row.")
+def of_long(groups, long):
+    """Groups, and the columns of a long table: the first of four names is a column of groups. A frame with groups is wide
+    unless `long` names columns."""
+    if isinstance(long, (tuple, list)) and len(long) == 4:
+        if groups is not None:
+            raise InputError(
+                f"long={tuple(long)!r} begins with a column of groups, and groups={groups!r} names others; leave one out."
+            )
+        return long[0], tuple(long[1:])
+    return groups, (False if groups is not None and long is None else long)
+
+
+def read(X, Y, groups, long, drop_empty, inputs=None):
+    """A table as :func:`_frames.read_pair` reads it, and its groups: their columns, all names, and the number of each row."""
+    groups, long = of_long(groups, long)
+    if groups is None:
+        return *_frames.read_pair(X, Y, long, drop_empty, inputs), None
+    labels, columns, table = split(X, groups)
+    why = None
+    if Y is None and not long:
+        table, why = with_input_first(table, labels)
+    points, values, names, notes = _frames.read_pair(table, Y, long, drop_empty, inputs, labels)
+    grouped = (columns, *numbered(points.labels))
+    if why is not None:
+        notes["why"] = why
+    if Y is None and not long:
+        kept, left_out = without_properties(values, names, grouped[2])
+        if left_out:
+            values, names = np.ascontiguousarray(values[:, kept]), [names[at] for at in kept]
+            notes["of_group"] = left_out
+    return points, values, names, notes, grouped
 
 
 def _columns(table, groups):
     """The names of columns of groups; None if `groups` has one entry per row."""
     names = [groups] if isinstance(groups, str) else groups
-    own = list(getattr(table, "columns", ()))
+    own = list(getattr(table, "column_names", None) or getattr(table, "columns", ()))
     is_named = isinstance(names, (list, tuple)) and all(
         isinstance(name, str) and name in own for name in names
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from . import _check, _frames
+from . import _check, _frames, _groups
 from ._contract import Estimator
 from ._frames import Points
 from ._gp import MultiOutputGP
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ._types import Predictions
 
 #: Parameters that are not those of the model.
-_OWN = ("input", "max_gap", "max_std", "point")
+_OWN = ("input", "groups", "max_gap", "max_std", "point")
 
 
 class Imputer(Estimator):
@@ -38,6 +38,9 @@ class Imputer(Estimator):
     input : str, int or None
         The column of times or numbers along which the rows are related: its name in a frame, or its position in an array. None
         counts the rows. The column is returned unchanged.
+    groups : str, int or list of them, optional
+        Columns that tell the group of each row, by name in a frame or by position in an array. Groups are independent tables
+        with one model. :meth:`transform` also takes groups that the fit does not have. The columns are returned unchanged.
     max_gap : duration or number, optional
         Gaps in which the observed values before and after are farther apart along the input stay missing, as in
         :meth:`MultiOutputGP.impute`. Without an input, a number of rows.
@@ -46,8 +49,8 @@ class Imputer(Estimator):
     point : str
         ``"mean"`` or ``"median"``, as in :meth:`MultiOutputGP.impute`.
     latents, kernel, structure, method, n_inducing, n_neighbors, private, ard, periods, mean, calendar, combine, budget, \
-time_limit, learn, parameters, mixing, length_scales, noise, standardize, transforms, likelihood, bounds, random_state, \
-max_memory, progress :
+group_scaling, time_limit, learn, parameters, mixing, length_scales, noise, standardize, transforms, likelihood, bounds, \
+random_state, max_memory, progress :
         As in :class:`MultiOutputGP`.
 
     Attributes
@@ -73,6 +76,7 @@ max_memory, progress :
         self,
         input: str | int | None = None,
         *,
+        groups: str | int | list[str] | list[int] | None = None,
         max_gap: Any = None,
         max_std: Any = None,
         point: str = "mean",
@@ -86,6 +90,7 @@ max_memory, progress :
         ard: bool | str = "auto",
         periods: Any = None,
         mean: str = "auto",
+        group_scaling: str = "auto",
         calendar: str = "auto",
         combine: str = "auto",
         budget: str = "default",
@@ -104,6 +109,7 @@ max_memory, progress :
         progress: bool | str = "auto",
     ) -> None:
         self.input = input
+        self.groups = groups
         self.max_gap = max_gap
         self.max_std = max_std
         self.point = point
@@ -117,6 +123,7 @@ max_memory, progress :
         self.ard = ard
         self.periods = periods
         self.mean = mean
+        self.group_scaling = group_scaling
         self.calendar = calendar
         self.combine = combine
         self.budget = budget
@@ -136,24 +143,24 @@ max_memory, progress :
 
     def fit(self, X: Any, y: Any = None) -> Imputer:
         """Selects a model for a table and learns its parameters; ``y`` is ignored."""
-        table = _Table(X, self.input)
+        table = _Table(X, self.input, self.groups)
         options = {name: value for name, value in self.get_params().items() if name not in _OWN}
         if self.learn:
             _check.observed(table.values, table.outputs)
-        self.gp_ = MultiOutputGP(**options).fit(table.input, table.values)
+        self.gp_ = MultiOutputGP(**options).fit(table.input, table.values, groups=table.labels)
         self._remember_features(table.features)
         return self
 
     def transform(self, X: Any) -> Predictions:
         """The table with its missing values filled; a frame if ``X`` and the table of the fit are frames."""
         self._fitted_or_raise()
-        table = _Table(X, self.input)
+        table = _Table(X, self.input, self.groups)
         self._check_features(table.features)
         missing = np.isnan(table.values)
         values = table.values
         if missing.any() or self.max_gap is not None or self.max_std is not None:
-            rows = self.gp_._read(table.input)
-            model = self.gp_._model_or_raise().on_rows(rows.values, values)
+            rows = self.gp_._read_in(table.input, table.labels)
+            model = self.gp_._model_or_raise().on_rows(rows.values, values, rows.groups)
             mean, std = model.predict(None, True, self.point)
             empty = left_empty(missing, std, rows, table.outputs, self.max_gap, self.max_std)
             values = np.where(missing & ~empty, mean, values)
@@ -241,47 +248,74 @@ max_memory, progress :
 
 
 class _Table:
-    """A table of the caller: its input, the columns to fill, and the container of the result."""
+    """A table of the caller: its input, its groups, the columns to fill, and the container of the result."""
 
-    def __init__(self, given, input):
+    def __init__(self, given, input, groups):
         kind, self.original = _frames._opened(given)
+        rest, cells = self.original, []
         if kind is None:
             array = _check.table(given, "X")
-            names = [f"x{column}" for column in range(array.shape[1])]
-            _check.finite(array, "X", names)
-            at = None if input is None else _position(input, array.shape[1])
-            self.module, self.names, self.array = None, names, array
-            self.values = array if at is None else np.delete(array, at, axis=1)
-            self.input = None if at is None else array[:, [at]]
+            self.module, self.array = None, array
+            self.names = [f"x{column}" for column in range(array.shape[1])]
+            _check.finite(array, "X", self.names)
+            of_groups = [self._place_of(one, "groups") for one in _as_list(groups)]
+            cells = [_groups.texts(array[:, place]) for place in of_groups]
         else:
             self.module = _frames._module(kind)
             if not self.module.is_table(self.original):
                 raise InputError("X is a single column; give a frame.")
-            columns = self.module.columns(self.original)
-            self.names = [column.name for column in columns]
-            if input is not None and not isinstance(input, str):
-                input = self.names[_position(input, len(self.names))]
-            at = None if input is None else self._place_of(input)
-            self.values, _ = _frames._outputs([column for column in columns if column.name != input])
+            if groups is not None:
+                self.names = self.module.names(self.original)
+                named = [self.names[self._place_of(one, "groups")] for one in _as_list(groups)]
+                labels, _, rest = _groups.split(self.original, named)
+                cells = list(zip(*labels, strict=True))
+            columns = {column.name: column for column in self.module.columns(rest)}
+            if groups is None:
+                self.names = list(columns)
+            of_groups = [place for place, name in enumerate(self.names) if name not in columns]
+        at = None if input is None else self._place_of(input, "the input")
+        if at in of_groups:
+            raise InputError(
+                f"{self.names[at]!r} is both input and groups; choose another column for one of them."
+            )
+        #: The places of the columns that are filled.
+        self.filled_at = [place for place in range(len(self.names)) if place != at and place not in of_groups]
+        self.outputs = [self.names[place] for place in self.filled_at]
+        if not self.outputs:
+            raise InputError("X has no column to fill beside the input and the groups.")
+        if kind is None:
+            self.values = array[:, self.filled_at]
+            self.input = None if at is None else array[:, [at]]
+        else:
+            self.values, _ = _frames._outputs([columns[name] for name in self.outputs])
             self.input = None if at is None else self._column(at)
-        self.at = at
-        self.outputs = [name for place, name in enumerate(self.names) if place != at]
-        if self.values.shape[1] == 0:
-            raise InputError("X has no column to fill beside the input.")
+        #: The name of each row's group; None without groups.
+        self.labels = None
+        if cells:
+            self.labels = [names[0] if len(names) == 1 else str(names) for names in zip(*cells, strict=True)]
         if self.input is None:
-            self.input = np.arange(float(len(self.values)))[:, np.newaxis]
+            self.input = _counted(self.labels, len(self.values))
         blank = np.empty((0, len(self.names)))
         self.features = Points(blank, self.names, has_names=self.module is not None)
 
-    def _place_of(self, name):
-        if name not in self.names:
+    def _place_of(self, given, role):
+        """The place of a column by its name, or by its position."""
+        if isinstance(given, str) and self.module is not None:
+            if given not in self.names:
+                raise InputError(
+                    f"the frame has no column {given!r} for {role}; it has {', '.join(map(repr, self.names))}."
+                )
+            return self.names.index(given)
+        is_position = isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+        if not is_position or not -len(self.names) <= given < len(self.names):
             raise InputError(
-                f"the frame has no column {name!r} for the input; it has {', '.join(map(repr, self.names))}."
+                f"{role.removeprefix('the ')}={given!r} is not a column of X, which has {len(self.names)}; give a "
+                "position, a name in a frame, or None."
             )
-        return self.names.index(name)
+        return int(given) % len(self.names)
 
     def _column(self, at):
-        """The input as a column of the caller's library."""
+        """A column in the caller's library."""
         labels = (
             list(getattr(self.original, "columns", [])) if self.module.__name__.endswith("_pandas") else []
         )
@@ -296,7 +330,7 @@ class _Table:
 
     def _array(self, values):
         whole = np.array(self.array)
-        whole[:, [place for place in range(len(self.names)) if place != self.at]] = values
+        whole[:, self.filled_at] = values
         return whole
 
     def as_frame(self, values, library, names):
@@ -321,11 +355,19 @@ class _Table:
         )
 
 
-def _position(input, n_columns):
-    """The position of the input among the columns of an array."""
-    is_position = isinstance(input, (int, np.integer)) and not isinstance(input, bool)
-    if not is_position or not -n_columns <= input < n_columns:
-        raise InputError(
-            f"input={input!r} is not a column of X, which has {n_columns}; give a position, a name in a frame, or None."
-        )
-    return int(input) % n_columns
+def _as_list(groups):
+    """Columns of groups as a list."""
+    if groups is None:
+        return []
+    return list(groups) if isinstance(groups, (list, tuple)) else [groups]
+
+
+def _counted(labels, n_rows):
+    """The numbers of the rows within their groups, from 0."""
+    if labels is None:
+        return np.arange(float(n_rows))[:, np.newaxis]
+    counts, numbers = {}, np.empty((n_rows, 1))
+    for row, label in enumerate(labels):
+        numbers[row] = counts.get(label, 0)
+        counts[label] = numbers[row, 0] + 1
+    return numbers

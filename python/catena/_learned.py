@@ -55,7 +55,11 @@ class Learned:
 
     def _remarks(self):
         """Decisions made before the fit."""
-        reasons = {"left_out": "which are not numeric", "empty": "which have no value"}
+        reasons = {
+            "left_out": "which are not numeric",
+            "empty": "which have no value",
+            "of_group": "which have one value in each group",
+        }
         if self._notes.get("long"):
             reasons["left_out"] = "which a long table does not have"
         found = {why: ", ".join(map(repr, self._notes.get(note, []))) for note, why in reasons.items()}

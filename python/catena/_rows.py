@@ -24,12 +24,13 @@ def read_rows(gp, X, Y, groups=None):
     names = gp.output_names_
     X, labels = gp._split_groups(X, groups)
     if Y is None:
-        points, values = _frames.read_both(X, gp._points.names, names, gp._points.clocks, gp._notes)
+        points, values = _frames.read_both(X, gp._points.names, names, gp._points.clocks, gp._notes, labels)
     else:
         points = gp._read(_as_table(X, gp.n_features_in_))
+        points.labels = labels
         values = _read_values(Y, len(points), names)
     _check.same_rows(points, values)
-    points.groups = gp._numbered(labels, points)
+    points.groups = gp._numbered(points.labels, points)
     return points, values
 
 

@@ -29,15 +29,17 @@ pub(crate) fn quantiles<'py>(
 }
 
 /// Names of the components of the outputs, and their means and standard deviations at points or at the rows of the table, n×(D·C)
-/// each, output by output.
+/// each, output by output; `groups` are those of the points.
 #[pyfunction]
+#[pyo3(signature = (model, at, groups=None))]
 pub(crate) fn components<'py>(
     py: Python<'py>,
     model: &Model,
     at: Option<PyReadonlyArray2<'_, f64>>,
+    groups: Option<Vec<usize>>,
 ) -> PyResult<(Vec<String>, Table<'py>, Table<'py>)> {
     let (fit, about) = model.parts();
-    let at = at.as_ref().map(arrays::points).transpose()?;
+    let at = at.as_ref().map(|at| arrays::points_in(at, groups)).transpose()?;
     let length = LengthUnit::of_inputs(&about.inputs).writer();
     let found = computed(py, || fit.components(at.as_ref(), length))?;
     let width = found.n_outputs * found.names.len();

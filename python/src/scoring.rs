@@ -17,6 +17,9 @@ use crate::threads::computed;
 
 type Rows<'py> = Bound<'py, PyList>;
 
+/// Inputs and values of rows, and the group of each.
+type GroupedTable<'py> = (PyReadonlyArray2<'py, f64>, PyReadonlyArray2<'py, f64>, Option<Vec<usize>>);
+
 impl From<RollingError> for Failure {
     fn from(error: RollingError) -> Self {
         match error {
@@ -36,7 +39,7 @@ fn horizon(text: &str, name: &str) -> Result<Horizon, Failure> {
 pub(crate) fn backtest<'py>(
     py: Python<'py>,
     model: &Model,
-    rows: (PyReadonlyArray2<'_, f64>, PyReadonlyArray2<'_, f64>),
+    rows: GroupedTable<'_>,
     horizons: Vec<String>,
     every: usize,
     season: Option<String>,
@@ -53,7 +56,8 @@ pub(crate) fn backtest<'py>(
         season: season.map(|text| horizon(&text, "season")).transpose()?,
         interval,
     };
-    let table = arrays::dataset(&rows.0, &rows.1)?;
+    let (inputs, values, groups) = rows;
+    let table = arrays::dataset_in(&inputs, &values, groups)?;
     let found = computed(py, || rolling_scores(fit, input, &table, &options))?;
     let dicts = PyList::empty(py);
     // The scores of each horizon are together, in the order of the horizons; one without a target has none.

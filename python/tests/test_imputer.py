@@ -72,9 +72,9 @@ def test_set_output_and_names_pass_the_checks_of_scikit_learn(check):
 def test_parameters_are_those_of_the_model():
     own = inspect.signature(catena.Imputer).parameters
     model = inspect.signature(catena.MultiOutputGP).parameters
-    assert set(own) - set(model) == {"input", "max_gap", "max_std", "point"}
-    # An imputer has one input and no groups.
-    assert set(model) - set(own) == {"group_scaling", "space", "time"}
+    assert set(own) - set(model) == {"input", "groups", "max_gap", "max_std", "point"}
+    # An imputer has one input.
+    assert set(model) - set(own) == {"space", "time"}
     assert all(own[name].default == model[name].default for name in set(model) & set(own))
 
 
@@ -175,3 +175,55 @@ def test_bad_tables_say_what_is_wrong():
     ]:
         with pytest.raises(InputError, match=message):
             catena.Imputer(**QUICK, **options).fit(given)
+
+
+def grouped(n_rows=40):
+    """Three patients at levels of their own; the rows of a fourth are new."""
+    tables = [
+        frame(n_rows, seed).assign(patient=name, ward=ward) for seed, (name, ward) in enumerate(PATIENTS)
+    ]
+    for level, table in enumerate(tables):
+        table[["a", "b"]] += 10 * level
+    return pd.concat(tables[:3], ignore_index=True), tables[3].reset_index(drop=True)
+
+
+PATIENTS = [("p", 1), ("q", 1), ("p", 2), ("r", 3)]
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_groups_are_filled_as_by_the_model(library):
+    table, other = grouped()
+    convert = (lambda frame: frame) if library == "pandas" else pytest.importorskip("polars").from_pandas
+    gp = catena.MultiOutputGP(**QUICK).fit(table, groups=["patient", "ward"])
+    expected = gp.impute()
+    imputer = catena.Imputer(input="time", groups=["patient", "ward"], **QUICK)
+    filled = imputer.fit_transform(convert(table))
+    assert list(filled.columns) == list(table.columns)
+    np.testing.assert_array_equal(filled["a"], expected["a"])
+    # The rows of another group are filled from its own values by the same parameters.
+    new = imputer.transform(convert(other))
+    alone = gp._model.on_rows(
+        np.arange(40.0)[:, np.newaxis] * 3600,
+        other[["a", "b"]].to_numpy(),
+        (["patient", "ward"], [["r", "3"]], [0] * 40),
+    )
+    mean = alone.predict(None, True, "mean")[0]
+    missing = other["a"].isna().to_numpy()
+    np.testing.assert_allclose(np.asarray(new["a"])[missing], mean[missing, 0], rtol=1e-12)
+    assert list(new["patient"]) == ["r"] * 40
+
+
+def test_groups_by_position_and_without_an_input():
+    table, _ = grouped()
+    values = np.column_stack([np.repeat([1.0, 2.0, 3.0], 40), table[["a", "b"]]])
+    filled = catena.Imputer(groups=0, **QUICK).fit_transform(values)
+    assert not np.isnan(filled).any()
+    np.testing.assert_array_equal(filled[:, 0], values[:, 0])
+    # Rows are counted within their group.
+    order = np.arange(120).reshape(3, 40).T.ravel()
+    mixed = catena.Imputer(groups=0, **QUICK).fit_transform(values[order])
+    np.testing.assert_allclose(mixed, filled[order], rtol=1e-6)
+    with pytest.raises(InputError, match="both input and groups"):
+        catena.Imputer(input=0, groups=0, **QUICK).fit(values)
+    with pytest.raises(InputError, match="no column 'ward2' for groups"):
+        catena.Imputer(input="time", groups="ward2", **QUICK).fit(table)

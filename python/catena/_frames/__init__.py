@@ -32,6 +32,7 @@ __all__ = [
     "Points",
     "answer",
     "answer_columns",
+    "check_labels",
     "filled",
     "places",
     "read_both",
@@ -131,17 +132,18 @@ def read_points(given, together=None, clocks=None, notes=None, name="X"):
     return Points.of_columns(columns, module.index(given), clocks)
 
 
-def read_both(given, inputs, outputs, clocks, notes):
-    """Inputs and outputs of a model from one frame, selected by name."""
+def read_both(given, inputs, outputs, clocks, notes, labels=None):
+    """Inputs and outputs of a model from one frame, by name. The points keep `labels`, the names of its rows' groups."""
     kind, given = _opened(given)
     if kind is None or _module(kind).is_column(given):
         # Raises the error.
         _read_together(given)
     names = LongNames.of_notes(notes)
     if names is not None:
-        points, values, _ = _long.read(_module(kind), given, names, clocks)
+        points, values = _long.read(_module(kind), given, names, clocks, labels)
         return points, _check.finite(values, "Y", outputs)
     points = read_points(given, inputs, clocks, notes)
+    points.labels = labels
     values, _ = _outputs(_module(kind).named(given, outputs, OUTPUT))
     return points, values
 
@@ -190,15 +192,29 @@ def _times(given):
     return np.array(naive, dtype="datetime64[us]"), "UTC"
 
 
-def read_pair(X, Y, long=None, drop_empty=False, inputs=None):
+def read_pair(X, Y, long=None, drop_empty=False, inputs=None, labels=None):
     """Reads inputs and outputs from two tables or one frame, with notes on the form of results. `long` are the names of
     time, series and value in a long table; ``False`` if the table is wide whatever its names. With `drop_empty` columns
-    without a value
-    are no outputs, if one frame holds all. `inputs` are the columns of a place, then that of the time."""
+    without a value are no outputs, if one frame holds all. `inputs` are the columns of a place, then that of the time.
+    `labels` are the names of the rows' groups; the points have those of their rows."""
+    points, values, names, notes = _read_pair(X, Y, long, drop_empty, inputs, labels)
+    if points.labels is None and labels is not None:
+        check_labels(labels, len(points))
+        points.labels = labels
+    return points, values, names, notes
+
+
+def check_labels(labels, n_rows):
+    """Refuses another number of names of groups than rows."""
+    if len(labels) != n_rows:
+        raise InputError(f"groups has {len(labels)} entries, but there are {n_rows} rows; give one per row.")
+
+
+def _read_pair(X, Y, long, drop_empty, inputs, labels):
     if inputs is not None:
         return _read_space(X, Y, inputs)
     if Y is None:
-        return _read_together(X, long, drop_empty)
+        return _read_together(X, long, drop_empty, labels)
     if long:
         raise InputError("long is the names of columns in one frame; leave Y out.")
     points = read_points(X)
@@ -268,7 +284,7 @@ def _read_outputs(given):
     return values, names, notes, module.index(given)
 
 
-def _read_together(given, long=None, drop_empty=False):
+def _read_together(given, long=None, drop_empty=False, labels=None):
     kind, given = _opened(given)
     if kind is None:
         raise InputError(
@@ -281,7 +297,7 @@ def _read_together(given, long=None, drop_empty=False):
     if kind != "xarray" and long is not False:
         names = _long.recognised(module, given, long)
         if names is not None:
-            return _read_long(module, kind, given, names)
+            return _read_long(module, kind, given, names, labels)
     inputs, outputs, more = module.split(given)
     empty = [column for column in outputs if drop_empty and np.isnan(column.values).all()]
     if 0 < len(empty) < len(outputs):
@@ -307,9 +323,11 @@ def _read_series(module, kind, given):
     return points, values, names, notes
 
 
-def _read_long(module, kind, given, names):
+def _read_long(module, kind, given, names, labels=None):
     """A long table: its series are the outputs."""
-    points, values, points_layout = _long.read(module, given, names)
+    if labels is not None:
+        check_labels(labels, len(module.cells(given, names.series)))
+    points, values = _long.read(module, given, names, labels=labels)
     outputs = [str(name) for name in names.ids]
     why = f"a long table: {names.series!r} names the outputs, {names.value!r} has their values"
     notes = {
@@ -321,7 +339,6 @@ def _read_long(module, kind, given, names):
         "long": names.as_notes(),
     }
     left_out = [name for name in map(str, module.names(given)) if name not in names.columns]
-    points.layout = points_layout
     return points, _check.finite(values, "Y", outputs), outputs, {**notes, "left_out": left_out}
 
 

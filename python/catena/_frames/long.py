@@ -1,6 +1,7 @@
 """Long tables: one row per value, with columns of the series, the time and the value, as Nixtla's ``unique_id, ds, y``.
 
-Series become outputs and times become rows. A second value of a series at the same time gets a row of its own.
+Series become outputs and times become rows, in each group apart. A second value of a series at the same time gets a row of its
+own.
 """
 
 from importlib import import_module
@@ -54,7 +55,7 @@ def recognised(module, given, wanted):
     elif isinstance(wanted, str) or len(wanted) != 3 or len(set(wanted)) != 3:
         raise InputError(
             f"long={wanted!r} must be three different names of columns: time, series and value, such as "
-            "('ds', 'unique_id', 'y')."
+            "('ds', 'unique_id', 'y'); or four, beginning with a column of groups."
         )
     missing = [name for name in names if name not in own]
     if missing:
@@ -65,10 +66,10 @@ def recognised(module, given, wanted):
     return LongNames(time, series, value, [name for name in own if name in names])
 
 
-def read(module, given, names, clocks=None):
-    """A long table as points, values (n, D), and the row and output of each of its rows.
+def read(module, given, names, clocks=None, labels=None):
+    """A long table as points, whose layout has the row and output of each of its rows, and values (n, D).
 
-    ``names.ids`` are the series of a model, or empty if they are to be found.
+    ``names.ids`` are the series of a model, or empty if they are to be found. ``labels`` are the names of the rows' groups.
     """
     time, value, ids = _columns(module, given, names)
     if not names.ids:
@@ -78,10 +79,13 @@ def read(module, given, names, clocks=None):
             module.type_name(given, names.value),
         )
     output_of = _outputs_of(ids, names)
-    row_of, first = _rows_of(time.values, output_of)
+    row_of, first = _rows_of(time.values, output_of, labels)
     values = np.full((len(first), len(names.ids)), np.nan)
     values[row_of, output_of] = value.values
-    return Points.of_columns([_taken(time, first)], None, clocks), values, (row_of, output_of)
+    points = Points.of_columns([_taken(time, first)], None, clocks)
+    points.layout = (row_of, output_of)
+    points.labels = None if labels is None else [labels[at] for at in first]
+    return points, values
 
 
 def _columns(module, given, names):
@@ -117,13 +121,14 @@ def _outputs_of(ids, names):
     return np.array([outputs[str(name)] for name in ids], dtype=np.int64)
 
 
-def _rows_of(times, output_of):
+def _rows_of(times, output_of, labels=None):
     """The row of each value, and the first value of each row, both in order of appearance."""
     rows, row_of, first, seen = {}, np.empty(len(times), dtype=np.int64), [], {}
-    for at, (time, output) in enumerate(zip(times.tolist(), output_of.tolist(), strict=True)):
-        copy = seen.get((time, output), 0)
-        seen[time, output] = copy + 1
-        row = rows.setdefault((time, copy), len(rows))
+    groups = [None] * len(times) if labels is None else labels
+    for at, (time, output, group) in enumerate(zip(times.tolist(), output_of.tolist(), groups, strict=True)):
+        copy = seen.get((group, time, output), 0)
+        seen[group, time, output] = copy + 1
+        row = rows.setdefault((group, time, copy), len(rows))
         if row == len(first):
             first.append(at)
         row_of[at] = row
@@ -152,26 +157,38 @@ def read_places(module, given, names, clocks):
 
 
 def answer(columns, points, notes):
-    """Columns of numbers (n, D) as a long table: the rows of the layout, else all series one after the other."""
+    """Columns of numbers (n, D) as a long table: the rows of the layout, else series after series in each group."""
     module = import_module(f"._{notes['kind']}", __package__)
     names = LongNames.of_notes(notes)
     layout = points.layout
     if layout is None:
         n_rows, n_series = len(points), len(names.ids)
-        order = np.argsort(points.values[:, 0], kind="stable")
-        layout = (np.tile(order, n_series), np.repeat(np.arange(n_series), n_rows))
+        rows, outputs = np.tile(np.arange(n_rows), n_series), np.repeat(np.arange(n_series), n_rows)
+        order = np.lexsort((points.values[rows, 0], outputs, _appearance(points)[rows]))
+        layout = (rows[order], outputs[order])
     rows, outputs = layout
+    every = points.taken(rows)
+    of_groups = dict(every.group_columns())
     found = {
+        **of_groups,
         names.series: module.typed(
             [names.ids[output] for output in outputs], names.series, names.series_type
         ),
-        names.time: module.places(points.taken(rows), 0),
+        names.time: module.places(every, 0),
     }
     for name, values in columns.items():
         found[name] = module.typed(values[rows, outputs], name, names.value_type, only_floats=True)
     order = [name for name in names.columns if name != names.value]
     at = names.columns.index(names.value)
-    return module.frame({name: found[name] for name in [*order[:at], *columns, *order[at:]]})
+    return module.frame({name: found[name] for name in [*of_groups, *order[:at], *columns, *order[at:]]})
+
+
+def _appearance(points):
+    """The place of each row's group in the order in which groups appear; zeros without groups."""
+    if points.group_numbers is None:
+        return np.zeros(len(points), dtype=np.int64)
+    places = {number: at for at, number in enumerate(dict.fromkeys(points.group_numbers))}
+    return np.array([places[number] for number in points.group_numbers], dtype=np.int64)
 
 
 def filled(original, values, points, notes, replaced=None):

@@ -17,6 +17,7 @@ class Points:
         "index",
         "integer",
         "is_column",
+        "labels",
         "layout",
         "names",
         "values",
@@ -34,6 +35,8 @@ class Points:
         self.is_column = False
         #: The columns of groups, the names of all groups, and the number of the group of each row; None without groups.
         self.groups = None
+        #: The name of the group of each row of a table that is being read; None without groups.
+        self.labels = None
         #: The row and the output of each row of a long table; None if the table is wide or these are not its rows.
         self.layout = None
 
