@@ -677,7 +677,7 @@ class MultiOutputGP(Streaming, Asking, GaussianProcess):
         if known is None:
             return super()._split_groups(X, groups)
         if groups is None:
-            if not set(known[0]) <= set(getattr(X, "columns", ())):
+            if not set(known[0]) <= set(_groups.names_of(X)):
                 raise InputError(f"the fit has groups ({', '.join(known[0])}); give groups= for the points.")
             groups = known[0]
         labels, _, table = _groups.split(X, groups)

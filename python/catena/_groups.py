@@ -18,6 +18,11 @@ def split(table, groups):
     return list(zip(*cells, strict=True)), columns, without
 
 
+def names_of(table):
+    """The names of the columns of a frame; none for anything else."""
+    return list(getattr(table, "column_names", None) or getattr(table, "columns", ()))
+
+
 def texts(column):
     """The names of groups in a column as texts."""
     cells = column.to_pylist() if hasattr(column, "to_pylist") else column
@@ -87,7 +92,7 @@ def read(X, Y, groups, long, drop_empty, inputs=None):
 def _columns(table, groups):
     """The names of columns of groups; None if `groups` has one entry per row."""
     names = [groups] if isinstance(groups, str) else groups
-    own = list(getattr(table, "column_names", None) or getattr(table, "columns", ()))
+    own = names_of(table)
     is_named = isinstance(names, (list, tuple)) and all(
         isinstance(name, str) and name in own for name in names
     )

@@ -284,7 +284,7 @@ class _Table:
         if not self.outputs:
             raise InputError("X has no column to fill beside the input and the groups.")
         if kind is None:
-            self.values = array[:, self.filled_at]
+            self.values = np.ascontiguousarray(array[:, self.filled_at])
             self.input = None if at is None else array[:, [at]]
         else:
             self.values, _ = _frames._outputs([columns[name] for name in self.outputs])

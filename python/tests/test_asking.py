@@ -302,7 +302,7 @@ def test_wrong_backtests_are_refused():
     for asked, sentence in [
         ({"horizons": ["6h"]}, "duration, but the input holds numbers"),
         ({"horizons": [0]}, "at least 1"),
-        ({"test_size": 25}, "leaves 0 to fit"),
+        ({"test_size": 25}, "leaves fewer than two to fit"),
         ({"every": 0}, "every=0"),
         ({"X": X, "Y": Y}, "no row is after the last row"),
     ]:
