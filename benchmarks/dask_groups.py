@@ -3,8 +3,8 @@
     pip install "./python[dask]"
     python benchmarks/dask_groups.py [--groups 100000] [--rows 10] [--partitions 40]
 
-Parameters are learned from 200 groups. Prints wall and processor seconds, the largest memory of the process, and the error of the
-filled values in standard deviations, beside that of the mean.
+Parameters are learned from 200 groups. Prints wall and processor seconds, the largest memory of the process, and the error
+of the filled values in standard deviations, beside that of the mean.
 """
 
 import argparse
@@ -62,7 +62,9 @@ def main():
     begin, cpu = time.perf_counter(), time.process_time()
     some = patients(0, 200, given.rows).drop(columns=["true_a", "true_b"])
     gp = catena.MultiOutputGP(budget="quick", progress=False).fit(some, groups="patient")
-    print(f"fit of 200 groups: {time.perf_counter() - begin:.1f} s, {time.process_time() - cpu:.1f} s of processors")
+    print(
+        f"fit of 200 groups: {time.perf_counter() - begin:.1f} s, {time.process_time() - cpu:.1f} s of processors"
+    )
     firsts = [part * per_part for part in range(given.partitions)]
     make = dask.delayed(patients)
     parts = [make(first, per_part, given.rows).drop(columns=["true_a", "true_b"]) for first in firsts]
@@ -78,7 +80,9 @@ def main():
         f"processors, at most {memory:.2f} GB of memory"
     )
     sums = errors(patients(firsts[-1], per_part, given.rows), gp)
-    print(f"last partition: error {np.sqrt(sums[0] / sums[2]):.3f} sd, of the mean {np.sqrt(sums[1] / sums[2]):.3f} sd")
+    print(
+        f"last partition: error {np.sqrt(sums[0] / sums[2]):.3f} sd, of the mean {np.sqrt(sums[1] / sums[2]):.3f} sd"
+    )
 
 
 if __name__ == "__main__":

@@ -24,9 +24,7 @@ pub(super) fn groups_reason(table: &Dataset, own_of_groups: bool) -> Option<Stri
             true => ("parameters", "means, scales and states"),
             false => ("means, scales and parameters", "states"),
         };
-        format!(
-            "{n_groups} groups share {shared}; each has {own} of its own, and the answer is a single model, not a pool"
-        )
+        format!("{n_groups} groups share {shared}; each has {own} of its own")
     })
 }
 
