@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use catena::data::{DataError, Dataset, InputPoints, Observations};
 use catena::index::{GroupIndex, OutputIndex, RowIndex};
 
-use super::{LiveFit, LiveFitError};
+use super::error::LiveFitError;
+use super::live_fit::LiveFit;
 use crate::error::FitError;
 use crate::fit::{Fit, FitParts};
 use crate::prepare::Preparation;

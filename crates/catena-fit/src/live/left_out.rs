@@ -5,7 +5,8 @@ use catena::index::{OutputIndex, RowIndex};
 use catena::live::{LiveError, PointMarginals};
 use catena::prediction::Prediction;
 
-use super::{LiveFit, LiveFitError, key};
+use super::error::LiveFitError;
+use super::live_fit::{LiveFit, key};
 use crate::normal::left_out;
 use crate::prepare::Predictive;
 

@@ -4,6 +4,7 @@
 //! forecasts time models and simple rules.
 
 mod ahead;
+mod candidates;
 mod columns;
 mod exponents;
 mod fitted;
