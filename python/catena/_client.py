@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Mapping
 from datetime import date, datetime
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from threading import Lock
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-from uuid import uuid4
 
 import numpy as np
 
@@ -46,6 +43,9 @@ class Client:
     """
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0) -> None:
+        # Modules that few need are imported where they are needed.
+        from urllib.parse import urlsplit
+
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise InputError(
@@ -54,7 +54,11 @@ class Client:
         self._parts, self._token, self._timeout = parts, token, timeout
         self._connection = None
         self._lock = Lock()
-        state = self.state()
+        try:
+            state = self.state()
+        except BaseException:
+            self.close()
+            raise
         #: Names of the outputs.
         self.output_names_: list[str] = state["outputs"]
         self._inputs: list[str] = [own["name"] for own in state["inputs"]]
@@ -72,13 +76,17 @@ class Client:
         rows = [
             {**place, **values} for place, values in zip(places, self._values(y, len(places)), strict=True)
         ]
-        self._post("/v1/readings", rows, key=uuid4().hex)
+        self._post("/v1/readings", rows, key=os.urandom(16).hex())
 
     def remove(self, x: Any, output: int | str) -> int:
         """Removes the value of an output at one or more points. Returns the number of removed values."""
         before = self.n_observed
         name = self._output(output)
-        self._post("/v1/remove", [{**place, "outputs": [name]} for place in self._places(x)], key=uuid4().hex)
+        self._post(
+            "/v1/remove",
+            [{**place, "outputs": [name]} for place in self._places(x)],
+            key=os.urandom(16).hex(),
+        )
         return before - self.n_observed
 
     def posterior_at(self, x: Any, return_std: bool = False, *, include_noise: bool = True) -> Any:
@@ -191,6 +199,8 @@ class Client:
         return self._ask("GET", path, None, {})
 
     def _post(self, path, rows, key=None):
+        import json
+
         headers = {"Content-Type": "application/x-ndjson"}
         if key:
             headers["Idempotency-Key"] = key
@@ -198,6 +208,8 @@ class Client:
         return self._ask("POST", path, body, headers, may_repeat=key is not None or path != "/v1/relearn")
 
     def _ask(self, method, path, body, headers, may_repeat=True):
+        from http.client import HTTPConnection, HTTPException, HTTPSConnection
+
         if self._token:
             headers["Authorization"] = f"Bearer {self._token}"
         with self._lock:
@@ -225,6 +237,8 @@ class Client:
 
 def _content(status, text):
     """The JSON of a reply; an error with the service's own sentence otherwise."""
+    import json
+
     try:
         content = json.loads(text) if text else {}
     except ValueError:

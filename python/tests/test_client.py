@@ -64,7 +64,8 @@ def test_the_calls_are_those_of_a_live_posterior(gp, serve):
         )
         assert client.log_marginal_likelihood() == pytest.approx(live.log_marginal_likelihood(), rel=1e-10)
         assert (client.n_rows, client.n_observed) == (live.n_rows, live.n_observed)
-        assert client.state()["line"] == 6
+        # Each row of a request is a line of the journal.
+        assert client.state()["line"] == 7
 
 
 def test_times_are_those_of_the_table(serve):
@@ -72,25 +73,25 @@ def test_times_are_those_of_the_table(serve):
     table = pd.DataFrame({"north": np.sin(np.arange(60) / 5), "south": np.cos(np.arange(60) / 5)}, index)
     gp = catena.MultiOutputGP(latents=1, kernel="matern32", budget="quick").fit(table)
     live, (url, _) = gp.live(), serve(gp)
-    client = catena.Client(url)
     time = datetime(2024, 3, 3, 13)
-    for each in (live, client):
-        each.observe("2024-03-03 12:00", {"north": 0.5})
-        each.observe(time, {"south": 0.25})
-    expected = live.posterior_at(time).to_numpy()
-    for given in (time, "2024-03-03 13:00", np.datetime64("2024-03-03T13:00"), pd.Timestamp(time)):
-        np.testing.assert_allclose(client.posterior_at(given), expected, rtol=0, atol=1e-10)
+    with catena.Client(url) as client:
+        for each in (live, client):
+            each.observe("2024-03-03 12:00", {"north": 0.5})
+            each.observe(time, {"south": 0.25})
+        expected = live.posterior_at(time).to_numpy()
+        for given in (time, "2024-03-03 13:00", np.datetime64("2024-03-03T13:00"), pd.Timestamp(time)):
+            np.testing.assert_allclose(client.posterior_at(given), expected, rtol=0, atol=1e-10)
 
 
 def test_a_restart_of_the_service_is_not_noticed(gp, serve):
     url, process = serve(gp)
-    client = catena.Client(url)
-    client.observe(70.0, {"y0": 1.5})
-    process.kill()
-    process.wait()
-    serve(None, port=url.rsplit(":", 1)[1])
-    client.observe(71.0, {"y0": 1.0})
-    assert client.state()["line"] == 2
+    with catena.Client(url) as client:
+        client.observe(70.0, {"y0": 1.5})
+        process.kill()
+        process.wait()
+        serve(None, port=url.rsplit(":", 1)[1])
+        client.observe(71.0, {"y0": 1.0})
+        assert client.state()["line"] == 2
 
 
 def test_refusals_say_why(gp, serve, tmp_path):
@@ -98,16 +99,16 @@ def test_refusals_say_why(gp, serve, tmp_path):
     url, process = serve(gp, "--write-token-file", tmp_path / "token")
     with pytest.raises(OSError, match="token is missing or wrong"):
         catena.Client(url)
-    client = catena.Client(url, "a-token-for-the-python-client")
-    with pytest.raises(InputError, match="no output 'z'"):
-        client.observe(1.0, {"z": 1.0})
-    with pytest.raises(InputError, match="3 values"):
-        client.observe([1.0, 2.0], [[1.0, 2.0]])
-    with pytest.raises(InputError, match=r"line 1: column y1: .*too large"):
-        client.observe(1.0, {"y1": 1e300})
-    with pytest.raises(InputError, match=r"http://127\.0\.0\.1"):
-        catena.Client("127.0.0.1:8080")
-    process.kill()
-    process.wait()
-    with pytest.raises(OSError, match="cannot be reached"):
-        client.state()
+    with catena.Client(url, "a-token-for-the-python-client") as client:
+        with pytest.raises(InputError, match="no output 'z'"):
+            client.observe(1.0, {"z": 1.0})
+        with pytest.raises(InputError, match="3 values"):
+            client.observe([1.0, 2.0], [[1.0, 2.0]])
+        with pytest.raises(InputError, match=r"line 1: column y1: .*too large"):
+            client.observe(1.0, {"y1": 1e300})
+        with pytest.raises(InputError, match=r"http://127\.0\.0\.1"):
+            catena.Client("127.0.0.1:8080")
+        process.kill()
+        process.wait()
+        with pytest.raises(OSError, match="cannot be reached"):
+            client.state()
