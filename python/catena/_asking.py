@@ -54,6 +54,22 @@ class Asking:
     def _quantiles_ahead(self, points, q, include_noise):
         return self._quantiles_of(self._model_ahead(points), points, _shares(q), include_noise)
 
+    def _known_ahead(self, points, known, wanted):
+        """A forecast with known columns, as quantiles or as means with standard deviations."""
+        from ._known import known_forecast
+
+        q, return_std, include_noise, point = wanted
+        shares = None if q is None else _shares(q)
+        model, _ = self._whole()
+        forecast = known_forecast(self, model, points, known)
+        #: Scores of forecasts of known rows with known columns and without, of the latest forecast with known columns.
+        self.known_scores_ = forecast.scores
+        #: The effects of known columns.
+        self.known_effects_ = forecast.effects
+        if shares is not None:
+            return forecast.quantiles(self, points, shares, include_noise)
+        return self._answers(*forecast.model.predict(include_noise, point), points, return_std)
+
     def _quantiles_of(self, model, points, shares, include_noise, at_rows=False):
         """Quantiles of a model at points, in columns; `at_rows` if they are its rows."""
         at, numbers = (None, None) if at_rows else (points.values, points.group_numbers)

@@ -37,6 +37,7 @@ class GaussianProcess(Learned, Estimator):
         return_std: Literal[False] = ...,
         *,
         q: float | Sequence[float] | None = ...,
+        known: Any = ...,
         include_noise: bool = ...,
         point: str = ...,
     ) -> Predictions: ...
@@ -48,6 +49,7 @@ class GaussianProcess(Learned, Estimator):
         step: Any = ...,
         *,
         return_std: Literal[True],
+        known: Any = ...,
         include_noise: bool = ...,
         point: str = ...,
     ) -> tuple[Predictions, Predictions]: ...
@@ -59,6 +61,7 @@ class GaussianProcess(Learned, Estimator):
         return_std: bool = False,
         *,
         q: float | Sequence[float] | None = None,
+        known: Any = None,
         include_noise: bool = True,
         point: str = "mean",
     ) -> Predictions | tuple[Predictions, Predictions]:
@@ -81,12 +84,18 @@ class GaussianProcess(Learned, Estimator):
             Also return standard deviations.
         q : float or list of float, optional
             Return these quantiles instead, as :meth:`MultiOutputGP.quantiles` does, in columns such as ``sales_q0.9``.
+        known : frame, optional
+            Columns that are known ahead, such as a temperature or a price, with rows at the times of the fit, where values may
+            be missing, and at all times of the forecast. Their effects (linear, with lags, or smooth) are learned, and used if
+            they improve forecasts of known rows; ``known_scores_`` and ``known_effects_`` have the comparison and the effects.
         include_noise, point :
             As for :meth:`predict`.
         """
         self._model_or_raise()
         points = self._ahead(horizon, step)
         points.integer = self._points.integer
+        if known is not None:
+            return self._known_ahead(points, known, (q, return_std, include_noise, point))
         if q is not None:
             return self._quantiles_ahead(points, q, include_noise)
         return self._answers(*self._moments_ahead(points, include_noise, point), points, return_std)
@@ -141,6 +150,9 @@ class GaussianProcess(Learned, Estimator):
     def _moments_ahead(self, points, include_noise, point):
         """Means or medians, and standard deviations of a forecast."""
         return self._moments(points, include_noise, point)
+
+    def _known_ahead(self, _points, _known, _wanted):
+        raise InputError("known is not available on a cluster; fit the rows in memory.")
 
     def _quantiles_ahead(self, _points, _q, _include_noise):
         raise InputError("q is not available on a cluster; use return_std=True.")

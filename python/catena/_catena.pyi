@@ -29,6 +29,11 @@ class Structure:
     def total_length(self) -> float: ...
     def __len__(self) -> int: ...
 
+class KnownModel:
+    def predict(self, include_noise: bool, point: str) -> tuple[_Floats, _Floats]: ...
+    def quantiles(self, shares: list[float], include_noise: bool) -> _Floats: ...
+    def report(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]: ...
+
 class Model:
     def predict(
         self, at: _Floats | None, include_noise: bool, point: str, groups: list[int] | None = None
@@ -135,6 +140,14 @@ def fit(
     progress: Callable[[str, float, float | None], None] | None,
     reach: float | None = None,
 ) -> tuple[Model, bool]: ...
+def fit_known(
+    inputs: _Floats,
+    values: _Floats,
+    options: dict[str, Any],
+    notes: dict[str, Any],
+    progress: Callable[[str, float, float | None], None] | None,
+    known: tuple[list[str], _Floats, list[float], _Floats],
+) -> tuple[KnownModel, bool]: ...
 def quantiles(
     model: Model,
     at: _Floats | None,

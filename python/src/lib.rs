@@ -16,6 +16,7 @@ mod arrays;
 mod checking;
 mod failure;
 mod fitting;
+mod known;
 mod live;
 mod model;
 mod options;
@@ -44,6 +45,8 @@ mod _catena {
     use super::checking::{check, fit_clean};
     #[pymodule_export]
     use super::fitting::{fit, relearn};
+    #[pymodule_export]
+    use super::known::{KnownModel, fit_known};
     #[pymodule_export]
     use super::live::Live;
     #[pymodule_export]

@@ -65,7 +65,7 @@ def _declared(body, owner):
             yield owner, node.name, None if is_value else names
 
 
-CLASSES = {"Live", "Model", "Outline", "Segment", "Structure"}
+CLASSES = {"KnownModel", "Live", "Model", "Outline", "Segment", "Structure"}
 
 
 def test_stubs_name_what_is_there():

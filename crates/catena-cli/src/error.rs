@@ -45,6 +45,8 @@ pub(crate) enum CliError {
         "{file}: has one row, but learning needs at least two; add rows, or use --no-learn --parameters FILE.json"
     )]
     OneRow { file: FileName },
+    #[error("{file}: {what}")]
+    Known { file: FileName, what: String },
     #[error("--no-learn needs --parameters FILE.json, a file written by `catena fit --parameters-out`")]
     NoParameters,
     #[error("{file}: {what}")]

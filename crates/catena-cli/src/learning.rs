@@ -5,8 +5,8 @@ use std::time::{self, Instant};
 
 use catena::data::Dataset;
 use catena_fit::{
-    Event, Fit, FitError, FitMonitor, FitOptions, Geometry, MethodChoice, TimeOptions, TimeSpec, fit,
-    fit_ahead,
+    Event, Fit, FitError, FitMonitor, FitOptions, Geometry, KnownColumns, KnownFit, MethodChoice,
+    TimeOptions, TimeSpec, fit, fit_ahead, fit_known,
 };
 use catena_io::FileName;
 use catena_io::select::Frame;
@@ -164,6 +164,20 @@ impl<'a> FitRequest<'a> {
         let table = source.dataset()?;
         let n_cells = (!options.has_parameters()).then(|| table.observations().n_observed());
         let learn = |monitor: &FitMonitor<'_>| fit_ahead(&table, &options, reach, monitor);
+        watched(n_cells, printing.console(), learn).map(Some).map_err(|error| source.in_user_terms(error))
+    }
+
+    /// The same with columns that are known ahead.
+    pub(crate) fn learn_known(
+        &self,
+        source: &Source,
+        known: &KnownColumns,
+        printing: Printing,
+    ) -> Result<Option<KnownFit>, CliError> {
+        let Some(options) = self.for_table(&source.frame, "forecast", printing)? else { return Ok(None) };
+        let table = source.dataset()?;
+        let n_cells = Some(table.observations().n_observed());
+        let learn = |monitor: &FitMonitor<'_>| fit_known(&table, known, &options, monitor);
         watched(n_cells, printing.console(), learn).map(Some).map_err(|error| source.in_user_terms(error))
     }
 

@@ -54,7 +54,7 @@ pub use fit::{
     OutputSummary, SumSummary, Summary, fit, fit_compared,
 };
 pub use folds::{HeldOutFolds, SimpleRule};
-pub use forecast::fit_ahead;
+pub use forecast::{Effect, KnownColumns, KnownFit, KnownScore, fit_ahead, fit_known};
 pub use known_rows::{NewRows, later_rows};
 pub use live::{Expected, LiveFit, LiveFitError, LiveGroups};
 pub use methods::Quantity;

@@ -83,6 +83,7 @@ enum RuleHeader {
     Drift,
     Mean,
     LastSeason { period: f64 },
+    Smoothing { period: Option<f64> },
 }
 
 impl RuleHeader {
@@ -92,6 +93,7 @@ impl RuleHeader {
             AheadRule::Drift => Self::Drift,
             AheadRule::Mean => Self::Mean,
             AheadRule::LastSeason { period } => Self::LastSeason { period },
+            AheadRule::Smoothing { period } => Self::Smoothing { period },
         }
     }
 
@@ -102,7 +104,8 @@ impl RuleHeader {
             Self::Drift => AheadRule::Drift,
             Self::Mean => AheadRule::Mean,
             Self::LastSeason { period } if is_positive(period) => AheadRule::LastSeason { period },
-            Self::LastSeason { .. } => return None,
+            Self::Smoothing { period } if period.is_none_or(is_positive) => AheadRule::Smoothing { period },
+            Self::LastSeason { .. } | Self::Smoothing { .. } => return None,
         })
     }
 }

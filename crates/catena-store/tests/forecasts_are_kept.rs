@@ -38,17 +38,19 @@ fn checked() -> Fit {
         rule(AheadRule::Drift),
         rule(AheadRule::Mean),
         rule(AheadRule::LastSeason { period: 6.0 }),
+        rule(AheadRule::Smoothing { period: Some(6.0) }),
+        rule(AheadRule::Smoothing { period: None }),
     ];
     let members = kinds.into_iter().enumerate();
     let member = |(at, kind): (usize, MemberKind)| Member {
         name: format!("member {at}"),
-        weight: [0.5, 0.1][at.min(1)],
+        weight: [0.3, 0.1][at.min(1)],
         kind,
     };
     let component = PoolComponent {
         weight: 1.0,
-        at_rows: vec![0.7, 0.3, 0.0, 0.0, 0.0, 0.0],
-        elsewhere: vec![0.5, 0.1, 0.1, 0.2, 0.1, 0.3],
+        at_rows: vec![0.7, 0.3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        elsewhere: vec![0.5, 0.1, 0.1, 0.2, 0.1, 0.3, 0.2, 0.1],
     };
     let members = members.map(member).collect();
     let combination = Some(Combination { is_ahead: true, members, components: vec![component] });

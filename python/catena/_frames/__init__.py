@@ -34,6 +34,8 @@ __all__ = [
     "answer_columns",
     "check_labels",
     "filled",
+    "kind_of",
+    "names",
     "places",
     "read_both",
     "read_outputs",
@@ -57,6 +59,12 @@ def kind_of(given):
     if hasattr(given, "__arrow_c_stream__"):
         return "arrow"
     return None
+
+
+def names(given):
+    """The names of the columns of a frame."""
+    kind, given = _opened(given)
+    return _module(kind).names(given)
 
 
 def _refuse(given):

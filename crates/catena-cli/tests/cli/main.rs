@@ -14,6 +14,7 @@ mod harness;
 mod in_blocks;
 mod interrupts;
 mod kept_models;
+mod known_ahead;
 mod known_rows;
 mod models;
 mod panels;

@@ -99,6 +99,12 @@ pub enum FitError {
         /// The sum, counted from 1.
         sum: usize,
     },
+    /// Columns known ahead with a table or options that they are not made for.
+    #[error("known columns {what}")]
+    Known {
+        /// The limitation, and what to do.
+        what: String,
+    },
     /// Candidates together with an ensemble.
     #[error(
         "candidates are part of one chain or tree, but an ensemble has several; leave the candidates out"

@@ -30,5 +30,6 @@ pub(crate) use reasons::{copies_reason, stretches_reason};
 pub(crate) use space::relearn_space;
 pub use summary::{HeldOut, LatentSummary, MemberSummary, OriginSummary, OutputSummary, Summary};
 pub use sums::{ComponentSummary, SumSummary};
+pub(crate) use text::UNCHECKED;
 pub(crate) use time::{fit as fit_time_model, time_model};
 pub(crate) use warnings::range_warnings;

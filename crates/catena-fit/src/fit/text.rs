@@ -2,6 +2,9 @@
 
 use super::summary::{HeldOut, Summary};
 
+/// How the decision of a fit begins whose forecasts were not checked.
+pub(crate) const UNCHECKED: &str = "forecasts are not checked on known rows";
+
 impl Summary {
     /// The summary, with lengths along the first input formatted by `length` (for example as durations).
     pub fn to_text(&self, length: &dyn Fn(f64) -> String) -> String {
@@ -33,10 +36,13 @@ impl Summary {
         lines.join("\n") + "\n"
     }
 
-    /// How forecasts of known rows did beside simple rules, with the length of the forecasts formatted by `length`; empty for fits that
-    /// were not chosen for forecasts.
+    /// How forecasts of known rows did beside simple rules, with the length of the forecasts formatted by `length`, or why there were
+    /// none; empty for fits that were not asked for forecasts.
     pub fn check_lines(&self, length: &dyn Fn(f64) -> String) -> Vec<String> {
-        if self.origins.is_some() { self.held_out_lines(length) } else { vec![] }
+        match self.origins {
+            Some(_) => self.held_out_lines(length),
+            None => self.decisions.iter().filter(|line| line.starts_with(UNCHECKED)).cloned().collect(),
+        }
     }
 
     /// Scores on held-out cells or from origins inside the table.

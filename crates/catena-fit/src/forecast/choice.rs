@@ -13,7 +13,7 @@ use super::rules::{periods_of, rule_densities, rules};
 use super::setting::Choice;
 use crate::error::FitError;
 use crate::families::time::seasons;
-use crate::fit::{Fit, fit, with_decided_likelihoods};
+use crate::fit::{Fit, UNCHECKED, fit, with_decided_likelihoods};
 use crate::monitor::{FitMonitor, Watch};
 use crate::options::{FitOptions, MOST_OUTPUTS, StructureOption, Term, TimeOptions, TimeSpec, TransformKind};
 use crate::prepare::{InputUnits, Preparation};
@@ -51,24 +51,18 @@ fn fit_ahead_as_decided(
     reach: f64,
     monitor: &FitMonitor<'_>,
 ) -> Result<Fit, FitError> {
-    if options.likelihood_choices(table.observations().n_outputs())?.is_some() {
-        return fit(table, options, monitor);
+    let n_outputs = table.observations().n_outputs();
+    if options.likelihood_choices(n_outputs)?.is_some() {
+        return Ok(unchecked(fit(table, options, monitor)?, "an output has a likelihood"));
     }
     let is_open = leaves_open(options);
-    let options = &match (&options.time, is_open && table.observations().n_outputs() <= MOST_OUTPUTS) {
+    let options = &match (&options.time, is_open && n_outputs <= MOST_OUTPUTS) {
         (None, true) => FitOptions { time: Some(TimeOptions::default()), ..options.clone() },
         _ => options.clone(),
     };
-    let is_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
-    let is_single = table.inputs().dim() == 1
-        && options.method.is_message_passing()
-        && is_chain
-        && table.inputs().groups().is_none()
-        && !table.observations().has_cell_noise();
     let requested = options.time.as_ref().filter(|time| is_open && time.spec.is_none());
-    let n_outputs = table.observations().n_outputs();
-    if !is_single || n_outputs > MOST_OUTPUTS {
-        return fit(table, options, monitor);
+    if let Some(why) = why_unchecked(table, options) {
+        return Ok(unchecked(fit(table, options, monitor)?, why));
     }
     options.check_size(FitSize::of(table))?;
     let recent = recent_rows(table)?;
@@ -82,6 +76,25 @@ fn fit_ahead_as_decided(
         watch: Watch::new(monitor, options.time_limit),
     }
     .made(requested)
+}
+
+/// Why forecasts of this table are not compared on known rows; `None` if they are.
+fn why_unchecked(table: &Dataset, options: &FitOptions) -> Option<&'static str> {
+    let is_chain = matches!(options.structure, StructureOption::Auto | StructureOption::Chain);
+    let reasons = [
+        (table.inputs().dim() != 1, "the table has several inputs"),
+        (table.inputs().groups().is_some(), "the table has groups"),
+        (table.observations().has_cell_noise(), "the noise of cells is given"),
+        (table.observations().n_outputs() > MOST_OUTPUTS, "the table has more than 32 outputs"),
+        (!options.method.is_message_passing() || !is_chain, "the method is not message passing on a chain"),
+    ];
+    reasons.into_iter().find(|(is_so, _)| *is_so).map(|(_, why)| why)
+}
+
+/// A fit that says why it was not checked.
+fn unchecked(mut fitted: Fit, why: &str) -> Fit {
+    fitted.parts.summary.decisions.push(format!("{UNCHECKED}: {why}"));
+    fitted
 }
 
 /// The latest rows of a long table, if every output has enough values there; `None` for all rows.
@@ -122,7 +135,7 @@ impl Choice<'_> {
         };
         let plan = ChoicePlan::new(&found, n_outputs, self.options.budget);
         let Some(origins) = Origins::new(self.recent, self.reach, plan.n_folds) else {
-            reasons.push("the table has too few rows to check forecasts on it".to_owned());
+            reasons.push(format!("{UNCHECKED}: the table has too few"));
             let model = match (requested, plan.sums.into_iter().nth(1)) {
                 (Some(_), Some(spec)) => self.model(spec, self.requested_transforms(TransformKind::None)?),
                 _ => self.fixed(),
@@ -134,7 +147,7 @@ impl Choice<'_> {
             None => (self.scored(&origins, self.fixed()).into_iter().collect(), vec![]),
         };
         let Some(best) = best_of(&models) else {
-            reasons.push("forecasts of known rows failed, so none was checked".to_owned());
+            reasons.push(format!("{UNCHECKED}: all of them failed"));
             let model = match requested {
                 Some(_) => {
                     let spec = TimeSpec::of(Term::Oscillator).with(Term::Level);
@@ -154,7 +167,7 @@ impl Choice<'_> {
             sources.push(Source::Model(model));
         }
         for (rule, name) in rules(&periods, self.options.length_text) {
-            let densities = rule_densities(rule, &origins, self.recent, &powers);
+            let Some(densities) = rule_densities(rule, &origins, self.recent, &powers) else { continue };
             if origins.scored.are_scored(&densities) {
                 candidates.push(AheadCandidate { name, densities, is_model: false });
                 sources.push(Source::Rule(rule));
@@ -164,7 +177,11 @@ impl Choice<'_> {
     }
 
     /// The seasons of the table.
-    fn seasons(&self, requested: &TimeOptions, reasons: &mut Vec<String>) -> Result<Vec<Term>, FitError> {
+    pub(super) fn seasons(
+        &self,
+        requested: &TimeOptions,
+        reasons: &mut Vec<String>,
+    ) -> Result<Vec<Term>, FitError> {
         let (limit, monitor) = (self.limit(0.2), self.quiet(0.0));
         let watch = Watch::new(&monitor, limit);
         let preparation =

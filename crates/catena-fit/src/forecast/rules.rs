@@ -1,7 +1,7 @@
 //! Simple rules beside the models of a forecast.
 
 use catena::data::Dataset;
-use catena_methods::simple_rules::AheadRule;
+use catena_methods::simple_rules::{AheadRule, LearnedRule, RuleOrigin, Series};
 
 use super::origins::{OriginFold, Origins};
 use crate::options::{Term, TimeSpec};
@@ -14,9 +14,18 @@ use crate::stack::{AheadCandidate, center_of, series_of};
 pub(super) fn rules(periods: &[f64], length: fn(f64) -> String) -> Vec<(AheadRule, String)> {
     let season = |period: &f64| AheadRule::LastSeason { period: *period };
     let seasons = periods.iter().map(season);
-    let all = std::iter::once(AheadRule::LastValue).chain(seasons).chain([AheadRule::Drift, AheadRule::Mean]);
+    let smoothed = |period: &f64| AheadRule::Smoothing { period: Some(*period) };
+    let smoothings =
+        std::iter::once(AheadRule::Smoothing { period: None }).chain(periods.iter().map(smoothed));
+    let walks =
+        std::iter::once(AheadRule::LastValue).chain(seasons).chain([AheadRule::Drift, AheadRule::Mean]);
+    let all = walks.chain(smoothings);
     let name = |rule: AheadRule| match rule {
         AheadRule::LastSeason { period } if periods.len() > 1 => format!("last season of {}", length(period)),
+        AheadRule::Smoothing { period: Some(period) } if periods.len() > 1 => {
+            format!("smoothing, season of {}", length(period))
+        }
+        AheadRule::Smoothing { period: Some(_) } => "seasonal smoothing".to_owned(),
         _ => rule.name().to_owned(),
     };
     all.map(|rule| (rule, name(rule))).collect()
@@ -36,30 +45,43 @@ pub(super) fn periods_of(found: &[Term], spec: Option<&TimeSpec>) -> Vec<f64> {
     periods
 }
 
-/// The densities of a rule at all scored cells. Its pace is that of the rows learned from, its values those up to each origin.
+/// The densities of a rule at all scored cells. It learns from the rows that models learn from, and knows the values up to each origin.
+/// `None` for a smoothing that cannot be learned for any output.
 pub(super) fn rule_densities(
     rule: AheadRule,
     origins: &Origins,
     table: &Dataset,
     powers: &[Vec<PowerTransform>],
-) -> Densities {
+) -> Option<Densities> {
+    let is_smoothing = matches!(rule, AheadRule::Smoothing { .. });
     let mut densities = Densities::default();
     for (OriginFold { cut, pairs, cells, .. }, powers) in origins.folds.iter().zip(powers) {
         let series = series_of(table, powers);
-        let paces: Vec<f64> = series.iter().map(|own| rule.pace(own, own.n_known(*cut))).collect();
+        let learned: Vec<LearnedRule> = series.iter().map(|own| rule.learn(own, own.n_known(*cut))).collect();
+        if is_smoothing && !learned.iter().any(|rule| matches!(rule, LearnedRule::Smoothing(_))) {
+            return None;
+        }
         let (mut centers, mut deviations) = (vec![], vec![]);
-        for &(origin, target) in pairs {
-            let (origin, target) = (origins.rows.times[origin], origins.rows.times[target]);
-            for (own, &pace) in series.iter().zip(&paces) {
-                let (center, deviation) = center_of(rule, own, own.n_known(origin), (pace, target));
-                centers.push(center);
-                deviations.push(deviation);
+        for pairs in pairs.chunk_by(|one, other| one.0 == other.0) {
+            let time = origins.rows.times[pairs[0].0];
+            let place = |(rule, own): (&LearnedRule, &Series)| {
+                let n_known = own.n_known(time);
+                (rule.origin(own, n_known), n_known)
+            };
+            let places: Vec<(RuleOrigin, usize)> = learned.iter().zip(&series).map(place).collect();
+            for &(_, target) in pairs {
+                for ((rule, own), (origin, n_known)) in learned.iter().zip(&series).zip(&places) {
+                    let (center, deviation) =
+                        center_of(rule, own, (origin, *n_known), origins.rows.times[target]);
+                    centers.push(center);
+                    deviations.push(deviation);
+                }
             }
         }
         let predictive = Predictive::new(centers, deviations, powers.clone());
         densities.extend(Densities::at(&predictive, cells));
     }
-    densities
+    Some(densities)
 }
 
 /// What is said of simple rules whose errors are smaller than those of the best model.

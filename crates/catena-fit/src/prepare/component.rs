@@ -19,6 +19,15 @@ pub(super) struct Component {
 }
 
 impl Component {
+    /// Adds shifts and further variances to the transformed values, which are those of other transforms from here on.
+    pub(super) fn shift(&mut self, shifts: &[f64], variances: &[f64], powers: &[PowerTransform]) {
+        self.powers = powers.to_vec();
+        for (at, center) in self.centers.iter_mut().enumerate() {
+            *center += shifts[at];
+            self.deviations[at] = self.deviations[at].hypot(variances[at].sqrt());
+        }
+    }
+
     pub(super) fn power(&self, at: usize) -> &PowerTransform {
         &self.powers[at % self.powers.len()]
     }

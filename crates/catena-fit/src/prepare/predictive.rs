@@ -110,6 +110,14 @@ impl Predictive {
         Some(Self { n_outputs, components: vec![pooled], bounds: members[0].observation.bounds.clone() })
     }
 
+    /// The same with these shifts and further variances of the transformed values, row-major, under other transforms.
+    pub(crate) fn shifted(mut self, shifts: &[f64], variances: &[f64], powers: &[PowerTransform]) -> Self {
+        for component in &mut self.components {
+            component.shift(shifts, variances, powers);
+        }
+        self
+    }
+
     /// Center and standard deviation of a transformed cell by the first component, and the transform.
     pub(crate) fn center(&self, at: usize) -> (f64, f64, PowerTransform) {
         let component = &self.components[0];

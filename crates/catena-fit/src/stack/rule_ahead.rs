@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use catena::data::{Dataset, InputPoints};
 use catena::index::RowIndex;
-use catena_methods::simple_rules::{AheadRule, Series};
+use catena_methods::simple_rules::{AheadRule, LearnedRule, RuleOrigin, Series};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -24,11 +24,11 @@ pub struct RuleAhead {
 /// A rule with the series of a table.
 #[derive(Debug)]
 pub(crate) struct FittedRule {
-    rule: RuleAhead,
+    powers: Vec<PowerTransform>,
     /// The transformed values of each output.
     series: Vec<Series>,
-    /// The pace of each output from all its values.
-    paces: Vec<f64>,
+    /// What the rule learned from all values of each output, and the origin after them.
+    learned: Vec<(LearnedRule, RuleOrigin)>,
 }
 
 /// The transformed values of each output of a table, by time.
@@ -48,12 +48,12 @@ pub(crate) fn series_of(table: &Dataset, powers: &[PowerTransform]) -> Vec<Serie
 
 /// Mean and standard deviation of a forecast; that of a rule without errors so far is the size of the series over its number of values.
 pub(crate) fn center_of(
-    rule: AheadRule,
+    rule: &LearnedRule,
     series: &Series,
-    n_known: usize,
-    (pace, target): (f64, f64),
+    (origin, n_known): (&RuleOrigin, usize),
+    target: f64,
 ) -> (f64, f64) {
-    let (mean, variance) = rule.forecast(series, n_known, pace, target).unwrap_or((0.0, 1.0));
+    let (mean, variance) = rule.forecast(series, origin, target).unwrap_or((0.0, 1.0));
     if variance > 0.0 {
         return (mean, variance.sqrt());
     }
@@ -66,16 +66,21 @@ impl RuleAhead {
     /// The rule on a table.
     pub(crate) fn fitted(&self, table: &Dataset) -> FittedRule {
         let series = series_of(table, &self.powers);
-        let paces = series.iter().map(|own| self.rule.pace(own, own.len())).collect();
-        FittedRule { rule: self.clone(), series, paces }
+        let learned = |own: &Series| {
+            let rule = self.rule.learn(own, own.len());
+            let origin = rule.origin(own, own.len());
+            (rule, origin)
+        };
+        let learned = series.iter().map(learned).collect();
+        FittedRule { powers: self.powers.clone(), series, learned }
     }
 }
 
 impl FittedRule {
     /// Mean and standard deviation of an output at a time.
     fn center(&self, output: usize, time: f64) -> (f64, f64) {
-        let series = &self.series[output];
-        center_of(self.rule.rule, series, series.len(), (self.paces[output], time))
+        let (series, (rule, origin)) = (&self.series[output], &self.learned[output]);
+        center_of(rule, series, (origin, series.len()), time)
     }
 
     /// Predictive distributions of observations at inputs.
@@ -83,7 +88,7 @@ impl FittedRule {
         let n_outputs = self.series.len();
         let cells = at.rows().flat_map(|row| (0..n_outputs).map(move |output| (row, output)));
         let (centers, deviations) = cells.map(|(row, output)| self.center(output, at.point(row)[0])).unzip();
-        Predictive::new(centers, deviations, self.rule.powers.clone())
+        Predictive::new(centers, deviations, self.powers.clone())
     }
 
     /// Joint draws of the transformed outputs at inputs, each row-major, one after the other. Their marginals are those of
@@ -96,6 +101,21 @@ impl FittedRule {
         let mut draws = vec![0.0; n_draws * at.n_rows() * n_outputs];
         for draw in draws.chunks_exact_mut((at.n_rows() * n_outputs).max(1)) {
             for output in 0..n_outputs {
+                if let (LearnedRule::Smoothing(smoothing), origin) = &self.learned[output]
+                    && let Some(state) = origin.state()
+                {
+                    // One error for each step; rows between steps have that of the next one.
+                    let n_steps = order.last().map_or(0, |&row| smoothing.n_steps(state, at.point(row)[0]));
+                    let errors: Vec<f64> =
+                        (0..n_steps).map(|_| StandardNormal.sample(&mut generator)).collect();
+                    let path = smoothing.path(&errors);
+                    for &row in &order {
+                        let time = at.point(row)[0];
+                        let error = path[smoothing.n_steps(state, time) - 1];
+                        draw[row.get() * n_outputs + output] = self.center(output, time).0 + error;
+                    }
+                    continue;
+                }
                 // The walk of each phase: its variance and its value so far.
                 let mut walks: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
                 for &row in &order {
@@ -121,13 +141,14 @@ impl FittedRule {
 
     /// The walk to which an error belongs: one for each phase of a season; `None` for errors that are independent.
     fn phase(&self, output: usize, time: f64) -> Option<i64> {
-        match self.rule.rule {
+        let LearnedRule::Walk { rule, .. } = self.learned[output].0 else { return None };
+        match rule {
             AheadRule::Mean => None,
-            AheadRule::LastValue | AheadRule::Drift => Some(0),
+            AheadRule::LastValue | AheadRule::Drift | AheadRule::Smoothing { .. } => Some(0),
             AheadRule::LastSeason { period } => {
                 let series = &self.series[output];
                 let ahead = time - series.last_time()?;
-                let within = ahead - (self.rule.rule.seasons(ahead) - 1) as f64 * period;
+                let within = ahead - (rule.seasons(ahead) - 1) as f64 * period;
                 // A thousandth of a period tells phases apart.
                 Some((1e3 * within / period).round() as i64)
             }

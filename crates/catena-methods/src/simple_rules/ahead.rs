@@ -1,4 +1,6 @@
-//! Simple rules that forecast one series: its last value, its last season, its drift, its mean.
+//! Simple rules that forecast one series: its last value, its last season, its drift, its mean, exponential smoothing.
+
+use super::smoothing::{SmoothedState, Smoothing};
 
 /// A rule that forecasts a series from its values up to an origin.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +16,59 @@ pub enum AheadRule {
         /// The period, in units of the times.
         period: f64,
     },
+    /// Exponential smoothing of level, damped trend and season: see [`Smoothing`].
+    Smoothing {
+        /// The period of the season, if there is one, in units of the times.
+        period: Option<f64>,
+    },
+}
+
+/// A rule with what it learned from the first values of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LearnedRule {
+    /// A rule with the variance that its forecasts gain.
+    Walk {
+        /// The rule.
+        rule: AheadRule,
+        /// The [pace](AheadRule::pace).
+        pace: f64,
+    },
+    /// Exponential smoothing.
+    Smoothing(Smoothing),
+}
+
+/// What a learned rule knows at an origin: the number of values until then, and the state of a smoothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleOrigin {
+    n_known: usize,
+    state: Option<SmoothedState>,
+}
+
+impl LearnedRule {
+    /// An origin after the first values.
+    pub fn origin(&self, series: &Series, n_known: usize) -> RuleOrigin {
+        let state = match self {
+            Self::Smoothing(smoothing) if n_known > 0 => Some(smoothing.state(series, n_known)),
+            _ => None,
+        };
+        RuleOrigin { n_known, state }
+    }
+
+    /// Mean and variance of the value at a time after an origin; `None` without a value.
+    pub fn forecast(&self, series: &Series, origin: &RuleOrigin, target: f64) -> Option<(f64, f64)> {
+        match (self, &origin.state) {
+            (Self::Walk { rule, pace }, _) => rule.forecast(series, origin.n_known, *pace, target),
+            (Self::Smoothing(smoothing), Some(state)) => Some(smoothing.forecast(state, target)),
+            (Self::Smoothing(_), None) => None,
+        }
+    }
+}
+
+impl RuleOrigin {
+    /// The state of a smoothing.
+    pub fn state(&self) -> Option<&SmoothedState> {
+        self.state.as_ref()
+    }
 }
 
 /// One series: ascending times, and a value at each.
@@ -23,8 +78,8 @@ pub struct Series {
     values: Vec<f64>,
     /// Sums of the values and of their squares before each place.
     sums: Vec<(f64, f64)>,
-    /// Times closer than this are equal.
-    blur: f64,
+    /// The median gap between times; NaN without one.
+    gap: f64,
 }
 
 /// The seasons that are tried before the last one, where its value is missing.
@@ -42,7 +97,7 @@ impl Series {
         let mut gaps: Vec<f64> =
             times.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
         gaps.sort_by(f64::total_cmp);
-        let blur = BLUR * gaps.get(gaps.len() / 2).copied().unwrap_or(0.0);
+        let gap = gaps.get(gaps.len() / 2).copied().unwrap_or(f64::NAN);
         let mut sums = vec![(0.0, 0.0)];
         let first = values.first().copied().unwrap_or(0.0);
         for value in &values {
@@ -50,12 +105,32 @@ impl Series {
             // Relative to the first value, so that squares do not cancel.
             sums.push((sum + (value - first), square + (value - first).powi(2)));
         }
-        Self { times, values, sums, blur }
+        Self { times, values, sums, gap }
     }
 
     /// The number of values.
     pub fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// The first times.
+    pub(super) fn times(&self, n_known: usize) -> &[f64] {
+        &self.times[..n_known]
+    }
+
+    /// The first values.
+    pub(super) fn values(&self, n_known: usize) -> &[f64] {
+        &self.values[..n_known]
+    }
+
+    /// The median gap between times; NaN without one.
+    pub(super) fn median_gap(&self) -> f64 {
+        self.gap
+    }
+
+    /// Times closer than this are equal.
+    fn blur(&self) -> f64 {
+        if self.gap.is_nan() { 0.0 } else { BLUR * self.gap }
     }
 
     /// Whether there is no value.
@@ -84,8 +159,8 @@ impl Series {
 
     /// The value at a time among the first ones.
     fn at(&self, time: f64, n_known: usize) -> Option<f64> {
-        let place = self.times[..n_known].partition_point(|&other| other < time - self.blur);
-        (place < n_known && self.times[place] <= time + self.blur).then(|| self.values[place])
+        let place = self.times[..n_known].partition_point(|&other| other < time - self.blur());
+        (place < n_known && self.times[place] <= time + self.blur()).then(|| self.values[place])
     }
 }
 
@@ -97,6 +172,18 @@ impl AheadRule {
             Self::Drift => "drift",
             Self::Mean => "mean",
             Self::LastSeason { .. } => "last season",
+            Self::Smoothing { .. } => "exponential smoothing",
+        }
+    }
+
+    /// The rule with what it learns from the first values. A smoothing that cannot be learned is the last season, or the last value.
+    pub fn learn(self, series: &Series, n_known: usize) -> LearnedRule {
+        let walk = |rule: Self| LearnedRule::Walk { rule, pace: rule.pace(series, n_known) };
+        let Self::Smoothing { period } = self else { return walk(self) };
+        match (Smoothing::learn(series, n_known, period), period) {
+            (Some(smoothing), _) => LearnedRule::Smoothing(smoothing),
+            (None, Some(period)) => walk(Self::LastSeason { period }),
+            (None, None) => walk(Self::LastValue),
         }
     }
 
@@ -111,10 +198,12 @@ impl AheadRule {
         };
         let (sum, count) = match self {
             Self::Mean => return series.moments(n_known).map_or(0.0, |(_, variance)| variance),
-            Self::LastValue | Self::Drift => changes().fold((0.0, 0.0), |(sum, count), (times, values)| {
-                let gap = times[1] - times[0];
-                (sum + (values[1] - values[0] - slope * gap).powi(2) / gap, count + 1.0)
-            }),
+            Self::LastValue | Self::Drift | Self::Smoothing { .. } => {
+                changes().fold((0.0, 0.0), |(sum, count), (times, values)| {
+                    let gap = times[1] - times[0];
+                    (sum + (values[1] - values[0] - slope * gap).powi(2) / gap, count + 1.0)
+                })
+            }
             Self::LastSeason { period } => {
                 let change = |place: usize| {
                     Some(values[place] - series.at(times[place] - period, place)?)
@@ -151,7 +240,7 @@ impl AheadRule {
         };
         match self {
             Self::Mean => of_mean(),
-            Self::LastValue => Some((series.values[last], pace * ahead)),
+            Self::LastValue | Self::Smoothing { .. } => Some((series.values[last], pace * ahead)),
             Self::Drift => {
                 let span = series.times[last] - series.times[0];
                 let of_slope = if span > 0.0 { ahead / span } else { 0.0 };

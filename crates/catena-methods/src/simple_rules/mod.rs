@@ -8,7 +8,8 @@
 //! - [`RowGaussian`], [`NearestRows`], [`LaggedRidge`]: means of cells from the other outputs of their rows and, for the last,
 //!   of neighboring rows; [`RowPredictions`].
 //! - [`SeasonalMeans`]: means of cells from the season of their output.
-//! - [`AheadRule`]: forecasts of one [`Series`] from its last value, last season, drift or mean.
+//! - [`WeightedRegression`]: weighted least squares with priors.
+//! - [`AheadRule`]: forecasts of one [`Series`] from its last value, last season, drift or mean, or by exponential [`Smoothing`].
 
 mod ahead;
 mod common_factors;
@@ -19,8 +20,10 @@ mod nearest_rows;
 mod ridge;
 mod row_gaussian;
 mod seasonal;
+mod smoothing;
+mod weighted;
 
-pub use ahead::{AheadRule, Series};
+pub use ahead::{AheadRule, LearnedRule, RuleOrigin, Series};
 pub use interpolation::LinearInterpolation;
 pub use lagged_ridge::LaggedRidge;
 pub use mean::TrainingMean;
@@ -28,6 +31,8 @@ pub use nearest_rows::NearestRows;
 pub use ridge::RidgeRegression;
 pub use row_gaussian::{RowCovariance, RowGaussian};
 pub use seasonal::SeasonalMeans;
+pub use smoothing::{SmoothedState, Smoothing};
+pub use weighted::WeightedRegression;
 
 /// Predictions of every cell of a table from other outputs, row-major. A cell's own value is not used.
 #[derive(Clone, Debug, PartialEq)]
