@@ -294,7 +294,7 @@ fn tables_that_do_not_fit_their_use() {
         ("words.csv", "t,a\nx,1\ny,2\n", none(), S("InputKind"), &["column t", "text", "--inputs row"]),
         (
             "months.csv",
-            "symbol,date,price\nA,1-Jan-20,3\nB,1-Jan-20,4\n",
+            "symbol,date,price\nA,1 janvier 2000,3\nB,1 janvier 2000,4\n",
             none(),
             S("MonthName"),
             &["line 2", "column date", "2013-03-15"],
