@@ -101,6 +101,10 @@ impl OutputValues {
             let reason = format!("its values are whole numbers from {least} to {greatest}");
             return found(vec![Poisson.into(), NegativeBinomial.into()], reason, median <= SMALL_COUNT);
         }
+        if self.is_whole() && least < 0.0 {
+            // Rounded values, whose ends are met often without a limit.
+            return None;
+        }
         let (lower, upper) = self.limits(least, greatest);
         if lower.is_finite() || upper.is_finite() {
             // Bounds that are reached are limits on both sides.
