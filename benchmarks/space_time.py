@@ -68,7 +68,7 @@ def airports(left_out="EWR"):
 
 
 def rows_of(places, series, silent, left_out, times=None):
-    """One row per place and time, what is trained on, and what is asked for in gaps and at places left out."""
+    """One row per place and time, with masks of the training cells, of the gaps and of the places left out."""
     n_places, n_times = series.shape
     times = np.arange(n_times, dtype=float) if times is None else times
     place, time = np.divmod(np.arange(n_places * n_times), n_times)

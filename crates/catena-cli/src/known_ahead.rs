@@ -48,7 +48,7 @@ pub(crate) struct KnownTable {
 }
 
 impl KnownOptions {
-    /// Whether there are none.
+    /// Whether none of the options is given.
     pub(crate) fn is_empty(&self) -> bool {
         self.known.is_empty() && self.holidays.is_none()
     }

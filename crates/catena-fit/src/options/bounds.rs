@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use super::by_output::ByOutput;
 
-/// The smallest and the largest value that an output can have; −∞ and ∞ where there is none.
+/// The smallest and the largest value that an output can have; −∞ and ∞ for an open side.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Bounds {
@@ -37,12 +37,12 @@ impl Bounds {
         if is_valid { Ok(found) } else { Err(InvalidBounds(found.to_string())) }
     }
 
-    /// The smallest value; −∞ if there is none.
+    /// The smallest value; −∞ for an open side.
     pub const fn lower(&self) -> f64 {
         self.lower
     }
 
-    /// The largest value; ∞ if there is none.
+    /// The largest value; ∞ for an open side.
     pub const fn upper(&self) -> f64 {
         self.upper
     }

@@ -11,7 +11,7 @@ const TIME_NAMES: [&str; 14] = [
     "time", "t", "date", "day", "days", "week", "weeks", "month", "year", "hour", "age", "visit", "wave",
     "step",
 ];
-/// At most so many names are proposed as outputs.
+/// The most names that are proposed as outputs.
 const MOST_OUTPUTS: usize = 32;
 
 /// Rows at the same place: advice on a column that looks like a group, or the number of such rows within groups.

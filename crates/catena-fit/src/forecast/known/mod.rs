@@ -78,8 +78,9 @@ struct Added {
     regression: WeightedRegression,
 }
 
-/// A fit for forecasts at the times of `known`, with the effects of its columns if they improve forecasts of known rows. Of several
-/// forms of effects (linear, linear with lags, smooth), the simplest that no other exceeds by 0.02 nats per cell is used. Transforms are none or the logarithm.
+/// A fit for forecasts at the times of `known`, with the effects of its columns if they improve forecasts of known rows. Effects are
+/// linear, linear with lags, or smooth. Each form is used only if its log score is above that of the simpler ones by 0.02 nats per
+/// cell. Transforms are none or the logarithm.
 ///
 /// # Errors
 /// As [`fit_ahead`](super::fit_ahead); for tables with groups, known noise, likelihoods, several inputs or too many outputs; for
